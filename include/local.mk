@@ -1,0 +1,7 @@
+# Public headers: all that a plugin or an embedding program may include.
+xlminclude_HEADERS = \
+	include/xlm/batch.h \
+	include/xlm/loss.h \
+	include/xlm/model.h \
+	include/xlm/options.h \
+	include/xlm/tape.h

@@ -1,0 +1,92 @@
+/* xlm-mpi: objectives as plugins. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An objective is one C file that fills in an xlm_loss_class and is built as a loadable module:
+ *
+ *     cc -shared -fPIC $(pkg-config --cflags xlm-mpi) -o my-loss.so my-loss.c
+ *
+ * The module exports the class under the name xlm_loss_<file name>, every character that is not a letter or a digit
+ * written as '_': my-loss.so exports `xlm_loss_my_loss`. A job file names it with `plugin = ./my-loss.so`; without a slash
+ * the name is looked for among the installed objectives (`plugin = mlm`).
+ *
+ * The trainer encodes each batch of a stream once; every objective that names the stream gets the hidden states (an
+ * xlm_pass), and returns the mean of its terms in that pass. The trainer weighs the passes by their numbers of terms, so
+ * that the loss of a step is the global mean over all passes of all ranks, whatever their number. A plugin never speaks
+ * to other ranks. */
+#ifndef XLM_LOSS_H
+#define XLM_LOSS_H
+
+#include <xlm/model.h>
+#include <xlm/options.h>
+#include <xlm/tape.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
+#define XLM_LOSS_ABI 1
+
+typedef struct xlm_loss_class xlm_loss_class;
+
+/* What an objective can know before training. Valid until close. */
+typedef struct xlm_loss_setup {
+    const xlm_model_config *model;
+    const char *const *words;     /* [model->vocabulary] subwords by id, UTF-8 */
+    const int64_t *counts;        /* [model->vocabulary] in the corpus */
+    const char *const *languages; /* [model->languages] */
+    uint64_t seed;
+    int64_t steps;                /* planned number of updates */
+} xlm_loss_setup;
+
+/* One objective of a job. */
+typedef struct xlm_loss {
+    const xlm_loss_class *cls;
+    const char *name;             /* of the job file's section */
+    void *state;                  /* state_size bytes, the options filled in, the rest zero */
+    const xlm_loss_setup *setup;
+} xlm_loss;
+
+/* One encoded batch. */
+typedef struct xlm_pass {
+    const xlm_model *model;
+    const xlm_batch *batch;       /* NULL for an objective without stream */
+    xlm_var *const *hidden;       /* [layers + 1] H[0 … L], each T x d; NULL without stream */
+    int64_t layers;               /* L */
+    int64_t step;                 /* updates made before this one */
+    int64_t part, parts;          /* an objective without stream does part `part` of `parts` of its own terms */
+    xlm_score *scores;            /* [batch->masked] in evaluation: fill in for perplexity and accuracy by language; else NULL */
+} xlm_pass;
+
+/* Declaring what belongs to the objective and into the checkpoint. */
+typedef struct xlm_declaration xlm_declaration;
+/* A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
+void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
+void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
+/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints. */
+void xlm_declare_state(xlm_declaration *declaration, const char *name, double *numbers, int64_t n);
+/* The parameter as a variable. */
+xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
+
+struct xlm_loss_class {
+    uint32_t abi;              /* XLM_LOSS_ABI */
+    const char *name;          /* "mlm" */
+    const char *summary;       /* one line for --help-job */
+    bool needs_stream;         /* a job must, or must not, give it a stream */
+    const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
+    size_t state_size;
+    /* All optional but `loss`. */
+    /* Check and prepare. On failure, false with a message (why, what to do) in message[size]. */
+    bool (*open)(xlm_loss *self, char *message, size_t size);
+    void (*declare)(xlm_loss *self, xlm_declaration *declaration);
+    /* Number of terms whose mean `loss` returns for this pass, known before the pass is encoded (hidden is NULL);
+     * 0: loss is not called. Default: batch->masked, or, without stream, 1 in part 0 and 0 in the others. */
+    int64_t (*count)(xlm_loss *self, const xlm_pass *pass);
+    /* The mean of the terms, a 1 x 1 variable. */
+    xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
+    void (*close)(xlm_loss *self);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

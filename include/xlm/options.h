@@ -1,0 +1,45 @@
+/* xlm-mpi: settings declared as data. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A module says what it can be told by a table of xlm_option; the table reads job files into a struct, checks them,
+ * writes the help and fills in defaults. The same table serves built-in sections and plugins:
+ *
+ *     struct align { double weight; int64_t top; bool cosine; char *dictionary; };
+ *     static const xlm_option align_options[] = {
+ *         {"top", XLM_OPTION_INT, "10", 1, 1000, NULL, "pairs kept a word", offsetof(struct align, top)},
+ *         ...
+ *         {NULL}};
+ */
+#ifndef XLM_OPTIONS_H
+#define XLM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    XLM_OPTION_INT,    /* int64_t */
+    XLM_OPTION_REAL,   /* double */
+    XLM_OPTION_FLAG,   /* bool: true or false */
+    XLM_OPTION_TEXT,   /* char *, owned by the struct's module; NULL when empty and not required */
+    XLM_OPTION_CHOICE, /* int64_t: index into `choices` */
+    XLM_OPTION_LIST    /* char **, NULL-terminated: text split at commas, blanks around items dropped; NULL when empty */
+} xlm_option_type;
+
+typedef struct xlm_option {
+    const char *name;      /* as written in a job file; NULL ends a table */
+    xlm_option_type type;
+    const char *fallback;  /* default, written as in a job file; NULL: the option must be given */
+    double least, most;    /* closed range of INT and REAL; both 0: any value */
+    const char *choices;   /* CHOICE: "learned|sinusoidal" */
+    const char *help;      /* one line: meaning, unit, source */
+    size_t offset;         /* of the value in the struct */
+} xlm_option;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,119 @@
+/* xlm-mpi: the tape, operators that compute forwards and remember how to go back. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An operator takes variables (matrices, row-major, rows x cols), computes its result at once and notes on the tape how
+ * gradients go back through it. All results live in the tape's arena until the step ends; nobody frees a variable.
+ * Every dimension, 1 x 1 losses included, is a matrix. Shapes that do not fit are bugs of the caller and end the program.
+ *
+ * Results do not depend on the number of threads: sums run over fixed chunks. */
+#ifndef XLM_TAPE_H
+#define XLM_TAPE_H
+
+#include <xlm/batch.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* float in the programs; the gradient checks build the same sources in double. */
+#ifdef XLM_DOUBLE
+typedef double xlm_real;
+#else
+typedef float xlm_real;
+#endif
+
+typedef struct xlm_tape xlm_tape;
+
+typedef struct xlm_var {
+    int64_t rows, cols;
+    xlm_real *value;         /* [rows x cols] */
+    xlm_real *grad;          /* NULL when no gradient is wanted; else [rows x cols], but that memory is there only while
+                                backward functions run: of the operator that made the variable, and of those it went into */
+    const xlm_row_key *keys; /* [rows], or NULL: which token a row belongs to (dropout draws from it) */
+} xlm_var;
+
+/* The model's or the plugin's parameter of that name ("embeddings/word/weight"): the same variable at each call. Ends
+ * the program when there is none. */
+xlm_var *xlm_param(xlm_tape *tape, const char *name);
+
+/* A constant: a copy of values[rows x cols]. */
+xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values);
+
+/* y = x Wᵀ + b.  x: n x in, weight: out x in, bias: 1 x out or NULL. y: n x out. */
+xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
+
+/* y_i = Σ_k tables[k][indices[k][i]].  tables[k]: any x d; indices[k]: [n], copied. A row index out of range ends the
+ * program. y: n x d, with the given keys ([n], not copied, or NULL). */
+xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, const int32_t *const *indices, int64_t n,
+                           const xlm_row_key *keys);
+
+/* y_i = γ (x_i − mean x_i) / sqrt(var x_i + ε) + β.  gamma, beta: 1 x d. */
+xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *beta, double epsilon);
+
+/* Exact GELU, y = x Φ(x) = x/2 (1 + erf(x/√2)). */
+xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x);
+
+/* y = x · m / (1−p), m ~ Bernoulli(1−p); y = x (the same variable) when the tape is not training or p = 0. The draws are
+ * a function of (seed, step, place in the order of calls on the tape, row key, column), 16 bits an element: p is rounded
+ * to 1/65536 and the scale is exact for the rounded p. Rows without keys are keyed by their number. */
+xlm_var *xlm_dropout(xlm_tape *tape, xlm_var *x, double p);
+
+xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b);
+
+/* Self-attention within each sequence, for each of `heads` heads of width w = d / heads:
+ *     O = dropout(softmax(Q Kᵀ / √w)) V.
+ * Q, K, V are d columns of `query`, `key`, `value`, beginning at the given columns, so that one T x 3d variable can hold
+ * all three (columns 0, d, 2d). offsets: [sequences+1], not copied. y: T x d. */
+typedef struct xlm_attention_inputs {
+    xlm_var *query, *key, *value;
+    int64_t query_column, key_column, value_column;
+    int64_t width;  /* d */
+    int64_t heads;
+    const int32_t *offsets;
+    int32_t sequences;
+    double dropout; /* on the attention weights */
+} xlm_attention_inputs;
+xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs);
+
+/* y_i = x[index_i].  index: [n], copied; a row may be taken more than once. */
+xlm_var *xlm_rows(xlm_tape *tape, xlm_var *x, const int32_t *index, int64_t n);
+
+/* What became of one target. */
+typedef struct xlm_score {
+    float loss;     /* −log p(target) */
+    int32_t correct; /* 1 when the target has the highest probability */
+} xlm_score;
+
+/* Mean over rows of −log softmax(h Eᵀ + b)[target].  h: M x e, table: V x e, bias: 1 x V or NULL, targets: [M], copied.
+ * Logits are made for `chunk` rows at a time; when all M fit in one chunk they are kept for the way back, else made
+ * again, so no more than chunk x V logits are ever held. scores: [M] filled in, or NULL. y: 1 x 1. M >= 1. */
+xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
+                                 int64_t chunk, xlm_score *scores);
+
+/* y_i = a_i·b_i / (|a_i| |b_i|), n x 1; 0 (and no gradient) where a norm is below 1e-12. */
+xlm_var *xlm_cosine(xlm_tape *tape, xlm_var *a, xlm_var *b);
+
+xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor);
+
+/* Mean of all elements, 1 x 1. */
+xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x);
+
+/* ---- operators of one's own ---- */
+
+/* Memory for a step. */
+void *xlm_tape_take(xlm_tape *tape, uint64_t bytes);
+bool xlm_tape_training(const xlm_tape *tape);
+
+/* A new result of rows x cols, value not yet filled in by the caller, with a gradient when any of inputs[n] has one.
+ * backward(state) is then called once in the backward sweep, when y->grad is complete (not at all when no root depends on
+ * y); it must add (not assign) to the inputs' grads that are not NULL, and leave y->grad as it is. y's keys are those of
+ * the first input with as many rows that has some. state: from xlm_tape_take. */
+typedef void xlm_backward(void *state);
+xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                      xlm_backward *backward, void *state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+# xlm-mpi: what configure needs, collected, and reported all at once. SPDX-License-Identifier: GPL-3.0-or-later
+
+# XLM_MISSING(WHAT, DEBIAN-PACKAGES)
+# Remember that WHAT is missing; configure goes on, and XLM_REPORT_MISSING ends it.
+AC_DEFUN([XLM_MISSING],
+[AS_VAR_APPEND([xlm_missing], ["
+  $1
+      Debian/Ubuntu: $2"])
+AS_VAR_APPEND([xlm_missing_packages], [" $2"])])
+
+# XLM_REPORT_MISSING
+# End configure when something is missing, with the whole list.
+AC_DEFUN([XLM_REPORT_MISSING],
+[AS_IF([test -n "$xlm_missing"],
+  [AC_MSG_NOTICE([
+
+Missing:
+$xlm_missing
+
+On Debian and Ubuntu ./bootstrap installs them; by hand:
+  apt-get install$xlm_missing_packages
+])
+   AC_MSG_ERROR([libraries or programs are missing; the list is above, details are in config.log])])])
+
+# XLM_LINK_IFELSE(CFLAGS, LIBS, PROLOGUE, BODY, [IF-LINKS], [IF-NOT])
+# Compile and link a program with these flags and leave CPPFLAGS and LIBS as they were.
+AC_DEFUN([XLM_LINK_IFELSE],
+[xlm_save_CPPFLAGS=$CPPFLAGS
+xlm_save_LIBS=$LIBS
+CPPFLAGS="$CPPFLAGS $1"
+LIBS="$2 $LIBS"
+AC_LINK_IFELSE([AC_LANG_PROGRAM([$3], [$4])], [xlm_links=yes], [xlm_links=no])
+CPPFLAGS=$xlm_save_CPPFLAGS
+LIBS=$xlm_save_LIBS
+AS_IF([test "$xlm_links" = yes], [$5], [$6])])
+
+# XLM_REQUIRE_MODULE(VARIABLE, MODULES, WHAT, DEBIAN-PACKAGE)
+# pkg-config MODULES into VARIABLE_CFLAGS and VARIABLE_LIBS.
+AC_DEFUN([XLM_REQUIRE_MODULE],
+[PKG_CHECK_MODULES([$1], [$2], [], [XLM_MISSING([$3], [$4])])])
+
+# XLM_REQUIRE_LIBRARY(VARIABLE, LIBS, HEADER, PROLOGUE-BEFORE-HEADER, BODY, WHAT, DEBIAN-PACKAGE)
+# A library without pkg-config file, from the default places or those that the user gave in VARIABLE_CFLAGS and
+# VARIABLE_LIBS.
+AC_DEFUN([XLM_REQUIRE_LIBRARY],
+[AC_ARG_VAR([$1][_CFLAGS], [C compiler flags for $6, overriding the search])
+AC_ARG_VAR([$1][_LIBS], [linker flags for $6, overriding the search])
+AC_MSG_CHECKING([for $6])
+AS_IF([test -z "$$1[]_LIBS"], [$1[]_LIBS="$2"])
+XLM_LINK_IFELSE([$$1[]_CFLAGS], [$$1[]_LIBS], [$4
+#include <$3>], [$5],
+  [AC_MSG_RESULT([$$1[]_LIBS])],
+  [AC_MSG_RESULT([no])
+   XLM_MISSING([$6 (header $3, $2)], [$7])])])
+
+# XLM_ADD_CFLAG(FLAG)
+# Add FLAG to XLM_CFLAGS when the compiler knows it.
+AC_DEFUN([XLM_ADD_CFLAG],
+[AS_VAR_PUSHDEF([xlm_known], [xlm_cv_cflag_$1])
+AC_CACHE_CHECK([whether $CC knows $1], [xlm_known],
+  [xlm_save_CFLAGS=$CFLAGS
+   CFLAGS="$CFLAGS -Werror $1"
+   AC_COMPILE_IFELSE([AC_LANG_PROGRAM()], [AS_VAR_SET([xlm_known], [yes])], [AS_VAR_SET([xlm_known], [no])])
+   CFLAGS=$xlm_save_CFLAGS])
+AS_VAR_IF([xlm_known], [yes], [AS_VAR_APPEND([XLM_CFLAGS], [" $1"])])
+AS_VAR_POPDEF([xlm_known])])

@@ -1,0 +1,78 @@
+/* xlm-mpi: memory that is taken piece by piece and given back all at once. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/arena.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/pages.h"
+
+enum { ALIGNMENT = 64, FIRST_BLOCK = 1 << 20 };
+
+typedef struct block {
+    struct block *below; /* older block */
+    size_t size, used;
+    char *bytes;
+} block;
+
+struct xlm_arena {
+    block *top;
+    size_t in_use, peak;
+};
+
+static block *add_block(block *below, size_t size)
+{
+    block *b = g_new0(block, 1);
+    b->bytes = xlm_pages_take(size, "a step; lower the batch or the sequence length");
+    b->below = below;
+    b->size = size;
+    return b;
+}
+
+static void free_blocks(block *b)
+{
+    while (b != NULL) {
+        block *below = b->below;
+        free(b->bytes);
+        g_free(b);
+        b = below;
+    }
+}
+
+xlm_arena *xlm_arena_new(void) { return g_new0(xlm_arena, 1); }
+
+void xlm_arena_free(xlm_arena *arena)
+{
+    if (arena != NULL)
+        free_blocks(arena->top);
+    g_free(arena);
+}
+
+void *xlm_arena_take(xlm_arena *arena, size_t size)
+{
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (arena->top == NULL || arena->top->size - arena->top->used < size) {
+        /* Grow by half of what is in use, so that few blocks are made before the first reset joins them. */
+        size_t wanted = MAX(MAX(size, (size_t)FIRST_BLOCK), arena->in_use / 2);
+        wanted = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        arena->top = add_block(arena->top, wanted);
+    }
+    void *taken = arena->top->bytes + arena->top->used;
+    arena->top->used += size;
+    arena->in_use += size;
+    arena->peak = MAX(arena->peak, arena->in_use);
+    return taken;
+}
+
+void xlm_arena_reset(xlm_arena *arena)
+{
+    if (arena->top != NULL && arena->top->below != NULL) {
+        /* The old blocks are freed first: both at once could need twice the memory of the step. */
+        free_blocks(arena->top);
+        arena->top = add_block(NULL, arena->peak);
+    }
+    if (arena->top != NULL)
+        arena->top->used = 0;
+    arena->in_use = 0;
+}
+
+size_t xlm_arena_peak(const xlm_arena *arena) { return arena->peak; }

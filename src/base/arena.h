@@ -1,0 +1,23 @@
+/* xlm-mpi: memory that is taken piece by piece and given back all at once. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The memory of a training step lives in one arena: the first step grows it, later steps reuse the same pages. */
+#ifndef XLM_BASE_ARENA_H
+#define XLM_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct xlm_arena xlm_arena;
+
+xlm_arena *xlm_arena_new(void);
+void xlm_arena_free(xlm_arena *arena);
+/* size bytes at an address divisible by 64, not cleared, valid until the next reset. Never NULL: the program ends with
+ * a message when the machine has no more memory. */
+void *xlm_arena_take(xlm_arena *arena, size_t size);
+/* Give everything back; the pages stay with the arena, joined into one block if there were several. */
+void xlm_arena_reset(xlm_arena *arena);
+/* Most bytes ever in use between two resets. */
+size_t xlm_arena_peak(const xlm_arena *arena);
+
+#define XLM_TAKE(arena, type, n) ((type *)xlm_arena_take((arena), sizeof(type) * (size_t)(n)))
+
+#endif

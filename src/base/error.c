@@ -1,0 +1,28 @@
+/* xlm-mpi: errors carried as GError whose code is the exit code of sysexits.h. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/error.h"
+
+#include <stdarg.h>
+
+G_DEFINE_QUARK(xlm-error-quark, xlm_error)
+
+bool xlm_error_set(GError **error, int exit_code, const char *format, ...)
+{
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        *error = g_error_new_valist(XLM_ERROR, exit_code, format, arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+int xlm_error_exit_code(const GError *error)
+{
+    if (error->domain == XLM_ERROR)
+        return error->code;
+    if (error->domain == G_OPTION_ERROR)
+        return EX_USAGE;
+    if (error->domain == G_FILE_ERROR)
+        return EX_IOERR;
+    return EX_SOFTWARE;
+}

@@ -1,0 +1,26 @@
+/* xlm-mpi: errors carried as GError whose code is the exit code of sysexits.h. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A function that can fail takes `GError **error` last and returns false or NULL when it does. The code of the error is
+ * the exit code of the program that meets it, the message is what the user reads:
+ *     FILE:LINE: what is wrong; what to do
+ * Errors met by one rank alone are made known to all by xlm_comm_agree() (comm/comm.h), and printed once, by
+ * xlm_error_exit(). */
+#ifndef XLM_BASE_ERROR_H
+#define XLM_BASE_ERROR_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sysexits.h>
+
+#define XLM_ERROR (xlm_error_quark())
+GQuark xlm_error_quark(void);
+
+/* Set *error (if error is not NULL) to a new error. exit_code: one of sysexits.h. Returns false, so that a caller can
+ * write `return xlm_error_set(error, EX_DATAERR, ...);`. */
+bool xlm_error_set(GError **error, int exit_code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* The exit code that an error asks for: its own when it is ours, EX_SOFTWARE otherwise (EX_USAGE for GOption errors,
+ * EX_IOERR for GFile errors). */
+int xlm_error_exit_code(const GError *error);
+
+#endif

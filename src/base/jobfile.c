@@ -1,0 +1,337 @@
+/* xlm-mpi: job files, read and checked for form. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * GLib's key files hold the values. They join what stands twice, give no line numbers and know no ';' comments, so the
+ * text is walked line by line first: that finds every error with its line, and leaves a clean text that GLib takes. */
+#include "base/jobfile.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+
+struct xlm_jobfile {
+    char *path;
+    const xlm_jobfile_kind *kinds;
+    GKeyFile *keys;
+    GHashTable *lines; /* "section\nkey" or "section\n" -> line number; FROM_COMMAND_LINE for an override */
+};
+
+enum { FROM_COMMAND_LINE = -1 };
+
+/* ---- where things stand ---- */
+
+static int find_line(const xlm_jobfile *job, const char *section, const char *key)
+{
+    char *place = g_strconcat(section, "\n", key, NULL);
+    const int line = GPOINTER_TO_INT(g_hash_table_lookup(job->lines, place));
+    g_free(place);
+    return line;
+}
+
+static void note_line(xlm_jobfile *job, const char *section, const char *key, int line)
+{
+    g_hash_table_insert(job->lines, g_strconcat(section, "\n", key, NULL), GINT_TO_POINTER(line));
+}
+
+char *xlm_jobfile_place(const xlm_jobfile *job, const char *section, const char *key)
+{
+    const int line = find_line(job, section, key == NULL ? "" : key);
+    if (line == FROM_COMMAND_LINE)
+        return g_strdup_printf("--set %s.%s", section, key);
+    if (line > 0)
+        return g_strdup_printf("%s:%d: [%s]", job->path, line, section);
+    return g_strdup_printf("%s: [%s]", job->path, section);
+}
+
+/* ---- names ---- */
+
+/* Names become parts of HDF5 paths and of file names. */
+static bool is_name(const char *text)
+{
+    bool good = *text != '\0' && *text != '.';
+    for (; *text != '\0' && good; text++)
+        good = g_ascii_isalnum(*text) || strchr("_-.", *text) != NULL;
+    return good;
+}
+
+static bool is_key(const char *text) { return is_name(text) && strchr(text, '.') == NULL; }
+
+static const xlm_jobfile_kind *find_kind(const xlm_jobfile *job, const char *name)
+{
+    const xlm_jobfile_kind *kind = job->kinds;
+    while (kind->name != NULL && strcmp(kind->name, name) != 0)
+        kind++;
+    return kind->name == NULL ? NULL : kind;
+}
+
+static bool refuse_kind(const xlm_jobfile *job, const char *place, const char *kind, GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (const xlm_jobfile_kind *k = job->kinds; k->name != NULL; k++)
+        g_ptr_array_add(names, (void *)k->name);
+    char *advice = xlm_nearest_advice(kind, (const char *const *)names->pdata, names->len);
+    xlm_error_set(error, EX_CONFIG, "%s: unknown section [%s]; %s", place, kind, advice);
+    g_free(advice);
+    g_ptr_array_free(names, TRUE);
+    return false;
+}
+
+/* The section that `text`, what stands between the brackets, names: "stream mono" with one blank. NULL on error. */
+static char *read_section(const xlm_jobfile *job, const char *place, const char *text, GError **error)
+{
+    char *kind_name = g_strndup(text, strcspn(text, " \t"));
+    const char *name = text + strlen(kind_name);
+    name += strspn(name, " \t");
+    const xlm_jobfile_kind *kind = find_kind(job, kind_name);
+    char *section = NULL;
+    if (kind == NULL)
+        refuse_kind(job, place, kind_name, error);
+    else if (!kind->named && *name != '\0')
+        xlm_error_set(error, EX_CONFIG, "%s: [%s] is a section without a name; write [%s]", place, text, kind_name);
+    else if (kind->named && *name == '\0')
+        xlm_error_set(error, EX_CONFIG, "%s: [%s] needs a name; write [%s NAME]", place, kind_name, kind_name);
+    else if (kind->named && !is_name(name))
+        xlm_error_set(error, EX_CONFIG, "%s: \"%s\" cannot be the name of a section; use letters, digits, '_', '-' and "
+                      "'.'", place, name);
+    else
+        section = kind->named ? g_strconcat(kind_name, " ", name, NULL) : g_strdup(kind_name);
+    g_free(kind_name);
+    return section;
+}
+
+/* ---- the text ---- */
+
+/* What is known while the lines go by. */
+typedef struct walk {
+    xlm_jobfile *job;
+    GString *clean; /* what GLib gets */
+    char *section;  /* the one that the line stands in; NULL before the first */
+    int line;
+} walk;
+
+static bool walk_header(walk *w, char *text, GError **error)
+{
+    char *end = strchr(text, ']'), *place = g_strdup_printf("%s:%d", w->job->path, w->line);
+    bool good = false;
+    if (end == NULL || end[1] != '\0') {
+        xlm_error_set(error, EX_CONFIG, "%s: \"%s\" is no section; write [SECTION] or [SECTION NAME] and nothing "
+                      "behind it", place, text);
+    } else {
+        *end = '\0';
+        g_free(w->section);
+        w->section = read_section(w->job, place, g_strstrip(text + 1), error);
+        const int before = w->section == NULL ? 0 : find_line(w->job, w->section, "");
+        if (before > 0)
+            xlm_error_set(error, EX_CONFIG, "%s: section [%s] stands in line %d already; join the two", place,
+                          w->section, before);
+        good = w->section != NULL && before == 0;
+    }
+    if (good) {
+        note_line(w->job, w->section, "", w->line);
+        g_string_append_printf(w->clean, "[%s]\n", w->section);
+    }
+    g_free(place);
+    return good;
+}
+
+static bool walk_key(walk *w, char *text, GError **error)
+{
+    const char *path = w->job->path;
+    char *value = strchr(text, '=');
+    if (value == NULL)
+        return xlm_error_set(error, EX_CONFIG, "%s:%d: \"%s\" is neither [SECTION] nor KEY = VALUE; a comment begins "
+                             "with #", path, w->line, text);
+    *value++ = '\0';
+    const char *key = g_strstrip(text);
+    if (!is_key(key))
+        return xlm_error_set(error, EX_CONFIG, "%s:%d: \"%s\" cannot be a key; write KEY = VALUE", path, w->line, key);
+    if (w->section == NULL)
+        return xlm_error_set(error, EX_CONFIG, "%s:%d: key \"%s\" stands before the first section; put a [SECTION] "
+                             "above it", path, w->line, key);
+    const int before = find_line(w->job, w->section, key);
+    if (before > 0)
+        return xlm_error_set(error, EX_CONFIG, "%s:%d: [%s]: key \"%s\" stands in line %d already; remove one of the "
+                             "two", path, w->line, w->section, key, before);
+    note_line(w->job, w->section, key, w->line);
+    g_string_append_printf(w->clean, "%s=%s\n", key, g_strstrip(value));
+    return true;
+}
+
+static bool walk_line(walk *w, char *text, GError **error)
+{
+    text = g_strstrip(text);
+    if (*text == '\0') /* GLib writes its own between sections, and would keep these beside them */
+        return true;
+    if (*text == '#' || *text == ';') {
+        g_string_append_printf(w->clean, "#%s\n", text + 1);
+        return true;
+    }
+    return *text == '[' ? walk_header(w, text, error) : walk_key(w, text, error);
+}
+
+/* Text is UTF-8 without NUL; says in which line it is not. */
+static bool check_encoding(const char *path, const char *text, size_t length, GError **error)
+{
+    const char *end;
+    if (g_utf8_validate(text, (gssize)length, &end))
+        return true;
+    int line = 1;
+    for (const char *p = text; p < end; p++)
+        line += *p == '\n';
+    return xlm_error_set(error, EX_CONFIG, "%s:%d: byte 0x%02x is not UTF-8 text; is this a job file?", path, line,
+                         (unsigned char)*end);
+}
+
+static bool read_text(xlm_jobfile *job, const char *text, size_t length, GError **error)
+{
+    if (!check_encoding(job->path, text, length, error))
+        return false;
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    const size_t skip = length >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
+    char *copy = g_strndup(text + skip, length - skip), *next = copy;
+    walk w = {.job = job, .clean = g_string_new(NULL)};
+    bool good = true;
+    while (next != NULL && good) {
+        char *line = next;
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        w.line++;
+        good = walk_line(&w, line, error);
+    }
+    GError *failure = NULL;
+    if (good && !g_key_file_load_from_data(job->keys, w.clean->str, w.clean->len, G_KEY_FILE_KEEP_COMMENTS, &failure)) {
+        good = xlm_error_set(error, EX_CONFIG, "%s: %s", job->path, failure->message);
+        g_error_free(failure);
+    }
+    g_string_free(w.clean, TRUE);
+    g_free(w.section);
+    g_free(copy);
+    return good;
+}
+
+/* ---- overrides ---- */
+
+static bool refuse_absent(const xlm_jobfile *job, const char *argument, const char *section, GError **error)
+{
+    gsize n;
+    char **groups = g_key_file_get_groups(job->keys, &n);
+    const char *nearest = xlm_nearest(section, (const char *const *)groups, (guint)n);
+    if (nearest != NULL)
+        xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; did you mean [%s]?", argument, job->path,
+                      section, nearest);
+    else
+        xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; add it there first", argument, job->path,
+                      section);
+    g_strfreev(groups);
+    return false;
+}
+
+static bool override(xlm_jobfile *job, const char *argument, GError **error)
+{
+    const char *equals = strchr(argument, '=');
+    const char *dot = equals == NULL ? NULL : g_strrstr_len(argument, equals - argument, ".");
+    if (dot == NULL || dot == argument || strchr(argument, '\n') != NULL || !g_utf8_validate(argument, -1, NULL))
+        return xlm_error_set(error, EX_USAGE, "--set %s: the form is --set SECTION.KEY=VALUE, as in --set "
+                             "train.steps=100 or --set \"stream mono.batch=32\"", argument);
+    char *place = g_strdup_printf("--set %s", argument);
+    char *written = g_strndup(argument, (gsize)(dot - argument)), *key = g_strndup(dot + 1, (gsize)(equals - dot - 1));
+    char *value = g_strdup(equals + 1);
+    g_strstrip(key);
+    g_strstrip(value);
+    char *section = read_section(job, place, g_strstrip(written), error);
+    bool good = section != NULL;
+    if (!good && error != NULL)
+        (*error)->code = EX_USAGE;
+    if (good && !is_key(key))
+        good = xlm_error_set(error, EX_USAGE, "%s: \"%s\" cannot be a key", place, key);
+    if (good && strchr(section, ' ') != NULL && !g_key_file_has_group(job->keys, section))
+        good = refuse_absent(job, argument, section, error);
+    if (good) {
+        g_key_file_set_value(job->keys, section, key, value);
+        note_line(job, section, key, FROM_COMMAND_LINE);
+    }
+    g_free(section);
+    g_free(value);
+    g_free(key);
+    g_free(written);
+    g_free(place);
+    return good;
+}
+
+/* ---- opening ---- */
+
+xlm_jobfile *xlm_jobfile_parse(const char *name, const char *text, size_t length, const xlm_jobfile_kind *kinds,
+                               char *const *overrides, GError **error)
+{
+    xlm_jobfile *job = g_new0(xlm_jobfile, 1);
+    job->path = g_strdup(name);
+    job->kinds = kinds;
+    job->keys = g_key_file_new();
+    job->lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    bool good = read_text(job, text, length, error);
+    for (; good && overrides != NULL && *overrides != NULL; overrides++)
+        good = override(job, *overrides, error);
+    if (!good) {
+        xlm_jobfile_free(job);
+        return NULL;
+    }
+    return job;
+}
+
+xlm_jobfile *xlm_jobfile_load(const char *path, const xlm_jobfile_kind *kinds, char *const *overrides, GError **error)
+{
+    char *text;
+    gsize length;
+    GError *failure = NULL;
+    if (!g_file_get_contents(path, &text, &length, &failure)) {
+        const bool missing = g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, missing ? "no such job file" : failure->message);
+        g_error_free(failure);
+        return NULL;
+    }
+    xlm_jobfile *job = xlm_jobfile_parse(path, text, length, kinds, overrides, error);
+    g_free(text);
+    return job;
+}
+
+void xlm_jobfile_free(xlm_jobfile *job)
+{
+    if (job == NULL)
+        return;
+    g_key_file_free(job->keys);
+    g_hash_table_unref(job->lines);
+    g_free(job->path);
+    g_free(job);
+}
+
+/* ---- reading ---- */
+
+const char *xlm_jobfile_path(const xlm_jobfile *job) { return job->path; }
+
+char *xlm_jobfile_text(const xlm_jobfile *job) { return g_key_file_to_data(job->keys, NULL, NULL); }
+
+bool xlm_jobfile_has(const xlm_jobfile *job, const char *section) { return g_key_file_has_group(job->keys, section); }
+
+char **xlm_jobfile_names(const xlm_jobfile *job, const char *kind)
+{
+    GPtrArray *names = g_ptr_array_new();
+    char *start = g_strconcat(kind, " ", NULL), **groups = g_key_file_get_groups(job->keys, NULL);
+    for (char **group = groups; *group != NULL; group++)
+        if (g_str_has_prefix(*group, start))
+            g_ptr_array_add(names, g_strdup(*group + strlen(start)));
+    g_strfreev(groups);
+    g_free(start);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+char **xlm_jobfile_keys(const xlm_jobfile *job, const char *section)
+{
+    char **keys = g_key_file_get_keys(job->keys, section, NULL, NULL);
+    return keys != NULL ? keys : g_new0(char *, 1);
+}
+
+char *xlm_jobfile_value(const xlm_jobfile *job, const char *section, const char *key)
+{
+    return g_key_file_get_value(job->keys, section, key, NULL);
+}

@@ -1,0 +1,10 @@
+# Floor 0: errors, log, arena, random numbers, options and job files.
+base_sources = \
+	src/base/arena.c src/base/arena.h \
+	src/base/error.c src/base/error.h \
+	src/base/jobfile.c src/base/jobfile.h \
+	src/base/log.c src/base/log.h \
+	src/base/nearest.c src/base/nearest.h \
+	src/base/options.c src/base/options.h \
+	src/base/pages.c src/base/pages.h \
+	src/base/rng.c src/base/rng.h

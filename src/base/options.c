@@ -1,0 +1,368 @@
+/* xlm-mpi: settings read from job files by a table. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+/* Where an option's value is in the struct. */
+#define VALUE(type, option, base) (*(type *)((char *)(base) + (option)->offset))
+
+/* ---- ranges ---- */
+
+/* Bounds beyond these are as good as none. */
+static bool has_least(const xlm_option *o) { return (o->least != 0 || o->most != 0) && o->least > -9e18; }
+static bool has_most(const xlm_option *o) { return (o->least != 0 || o->most != 0) && o->most < 9e18; }
+
+static void append_bound(GString *out, const xlm_option *option, double bound)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    const bool whole = option->type == XLM_OPTION_INT && fabs(bound) < 9e15;
+    g_string_append(out, g_ascii_formatd(text, sizeof text, whole ? "%.0f" : "%g", bound));
+}
+
+/* "from 1 to 10", "at least 1", "at most 10" or "". */
+static char *print_range(const xlm_option *option)
+{
+    GString *out = g_string_new(NULL);
+    if (has_least(option)) {
+        g_string_append(out, has_most(option) ? "from " : "at least ");
+        append_bound(out, option, option->least);
+    }
+    if (has_most(option)) {
+        g_string_append(out, has_least(option) ? " to " : "at most ");
+        append_bound(out, option, option->most);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static bool is_in_range(const xlm_option *option, double value)
+{
+    return (!has_least(option) || value >= option->least) && (!has_most(option) || value <= option->most);
+}
+
+/* ---- one value ---- */
+
+static bool refuse_number(const xlm_option *option, const char *text, const char *wanted, GError **error)
+{
+    char *range = print_range(option);
+    xlm_error_set(error, EX_CONFIG, "%s = %s: must be %s%s%s", option->name, text, wanted, *range != '\0' ? " " : "",
+                  range);
+    g_free(range);
+    return false;
+}
+
+/* Text without the '_' between digits; NULL when it is no integer. g_free. */
+static char *plain_digits(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    const char *p = text;
+    if (*p == '-' || *p == '+')
+        g_string_append_c(out, *p++);
+    bool good = g_ascii_isdigit(*p);
+    for (; *p != '\0' && good; p++)
+        if (g_ascii_isdigit(*p))
+            g_string_append_c(out, *p);
+        else
+            good = *p == '_' && p[-1] != '_' && g_ascii_isdigit(p[1]);
+    return g_string_free(out, !good);
+}
+
+static bool set_int(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    char *digits = plain_digits(text);
+    errno = 0;
+    const int64_t value = digits == NULL ? 0 : g_ascii_strtoll(digits, NULL, 10);
+    const bool good = digits != NULL && errno == 0 && is_in_range(option, (double)value);
+    g_free(digits);
+    if (!good)
+        return refuse_number(option, text, "an integer", error);
+    VALUE(int64_t, option, into) = value;
+    return true;
+}
+
+static bool set_real(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    char *end;
+    const double value = g_ascii_strtod(text, &end);
+    const bool decimal = *text != '\0' && strspn(text, "0123456789+-.eE") == strlen(text);
+    if (!decimal || *end != '\0' || !isfinite(value) || !is_in_range(option, value))
+        return refuse_number(option, text, "a number", error);
+    VALUE(double, option, into) = value;
+    return true;
+}
+
+static bool set_flag(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (g_ascii_strcasecmp(text, words[i]) == 0) {
+            VALUE(bool, option, into) = i % 2 == 1;
+            return true;
+        }
+    return xlm_error_set(error, EX_CONFIG, "%s = %s: must be true or false", option->name, text);
+}
+
+static bool set_choice(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    char **words = g_strsplit(option->choices, "|", -1);
+    const guint n = g_strv_length(words);
+    guint found = 0;
+    while (found < n && strcmp(words[found], text) != 0)
+        found++;
+    if (found < n)
+        VALUE(int64_t, option, into) = found;
+    else {
+        char *advice = xlm_nearest_advice(text, (const char *const *)words, n);
+        xlm_error_set(error, EX_CONFIG, "%s = %s: is none of %s; %s", option->name, text, option->choices, advice);
+        g_free(advice);
+    }
+    g_strfreev(words);
+    return found < n;
+}
+
+static bool set_text(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    if (*text == '\0' && option->fallback == NULL)
+        return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
+    g_free(VALUE(char *, option, into));
+    VALUE(char *, option, into) = *text == '\0' ? NULL : g_strdup(text);
+    return true;
+}
+
+static bool set_list(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    if (*text == '\0' && option->fallback == NULL)
+        return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
+    char **items = *text == '\0' ? NULL : g_strsplit(text, ",", -1);
+    for (char **item = items; item != NULL && *item != NULL; item++)
+        if (*g_strstrip(*item) == '\0') {
+            g_strfreev(items);
+            return xlm_error_set(error, EX_CONFIG, "%s = %s: an item of the list is empty; write a,b,c", option->name,
+                                 text);
+        }
+    g_strfreev(VALUE(char **, option, into));
+    VALUE(char **, option, into) = items;
+    return true;
+}
+
+bool xlm_option_set(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    static bool (*const set[])(const xlm_option *, const char *, void *, GError **) = {
+        [XLM_OPTION_INT] = set_int,   [XLM_OPTION_REAL] = set_real,     [XLM_OPTION_FLAG] = set_flag,
+        [XLM_OPTION_TEXT] = set_text, [XLM_OPTION_CHOICE] = set_choice, [XLM_OPTION_LIST] = set_list,
+    };
+    return set[option->type](option, text, into, error);
+}
+
+static char *print_real(double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    for (int digits = 6; digits <= 17; digits++) {
+        char format[8];
+        g_snprintf(format, sizeof format, "%%.%dg", digits);
+        if (g_ascii_strtod(g_ascii_formatd(text, sizeof text, format, value), NULL) == value)
+            break;
+    }
+    return g_strdup(text);
+}
+
+char *xlm_option_print(const xlm_option *option, const void *from)
+{
+    switch (option->type) {
+    case XLM_OPTION_INT:
+        return g_strdup_printf("%" PRId64, VALUE(const int64_t, option, from));
+    case XLM_OPTION_REAL:
+        return print_real(VALUE(const double, option, from));
+    case XLM_OPTION_FLAG:
+        return g_strdup(VALUE(const bool, option, from) ? "true" : "false");
+    case XLM_OPTION_TEXT: {
+        const char *text = VALUE(char *const, option, from);
+        return g_strdup(text != NULL ? text : "");
+    }
+    case XLM_OPTION_CHOICE: {
+        char **words = g_strsplit(option->choices, "|", -1);
+        char *word = g_strdup(words[VALUE(const int64_t, option, from)]);
+        g_strfreev(words);
+        return word;
+    }
+    case XLM_OPTION_LIST: {
+        char **items = VALUE(char **const, option, from);
+        return items != NULL ? g_strjoinv(",", items) : g_strdup("");
+    }
+    }
+    g_assert_not_reached();
+}
+
+/* ---- a table ---- */
+
+static void clear(const xlm_option *table, void *into)
+{
+    static const size_t sizes[] = {
+        [XLM_OPTION_INT] = sizeof(int64_t),    [XLM_OPTION_REAL] = sizeof(double), [XLM_OPTION_FLAG] = sizeof(bool),
+        [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
+        [XLM_OPTION_CHOICE] = sizeof(int64_t),
+    };
+    for (const xlm_option *option = table; option->name != NULL; option++)
+        memset((char *)into + option->offset, 0, sizes[option->type]);
+}
+
+void xlm_options_free(const xlm_option *table, void *from)
+{
+    for (const xlm_option *option = table; option->name != NULL; option++) {
+        if (option->type == XLM_OPTION_TEXT)
+            g_clear_pointer(&VALUE(char *, option, from), g_free);
+        else if (option->type == XLM_OPTION_LIST)
+            g_clear_pointer(&VALUE(char **, option, from), g_strfreev);
+    }
+}
+
+static bool set_default(const xlm_option *option, void *into, GError **error)
+{
+    GError *wrong = NULL;
+    if (option->fallback == NULL || xlm_option_set(option, option->fallback, into, &wrong))
+        return true;
+    xlm_error_set(error, EX_SOFTWARE, "the default of an option does not fit it: %s; correct its table",
+                  wrong->message);
+    g_error_free(wrong);
+    return false;
+}
+
+bool xlm_options_defaults(const xlm_option *table, void *into, GError **error)
+{
+    clear(table, into);
+    for (const xlm_option *option = table; option->name != NULL; option++)
+        if (!set_default(option, into, error)) {
+            xlm_options_free(table, into);
+            return false;
+        }
+    return true;
+}
+
+/* Mistakes on the command line are EX_USAGE, those in the file EX_CONFIG. */
+static int exit_code_at(const char *place) { return g_str_has_prefix(place, "--set ") ? EX_USAGE : EX_CONFIG; }
+
+static bool read_one(const xlm_option *option, const xlm_jobfile *job, const char *section, void *into,
+                     GError **error)
+{
+    char *text = xlm_jobfile_value(job, section, option->name);
+    char *place = xlm_jobfile_place(job, section, text != NULL ? option->name : NULL);
+    GError *wrong = NULL;
+    bool good = true;
+    if (text == NULL && option->fallback == NULL)
+        good = xlm_error_set(error, EX_CONFIG, "%s: key \"%s\" is missing; give %s", place, option->name, option->help);
+    else if (text != NULL && !xlm_option_set(option, text, into, &wrong)) {
+        good = xlm_error_set(error, exit_code_at(place), "%s: %s", place, wrong->message);
+        g_error_free(wrong);
+    }
+    g_free(place);
+    g_free(text);
+    return good;
+}
+
+bool xlm_options_read(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error)
+{
+    if (!xlm_options_defaults(table, into, error))
+        return false;
+    for (const xlm_option *option = table; option->name != NULL; option++)
+        if (!read_one(option, job, section, into, error)) {
+            xlm_options_free(table, into);
+            return false;
+        }
+    return true;
+}
+
+bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *job, const char *section,
+                            GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (; *tables != NULL; tables++)
+        for (const xlm_option *option = *tables; option->name != NULL; option++)
+            g_ptr_array_add(names, (void *)option->name);
+    char **keys = xlm_jobfile_keys(job, section);
+    bool good = true;
+    for (char **key = keys; *key != NULL && good; key++) {
+        if (g_ptr_array_find_with_equal_func(names, *key, g_str_equal, NULL))
+            continue;
+        char *place = xlm_jobfile_place(job, section, *key);
+        char *advice = xlm_nearest_advice(*key, (const char *const *)names->pdata, names->len);
+        good = xlm_error_set(error, exit_code_at(place), "%s: unknown key \"%s\"; %s", place, *key, advice);
+        g_free(advice);
+        g_free(place);
+    }
+    g_strfreev(keys);
+    g_ptr_array_free(names, TRUE);
+    return good;
+}
+
+bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error)
+{
+    const xlm_option *const tables[] = {table, NULL};
+    return xlm_options_check_keys(tables, job, section, error) && xlm_options_read(table, job, section, into, error);
+}
+
+/* ---- help ---- */
+
+enum { COLUMNS = 4, LINE_WIDTH = 118, LEAST_MEANING = 40 };
+
+/* Name, type, default, range of an option. */
+static void print_columns(const xlm_option *option, char *columns[COLUMNS])
+{
+    static const char *const types[] = {
+        [XLM_OPTION_INT] = "integer", [XLM_OPTION_REAL] = "number",   [XLM_OPTION_FLAG] = "flag",
+        [XLM_OPTION_TEXT] = "text",   [XLM_OPTION_CHOICE] = "choice", [XLM_OPTION_LIST] = "list",
+    };
+    columns[0] = g_strdup(option->name);
+    columns[1] = g_strdup(types[option->type]);
+    columns[2] = g_strdup(option->fallback == NULL    ? "(required)"
+                          : *option->fallback == '\0' ? "(empty)"
+                                                      : option->fallback);
+    columns[3] = option->type == XLM_OPTION_CHOICE ? g_strdup(option->choices)
+                 : option->type == XLM_OPTION_FLAG ? g_strdup("true|false")
+                                                   : print_range(option);
+}
+
+/* Words of `text` in lines of at most `width`, each but the first set in by `indent` blanks. */
+static void append_wrapped(GString *out, const char *text, int indent, int width)
+{
+    char **words = g_strsplit(text, " ", -1);
+    int used = 0;
+    for (char **word = words; *word != NULL; word++) {
+        const int length = (int)g_utf8_strlen(*word, -1);
+        if (used > 0 && used + 1 + length > width) {
+            g_string_append_printf(out, "\n%*s", indent, "");
+            used = 0;
+        }
+        g_string_append_printf(out, "%s%s", used > 0 ? " " : "", *word);
+        used += (used > 0) + length;
+    }
+    g_string_append_c(out, '\n');
+    g_strfreev(words);
+}
+
+void xlm_options_help(const xlm_option *table, GString *out)
+{
+    int widths[COLUMNS] = {0}, indent = 2;
+    char *columns[COLUMNS];
+    for (const xlm_option *option = table; option->name != NULL; option++) {
+        print_columns(option, columns);
+        for (int i = 0; i < COLUMNS; i++) {
+            widths[i] = MAX(widths[i], (int)strlen(columns[i]));
+            g_free(columns[i]);
+        }
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        indent += widths[i] + 2;
+    for (const xlm_option *option = table; option->name != NULL; option++) {
+        print_columns(option, columns);
+        g_string_append(out, "  ");
+        for (int i = 0; i < COLUMNS; i++) {
+            g_string_append_printf(out, "%-*s  ", widths[i], columns[i]);
+            g_free(columns[i]);
+        }
+        append_wrapped(out, option->help, indent, MAX(LINE_WIDTH - indent, LEAST_MEANING));
+    }
+}

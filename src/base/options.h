@@ -1,0 +1,51 @@
+/* xlm-mpi: settings read from job files by a table. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Everything works on a table of xlm_option (xlm/options.h) and the struct that its offsets are into.
+ *
+ *   a section of one module     xlm_options_parse
+ *   a section of several        xlm_options_read for each table, and xlm_options_check_keys with all of them
+ *   values kept elsewhere       xlm_option_print and xlm_option_set (attributes of a checkpoint)
+ *   --help-job                  xlm_options_help
+ *
+ * How values are written: INT as decimal digits with an optional sign, '_' between digits allowed (100_000), no 1e5 and
+ * no 10k; REAL as any finite decimal number; FLAG as true, false, yes, no, on or off; CHOICE as one of its words; LIST
+ * as items between commas, none empty. A range that reaches 9e18 has no bound on that side. */
+#ifndef XLM_BASE_OPTIONS_H
+#define XLM_BASE_OPTIONS_H
+
+#include <xlm/options.h>
+
+#include "base/jobfile.h"
+
+/* Set every option in *into to its default, those without one to zero or NULL. What was in *into is overwritten, not
+ * freed. EX_SOFTWARE when a default does not fit its own type or range (a table of a foreign plugin may be wrong). */
+bool xlm_options_defaults(const xlm_option *table, void *into, GError **error);
+
+/* Set every option in *into to what `section` of the job says, or else to its default. Keys that are not in the table
+ * are not looked at. *into is overwritten, not freed; on failure nothing in it needs freeing.
+ * EX_CONFIG (EX_USAGE for --set): a value that cannot be read or is out of range, or a missing one without default; the
+ * message has file, line, section, key, value and what is allowed. */
+bool xlm_options_read(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error);
+
+/* True when every key of the section is in one of the tables (NULL-terminated array); else an error that names the
+ * nearest valid key. */
+bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *job, const char *section,
+                            GError **error);
+
+/* Both: check the section's keys against one table and read it. */
+bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into,
+                       GError **error);
+
+/* Free the texts and lists in *from and set them to NULL. Neither the struct nor other values change. */
+void xlm_options_free(const xlm_option *table, void *from);
+
+/* Read one value into *into, freeing the text or list that was there. EX_CONFIG: `steps = x: ...`. */
+bool xlm_option_set(const xlm_option *option, const char *text, void *into, GError **error);
+/* One value as it would be written in a job file; reals with as many digits as it takes to read the same number again;
+ * "" for an empty text or list. g_free. */
+char *xlm_option_print(const xlm_option *option, const void *from);
+
+/* Append the table to `out`, a line or more for each option: name, type, default, range or choices, meaning. */
+void xlm_options_help(const xlm_option *table, GString *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* xlm-mpi: large arrays on large pages. SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* madvise */
+#include "base/pages.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const size_t LINE = 64, LARGE = (size_t)2 << 20;
+
+void *xlm_pages_take(size_t size, const char *purpose)
+{
+    const size_t alignment = size >= LARGE ? LARGE : LINE;
+    void *taken = NULL;
+    if (posix_memalign(&taken, alignment, MAX(size, LINE)) != 0)
+        g_error("out of memory: %zu MiB were needed for %s", (size >> 20) + 1, purpose);
+#ifdef MADV_HUGEPAGE
+    /* Whole large pages only, or the last one would be there in full for the sake of its first bytes. A system that cannot
+     * do it says so and leaves the pages as they are. */
+    if (size >= LARGE)
+        (void)madvise(taken, size / LARGE * LARGE, MADV_HUGEPAGE);
+#endif
+    return taken;
+}

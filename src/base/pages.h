@@ -1,0 +1,12 @@
+/* xlm-mpi: large arrays on large pages. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_BASE_PAGES_H
+#define XLM_BASE_PAGES_H
+
+#include <stddef.h>
+
+/* size bytes at an address divisible by 64, not cleared, on pages of 2 MiB as far as the system has them to give: matrix
+ * products walk down columns, and on pages of 4 KiB every row of a wide matrix is another page. free() it. Never NULL: the
+ * program ends with a message that says what the memory was for ("the parameters"). */
+void *xlm_pages_take(size_t size, const char *purpose);
+
+#endif

@@ -1,0 +1,162 @@
+/* xlm-mpi: what ranks say to one another. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "comm/comm.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* MPI counts are int; larger messages go in pieces of this many bytes. */
+static const size_t PIECE = (size_t)1 << 30;
+
+static void stop_all(MPI_Comm *mpi, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(*code, text, &length);
+    fprintf(stderr, "%s: a rank was lost or MPI failed: %s; stopping all ranks\n", g_get_prgname(), text);
+    MPI_Abort(*mpi, EX_UNAVAILABLE);
+}
+
+void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
+{
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+    g_set_prgname(program);
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(stop_all, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+
+    comm->mpi = MPI_COMM_WORLD;
+    MPI_Comm_rank(comm->mpi, &comm->rank);
+    MPI_Comm_size(comm->mpi, &comm->ranks);
+    MPI_Comm_split_type(comm->mpi, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &comm->node);
+    MPI_Comm_set_errhandler(comm->node, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_rank(comm->node, &comm->local_rank);
+    MPI_Comm_size(comm->node, &comm->local_ranks);
+    xlm_log_open(program, comm->rank == 0);
+}
+
+int xlm_comm_close(xlm_comm *comm, GError *error)
+{
+    int code = EX_OK;
+    if (error != NULL) {
+        xlm_log_error("%s", error->message);
+        code = xlm_error_exit_code(error);
+        g_error_free(error);
+    }
+    /* The message must be out before a launcher that sees a non-zero exit ends the other ranks. */
+    fflush(NULL);
+    MPI_Barrier(comm->mpi);
+    MPI_Comm_free(&comm->node);
+    MPI_Finalize();
+    return code;
+}
+
+const char *xlm_comm_library(void)
+{
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+bool xlm_comm_agree(const xlm_comm *comm, GError **error)
+{
+    int first = *error != NULL ? comm->rank : INT_MAX;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm->mpi);
+    if (first == INT_MAX)
+        return true;
+
+    int code = comm->rank == first ? xlm_error_exit_code(*error) : 0;
+    void *message = comm->rank == first ? (*error)->message : NULL;
+    size_t size = comm->rank == first ? strlen(message) + 1 : 0;
+    xlm_comm_broadcast(comm, first, &code, sizeof code);
+    xlm_comm_broadcast_bytes(comm, first, &message, &size);
+    if (comm->rank != first) {
+        g_clear_error(error);
+        xlm_error_set(error, code, "%s", (const char *)message);
+        g_free(message);
+    }
+    return false;
+}
+
+void xlm_comm_broadcast(const xlm_comm *comm, int root, void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size; done += PIECE)
+        MPI_Bcast((char *)bytes + done, (int)MIN(PIECE, size - done), MPI_BYTE, root, comm->mpi);
+}
+
+void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size_t *size)
+{
+    uint64_t n = *size;
+    xlm_comm_broadcast(comm, root, &n, sizeof n);
+    *size = n;
+    if (comm->rank != root)
+        *bytes = g_malloc(n);
+    xlm_comm_broadcast(comm, root, *bytes, n);
+}
+
+void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes)
+{
+    uint64_t mine = size, *every = g_new(uint64_t, comm->ranks);
+    MPI_Allgather(&mine, 1, MPI_UINT64_T, every, 1, MPI_UINT64_T, comm->mpi);
+    size_t total = 0;
+    for (int r = 0; r < comm->ranks; r++)
+        total += sizes[r] = every[r];
+    char *out = g_malloc(total + 1);
+    /* One broadcast a rank: sizes may pass what MPI_Allgatherv's int displacements can say. */
+    for (size_t r = 0, at = 0; r < (size_t)comm->ranks; at += sizes[r++]) {
+        if ((int)r == comm->rank && size > 0)
+            memcpy(out + at, bytes, size);
+        xlm_comm_broadcast(comm, (int)r, out + at, sizes[r]);
+    }
+    *all = out;
+    g_free(every);
+}
+
+void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int n)
+{
+    MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, comm->mpi);
+}
+
+void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int n)
+{
+    MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_MAX, comm->mpi);
+}
+
+void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n)
+{
+    enum { MOST = 4096 }; /* values of all ranks are in memory at once */
+    double *all = g_new(double, (size_t)MIN(n, MOST) *comm->ranks);
+    for (int done = 0; done < n; done += MOST) {
+        const int now = MIN(MOST, n - done);
+        double *sum = values + done;
+        MPI_Allgather(sum, now, MPI_DOUBLE, all, now, MPI_DOUBLE, comm->mpi);
+        for (int i = 0; i < now; i++) {
+            sum[i] = 0;
+            for (int r = 0; r < comm->ranks; r++)
+                sum[i] += all[(size_t)r * now + i];
+        }
+    }
+    g_free(all);
+}
+
+int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value)
+{
+    int64_t below = 0;
+    MPI_Exscan(&value, &below, 1, MPI_INT64_T, MPI_SUM, comm->mpi);
+    return comm->rank == 0 ? 0 : below;
+}
+
+int64_t xlm_comm_sum_node(const xlm_comm *comm, int64_t value)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, comm->node);
+    return value;
+}
+
+void xlm_comm_barrier(const xlm_comm *comm) { MPI_Barrier(comm->mpi); }

@@ -1,0 +1,60 @@
+/* xlm-mpi: what ranks say to one another. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A thin floor over MPI: starting and ending, agreement on errors, and the few exchanges that training and preparation
+ * need. All functions that take an xlm_comm are collective over it unless their comment says otherwise. An MPI failure
+ * (a lost rank) ends the whole job with a message: there is nothing sensible left to do for the others. */
+#ifndef XLM_COMM_COMM_H
+#define XLM_COMM_COMM_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct xlm_comm {
+    MPI_Comm mpi;
+    MPI_Comm node; /* the ranks that share this node's memory */
+    int rank, ranks;
+    int local_rank, local_ranks; /* among the ranks of this node */
+} xlm_comm;
+
+/* Start MPI (MPI_THREAD_FUNNELED) and the log: rank 0 speaks. program: the name in messages. Options that do no work
+ * (--help, --version) should be handled before, so that they need no MPI. */
+void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv);
+
+/* End MPI and give the exit code of the program: EX_OK when error is NULL, else its exit code after rank 0 has printed
+ * its message. The error must be the same on all ranks (xlm_comm_agree). Takes ownership of error. */
+int xlm_comm_close(xlm_comm *comm, GError *error);
+
+/* Make an error of any rank the error of all: true when no rank has one; else false, and *error is, on every rank, the
+ * error of the lowest rank that has one. error must not be NULL. */
+bool xlm_comm_agree(const xlm_comm *comm, GError **error);
+
+/* "Open MPI v4.1.4, ..." */
+const char *xlm_comm_library(void);
+
+void xlm_comm_broadcast(const xlm_comm *comm, int root, void *bytes, size_t size);
+/* The same for bytes whose size only root knows. On the others *bytes is set to new memory (g_free). */
+void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size_t *size);
+/* All ranks' bytes one after another, in rank order, on every rank: *all is new memory (g_free), sizes[ranks] in bytes. */
+void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes);
+
+void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int n);
+void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int n);
+/* Sum of values over ranks in a fixed order of additions (rank 0 + rank 1 + ...): same bits on every rank and run. */
+void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n);
+/* Sum over all lower ranks (0 on rank 0). */
+int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value);
+/* Sum over the ranks of this node. */
+int64_t xlm_comm_sum_node(const xlm_comm *comm, int64_t value);
+void xlm_comm_barrier(const xlm_comm *comm);
+
+/* values[n] <- sum over ranks, the same bits on every rank and run. When the number of ranks R is a power of two the
+ * additions follow recursive halving: at distance R/2 first (rank r with r XOR R/2), then R/4, ..., 1, each rank
+ * holding ever smaller parts, and the sums are gathered the same way back. With granules dealt round robin (granule g
+ * to rank g mod R) and a rank's granules added as xlm-mpi's trainer does, the tree of additions is the same for every
+ * such R. For other R, MPI_Allreduce. */
+void xlm_comm_sum_gradients(const xlm_comm *comm, float *values, size_t n);
+
+#endif

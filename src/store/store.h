@@ -1,0 +1,96 @@
+/* xlm-mpi: HDF5 files that a person can read with h5dump, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A file is written under a temporary name beside its final one and renamed when it is whole, so a file that has its
+ * final name is complete. Every dataset of numbers may be chunked and carry Fletcher-32 checksums, so that damage is found on reading.
+ *
+ *   write:  xlm_store_create -> xlm_store_dataset, xlm_store_write, xlm_store_set_... -> xlm_store_commit
+ *   read:   xlm_store_open -> xlm_store_shape, xlm_store_read, xlm_store_get_... -> xlm_store_close
+ *
+ * Paths are HDF5 paths ("/model/encoder/layer.0/attention/query/weight"); groups on the way are made when missing. An
+ * attribute belongs to any object: `path` names it, `name` the attribute; a group of that path is made when there is no
+ * object yet.
+ *
+ * A write that fails is one error on all ranks when it can be: a directory that cannot be written, a limit on file sizes,
+ * a full disk (room is set aside before anything is written, where the file system can). When a rank meets an
+ * input/output error in the middle of a collective write, the job ends with a message and EX_IOERR: the other ranks are
+ * caught inside MPI-IO. Either way the temporary file is removed. What several ranks wrote is read again before the file gets
+ * its name, so every row and attribute should be written once. Two environment variables: XLM_STORE_TIMEOUT, how long ranks wait
+ * for one another at the end, in seconds (600); XLM_STORE_WRITERS, how many ranks of a node have the file open (4, or as
+ * many as it has cores), the others send them their rows. With one writer in all, files are written without MPI-IO.
+ *
+ * HDF5 is not thread-safe: one thread at a time, over all stores. */
+#ifndef XLM_STORE_STORE_H
+#define XLM_STORE_STORE_H
+
+#include "comm/comm.h"
+
+typedef struct xlm_store xlm_store;
+
+typedef enum { /* element types, in memory and in the file */
+    XLM_U8, XLM_U16, XLM_U32, XLM_U64, XLM_I32, XLM_I64, XLM_F32, XLM_F64
+} xlm_type;
+
+size_t xlm_type_size(xlm_type type);
+/* "HDF5 1.10.8" */
+const char *xlm_store_library(void);
+
+/* ---- writing; all collective over the comm of xlm_store_create, except where said ---- */
+
+/* A file that is being written: its path, this, and six characters. A process that is killed leaves it. */
+#define XLM_STORE_UNFINISHED ".unfinished-"
+
+/* Create `path` (under a temporary name beside it). comm NULL: this process alone, no MPI. An existing file stays until
+ * the new one is whole. EX_CANTCREAT when it cannot be made, EX_IOERR when the disk is full. */
+xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
+
+enum { /* flags of xlm_store_dataset */
+    XLM_STORE_CHUNKED = 1,  /* contiguous when not set */
+    XLM_STORE_CHECKED = 2,  /* Fletcher-32; implies chunked */
+    XLM_STORE_GROWING = 4   /* first dimension may be extended; implies chunked */
+};
+/* Make a dataset of `dimensions` (1..3) extents dims[]. An extent of 0 is allowed. */
+bool xlm_store_dataset(xlm_store *store, const char *path, xlm_type type, int dimensions, const uint64_t *dims,
+                       int flags, GError **error);
+/* Extend the first extent of a growing dataset to `rows`. */
+bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError **error);
+/* Write rows [first, first + rows) of the first extent; each rank its own rows (rows may be 0). data: rows x the other
+ * extents, of the dataset's type. Rows that are not there are an error of all ranks, at the latest at xlm_store_commit. */
+bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_t rows, const void *data, GError **error);
+/* A 1-d dataset of fixed-length UTF-8 strings, the same strings given on every rank. */
+bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error);
+
+/* Attributes: the same call with the same value on every rank. path may be "/". */
+bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error);
+bool xlm_store_set_int(xlm_store *store, const char *path, const char *name, int64_t value, GError **error);
+bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, double value, GError **error);
+
+/* Flush, close, and give the file its final name. The store is gone afterwards, also when this fails (then nothing
+ * stays under either name). */
+bool xlm_store_commit(xlm_store *store, GError **error);
+/* Close and remove the temporary file. NULL is allowed. */
+void xlm_store_discard(xlm_store *store);
+
+/* ---- reading; by one process alone, not collective ---- */
+
+/* EX_NOINPUT when missing; EX_DATAERR when it is not HDF5 or is cut short. */
+xlm_store *xlm_store_open(const char *path, GError **error);
+void xlm_store_close(xlm_store *store);
+const char *xlm_store_path(const xlm_store *store);
+bool xlm_store_has(const xlm_store *store, const char *path);
+/* Extents of a dataset; returns the number of dimensions or -1. */
+int xlm_store_shape(const xlm_store *store, const char *path, uint64_t dims[3], GError **error);
+bool xlm_store_read_type(const xlm_store *store, const char *path, xlm_type *type, GError **error);
+/* Rows [first, first + rows), converted to `type`. A checksum that fails is EX_DATAERR, naming file and dataset; so is a
+ * value that `type` cannot hold. A random read of some hundred numbers takes about 60 us when the file is in memory: one
+ * chunk of 64 KiB and its checksum. */
+bool xlm_store_read(const xlm_store *store, const char *path, xlm_type type, uint64_t first, uint64_t rows, void *data,
+                    GError **error);
+/* A 1-d dataset of strings; NULL-terminated (g_strfreev). */
+char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t *n, GError **error);
+/* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
+char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
+char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
+bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
+bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);
+
+#endif

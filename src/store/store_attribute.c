@@ -1,0 +1,148 @@
+/* xlm-mpi: attributes of HDF5 objects. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "store/store_file.h"
+
+/* ---- writing ---- */
+
+static bool set_here(xlm_store *store, const char *path, const char *name, hid_t type, hid_t memory_type,
+                     const void *value, GError **error)
+{
+    if (!store_make_group(store, path, error))
+        return false;
+    hid_t object = H5Oopen(store->file, path, H5P_DEFAULT);
+    if (object >= 0 && H5Aexists(object, name) > 0)
+        H5Adelete(object, name);
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = (attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0) ||
+                store_give_up(store, path, EX_IOERR, "attribute cannot be written", error);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    H5Sclose(space);
+    if (object >= 0)
+        H5Oclose(object);
+    if (store->mpi_io && store->comm.rank == 0)
+        store_note_write(store, path, name, 0, 1, value, H5Tget_size(type));
+    return good;
+}
+
+static bool set(xlm_store *store, const char *path, const char *name, hid_t type, hid_t memory_type, const void *value,
+                GError **error)
+{
+    if (!store_reserve(store, H5Tget_size(type) + strlen(name) + strlen(path) + 512, error))
+        return false;
+    GError *mine = NULL;
+    if (store->writes)
+        set_here(store, path, name, type, memory_type, value, &mine);
+    return store_settle_hdf5(store, mine, error);
+}
+
+static hid_t text_type(size_t length)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, MAX(length, 1));
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    return type;
+}
+
+bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error)
+{
+    hid_t type = text_type(strlen(value));
+    bool good = set(store, path, name, type, type, value, error);
+    H5Tclose(type);
+    return good;
+}
+
+bool xlm_store_set_int(xlm_store *store, const char *path, const char *name, int64_t value, GError **error)
+{
+    return set(store, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value, error);
+}
+
+bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, double value, GError **error)
+{
+    return set(store, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value, error);
+}
+
+/* ---- reading ---- */
+
+/* An attribute whose type is of the given class; -1 when not. */
+static hid_t open_attribute(const xlm_store *store, const char *path, const char *name, H5T_class_t wanted,
+                            H5T_class_t also, const char *what, GError **error)
+{
+    hid_t attribute = store_exists(store->file, path) ? H5Aopen_by_name(store->file, path, name, H5P_DEFAULT, H5P_DEFAULT)
+                                                      : H5I_INVALID_HID;
+    if (attribute < 0) {
+        H5Eclear2(H5E_DEFAULT);
+        xlm_error_set(error, EX_DATAERR, "%s: %s: has no attribute '%s'; it was not made for this, or by another version",
+                      store->path, path, name);
+        return H5I_INVALID_HID;
+    }
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    H5T_class_t class = H5Tget_class(type);
+    bool good = (class == wanted || class == also) && H5Sget_simple_extent_npoints(space) == 1;
+    H5Sclose(space);
+    H5Tclose(type);
+    if (!good) {
+        xlm_error_set(error, EX_DATAERR, "%s: %s: attribute '%s' is not %s", store->path, path, name, what);
+        H5Aclose(attribute);
+        return H5I_INVALID_HID;
+    }
+    return attribute;
+}
+
+/* status: of H5Aread(), the last call. */
+static bool finish(const xlm_store *store, const char *path, hid_t attribute, herr_t status, GError **error)
+{
+    bool good = status >= 0 || store_error(store, path, EX_DATAERR, "attribute cannot be read", error);
+    H5Aclose(attribute);
+    return good;
+}
+
+static herr_t read_text(hid_t attribute, hid_t type, char **text)
+{
+    *text = g_malloc0(H5Tget_size(type) + 1);
+    return H5Aread(attribute, type, *text);
+}
+
+/* Of variable length: not ours, but what other programs write. */
+static herr_t read_variable_text(hid_t attribute, hid_t type, char **text)
+{
+    char *variable = NULL;
+    herr_t status = H5Aread(attribute, type, &variable);
+    *text = g_strdup(variable != NULL ? variable : "");
+    if (variable != NULL)
+        H5free_memory(variable);
+    return status;
+}
+
+char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error)
+{
+    hid_t attribute = open_attribute(store, path, name, H5T_STRING, H5T_STRING, "a text", error);
+    if (attribute < 0)
+        return NULL;
+    hid_t type = H5Aget_type(attribute);
+    char *text;
+    herr_t status = (H5Tis_variable_str(type) > 0 ? read_variable_text : read_text)(attribute, type, &text);
+    bool good = finish(store, path, attribute, status, error);
+    H5Tclose(type);
+    if (good)
+        return text;
+    g_free(text);
+    return NULL;
+}
+
+bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error)
+{
+    hid_t attribute = open_attribute(store, path, name, H5T_INTEGER, H5T_INTEGER, "a whole number", error);
+    return attribute >= 0 &&
+           finish(store, path, attribute, H5Aread(attribute, H5T_NATIVE_INT64, value), error);
+}
+
+bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error)
+{
+    hid_t attribute = open_attribute(store, path, name, H5T_FLOAT, H5T_INTEGER, "a number", error);
+    return attribute >= 0 &&
+           finish(store, path, attribute, H5Aread(attribute, H5T_NATIVE_DOUBLE, value), error);
+}

@@ -1,0 +1,192 @@
+/* xlm-mpi: types, handles and errors of HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *xlm_store_library(void)
+{
+    static char text[32];
+    unsigned major, minor, release;
+    H5get_libversion(&major, &minor, &release);
+    g_snprintf(text, sizeof text, "HDF5 %u.%u.%u", major, minor, release);
+    return text;
+}
+
+size_t xlm_type_size(xlm_type type)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 4, 8, 4, 8};
+    return sizes[type];
+}
+
+hid_t store_memory_type(xlm_type type)
+{
+    switch (type) {
+    case XLM_U8: return H5T_NATIVE_UINT8;
+    case XLM_U16: return H5T_NATIVE_UINT16;
+    case XLM_U32: return H5T_NATIVE_UINT32;
+    case XLM_U64: return H5T_NATIVE_UINT64;
+    case XLM_I32: return H5T_NATIVE_INT32;
+    case XLM_I64: return H5T_NATIVE_INT64;
+    case XLM_F32: return H5T_NATIVE_FLOAT;
+    case XLM_F64: return H5T_NATIVE_DOUBLE;
+    }
+    return H5I_INVALID_HID;
+}
+
+hid_t store_file_type(xlm_type type)
+{
+    switch (type) {
+    case XLM_U8: return H5T_STD_U8LE;
+    case XLM_U16: return H5T_STD_U16LE;
+    case XLM_U32: return H5T_STD_U32LE;
+    case XLM_U64: return H5T_STD_U64LE;
+    case XLM_I32: return H5T_STD_I32LE;
+    case XLM_I64: return H5T_STD_I64LE;
+    case XLM_F32: return H5T_IEEE_F32LE;
+    case XLM_F64: return H5T_IEEE_F64LE;
+    }
+    return H5I_INVALID_HID;
+}
+
+hid_t store_access(void)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors go into our messages */
+#if !H5_VERSION_GE(1, 10, 7)
+    g_setenv("HDF5_USE_FILE_LOCKING", "FALSE", FALSE);
+#endif
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+#if H5_VERSION_GE(1, 10, 7)
+    /* Files under a final name are never written to, so a lock protects nothing, and many cluster file systems have none. */
+    H5Pset_file_locking(access, false, true);
+#endif
+    return access;
+}
+
+/* ---- errors ---- */
+
+struct reason {
+    char *text;
+    int rank; /* how useful it is: 0 innermost description, 1 from MPI, 2 from the operating system */
+};
+
+static void offer(struct reason *reason, int rank, char *text)
+{
+    if (text[0] != '\0' && rank > reason->rank) {
+        g_free(reason->text);
+        reason->text = text;
+        reason->rank = rank;
+    } else {
+        g_free(text);
+    }
+}
+
+/* Records come innermost first. What the system said is inside a longer text: error message = 'No space left on device'. */
+static herr_t look_at_record(unsigned n, const H5E_error2_t *record, void *data)
+{
+    struct reason *reason = data;
+    const char *said = record->desc != NULL ? record->desc : "";
+    const char *quoted = strstr(said, "error message = '"), *end = NULL;
+    if (quoted != NULL) {
+        quoted += strlen("error message = '");
+        end = strchr(quoted, '\'');
+    }
+    if (end != NULL)
+        offer(reason, 2, g_strndup(quoted, end - quoted));
+    else if (strstr(said, "MPI_ERR_") != NULL)
+        offer(reason, 1, g_strndup(strstr(said, "MPI_ERR_"), strcspn(strstr(said, "MPI_ERR_"), "'")));
+    else if (n == 0 && strcmp(said, "file write failed") != 0)
+        offer(reason, 0, g_strdup(said));
+    return 0;
+}
+
+bool store_error(const xlm_store *store, const char *object, int exit_code, const char *what, GError **error)
+{
+    struct reason reason = {NULL, -1};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look_at_record, &reason);
+    H5Eclear2(H5E_DEFAULT);
+    xlm_error_set(error, exit_code, "%s: %s%s%s%s%s", store->path, object != NULL ? object : "",
+                  object != NULL ? ": " : "", what, reason.text != NULL ? ": " : "",
+                  reason.text != NULL ? reason.text : "");
+    g_free(reason.text);
+    return false;
+}
+
+/* ---- handles ---- */
+
+void store_free_dataset(void *dataset)
+{
+    store_dataset *d = dataset;
+    if (d->space >= 0)
+        H5Sclose(d->space);
+    if (d->id >= 0)
+        H5Dclose(d->id);
+    g_free(d);
+}
+
+bool store_exists(hid_t file, const char *path)
+{
+    if (path[0] != '/')
+        return false;
+    char *part = g_strdup(path);
+    bool there = true;
+    /* HDF5 answers with an error instead of "no" when a group on the way is missing. */
+    for (char *slash = part; there && slash != NULL && slash[1] != '\0';) {
+        slash = strchr(slash + 1, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        there = H5Lexists(file, part, H5P_DEFAULT) > 0;
+        if (slash != NULL)
+            *slash = '/';
+    }
+    g_free(part);
+    H5Eclear2(H5E_DEFAULT);
+    return there;
+}
+
+store_dataset *store_keep(const xlm_store *store, const char *path, hid_t id)
+{
+    store_dataset *d = g_new0(store_dataset, 1);
+    d->id = id;
+    d->space = H5Dget_space(id);
+    d->dimensions = H5Sget_simple_extent_ndims(d->space);
+    if (d->dimensions < 1 || d->dimensions > 3) {
+        store_free_dataset(d);
+        return NULL;
+    }
+    H5Sget_simple_extent_dims(d->space, d->dims, NULL);
+
+    hid_t type = H5Dget_type(id);
+    d->row_size = d->element = H5Tget_size(type);
+    for (int i = 1; i < d->dimensions; i++)
+        d->row_size *= d->dims[i];
+    H5Tclose(type);
+    g_hash_table_insert(store->datasets, g_strdup(path), d);
+    return d;
+}
+
+store_dataset *store_find(const xlm_store *store, const char *path, GError **error)
+{
+    store_dataset *d = g_hash_table_lookup(store->datasets, path);
+    if (d != NULL)
+        return d;
+    if (!store_exists(store->file, path)) {
+        xlm_error_set(error, EX_DATAERR, "%s: has no %s; it was not made for this, or by another version", store->path,
+                      path);
+        return NULL;
+    }
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_chunk_cache(access, 31, (size_t)128 << 10, 1.0);
+    hid_t id = H5Dopen2(store->file, path, access);
+    H5Pclose(access);
+    if (id < 0) {
+        store_error(store, path, EX_DATAERR, "cannot be opened", error);
+        return NULL;
+    }
+    d = store_keep(store, path, id);
+    if (d == NULL)
+        xlm_error_set(error, EX_DATAERR, "%s: %s: is not an array of 1 to 3 dimensions", store->path, path);
+    return d;
+}

@@ -1,0 +1,204 @@
+/* xlm-mpi: HDF5 files written by all ranks together: datasets. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "store/store_file.h"
+
+/* Bytes of a chunk: what one checksum covers, and the least that is read. Rows of a few bytes are things like tokens, which
+ * are read at random, some hundred at a time; long rows are matrices, read whole. */
+enum { SHORT_ROW = 64 };
+static const size_t CHUNK_OF_SHORT_ROWS = (size_t)16 << 10, CHUNK_OF_LONG_ROWS = (size_t)256 << 10;
+
+/* Make the groups above an object, and the object itself as a group when `whole`. */
+static bool make_groups(xlm_store *store, const char *path, bool whole, GError **error)
+{
+    char *part = g_strdup(path);
+    bool good = true;
+    hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
+    H5Pset_obj_track_times(properties, false);
+    for (char *end = part; good && end != NULL && end[1] != '\0';) {
+        end = strchr(end + 1, '/');
+        if (end == NULL && !whole)
+            break;
+        if (end != NULL)
+            *end = '\0';
+        if (!store_exists(store->file, part)) {
+            hid_t group = H5Gcreate2(store->file, part, H5P_DEFAULT, properties, H5P_DEFAULT);
+            good = group >= 0 || store_give_up(store, part, EX_IOERR, "cannot be made", error);
+            if (group >= 0)
+                H5Gclose(group);
+        }
+        if (end != NULL)
+            *end = '/';
+    }
+    H5Pclose(properties);
+    g_free(part);
+    return good;
+}
+
+bool store_make_group(xlm_store *store, const char *path, GError **error)
+{
+    return !store->writes || make_groups(store, path, true, error);
+}
+
+/* Extents of a chunk: whole rows when they fit, else part of one row; of nearly equal size, so that little is lost in the last. */
+static void choose_chunk(store_dataset *d, bool growing)
+{
+    uint64_t room = MAX((d->row_size <= SHORT_ROW ? CHUNK_OF_SHORT_ROWS : CHUNK_OF_LONG_ROWS) / d->element, 1);
+    for (int i = d->dimensions - 1; i >= 0; i--) {
+        d->chunk[i] = room;
+        if (!(growing && i == 0)) {
+            uint64_t extent = MAX(d->dims[i], 1), pieces = (extent + room - 1) / room;
+            d->chunk[i] = (extent + pieces - 1) / pieces;
+        }
+        room = MAX(room / d->chunk[i], 1);
+    }
+}
+
+/* Bytes that `rows` rows take in the file: whole chunks with their checksums, and the index of the chunks. */
+static uint64_t storage_size(const store_dataset *d, uint64_t rows)
+{
+    if (d->chunk[0] == 0)
+        return rows * d->row_size;
+    uint64_t chunks = (rows + d->chunk[0] - 1) / d->chunk[0], size = d->element * d->chunk[0];
+    for (int i = 1; i < d->dimensions; i++) {
+        chunks *= (d->dims[i] + d->chunk[i] - 1) / d->chunk[i];
+        size *= d->chunk[i];
+    }
+    return chunks * (size + 64);
+}
+
+static hid_t creation_properties(const xlm_store *store, const store_dataset *d, int flags)
+{
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(properties, false);
+    if (d->chunk[0] > 0) {
+        H5Pset_chunk(properties, d->dimensions, d->chunk);
+        if (flags & XLM_STORE_CHECKED)
+            H5Pset_fletcher32(properties);
+    }
+    /* MPI-IO needs early allocation, which writes chunks with checksums twice (first zeros). */
+    H5Pset_alloc_time(properties, store->mpi_io || d->chunk[0] == 0 ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_INCR);
+    H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
+    return properties;
+}
+
+static bool make(xlm_store *store, const char *path, store_dataset *d, hid_t type, int flags, GError **error)
+{
+    if (!make_groups(store, path, false, error))
+        return false;
+    hsize_t limits[3];
+    for (int i = 0; i < d->dimensions; i++) /* chunks may not be larger than a limit */
+        limits[i] = flags & XLM_STORE_GROWING && (i == 0 || d->dims[i] == 0) ? H5S_UNLIMITED : d->dims[i];
+    d->space = H5Screate_simple(d->dimensions, d->dims, limits);
+    hid_t properties = creation_properties(store, d, flags);
+    d->id = H5Dcreate2(store->file, path, type, d->space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    bool good = d->id >= 0 || store_give_up(store, path, EX_IOERR, "cannot be made", error);
+    H5Pclose(properties);
+    return good;
+}
+
+static bool create_dataset(xlm_store *store, const char *path, hid_t type, int dimensions, const uint64_t *dims,
+                           int flags, GError **error)
+{
+    if (g_hash_table_contains(store->datasets, path))
+        return xlm_error_set(error, EX_SOFTWARE, "%s: %s: made twice", store->path, path);
+    store_dataset *d = g_new0(store_dataset, 1);
+    d->id = d->space = H5I_INVALID_HID;
+    d->dimensions = dimensions;
+    d->row_size = d->element = H5Tget_size(type);
+    bool empty = false;
+    for (int i = 0; i < dimensions; i++) {
+        d->dims[i] = dims[i];
+        d->row_size *= i > 0 ? dims[i] : 1;
+        empty = empty || dims[i] == 0;
+    }
+    /* HDF5 has no chunks of extent 0; a dataset that stays empty needs none. */
+    if (flags & XLM_STORE_GROWING || (flags & (XLM_STORE_CHUNKED | XLM_STORE_CHECKED) && !empty))
+        choose_chunk(d, flags & XLM_STORE_GROWING);
+    d->storage = storage_size(d, d->dims[0]);
+    g_hash_table_insert(store->datasets, g_strdup(path), d);
+
+    if (!store_reserve(store, d->storage + 4096 + strlen(path), error))
+        return false;
+    GError *mine = NULL;
+    if (store->writes)
+        make(store, path, d, type, flags, &mine);
+    return store_settle_hdf5(store, mine, error);
+}
+
+bool xlm_store_dataset(xlm_store *store, const char *path, xlm_type type, int dimensions, const uint64_t *dims,
+                       int flags, GError **error)
+{
+    return create_dataset(store, path, store_file_type(type), dimensions, dims, flags, error);
+}
+
+static store_dataset *find_own(xlm_store *store, const char *path, GError **error)
+{
+    store_dataset *d = g_hash_table_lookup(store->datasets, path);
+    if (d == NULL)
+        xlm_error_set(error, EX_SOFTWARE, "%s: %s: written before it was made", store->path, path);
+    return d;
+}
+
+bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError **error)
+{
+    store_dataset *d = find_own(store, path, error);
+    if (d == NULL)
+        return false;
+    uint64_t storage = storage_size(d, rows);
+    if (storage > d->storage) {
+        if (!store_reserve(store, storage - d->storage, error))
+            return false;
+        d->storage = storage;
+    }
+    d->dims[0] = rows;
+    GError *mine = NULL;
+    if (store->writes) {
+        hid_t space = H5Dset_extent(d->id, d->dims) < 0 ? H5I_INVALID_HID : H5Dget_space(d->id);
+        if (space < 0)
+            store_give_up(store, path, EX_IOERR, "cannot be extended", &mine);
+        H5Sclose(d->space);
+        d->space = space;
+    }
+    return store_settle_hdf5(store, mine, error);
+}
+
+bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_t rows, const void *data, GError **error)
+{
+    store_dataset *d = find_own(store, path, error);
+    if (d == NULL)
+        return false;
+    hid_t memory_type = H5I_INVALID_HID;
+    if (store->writes) {
+        hid_t type = H5Dget_type(d->id);
+        memory_type = H5Tget_native_type(type, H5T_DIR_ASCEND);
+        H5Tclose(type);
+    }
+    bool good = store_write_rows(store, path, d, memory_type, first, rows, data, error);
+    if (store->writes)
+        H5Tclose(memory_type);
+    return good;
+}
+
+bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error)
+{
+    size_t longest = 1; /* with the final 0, up to which h5dump shows a string */
+    for (uint64_t i = 0; i < n; i++)
+        longest = MAX(longest, strlen(strings[i]) + 1);
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, longest);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    H5Tset_strpad(type, H5T_STR_NULLTERM);
+    bool good = create_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error);
+    if (good) {
+        /* Rank 0 writes them all: vocabularies, not corpora. */
+        uint64_t rows = store->together && store->comm.rank != 0 ? 0 : n;
+        char *table = g_malloc0(MAX(rows, 1) * longest);
+        for (uint64_t i = 0; i < rows; i++)
+            memcpy(table + i * longest, strings[i], strlen(strings[i]));
+        good = store_write_rows(store, path, g_hash_table_lookup(store->datasets, path), type, 0, rows, table, error);
+        g_free(table);
+    }
+    H5Tclose(type);
+    return good;
+}

@@ -1,0 +1,90 @@
+/* xlm-mpi: the post-LN transformer encoder (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+
+#include "nn/parts.h"
+#include "tensor/parameters.h"
+
+static xlm_var *parameter(xlm_tape *tape, const char *prefix, const char *name)
+{
+    char full[256];
+    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    return xlm_param(tape, full);
+}
+
+xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_linear(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"));
+}
+
+xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_layer_norm(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"),
+                          model->config.layer_norm_epsilon);
+}
+
+/* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
+static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch)
+{
+    const xlm_model_config *c = &m->config;
+    xlm_var *table[4];
+    const int32_t *index[4];
+    int tables = 0;
+
+    table[tables] = xlm_param(tape, "embeddings/word/weight");
+    index[tables++] = batch->ids;
+    int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(batch->tokens, 1));
+    for (int32_t i = 0; i < batch->tokens; i++)
+        rows[i] = batch->positions[i] + (int32_t)c->position_offset;
+    table[tables] = m->sinusoids != NULL
+                        ? xlm_constant(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
+                        : xlm_param(tape, "embeddings/position/weight");
+    index[tables++] = rows;
+    if (c->language_embeddings) {
+        table[tables] = xlm_param(tape, "embeddings/language/weight");
+        index[tables++] = batch->languages;
+    }
+    if (c->token_types) {
+        table[tables] = xlm_param(tape, "embeddings/token_type/weight");
+        index[tables++] = batch->types;
+    }
+    xlm_var *x = xlm_embedding_sum(tape, tables, table, index, batch->tokens, batch->keys); /* T x e */
+    x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, "embeddings/layer_norm", x), c->dropout);
+    return c->embedding_size == c->hidden_size ? x : xlm_model_linear(tape, "embeddings/projection", x);
+}
+
+static xlm_var *attend(const xlm_model *m, const xlm_layer_names *n, xlm_tape *tape, const xlm_batch *batch, xlm_var *x)
+{
+    const int64_t d = m->config.hidden_size;
+    xlm_var *qkv = xlm_linear(tape, x, xlm_param_stack(tape, n->query_weight, 3), xlm_param_stack(tape, n->query_bias, 3)); /* T x 3d */
+    const xlm_attention_inputs inputs = {
+        .query = qkv, .key = qkv, .value = qkv,
+        .query_column = 0, .key_column = d, .value_column = 2 * d,
+        .width = d, .heads = m->config.attention_heads,
+        .offsets = batch->offsets, .sequences = batch->sequences,
+        .dropout = m->config.attention_dropout,
+    };
+    return xlm_model_linear(tape, n->attention_output, xlm_attention(tape, &inputs));
+}
+
+/* LayerNorm(x + dropout(y)) */
+static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *norm, xlm_var *x, xlm_var *y)
+{
+    return xlm_model_layer_norm(m, tape, norm, xlm_add(tape, x, xlm_dropout(tape, y, m->config.dropout)));
+}
+
+static xlm_var *layer(const xlm_model *m, const xlm_layer_names *n, xlm_tape *tape, const xlm_batch *batch, xlm_var *x)
+{
+    x = add_and_norm(m, tape, n->attention_norm, x, attend(m, n, tape, batch, x));
+    xlm_var *wide = xlm_gelu(tape, xlm_model_linear(tape, n->intermediate, x)); /* T x F */
+    return add_and_norm(m, tape, n->output_norm, x, xlm_model_linear(tape, n->output, wide));
+}
+
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
+{
+    const int64_t layers = model->config.layers;
+    xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
+    hidden[0] = embed(model, tape, batch);
+    for (int64_t l = 0; l < layers; l++)
+        hidden[l + 1] = layer(model, &model->names[model->config.share_layers ? 0 : l], tape, batch, hidden[l]);
+    return hidden;
+}

@@ -1,0 +1,203 @@
+/* xlm-mpi: building a model: configuration, parameters. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "nn/model.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "nn/parts.h"
+
+#define OPTION(name, type, fallback, least, most, choices, help) \
+    {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_model_config, name)}
+
+/* Defaults are ALIGN-MLM's roberta-8. */
+const xlm_option xlm_model_options[] = {
+    OPTION(layers, INT, "8", 1, 1000, NULL, "transformer layers, L"),
+    OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width, d"),
+    OPTION(attention_heads, INT, "8", 1, 4096, NULL, "heads; they divide hidden_size"),
+    OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),
+    OPTION(embedding_size, INT, "0", 0, 1 << 20, NULL,
+           "width of the embeddings when factorised (ALBERT); 0: hidden_size"),
+    OPTION(share_layers, FLAG, "false", 0, 0, NULL, "one set of weights for all layers (ALBERT)"),
+    OPTION(positions, INT, "512", 1, 1 << 20, NULL, "longest sequence"),
+    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal", "position embeddings"),
+    OPTION(position_offset, INT, "2", 0, 1024, NULL,
+           "number of the first position; RoBERTa has pad id + 1 = 2, BERT and XLM 0"),
+    OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
+    OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
+    OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "added to variances; BERT 1e-12, RoBERTa 1e-5"),
+    OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "of the embeddings and both sublayers' outputs"),
+    OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "of the attention weights"),
+    OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm",
+           "before the decoder tied to the word embeddings: dense, GELU, LayerNorm (bert), or nothing (xlm)"),
+    OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
+           "predicted tokens whose logits are held at a time; fewer: less memory, more work"),
+    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};
+
+/* The divisor of d closest to `heads`. */
+static int64_t nearest_divisor(int64_t d, int64_t heads)
+{
+    for (int64_t step = 1;; step++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const int64_t candidate = heads + sign * step;
+            if (candidate >= 1 && candidate <= d && d % candidate == 0)
+                return candidate;
+        }
+}
+
+bool xlm_model_check(xlm_model_config *config, GError **error)
+{
+    const int64_t d = config->hidden_size, heads = config->attention_heads;
+    if (d % heads != 0)
+        return xlm_error_set(error, EX_CONFIG, "[model]: attention_heads = %" G_GINT64_FORMAT " does not divide hidden_size = %"
+                             G_GINT64_FORMAT "; take attention_heads = %" G_GINT64_FORMAT, heads, d, nearest_divisor(d, heads));
+    if (config->vocabulary <= XLM_SPECIALS || config->vocabulary > G_MAXINT32)
+        return xlm_error_set(error, EX_DATAERR, "[model]: the corpus's vocabulary has %" G_GINT64_FORMAT
+                             " entries, %d of them special; prepare the corpus again", config->vocabulary, XLM_SPECIALS);
+    if (config->languages < 1)
+        return xlm_error_set(error, EX_DATAERR, "[model]: the corpus has no language; prepare the corpus again");
+    if (config->feed_forward_size == 0)
+        config->feed_forward_size = 4 * d;
+    if (config->embedding_size == 0)
+        config->embedding_size = d;
+    return true;
+}
+
+/* ---- parameters ---- */
+
+static const bool DECAY = true, NO_DECAY = false;
+
+static char *join(const char *prefix, const char *name) { return g_strconcat(prefix, "/", name, NULL); }
+
+static void add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
+{
+    char *full = join(prefix, name);
+    xlm_parameters_add(p, full, rows, cols, init, decay);
+    g_free(full);
+}
+
+static void add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in)
+{
+    add(p, prefix, "weight", out, in, XLM_INIT_NORMAL, DECAY);
+    add(p, prefix, "bias", 1, out, XLM_INIT_ZERO, NO_DECAY);
+}
+
+static void add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width)
+{
+    add(p, prefix, "weight", 1, width, XLM_INIT_ONE, NO_DECAY);
+    add(p, prefix, "bias", 1, width, XLM_INIT_ZERO, NO_DECAY);
+}
+
+/* Query, key and value stand together, so that one product makes all three. */
+static void add_query_key_value(xlm_parameters *p, const char *attention, int64_t d)
+{
+    static const char *const parts[] = {"query", "key", "value"};
+    char *weights[3], *biases[3];
+    for (int i = 0; i < 3; i++) {
+        weights[i] = g_strdup_printf("%s/%s/weight", attention, parts[i]);
+        biases[i] = g_strdup_printf("%s/%s/bias", attention, parts[i]);
+    }
+    xlm_parameters_add_stack(p, 3, (const char *const *)weights, d, d, XLM_INIT_NORMAL, DECAY);
+    xlm_parameters_add_stack(p, 3, (const char *const *)biases, 1, d, XLM_INIT_ZERO, NO_DECAY);
+    for (int i = 0; i < 3; i++) {
+        g_free(weights[i]);
+        g_free(biases[i]);
+    }
+}
+
+static void add_embeddings(const xlm_model_config *c, xlm_parameters *p)
+{
+    const int64_t e = c->embedding_size;
+    add(p, "embeddings/word", "weight", c->vocabulary, e, XLM_INIT_NORMAL, DECAY);
+    if (c->position_type == XLM_POSITIONS_LEARNED)
+        add(p, "embeddings/position", "weight", c->positions + c->position_offset, e, XLM_INIT_NORMAL, DECAY);
+    if (c->language_embeddings)
+        add(p, "embeddings/language", "weight", c->languages, e, XLM_INIT_NORMAL, DECAY);
+    if (c->token_types)
+        add(p, "embeddings/token_type", "weight", 2, e, XLM_INIT_NORMAL, DECAY);
+    add_layer_norm(p, "embeddings/layer_norm", e);
+    if (e != c->hidden_size)
+        add_linear(p, "embeddings/projection", c->hidden_size, e);
+}
+
+static void add_layer(const xlm_model_config *c, const xlm_layer_names *n, xlm_parameters *p)
+{
+    const int64_t d = c->hidden_size, f = c->feed_forward_size;
+    add_query_key_value(p, n->attention, d);
+    add_linear(p, n->attention_output, d, d);
+    add_layer_norm(p, n->attention_norm, d);
+    add_linear(p, n->intermediate, f, d);
+    add_linear(p, n->output, d, f);
+    add_layer_norm(p, n->output_norm, d);
+}
+
+static void add_head(const xlm_model_config *c, xlm_parameters *p)
+{
+    const int64_t e = c->embedding_size;
+    if (c->head == XLM_HEAD_BERT || e != c->hidden_size)
+        add_linear(p, "lm_head/dense", e, c->hidden_size);
+    if (c->head == XLM_HEAD_BERT)
+        add_layer_norm(p, "lm_head/layer_norm", e);
+    add(p, "lm_head", "bias", 1, c->vocabulary, XLM_INIT_ZERO, NO_DECAY);
+}
+
+/* Vaswani et al. 2017, §3.5: sin and cos of pos / 10000^(2i/e) in turn. */
+static xlm_real *sinusoids(const xlm_model_config *c)
+{
+    const int64_t rows = c->positions + c->position_offset, e = c->embedding_size;
+    xlm_real *table = g_new(xlm_real, rows * e);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < e; i++) {
+            const double angle = (double)r / pow(10000, (double)(i / 2 * 2) / (double)e);
+            table[r * e + i] = (xlm_real)(i % 2 == 0 ? sin(angle) : cos(angle));
+        }
+    return table;
+}
+
+static void name_layer(xlm_layer_names *n, const char *layer)
+{
+    n->attention = g_strdup_printf("encoder/%s/attention", layer);
+    n->query_weight = join(n->attention, "query/weight");
+    n->query_bias = join(n->attention, "query/bias");
+    n->attention_output = join(n->attention, "output");
+    n->attention_norm = join(n->attention, "layer_norm");
+    n->intermediate = g_strdup_printf("encoder/%s/feed_forward/intermediate", layer);
+    n->output = g_strdup_printf("encoder/%s/feed_forward/output", layer);
+    n->output_norm = g_strdup_printf("encoder/%s/feed_forward/layer_norm", layer);
+}
+
+xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters)
+{
+    xlm_model *m = g_new0(xlm_model, 1);
+    m->config = *config;
+    m->sets = config->share_layers ? 1 : config->layers;
+    m->names = g_new0(xlm_layer_names, m->sets);
+    if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
+        m->sinusoids = sinusoids(config);
+    add_embeddings(config, parameters);
+    for (int64_t l = 0; l < m->sets; l++) {
+        char *layer = config->share_layers ? g_strdup("layer.shared") : g_strdup_printf("layer.%" G_GINT64_FORMAT, l);
+        name_layer(&m->names[l], layer);
+        add_layer(config, &m->names[l], parameters);
+        g_free(layer);
+    }
+    add_head(config, parameters);
+    return m;
+}
+
+void xlm_model_free(xlm_model *model)
+{
+    if (model == NULL)
+        return;
+    for (int64_t l = 0; l < model->sets; l++) {
+        xlm_layer_names *n = &model->names[l];
+        char *all[] = {n->attention, n->query_weight, n->query_bias, n->attention_output, n->attention_norm, n->intermediate,
+                       n->output, n->output_norm};
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+            g_free(all[i]);
+    }
+    g_free(model->names);
+    g_free(model->sinusoids);
+    g_free(model);
+}
+
+const xlm_model_config *xlm_model_get_config(const xlm_model *model) { return &model->config; }

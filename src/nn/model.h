@@ -1,0 +1,39 @@
+/* xlm-mpi: building a model: configuration, parameters, size. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Parameters and their names (d hidden, e embedding, F feed-forward, V vocabulary; layer.i is layer.shared when layers
+ * are shared):
+ *   embeddings/word/weight [V x e] · embeddings/position/weight [(positions + offset) x e] (learned only) ·
+ *   embeddings/language/weight [languages x e] · embeddings/token_type/weight [2 x e] ·
+ *   embeddings/layer_norm/{weight,bias} [e] · embeddings/projection/{weight [d x e],bias [d]} (when e != d)
+ *   encoder/layer.i/attention/{query,key,value,output}/{weight [d x d],bias [d]} · .../attention/layer_norm/{weight,bias}
+ *   encoder/layer.i/feed_forward/{intermediate [F x d],output [d x F]}/{weight,bias} · .../feed_forward/layer_norm/{weight,bias}
+ *   lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and head = xlm) ·
+ *   lm_head/bias [V] */
+#ifndef XLM_NN_MODEL_H
+#define XLM_NN_MODEL_H
+
+#include <xlm/model.h>
+#include <xlm/options.h>
+
+#include "base/error.h"
+#include "tensor/parameters.h"
+
+/* Options of section [model]; offsets in xlm_model_config. */
+extern const xlm_option xlm_model_options[];
+
+/* Check a configuration (heads divide d, sizes make sense) and fill in the defaults that depend on others. */
+bool xlm_model_check(xlm_model_config *config, GError **error);
+/* Declare the model's parameters. config must be checked; it is copied. */
+xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
+void xlm_model_free(xlm_model *model);
+
+/* Bytes of the tape's arena for one pass of `tokens` tokens in sequences of at most `length`, `masked` of them predicted, with
+ * the way back: results of all operators, gradients as they live side by side, one chunk of logits, attention's scratch for
+ * the threads there are. Within 15 % for passes of some hundred tokens or more; not in it: parameters, their gradients,
+ * moments, the batch, and what objectives other than mlm make. */
+uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked);
+/* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The way back costs
+ * twice as much. pairs: Σ over sequences of length². */
+double xlm_model_forward_flops(const xlm_model_config *config, int64_t tokens, double pairs, int64_t masked);
+
+#endif

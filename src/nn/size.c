@@ -1,0 +1,60 @@
+/* xlm-mpi: the size of a model's work: operations and memory. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+
+#include "nn/model.h"
+#include "tensor/attention.h"
+
+double xlm_model_forward_flops(const xlm_model_config *config, int64_t tokens, double pairs, int64_t masked)
+{
+    const double t = (double)tokens, m = (double)masked, d = (double)config->hidden_size, e = (double)config->embedding_size;
+    const double f = (double)config->feed_forward_size, v = (double)config->vocabulary;
+    const double layer = 2 * t * d * (4 * d + 2 * f) + 4 * pairs * d;
+    const double projection = e != d ? 2 * t * e * d : 0;
+    const double dense = config->head == XLM_HEAD_BERT || e != d ? 2 * m * d * e : 0;
+    return (double)config->layers * layer + projection + dense + 2 * m * e * v;
+}
+
+/* All in reals a token, or a masked token, unless said otherwise. A layer's results, in the order of the encoder: query, key
+ * and value 3 d, attention d and a log-sum-exp a head, its output, dropout, sum and norm d each; inner layer and GELU F each;
+ * output, dropout, sum and norm d each. A norm keeps 2 numbers beside, dropout a bit an element. */
+static double layer_results(const xlm_model_config *c)
+{
+    const double d = (double)c->hidden_size, bit = 1.0 / (8 * sizeof(xlm_real));
+    return 10 * d + 2 * (double)c->feed_forward_size + (double)c->attention_heads + 4 + (c->dropout > 0 ? 2 * d * (1 + bit) : 0);
+}
+
+static double embedding_results(const xlm_model_config *c)
+{
+    const double e = (double)c->embedding_size, bit = 1.0 / (8 * sizeof(xlm_real));
+    const int tables = 2 + c->language_embeddings + c->token_types;
+    return 2 * e + 2 + (c->dropout > 0 ? e * (1 + bit) : 0) + (e != (double)c->hidden_size ? (double)c->hidden_size : 0) +
+           (tables + 1) * (double)sizeof(int32_t) / (double)sizeof(xlm_real);
+}
+
+/* Rows taken out, dense, GELU, norm, and the gradients of the first two: those of the others take their places. */
+static double head_results(const xlm_model_config *c)
+{
+    const double d = (double)c->hidden_size, e = (double)c->embedding_size;
+    return 2 * d + (c->head == XLM_HEAD_BERT ? 4 * e + 2 : e);
+}
+
+/* Gradients are memory used by turns; a piece serves others of its size, down to half. Of width d: a layer's input, a
+ * sublayer's output, and dropout in between. Wider: of the inner layer F, of query, key and value 3 d, together if sizes
+ * allow. Then sums over chunks of 64 rows: biases' F, 3 d and d, norms' 2 d. */
+static double gradients(const xlm_model_config *c)
+{
+    const double d = (double)c->hidden_size, f = (double)c->feed_forward_size;
+    const double wide = f >= 3 * d && f <= 6 * d ? f : f + 3 * d;
+    return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 6 * d) / 64;
+}
+
+uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked)
+{
+    const double rows = (double)MIN(masked, config->vocabulary_chunk);
+    const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
+                                 ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
+    const double reals = (double)tokens * ((double)config->layers * layer_results(config) + embedding_results(config) + gradients(config)) +
+                         (double)masked * head_results(config) + rows * (double)config->vocabulary + sinusoids;
+    return (uint64_t)((double)sizeof(xlm_real) * reals) +
+           xlm_attention_scratch_bytes(length, config->hidden_size / config->attention_heads);
+}

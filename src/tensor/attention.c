@@ -1,0 +1,303 @@
+/* xlm-mpi: self-attention over packed sequences. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * For a sequence of n rows and a head of width w:  S = Q Kᵀ / √w,  P = softmax S,  P' = dropout P,  O = P' V.
+ * Only the log-sum-exp of each row of S is kept; the way back makes P and the dropout's draws again:
+ *     dV = P'ᵀ dO,  dP' = dO Vᵀ,  dS = P ∘ (dropout dP' − D),  D_i = dO_i · O_i,  dQ = dS K / √w,  dK = dSᵀ Q / √w.
+ * Each head of each sequence is one thread's, BLOCK queries at a time, so of an n x n matrix BLOCK rows exist at once. The
+ * decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8, site and head,
+ * instance, position of i). */
+#include "tensor/attention.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "tensor/gemm.h"
+#include "tensor/kernels.h"
+#include "tensor/tape.h"
+
+enum {
+    BLOCK = 96,      /* queries; with 512 keys their rows of P and dP' are 400 KB, about half of a second-level cache */
+    LINE = 16,       /* reals that rows of scratch are multiples of */
+    HEAD_SHIFT = 20  /* of a counter's second word: sites below, heads above */
+};
+
+/* Columns of a variable that hold queries, keys or values. */
+struct part {
+    xlm_var *var;
+    int64_t column;
+    xlm_grad grad; /* in the way back */
+};
+
+struct state {
+    xlm_tape *tape;
+    struct part query, key, value;
+    xlm_var *y;             /* T x d */
+    int64_t heads, w;
+    const int32_t *offsets; /* [sequences + 1] */
+    int32_t sequences;
+    double pairs;           /* Σ n² */
+    xlm_real *log_sum;      /* [heads x T] */
+    xlm_keep rate;          /* threshold 0: no dropout */
+    xlm_site site;
+};
+
+/* What a thread works in. Transposed matrices have rows of ld reals, the others of stride. */
+struct scratch {
+    int64_t ld, stride;
+    xlm_real *key_t, *value_t; /* [w x n] */
+    xlm_real *key, *value;     /* [n x w] copies: rows of a T x 3d matrix lie pages apart and evict one another. One memory:
+                                  the way forth needs values, the way back keys. */
+    xlm_real *query, *dy;      /* [BLOCK x w] copies */
+    xlm_real *p, *dp;          /* [BLOCK x n] */
+    uint8_t *bits;             /* [(n + 7) / 8] of a row */
+};
+
+/* One head of one sequence: rows row … row + n. */
+struct head {
+    const struct state *s;
+    const struct scratch *scratch;
+    int64_t head, row, n;
+    xlm_real factor; /* 1 / √w */
+};
+
+/* Columns of this head in the rows of its sequence, of a matrix with the shape of part->var. */
+static xlm_real *columns(const struct head *h, const struct part *part, xlm_real *matrix)
+{
+    return matrix + h->row * part->var->cols + part->column + h->head * h->s->w;
+}
+
+/* ---- scratch ---- */
+
+static int64_t up(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
+
+static int64_t longest(const struct state *s)
+{
+    int64_t most = 0;
+    for (int32_t i = 0; i < s->sequences; i++)
+        most = MAX(most, (int64_t)s->offsets[i + 1] - s->offsets[i]);
+    return most;
+}
+
+/* Divide `memory` (NULL: only count) for sequences of at most n; returns the reals it takes. */
+static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *memory)
+{
+    const int64_t rows = MIN(n, BLOCK), ld = up(n) + LINE /* so that rows of a power of two do not share cache sets */, stride = up(w);
+    scratch->ld = ld;
+    scratch->stride = stride;
+    struct { xlm_real **at; int64_t size; } parts[] = {
+        {&scratch->key_t, w * ld},      {&scratch->value_t, w * ld},  {&scratch->key, n * stride}, {&scratch->query, rows * stride},
+        {&scratch->dy, rows * stride},  {&scratch->p, rows * ld},     {&scratch->dp, rows * ld},
+    };
+    int64_t size = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        *parts[i].at = memory != NULL ? memory + size : NULL;
+        size += up(parts[i].size);
+    }
+    scratch->value = scratch->key;
+    scratch->bits = (uint8_t *)(memory != NULL ? memory + size : NULL);
+    return size + up((n + 7) / 8);
+}
+
+/* The threads' scratches stand in one piece of memory, after the table of them. */
+static uint64_t table_bytes(int64_t threads) { return (sizeof(struct scratch) * (uint64_t)threads + 63) / 64 * 64; }
+
+uint64_t xlm_attention_scratch_bytes(int64_t length, int64_t width)
+{
+    struct scratch one;
+    const int64_t threads = omp_get_max_threads();
+    return table_bytes(threads) + sizeof(xlm_real) * (uint64_t)(divide(&one, MAX(length, 1), width, NULL) * threads);
+}
+
+static struct scratch *borrow_scratch(const struct state *s)
+{
+    const int64_t n = longest(s), threads = omp_get_max_threads();
+    struct scratch *all = xlm_tape_borrow(s->tape, xlm_attention_scratch_bytes(n, s->w));
+    xlm_real *memory = (xlm_real *)((char *)all + table_bytes(threads));
+    for (int64_t t = 0; t < threads; t++)
+        memory += divide(&all[t], n, s->w, memory);
+    return all;
+}
+
+/* ---- heads ---- */
+
+static struct head head_of(const struct state *s, const struct scratch *scratch, int64_t number)
+{
+    const int64_t sequence = number / s->heads;
+    return (struct head){.s = s, .scratch = scratch, .head = number % s->heads, .row = s->offsets[sequence],
+                         .n = s->offsets[sequence + 1] - s->offsets[sequence], .factor = (xlm_real)(1 / sqrt((double)s->w))};
+}
+
+/* Rows first … first + rows of this head's columns, `apart` in memory, close together. */
+static void copy(const struct head *h, int64_t rows, const xlm_real *from, int64_t apart, xlm_real *to)
+{
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to + i * h->scratch->stride, from + i * apart, sizeof(xlm_real) * (size_t)h->s->w);
+}
+
+/* The decisions about row i's weights; NULL without dropout. */
+static const uint8_t *draw(const struct head *h, int64_t i)
+{
+    const struct state *s = h->s;
+    if (s->rate.threshold == 0)
+        return NULL;
+    const xlm_row_key key = xlm_row_key_of(s->query.var, h->row + i);
+    xlm_kernels_get()->keep_bits(s->site.key, 0, s->site.site | (uint32_t)h->head << HEAD_SHIFT, key.instance, key.position,
+                                 (h->n + 7) / 8, s->rate.threshold, h->scratch->bits);
+    return h->scratch->bits;
+}
+
+static xlm_real *log_sums(const struct head *h) { return h->s->log_sum + h->head * h->s->y->rows + h->row; }
+
+static void forward_head(const struct head *h)
+{
+    const struct state *s = h->s;
+    const struct scratch *scratch = h->scratch;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = h->n, w = s->w, ld = scratch->ld, d = s->y->cols, query_cols = s->query.var->cols;
+    const xlm_real *query = columns(h, &s->query, s->query.var->value);
+    kernel->transpose(n, w, columns(h, &s->key, s->key.var->value), s->key.var->cols, scratch->key_t, ld);
+    copy(h, n, columns(h, &s->value, s->value.var->value), s->value.var->cols, scratch->value);
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int64_t rows = MIN(BLOCK, n - first);
+        kernel->product(rows, n, w, query + first * query_cols, query_cols, 1, scratch->key_t, ld, scratch->p, ld, false);
+        for (int64_t i = 0; i < rows; i++)
+            log_sums(h)[first + i] = kernel->softmax(n, h->factor, scratch->p + i * ld, draw(h, first + i), s->rate.scale);
+        kernel->product(rows, w, n, scratch->p, ld, 1, scratch->value, scratch->stride,
+                        s->y->value + (h->row + first) * d + h->head * w, d, false);
+    }
+}
+
+/* A part's gradient of rows first … first + rows += or = a b; b has rows of stride. */
+static void give(const struct head *h, const struct part *part, int64_t first, int64_t rows, int64_t depth, const xlm_real *a,
+                 int64_t a_row, int64_t a_col, const xlm_real *b, bool add)
+{
+    const int64_t cols = part->var->cols;
+    if (part->grad.at != NULL)
+        xlm_kernels_get()->product(rows, h->s->w, depth, a, a_row, a_col, b, h->scratch->stride,
+                                   columns(h, part, part->grad.at) + first * cols, cols, add);
+}
+
+static void backward_rows(const struct head *h, int64_t first, int64_t rows)
+{
+    const struct state *s = h->s;
+    const struct scratch *scratch = h->scratch;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = h->n, w = s->w, ld = scratch->ld, d = s->y->cols, start = (h->row + first) * d + h->head * w;
+    const int64_t stride = scratch->stride, query_cols = s->query.var->cols;
+    copy(h, rows, columns(h, &s->query, s->query.var->value) + first * query_cols, query_cols, scratch->query);
+    copy(h, rows, s->y->grad + start, d, scratch->dy);
+    kernel->product(rows, n, w, scratch->query, stride, 1, scratch->key_t, ld, scratch->p, ld, false);
+    kernel->product(rows, n, w, scratch->dy, stride, 1, scratch->value_t, ld, scratch->dp, ld, false);
+    for (int64_t i = 0; i < rows; i++) {
+        const xlm_real mean = kernel->dot(w, scratch->dy + i * stride, s->y->value + start + i * d);
+        kernel->softmax_back(n, h->factor, log_sums(h)[first + i], mean, scratch->p + i * ld, scratch->dp + i * ld,
+                             draw(h, first + i), s->rate.scale);
+    }
+    give(h, &s->query, first, rows, n, scratch->dp, ld, 1, scratch->key, s->query.grad.add);
+    give(h, &s->key, 0, n, rows, scratch->dp, 1, ld, scratch->query, s->key.grad.add || first > 0);
+    give(h, &s->value, 0, n, rows, scratch->p, 1, ld, scratch->dy, s->value.grad.add || first > 0);
+}
+
+static void backward_head(const struct head *h)
+{
+    const struct state *s = h->s;
+    const struct scratch *scratch = h->scratch;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const xlm_real *key = columns(h, &s->key, s->key.var->value);
+    kernel->transpose(h->n, s->w, key, s->key.var->cols, scratch->key_t, scratch->ld);
+    kernel->transpose(h->n, s->w, columns(h, &s->value, s->value.var->value), s->value.var->cols, scratch->value_t, scratch->ld);
+    copy(h, h->n, key, s->key.var->cols, scratch->key);
+    for (int64_t first = 0; first < h->n; first += BLOCK)
+        backward_rows(h, first, MIN(BLOCK, h->n - first));
+}
+
+static void each_head(const struct state *s, void (*work)(const struct head *))
+{
+    struct scratch *scratch = borrow_scratch(s);
+    const int64_t heads = s->sequences * s->heads;
+#pragma omp parallel for schedule(dynamic) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
+    for (int64_t k = 0; k < heads; k++) {
+        const struct head h = head_of(s, &scratch[omp_get_thread_num()], k);
+        work(&h);
+    }
+    xlm_tape_return(s->tape, scratch);
+}
+
+/* ---- the operator ---- */
+
+static void open_gradients(struct state *s)
+{
+    struct part *const part[] = {&s->query, &s->key, &s->value};
+    /* When one variable holds the three and nothing else, its gradient is written once everywhere, and needs no clearing. */
+    xlm_var *var = s->query.var;
+    const int64_t d = s->y->cols;
+    bool whole = var->cols == 3 * d && s->key.var == var && s->value.var == var;
+    for (int i = 0; i < 3; i++)
+        whole = whole && part[i]->column % d == 0 && part[i]->column != part[(i + 1) % 3]->column;
+    const xlm_grad one = whole ? xlm_grad_open(var) : (xlm_grad){0};
+    for (int i = 0; i < 3; i++)
+        part[i]->grad = whole ? one : (xlm_grad){.at = xlm_grad_add(part[i]->var), .add = true};
+}
+
+static void backward(void *pointer)
+{
+    struct state *s = pointer;
+    open_gradients(s);
+    each_head(s, backward_head);
+    xlm_gemm_count(5 * 2 * s->pairs * (double)s->y->cols);
+}
+
+static void check(const xlm_attention_inputs *in)
+{
+    const xlm_var *const var[] = {in->query, in->key, in->value};
+    const int64_t column[] = {in->query_column, in->key_column, in->value_column};
+    for (int i = 0; i < 3; i++) {
+        if (in->offsets[0] != 0 || var[i]->rows != in->offsets[in->sequences])
+            xlm_tape_fail("attention", "%" G_GINT64_FORMAT " rows, but the sequences have %d … %d", var[i]->rows, in->offsets[0],
+                          in->offsets[in->sequences]);
+        if (column[i] < 0 || column[i] + in->width > var[i]->cols)
+            xlm_tape_fail("attention", "columns %" G_GINT64_FORMAT " … are not among %" G_GINT64_FORMAT, column[i], var[i]->cols);
+    }
+    if (in->heads < 1 || in->width % in->heads != 0 || in->heads > 1 << (32 - HEAD_SHIFT))
+        xlm_tape_fail("attention", "%" G_GINT64_FORMAT " heads do not divide a width of %" G_GINT64_FORMAT, in->heads, in->width);
+}
+
+static double count_pairs(const xlm_attention_inputs *in)
+{
+    double pairs = 0;
+    for (int32_t i = 0; i < in->sequences; i++) {
+        const double n = in->offsets[i + 1] - in->offsets[i];
+        pairs += n * n;
+    }
+    return pairs;
+}
+
+xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
+{
+    check(inputs);
+    struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
+    xlm_var *const variables[] = {inputs->query, inputs->key, inputs->value};
+    const int64_t rows = inputs->query->rows;
+    xlm_var *y = xlm_tape_record(tape, "attention", rows, inputs->width, 3, variables, backward, s);
+    y->keys = inputs->query->keys;
+    *s = (struct state){
+        .tape = tape,
+        .query = {.var = inputs->query, .column = inputs->query_column},
+        .key = {.var = inputs->key, .column = inputs->key_column},
+        .value = {.var = inputs->value, .column = inputs->value_column},
+        .y = y,
+        .heads = inputs->heads,
+        .w = inputs->width / inputs->heads,
+        .offsets = inputs->offsets,
+        .sequences = inputs->sequences,
+        .pairs = count_pairs(inputs),
+        .log_sum = XLM_TAPE_TAKE(tape, xlm_real, rows * inputs->heads),
+        .rate = xlm_tape_training(tape) ? xlm_keep_rate(inputs->dropout) : (xlm_keep){0},
+    };
+    if (s->rate.threshold > 0)
+        s->site = xlm_tape_site(tape);
+    each_head(s, forward_head);
+    xlm_gemm_count(2 * 2 * s->pairs * (double)inputs->width);
+    return y;
+}

@@ -1,0 +1,107 @@
+/* xlm-mpi: sum of two, multiple and mean of a matrix. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/kernels.h"
+#include "tensor/tape.h"
+
+/* Elements that a thread takes at a time; a mean adds up the sums of such pieces in their order. */
+enum { PIECE = 1 << 12 };
+
+/* ---- y = a + b ---- */
+
+struct add_state {
+    xlm_var *a, *b, *y;
+};
+
+static void add_backward(void *pointer)
+{
+    const struct add_state *s = pointer;
+    xlm_grad_pass(s->a, s->y);
+    xlm_grad_pass(s->b, s->y);
+}
+
+xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b)
+{
+    if (a->rows != b->rows || a->cols != b->cols)
+        xlm_tape_fail("add", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                      " are not of one shape", a->rows, a->cols, b->rows, b->cols);
+    struct add_state *s = XLM_TAPE_TAKE(tape, struct add_state, 1);
+    xlm_var *const inputs[] = {a, b};
+    xlm_var *y = xlm_tape_record(tape, "add", a->rows, a->cols, 2, inputs, add_backward, s);
+    *s = (struct add_state){.a = a, .b = b, .y = y};
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = a->rows * a->cols;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->add(MIN(PIECE, n - i), a->value + i, b->value + i, y->value + i);
+    return y;
+}
+
+/* ---- y = factor x ---- */
+
+struct scale_state {
+    xlm_var *x, *y;
+    xlm_real factor;
+};
+
+static void multiply(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->scale(MIN(PIECE, n - i), factor, x + i, y + i, add);
+}
+
+static void scale_backward(void *pointer)
+{
+    const struct scale_state *s = pointer;
+    const xlm_real *dy = s->y->grad;
+    const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+    multiply(s->x->rows * s->x->cols, s->factor, dy, dx.at, dx.add);
+}
+
+xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor)
+{
+    struct scale_state *s = XLM_TAPE_TAKE(tape, struct scale_state, 1);
+    xlm_var *y = xlm_tape_record(tape, "scale", x->rows, x->cols, 1, &x, scale_backward, s);
+    *s = (struct scale_state){.x = x, .y = y, .factor = (xlm_real)factor};
+    multiply(x->rows * x->cols, s->factor, x->value, y->value, false);
+    return y;
+}
+
+/* ---- y = Σ x / n ---- */
+
+struct mean_state {
+    xlm_var *x, *y;
+};
+
+static void mean_backward(void *pointer)
+{
+    const struct mean_state *s = pointer;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = s->x->rows * s->x->cols;
+    const xlm_real share = *s->y->grad / (xlm_real)n;
+    const xlm_grad dx = xlm_grad_open(s->x);
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->fill(MIN(PIECE, n - i), share, dx.at + i, dx.add);
+}
+
+xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x)
+{
+    const int64_t n = x->rows * x->cols, pieces = (n + PIECE - 1) / PIECE;
+    if (n == 0)
+        xlm_tape_fail("mean", "nothing has no mean");
+    struct mean_state *s = XLM_TAPE_TAKE(tape, struct mean_state, 1);
+    xlm_var *y = xlm_tape_record(tape, "mean", 1, 1, 1, &x, mean_backward, s);
+    *s = (struct mean_state){.x = x, .y = y};
+    const xlm_kernels *kernel = xlm_kernels_get();
+    xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, pieces);
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t p = 0; p < pieces; p++)
+        partial[p] = kernel->sum(MIN(PIECE, n - p * PIECE), x->value + p * PIECE);
+    double sum = 0;
+    for (int64_t p = 0; p < pieces; p++)
+        sum += partial[p];
+    xlm_tape_return(tape, partial);
+    *y->value = (xlm_real)(sum / (double)n);
+    return y;
+}

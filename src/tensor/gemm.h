@@ -1,0 +1,20 @@
+/* xlm-mpi: general matrix product, by BLIS. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TENSOR_GEMM_H
+#define XLM_TENSOR_GEMM_H
+
+#include <xlm/tape.h>
+
+/* C = alpha op(A) op(B) + beta C, row-major; op(A): m x k, op(B): k x n. lda, ldb, ldc: row strides as stored. Uses all
+ * threads of the rank, or one when called inside a parallel region. beta = 0 never reads C. */
+void xlm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
+              int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc);
+
+/* Floating-point operations of all products so far in this process (2 m n k each). */
+double xlm_gemm_flops(void);
+/* Operations of products made elsewhere (attention's), to be counted with them. */
+void xlm_gemm_count(double flops);
+
+/* "BLIS 0.9.0, skx kernels" */
+const char *xlm_gemm_library(void);
+
+#endif

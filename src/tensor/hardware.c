@@ -1,0 +1,126 @@
+/* xlm-mpi: the processor: denormals, threads, BLIS's kernels, and what GEMM gives. SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "tensor/hardware.h"
+
+#include <blis.h>
+#include <glib.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tensor/gemm.h"
+#include "tensor/kernels/processor.h"
+
+/* 512-bit multiply-adds a cycle that one unit cannot do. */
+static const double ONE_UNIT = 1.2;
+
+/* ---- cores ---- */
+
+/* Cores, not hardware threads, that a process may run on; 0 when it cannot be found out. */
+static int cores_of(pid_t process)
+{
+    enum { MOST = 1 << 14 }; /* processors */
+    cpu_set_t *mask = CPU_ALLOC(MOST);
+    const size_t bytes = CPU_ALLOC_SIZE(MOST);
+    int cores = 0;
+    if (sched_getaffinity(process, bytes, mask) == 0) {
+        /* Hardware threads of one core have the same list of siblings. */
+        GHashTable *siblings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        for (int cpu = 0; cpu < MOST; cpu++) {
+            if (!CPU_ISSET_S(cpu, bytes, mask))
+                continue;
+            char *path = g_strdup_printf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu), *list = NULL;
+            if (!g_file_get_contents(path, &list, NULL, NULL))
+                list = g_strdup_printf("%d", cpu);
+            g_hash_table_add(siblings, list);
+            g_free(path);
+        }
+        cores = (int)g_hash_table_size(siblings);
+        g_hash_table_destroy(siblings);
+    }
+    CPU_FREE(mask);
+    return cores;
+}
+
+/* The share of this rank. A launcher that binds gives each rank fewer cores than it has itself; it cuts its own into
+ * domains of equal size (cores, sockets, ...) and deals the ranks out to them evenly. */
+static int own_cores(int local_ranks)
+{
+    const int own = MAX(cores_of(0), 1), launcher = MAX(cores_of(getppid()), own);
+    const int sharing = (local_ranks * own + launcher - 1) / launcher;
+    return MAX(own / MAX(sharing, 1), 1);
+}
+
+static int choose_threads(int wish, int cores)
+{
+    if (wish > 0)
+        return wish;
+    return g_getenv("OMP_NUM_THREADS") != NULL ? omp_get_max_threads() : cores;
+}
+
+/* ---- BLIS's kernels ---- */
+
+/* BLIS tells processors with two 512-bit units from those with one by the name of the model, which a hypervisor may hide;
+ * then it takes the kernels for AVX2. */
+static void choose_kernels(xlm_hardware *hardware)
+{
+    const size_t size = sizeof hardware->choice;
+    if (g_getenv("BLIS_ARCH_TYPE") != NULL) {
+        g_snprintf(hardware->choice, size, "the user's BLIS_ARCH_TYPE");
+    } else if (!xlm_processor_has_avx512()) {
+        g_snprintf(hardware->choice, size, "BLIS's own choice; no AVX-512");
+    } else {
+        const double rate = xlm_processor_wide_rate();
+        const bool two = rate > ONE_UNIT;
+        const char *chosen = "BLIS's own choice";
+#ifdef BLIS_CONFIG_SKX
+        if (two) {
+            char number[16];
+            g_snprintf(number, sizeof number, "%d", (int)BLIS_ARCH_SKX);
+            g_setenv("BLIS_ARCH_TYPE", number, TRUE);
+            chosen = "asked for skx";
+        }
+#endif
+        g_snprintf(hardware->choice, size, "%s; %s AVX-512 FMA unit%s measured, %.2f multiply-adds a cycle", chosen,
+                   two ? "two" : "one", two ? "s" : "", rate);
+    }
+    /* Only an initialised BLIS knows which kernels it has. */
+    bli_init();
+    hardware->blis = bli_arch_string(bli_arch_query_id());
+}
+
+void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
+{
+    *hardware = (xlm_hardware){.cores = own_cores(local_ranks)};
+    hardware->threads = choose_threads(threads, hardware->cores);
+    omp_set_num_threads(hardware->threads);
+    /* Threads yet to be created inherit this one's setting; those that exist set it themselves. */
+    xlm_processor_flush_denormals();
+#pragma omp parallel
+    xlm_processor_flush_denormals();
+    choose_kernels(hardware);
+    bli_thread_set_num_threads(hardware->threads);
+}
+
+void xlm_hardware_measure(xlm_hardware *hardware)
+{
+    enum { N = 1024 };
+    static const double DURATION = 0.25;
+    xlm_real *memory = aligned_alloc(64, sizeof(xlm_real) * 3 * N * N), *a = memory, *b = a + N * N, *c = b + N * N;
+    if (memory == NULL)
+        g_error("out of memory: %d MiB are needed to measure GEMM", (int)(sizeof(xlm_real) * 3 * N * N >> 20));
+    for (int i = 0; i < 2 * N * N; i++)
+        memory[i] = (xlm_real)1 / (xlm_real)(1 + i % 7);
+    const double begin = xlm_clock();
+    double best = G_MAXDOUBLE;
+    for (double now = begin; now - begin < DURATION;) {
+        xlm_gemm(false, true, N, N, N, 1, a, N, b, N, 0, c, N);
+        const double end = xlm_clock();
+        best = MIN(best, end - now);
+        now = end;
+    }
+    free(memory);
+    hardware->gemm_gflops = 2e-9 * N * N * N / best;
+}

@@ -1,0 +1,67 @@
+/* xlm-mpi: inner loops of the operators, for the instruction set that this processor has. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One table of functions an instruction set, all made from the same bodies (kernels/bodies.h). They run on one thread and
+ * know nothing of the tape. Results of two tables may differ by rounding; random draws are the same bits in all. */
+#ifndef XLM_TENSOR_KERNELS_H
+#define XLM_TENSOR_KERNELS_H
+
+#include <xlm/tape.h>
+
+#include "base/rng.h"
+
+typedef struct xlm_kernels {
+    const char *name; /* "avx512", "avx2", "portable" */
+
+    /* Where `add`: out += result, else out = result; out may then be one of the inputs. */
+    void (*add)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y);                    /* y = a + b */
+    void (*scale)(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add);          /* y = factor x */
+    void (*fill)(int64_t n, xlm_real value, xlm_real *y, bool add);
+    xlm_real (*sum)(int64_t n, const xlm_real *x);
+    xlm_real (*dot)(int64_t n, const xlm_real *a, const xlm_real *b);
+    xlm_real (*maximum)(int64_t n, const xlm_real *x);                                            /* n >= 1 */
+    xlm_real (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);               /* y = exp(x - shift); Σ y */
+
+    /* out[c] += Σ_r x[r, c] over a chunk of rows. */
+    void (*column_sums)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out);
+
+    void (*gelu)(int64_t n, const xlm_real *x, xlm_real *y);
+    void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *dy, xlm_real *dx, bool add);
+
+    /* One row. stats: mean, 1 / sqrt(variance + ε). */
+    void (*layer_norm)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,
+                       xlm_real *y, xlm_real stats[2]);
+    /* dx: may be NULL. dgamma, dbeta: [cols], added to. */
+    void (*layer_norm_back)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real stats[2],
+                            const xlm_real *dy, xlm_real *dx, bool add, xlm_real *dgamma, xlm_real *dbeta);
+
+    /* Decisions to keep, 8 a draw: bits[i], i < draws, from the block of counter (c0 + i, c1, c2, c3). Bit j is
+     * u_j >= threshold, u_2k and u_2k+1 the low and the high half of word k. */
+    void (*keep_bits)(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int64_t draws,
+                      uint32_t threshold, uint8_t *bits);
+    /* y_i = factor x_i where bit i, else 0. */
+    void (*keep)(int64_t n, const xlm_real *x, const uint8_t *bits, xlm_real factor, xlm_real *y, bool add);
+
+    /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
+    void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);
+    /* c = a b for matrices that are small, or that one thread has for itself. Element (i, l) of a, m x depth, is
+     * a[i a_row + l a_col]; rows of b, depth x n, and of c, m x n, are ldb and ldc apart. */
+    void (*product)(int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b,
+                    int64_t ldb, xlm_real *c, int64_t ldc, bool add);
+    /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0, of which, when bits
+     * is not NULL, only those with bit j remain, times keep_scale. Returns log Σ exp(factor x). n >= 1. */
+    xlm_real (*softmax)(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale);
+    /* Its way back, p made again from q·k. y: what softmax left. x: q·k_j becomes y_j. dy: dL/dy_j becomes dL/d(q·k_j) =
+     * factor p_j (dL/dp_j − mean). mean: Σ y_j dL/dy_j, which is the product of the row's result and its gradient. */
+    void (*softmax_back)(int64_t n, xlm_real factor, xlm_real log_sum, xlm_real mean, xlm_real *x, xlm_real *dy,
+                         const uint8_t *bits, xlm_real keep_scale);
+} xlm_kernels;
+
+/* The best table for this processor, or the one that the environment variable XLM_KERNELS names. */
+const xlm_kernels *xlm_kernels_get(void);
+/* The table of that name; NULL when there is none or the processor cannot run it. */
+const xlm_kernels *xlm_kernels_find(const char *name);
+
+/* Tables as compiled; NULL where the compiler or the machine's kind does not have the instruction set. */
+extern const xlm_kernels *const xlm_kernels_avx512, *const xlm_kernels_avx2, *const xlm_kernels_portable;
+
+#endif

@@ -1,0 +1,199 @@
+/* xlm-mpi: the inner loops, written once over a vector type. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Included by avx512.c, avx2.c and portable.c after they have defined
+ *     W, vec                            lanes, vector
+ *     load(p, k), store(p, k, v)        the first k <= W elements; the other lanes are zero, and not stored
+ *     all(value), plus, times, fma(a, b, c) = a b + c, larger, exponential
+ *     normal_distribution(x, &density)  Φ(x) and φ(x)
+ *     sum_of(v), largest_of(v)          over lanes
+ *     chosen(bits, i, k, v)             lane j < k: v where bit i + j of the array is set, else 0; i a multiple of W
+ *     keep_bits                         the function of the table
+ * Macros and functions here are seen by one translation unit only. */
+
+#define INLINE static inline __attribute__((always_inline))
+/* Before a loop over an array of vectors that has to live in registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+static inline int lanes(int64_t left) { return left < W ? (int)left : W; }
+
+static inline void put(xlm_real *y, int k, vec value, bool sum)
+{
+    store(y, k, sum ? plus(load(y, k), value) : value);
+}
+
+static void add(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        store(y + i, k, plus(load(a + i, k), load(b + i, k)));
+    }
+}
+
+static void scale(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool sum)
+{
+    const vec f = all(factor);
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        put(y + i, k, times(f, load(x + i, k)), sum);
+    }
+}
+
+static void fill(int64_t n, xlm_real value, xlm_real *y, bool sum)
+{
+    const vec v = all(value);
+    for (int64_t i = 0; i < n; i += W)
+        put(y + i, lanes(n - i), v, sum);
+}
+
+static xlm_real sum(int64_t n, const xlm_real *x)
+{
+    vec s = all(0);
+    for (int64_t i = 0; i < n; i += W)
+        s = plus(s, load(x + i, lanes(n - i)));
+    return sum_of(s);
+}
+
+static xlm_real dot(int64_t n, const xlm_real *a, const xlm_real *b)
+{
+    vec s = all(0);
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        s = fma(load(a + i, k), load(b + i, k), s);
+    }
+    return sum_of(s);
+}
+
+static xlm_real maximum(int64_t n, const xlm_real *x)
+{
+    vec m = all(x[0]);
+    int64_t i = 0;
+    for (; i + W <= n; i += W)
+        m = larger(m, load(x + i, W));
+    xlm_real most = largest_of(m);
+    for (; i < n; i++)
+        most = x[i] > most ? x[i] : most;
+    return most;
+}
+
+static xlm_real exp_sum(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y)
+{
+    const vec minus_shift = all(-shift);
+    vec s = all(0);
+    int64_t i = 0;
+    for (; i + W <= n; i += W) {
+        const vec e = exponential(plus(load(x + i, W), minus_shift));
+        store(y + i, W, e);
+        s = plus(s, e);
+    }
+    if (i < n) {
+        const int k = (int)(n - i);
+        store(y + i, k, exponential(plus(load(x + i, k), minus_shift)));
+        s = plus(s, load(y + i, k));
+    }
+    return sum_of(s);
+}
+
+static void column_sums(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out)
+{
+    for (int64_t c = 0; c < cols; c += W) {
+        const int k = lanes(cols - c);
+        vec s = load(out + c, k);
+        for (int64_t r = 0; r < rows; r++)
+            s = plus(s, load(x + r * ldx + c, k));
+        store(out + c, k, s);
+    }
+}
+
+static void gelu(int64_t n, const xlm_real *x, xlm_real *y)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        const vec v = load(x + i, k);
+        vec density;
+        store(y + i, k, times(v, normal_distribution(v, &density)));
+    }
+}
+
+/* d/dx x Φ(x) = Φ(x) + x φ(x) */
+static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *dy, xlm_real *dx, bool sum)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        const vec v = load(x + i, k);
+        vec density;
+        const vec distribution = normal_distribution(v, &density);
+        put(dx + i, k, times(load(dy + i, k), fma(v, density, distribution)), sum);
+    }
+}
+
+static void layer_norm(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,
+                       xlm_real *y, xlm_real stats[2])
+{
+    const xlm_real mean = sum(cols, x) / (xlm_real)cols;
+    const vec minus_mean = all(-mean);
+    vec squares = all(0);
+    int64_t i = 0;
+    for (; i + W <= cols; i += W) {
+        const vec centred = plus(load(x + i, W), minus_mean);
+        squares = fma(centred, centred, squares);
+    }
+    xlm_real rest = 0;
+    for (; i < cols; i++)
+        rest += (x[i] - mean) * (x[i] - mean);
+    const xlm_real inverse = 1 / square_root((sum_of(squares) + rest) / (xlm_real)cols + epsilon);
+    const vec factor = all(inverse);
+    for (i = 0; i < cols; i += W) {
+        const int k = lanes(cols - i);
+        const vec standard = times(plus(load(x + i, k), minus_mean), factor);
+        store(y + i, k, fma(standard, load(gamma + i, k), load(beta + i, k)));
+    }
+    stats[0] = mean;
+    stats[1] = inverse;
+}
+
+/* With s = (x − mean) r, r = 1/sqrt(var + ε), g = γ dy:  dx = r (g − mean g − s · mean(g s)). */
+static void layer_norm_back(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real stats[2],
+                            const xlm_real *dy, xlm_real *dx, bool sum_dx, xlm_real *dgamma, xlm_real *dbeta)
+{
+    const vec minus_mean = all(-stats[0]), factor = all(stats[1]);
+    vec sum_g = all(0), sum_gs = all(0);
+    for (int64_t i = 0; i < cols; i += W) {
+        const int k = lanes(cols - i);
+        const vec standard = times(plus(load(x + i, k), minus_mean), factor), d = load(dy + i, k);
+        const vec g = times(d, load(gamma + i, k));
+        sum_g = plus(sum_g, g);
+        sum_gs = fma(g, standard, sum_gs);
+        store(dbeta + i, k, plus(load(dbeta + i, k), d));
+        store(dgamma + i, k, fma(d, standard, load(dgamma + i, k)));
+    }
+    if (dx == NULL)
+        return;
+    const vec minus_mean_g = all(-sum_of(sum_g) / (xlm_real)cols), minus_mean_gs = all(-sum_of(sum_gs) / (xlm_real)cols);
+    for (int64_t i = 0; i < cols; i += W) {
+        const int k = lanes(cols - i);
+        const vec standard = times(plus(load(x + i, k), minus_mean), factor);
+        const vec g = times(load(dy + i, k), load(gamma + i, k));
+        put(dx + i, k, times(factor, fma(standard, minus_mean_gs, plus(g, minus_mean_g))), sum_dx);
+    }
+}
+
+static void keep(int64_t n, const xlm_real *x, const uint8_t *bits, xlm_real factor, xlm_real *y, bool sum)
+{
+    const vec f = all(factor);
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        put(y + i, k, chosen(bits, i, k, times(f, load(x + i, k))), sum);
+    }
+}
+
+#define KERNELS(of)                                                                                                    \
+    {                                                                                                                  \
+        .name = of, .add = add, .scale = scale, .fill = fill, .sum = sum, .dot = dot, .maximum = maximum,              \
+        .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,                          \
+        .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
+        .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \
+    }

@@ -1,0 +1,68 @@
+/* xlm-mpi: kernels for any processor, and for double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/kernels.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { W = 1 };
+typedef xlm_real vec;
+
+static inline vec load(const xlm_real *p, int k) { (void)k; return *p; }
+static inline void store(xlm_real *p, int k, vec v) { (void)k; *p = v; }
+static inline vec all(xlm_real value) { return value; }
+static inline vec plus(vec a, vec b) { return a + b; }
+static inline vec times(vec a, vec b) { return a * b; }
+static inline vec multiply_add(vec a, vec b, vec c) { return a * b + c; }
+static inline vec larger(vec a, vec b) { return a > b ? a : b; }
+static inline xlm_real sum_of(vec v) { return v; }
+static inline xlm_real largest_of(vec v) { return v; }
+
+static inline vec chosen(const uint8_t *bits, int64_t i, int k, vec v)
+{
+    (void)k;
+    return bits[i / 8] >> i % 8 & 1 ? v : 0;
+}
+
+#define fma multiply_add
+#ifdef XLM_DOUBLE
+#define exponential exp
+#define square_root sqrt
+#define complement erfc
+#else
+#define exponential expf
+#define square_root sqrtf
+#define complement erfcf
+#endif
+
+static inline vec normal_distribution(vec x, vec *density)
+{
+    *density = (xlm_real)0.39894228040143267794 * exponential((xlm_real)-0.5 * x * x);
+    return (xlm_real)0.5 * complement((xlm_real)-0.70710678118654752440 * x);
+}
+
+static void keep_bits(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int64_t draws,
+                      uint32_t threshold, uint8_t *bits)
+{
+    for (int64_t i = 0; i < draws; i++) {
+        const xlm_rng_block b = xlm_rng_draw(key, c0 + (uint32_t)i, c1, c2, c3);
+        unsigned byte = 0;
+        for (unsigned k = 0; k < 4; k++)
+            byte |= ((b.v[k] & 0xffffu) >= threshold) << 2 * k | (b.v[k] >> 16 >= threshold) << (2 * k + 1);
+        bits[i] = (uint8_t)byte;
+    }
+}
+
+#include "tensor/kernels/bodies.h"
+
+enum { TILE_ROWS = 4, TILE_VECTORS = 4 };
+
+static void transpose_square(int rows, int cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy)
+{
+    (void)rows, (void)cols, (void)ldx, (void)ldy;
+    *y = *x;
+}
+
+#include "tensor/kernels/attention.h"
+
+static const xlm_kernels table = KERNELS("portable");
+const xlm_kernels *const xlm_kernels_portable = &table;

@@ -1,0 +1,24 @@
+# Floor 1: the tape, its operators, kernels and BLIS. Compiled a second time in double precision for gradient checks.
+tensor_sources = \
+	src/tensor/attention.c src/tensor/attention.h \
+	src/tensor/cosine.c \
+	src/tensor/dropout.c \
+	src/tensor/elementwise.c \
+	src/tensor/embedding_sum.c \
+	src/tensor/gelu.c \
+	src/tensor/gemm.c src/tensor/gemm.h \
+	src/tensor/hardware.c src/tensor/hardware.h \
+	src/tensor/kernels.c src/tensor/kernels.h \
+	src/tensor/layer_norm.c \
+	src/tensor/linear.c \
+	src/tensor/parameters.c src/tensor/parameters.h \
+	src/tensor/rows.c src/tensor/rows.h \
+	src/tensor/tape.c src/tensor/tape.h \
+	src/tensor/vocabulary.c \
+	src/tensor/kernels/attention.h \
+	src/tensor/kernels/avx2.c \
+	src/tensor/kernels/avx512.c \
+	src/tensor/kernels/bodies.h \
+	src/tensor/kernels/normal.h \
+	src/tensor/kernels/portable.c \
+	src/tensor/kernels/processor.c src/tensor/kernels/processor.h

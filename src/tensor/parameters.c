@@ -1,0 +1,121 @@
+/* xlm-mpi: the named parameters of a model in one stretch of memory. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/parameters.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "base/rng.h"
+
+/* 16 floats are one cache line, and one vector of AVX-512. */
+enum { ALIGNMENT = 16 };
+
+static const double DEVIATION = 0.02;
+
+struct xlm_parameters {
+    GArray *list;        /* of xlm_parameter */
+    GHashTable *by_name; /* name -> index + 1 */
+    int64_t size, elements;
+    xlm_real *values;    /* NULL before sealing */
+};
+
+static int64_t align(int64_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+xlm_parameters *xlm_parameters_new(void)
+{
+    xlm_parameters *p = g_new0(xlm_parameters, 1);
+    p->list = g_array_new(FALSE, FALSE, sizeof(xlm_parameter));
+    p->by_name = g_hash_table_new(g_str_hash, g_str_equal);
+    return p;
+}
+
+void xlm_parameters_free(xlm_parameters *p)
+{
+    if (p == NULL)
+        return;
+    g_hash_table_destroy(p->by_name);
+    for (guint i = 0; i < p->list->len; i++)
+        g_free(g_array_index(p->list, xlm_parameter, i).name);
+    g_array_free(p->list, TRUE);
+    free(p->values);
+    g_free(p);
+}
+
+int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names, int64_t rows, int64_t cols,
+                             xlm_init init, bool decay)
+{
+    const int first = (int)p->list->len;
+    if (p->values != NULL)
+        g_error("xlm_parameters_add: \"%s\" is declared after xlm_parameters_seal", names[0]);
+    if (rows < 1 || cols < 1)
+        g_error("xlm_parameters_add: \"%s\" is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, names[0], rows, cols);
+    for (int i = 0; i < n; i++) {
+        const xlm_parameter parameter = {.name = g_strdup(names[i]), .rows = rows, .cols = cols,
+                                         .start = p->size + i * rows * cols, .init = init, .decay = decay};
+        g_array_append_val(p->list, parameter);
+        if (!g_hash_table_insert(p->by_name, parameter.name, GINT_TO_POINTER(first + i + 1)))
+            g_error("xlm_parameters_add: \"%s\" is declared twice", names[i]);
+    }
+    p->size += align(n * rows * cols);
+    p->elements += n * rows * cols;
+    return first;
+}
+
+int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
+{
+    return xlm_parameters_add_stack(p, 1, &name, rows, cols, init, decay);
+}
+
+void xlm_parameters_seal(xlm_parameters *p)
+{
+    const uint64_t bytes = sizeof(xlm_real) * (uint64_t)MAX(p->size, ALIGNMENT);
+    p->values = xlm_pages_take(bytes, "the parameters");
+    memset(p->values, 0, bytes);
+}
+
+/* Element e is normal e mod 4 of draw e / 4. */
+static void draw_normal(xlm_rng_key key, int64_t n, xlm_real *values)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t block = 0; block < (n + 3) / 4; block++) {
+        const xlm_rng_block b = xlm_rng_draw(key, (uint32_t)block, (uint32_t)((uint64_t)block >> 32), 0, 0);
+        double normal[4];
+        xlm_rng_normal(b.v[0], b.v[1], normal);
+        xlm_rng_normal(b.v[2], b.v[3], normal + 2);
+        for (int64_t e = block * 4; e < MIN(n, block * 4 + 4); e++)
+            values[e] = (xlm_real)(DEVIATION * normal[e % 4]);
+    }
+}
+
+void xlm_parameters_initialise(xlm_parameters *p, uint64_t seed)
+{
+    for (guint i = 0; i < p->list->len; i++) {
+        const xlm_parameter *parameter = &g_array_index(p->list, xlm_parameter, i);
+        const int64_t n = parameter->rows * parameter->cols;
+        xlm_real *values = p->values + parameter->start;
+        if (parameter->init == XLM_INIT_NORMAL) {
+            const uint64_t name = xlm_digest(parameter->name, strlen(parameter->name), 0);
+            draw_normal(xlm_rng_make_key(seed, XLM_RNG_INITIALISE, name), n, values);
+        } else {
+            for (int64_t e = 0; e < n; e++)
+                values[e] = parameter->init == XLM_INIT_ONE;
+        }
+    }
+}
+
+int xlm_parameters_count(const xlm_parameters *p) { return (int)p->list->len; }
+
+const xlm_parameter *xlm_parameters_get(const xlm_parameters *p, int index)
+{
+    return &g_array_index(p->list, xlm_parameter, index);
+}
+
+int xlm_parameters_find(const xlm_parameters *p, const char *name)
+{
+    return GPOINTER_TO_INT(g_hash_table_lookup(p->by_name, name)) - 1;
+}
+
+int64_t xlm_parameters_size(const xlm_parameters *p) { return p->size; }
+int64_t xlm_parameters_elements(const xlm_parameters *p) { return p->elements; }
+xlm_real *xlm_parameters_values(const xlm_parameters *p) { return p->values; }

@@ -1,0 +1,60 @@
+/* xlm-mpi: the named parameters of a model in one stretch of memory. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * All parameters stand in one flat array of `size` reals, in the order of their declaration, each block of them starting
+ * at a multiple of 16 reals (the gaps hold zeros and stay zero). A gradient, or an optimiser's moment, is an array of the same layout, so
+ * that exchange and update run over one array. */
+#ifndef XLM_TENSOR_PARAMETERS_H
+#define XLM_TENSOR_PARAMETERS_H
+
+#include <xlm/tape.h>
+
+typedef enum { XLM_INIT_ZERO, XLM_INIT_ONE, XLM_INIT_NORMAL /* N(0, 0.02²) */ } xlm_init;
+
+typedef struct xlm_parameter {
+    char *name; /* "encoder/layer.0/attention/query/weight" */
+    int64_t rows, cols;
+    int64_t start;  /* of its values in the flat array */
+    xlm_init init;
+    bool decay;     /* weight decay applies: not on biases and LayerNorm */
+} xlm_parameter;
+
+typedef struct xlm_parameters xlm_parameters;
+
+xlm_parameters *xlm_parameters_new(void);
+void xlm_parameters_free(xlm_parameters *p);
+
+/* Declare a parameter; all before xlm_parameters_seal. Returns its index. A name declared twice ends the program. */
+int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay);
+/* Declare n parameters of one shape that stand without gaps, so that xlm_param_stack can see them as one matrix. */
+int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names, int64_t rows, int64_t cols,
+                             xlm_init init, bool decay);
+/* Allocate the values (zeros). */
+void xlm_parameters_seal(xlm_parameters *p);
+/* Initial values from the seed; each parameter's draws depend on its name and element alone. */
+void xlm_parameters_initialise(xlm_parameters *p, uint64_t seed);
+
+int xlm_parameters_count(const xlm_parameters *p);
+const xlm_parameter *xlm_parameters_get(const xlm_parameters *p, int index);
+int xlm_parameters_find(const xlm_parameters *p, const char *name); /* -1 when there is none */
+int64_t xlm_parameters_size(const xlm_parameters *p);     /* reals in the flat array, gaps included; also before sealing */
+int64_t xlm_parameters_elements(const xlm_parameters *p); /* without the gaps */
+xlm_real *xlm_parameters_values(const xlm_parameters *p);
+
+/* n parameters declared with xlm_parameters_add_stack, the first of which is `first`, as one (n·rows) x cols variable;
+ * for 1-row parameters (biases) as 1 x (n·cols). */
+xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n);
+
+/* ---- the trainer's side of the tape ---- */
+
+xlm_tape *xlm_tape_new(xlm_parameters *parameters);
+void xlm_tape_free(xlm_tape *tape);
+/* Start a pass; everything from the last pass is gone. gradients: flat array that parameter gradients are added to, or
+ * NULL: no gradients at all. training: dropout is on. seed, step: of the draws. */
+void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step);
+/* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward sweep. */
+void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
+/* The sweep, last operator first. */
+void xlm_tape_backward(xlm_tape *tape);
+uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);
+
+#endif

@@ -1,0 +1,338 @@
+/* xlm-mpi: the tape: variables, the list of operators, gradients on the way back. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/tape.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "tensor/kernels.h"
+#include "tensor/parameters.h"
+
+/* Elements that a thread takes at a time. */
+enum { PIECE = 1 << 12 };
+
+/* Memory that is used by turns within a pass: gradients, and what operators borrow. The header stands right before it. */
+typedef struct buffer {
+    uint64_t size;
+    int32_t holders;     /* variables whose gradient this is; 0 when free */
+    struct buffer *next; /* in the list of free ones */
+} buffer;
+
+enum { HEADER = 64 };
+_Static_assert(sizeof(buffer) <= HEADER, "the header of a buffer keeps its alignment");
+
+/* Every xlm_var handed out is the first member of one of these. */
+typedef struct variable {
+    xlm_var var;
+    xlm_tape *tape;
+    bool leaf; /* a parameter: grad is the caller's */
+} variable;
+
+typedef struct operation {
+    xlm_backward *backward;
+    void *state;
+    xlm_var *y;
+    int inputs;
+    xlm_var **input; /* NULL for operators that open their inputs' gradients themselves */
+} operation;
+
+struct xlm_tape {
+    xlm_arena *arena;
+    xlm_parameters *parameters;
+    xlm_real *gradients;
+    bool training;
+    xlm_rng_key key;
+    uint32_t sites;
+    GArray *operations;  /* of operation */
+    GPtrArray *leaves;   /* xlm_var of parameter i, or NULL when it was not asked for yet */
+    buffer *free;
+};
+
+/* What grad points to when a gradient is wanted and nothing has been added yet. Read-only, so that a write is caught. */
+static const xlm_real nothing_yet[1];
+static xlm_real *const NOTHING = (xlm_real *)nothing_yet;
+
+static variable *inner(xlm_var *x) { return (variable *)x; }
+
+static uint64_t bytes_of(const xlm_var *x) { return sizeof(xlm_real) * (uint64_t)x->rows * (uint64_t)x->cols; }
+
+void xlm_tape_fail(const char *operator_name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_error("xlm_%s: %s", operator_name, text);
+}
+
+/* ---- life of a tape ---- */
+
+xlm_tape *xlm_tape_new(xlm_parameters *parameters)
+{
+    xlm_tape *tape = g_new0(xlm_tape, 1);
+    tape->arena = xlm_arena_new();
+    tape->parameters = parameters;
+    tape->operations = g_array_new(FALSE, FALSE, sizeof(operation));
+    tape->leaves = g_ptr_array_new();
+    return tape;
+}
+
+void xlm_tape_free(xlm_tape *tape)
+{
+    if (tape == NULL)
+        return;
+    xlm_arena_free(tape->arena);
+    g_array_free(tape->operations, TRUE);
+    g_ptr_array_free(tape->leaves, TRUE);
+    g_free(tape);
+}
+
+void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step)
+{
+    xlm_arena_reset(tape->arena);
+    tape->free = NULL;
+    tape->gradients = gradients;
+    tape->training = training;
+    tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);
+    tape->sites = 0;
+    g_array_set_size(tape->operations, 0);
+    g_ptr_array_set_size(tape->leaves, 0);
+    g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
+}
+
+bool xlm_tape_training(const xlm_tape *tape) { return tape->training; }
+uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena); }
+void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->arena, bytes); }
+
+xlm_site xlm_tape_site(xlm_tape *tape) { return (xlm_site){.key = tape->key, .site = tape->sites++}; }
+
+xlm_keep xlm_keep_rate(double p)
+{
+    if (!(p >= 0 && p < 1))
+        xlm_tape_fail("dropout", "p = %g is not in [0, 1)", p);
+    const uint32_t threshold = MIN((uint32_t)lrint(p * 65536), 65535u);
+    return (xlm_keep){.threshold = threshold, .scale = (xlm_real)(65536.0 / (65536.0 - threshold))};
+}
+
+/* ---- memory used by turns ---- */
+
+static buffer *header_of(const void *bytes) { return (buffer *)((uintptr_t)bytes - HEADER); }
+
+void *xlm_tape_borrow(xlm_tape *tape, uint64_t bytes)
+{
+    /* The smallest free one that is not more than twice too large. Few sizes occur in a pass, so the list is short. */
+    buffer **best = NULL;
+    for (buffer **at = &tape->free; *at != NULL; at = &(*at)->next)
+        if ((*at)->size >= bytes && (*at)->size / 2 <= bytes && (best == NULL || (*at)->size < (*best)->size))
+            best = at;
+    buffer *taken;
+    if (best != NULL) {
+        taken = *best;
+        *best = taken->next;
+    } else {
+        taken = xlm_arena_take(tape->arena, HEADER + bytes);
+        taken->size = bytes;
+    }
+    taken->holders = 1;
+    return (char *)taken + HEADER;
+}
+
+void xlm_tape_return(xlm_tape *tape, void *borrowed)
+{
+    buffer *b = header_of(borrowed);
+    if (--b->holders > 0)
+        return;
+    b->next = tape->free;
+    tape->free = b;
+}
+
+/* ---- variables ---- */
+
+static xlm_var *new_variable(xlm_tape *tape, int64_t rows, int64_t cols)
+{
+    variable *v = XLM_TAPE_TAKE(tape, variable, 1);
+    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape};
+    return &v->var;
+}
+
+static xlm_var *new_leaf(xlm_tape *tape, int64_t rows, int64_t cols, int64_t start)
+{
+    xlm_var *x = new_variable(tape, rows, cols);
+    inner(x)->leaf = true;
+    x->value = xlm_parameters_values(tape->parameters) + start;
+    if (tape->gradients != NULL)
+        x->grad = tape->gradients + start;
+    return x;
+}
+
+xlm_var *xlm_param(xlm_tape *tape, const char *name)
+{
+    const int index = xlm_parameters_find(tape->parameters, name);
+    if (index < 0)
+        xlm_tape_fail("param", "there is no parameter \"%s\"", name);
+    xlm_var **leaf = (xlm_var **)&g_ptr_array_index(tape->leaves, index);
+    if (*leaf == NULL) {
+        const xlm_parameter *p = xlm_parameters_get(tape->parameters, index);
+        *leaf = new_leaf(tape, p->rows, p->cols, p->start);
+    }
+    return *leaf;
+}
+
+xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n)
+{
+    const int index = xlm_parameters_find(tape->parameters, first);
+    if (index < 0)
+        xlm_tape_fail("param_stack", "there is no parameter \"%s\"", first);
+    const xlm_parameter *p = xlm_parameters_get(tape->parameters, index);
+    for (int i = 0; i < n; i++) {
+        const xlm_parameter *q = index + i < xlm_parameters_count(tape->parameters) ? xlm_parameters_get(tape->parameters, index + i) : NULL;
+        if (q == NULL || q->rows != p->rows || q->cols != p->cols || q->start != p->start + i * p->rows * p->cols)
+            xlm_tape_fail("param_stack", "\"%s\" and the %d parameters after it were not declared as a stack", first, n - 1);
+    }
+    return p->rows == 1 ? new_leaf(tape, 1, n * p->cols, p->start) : new_leaf(tape, n * p->rows, p->cols, p->start);
+}
+
+xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values)
+{
+    xlm_var *x = new_variable(tape, rows, cols);
+    x->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
+    memcpy(x->value, values, bytes_of(x));
+    return x;
+}
+
+static xlm_var *record(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs, bool open_inputs,
+                       xlm_backward *backward, void *state)
+{
+    xlm_var *y = new_variable(tape, rows, cols);
+    y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
+    for (int i = 0; i < n; i++) {
+        if (inputs[i]->grad != NULL)
+            y->grad = NOTHING;
+        if (y->keys == NULL && inputs[i]->rows == rows)
+            y->keys = inputs[i]->keys;
+    }
+    if (y->grad == NULL)
+        return y;
+    operation o = {.backward = backward, .state = state, .y = y};
+    if (open_inputs) {
+        o.inputs = n;
+        o.input = XLM_TAPE_TAKE(tape, xlm_var *, n);
+        memcpy(o.input, inputs, sizeof(xlm_var *) * (size_t)n);
+    }
+    g_array_append_val(tape->operations, o);
+    return y;
+}
+
+xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                         xlm_backward *backward, void *state)
+{
+    for (int i = 0; i < n; i++)
+        if (inner(inputs[i])->tape != tape)
+            xlm_tape_fail(name, "input %d is from another tape", i);
+    return record(tape, rows, cols, n, inputs, false, backward, state);
+}
+
+xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                      xlm_backward *backward, void *state)
+{
+    return record(tape, rows, cols, n, inputs, true, backward, state);
+}
+
+/* ---- gradients ---- */
+
+static void drop_gradient(xlm_var *x)
+{
+    xlm_tape_return(inner(x)->tape, x->grad);
+    x->grad = NOTHING;
+}
+
+xlm_grad xlm_grad_open(xlm_var *x)
+{
+    if (x->grad == NULL || inner(x)->leaf)
+        return (xlm_grad){.at = x->grad, .add = true};
+    if (x->grad == NOTHING) {
+        x->grad = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
+        return (xlm_grad){.at = x->grad, .add = false};
+    }
+    if (header_of(x->grad)->holders > 1) {
+        xlm_real *own = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
+        memcpy(own, x->grad, bytes_of(x));
+        drop_gradient(x);
+        x->grad = own;
+    }
+    return (xlm_grad){.at = x->grad, .add = true};
+}
+
+xlm_grad xlm_grad_open_in_place(xlm_var *x, xlm_var *y)
+{
+    if (x->grad != NOTHING || header_of(y->grad)->holders > 1)
+        return xlm_grad_open(x);
+    x->grad = y->grad;
+    header_of(y->grad)->holders++;
+    return (xlm_grad){.at = x->grad, .add = false};
+}
+
+xlm_real *xlm_grad_add(xlm_var *x)
+{
+    const xlm_grad g = xlm_grad_open(x);
+    if (g.at == NULL || g.add)
+        return g.at;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = x->rows * x->cols;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->fill(MIN(PIECE, n - i), 0, g.at + i, false);
+    return g.at;
+}
+
+void xlm_grad_pass(xlm_var *x, xlm_var *y)
+{
+    if (x->grad == NOTHING) {
+        x->grad = y->grad;
+        header_of(y->grad)->holders++;
+        return;
+    }
+    const xlm_grad g = xlm_grad_open(x);
+    if (g.at == NULL)
+        return;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = x->rows * x->cols;
+    const xlm_real *dy = y->grad;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->add(MIN(PIECE, n - i), g.at + i, dy + i, g.at + i);
+}
+
+void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)
+{
+    if (loss->rows != 1 || loss->cols != 1)
+        xlm_tape_fail("tape_seed", "a loss is 1 x 1, not %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, loss->rows, loss->cols);
+    if (inner(loss)->tape != tape)
+        xlm_tape_fail("tape_seed", "the loss is from another tape");
+    xlm_real *grad = xlm_grad_add(loss);
+    if (grad != NULL)
+        *grad += (xlm_real)factor;
+}
+
+void xlm_tape_backward(xlm_tape *tape)
+{
+    for (guint i = tape->operations->len; i-- > 0;) {
+        const operation *o = &g_array_index(tape->operations, operation, i);
+        /* Nothing that a root depends on made use of it. */
+        if (o->y->grad == NOTHING)
+            continue;
+        for (int k = 0; k < o->inputs; k++)
+            xlm_grad_add(o->input[k]);
+        o->backward(o->state);
+        drop_gradient(o->y);
+    }
+}
+
+void xlm_sum_chunks(int64_t chunks, int64_t cols, const xlm_real *partial, xlm_real *out)
+{
+    enum { COLUMNS = 64 };
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (chunks * cols > XLM_PARALLEL)
+    for (int64_t c = 0; c < cols; c += COLUMNS)
+        kernel->column_sums(chunks, MIN(COLUMNS, cols - c), partial + c, cols, out + c);
+}

@@ -1,0 +1,107 @@
+/* xlm-mpi: what authors of operators use of the tape. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An operator is one file: a state struct for the way back, forward, backward, the public function.
+ *
+ *     struct state { xlm_tape *tape; xlm_var *x, *y; ... };
+ *     static void backward(void *pointer)
+ *     {
+ *         struct state *s = pointer;
+ *         const xlm_grad dx = xlm_grad_open(s->x);   // .at NULL: not wanted; .add: add to what is there, else assign
+ *         ...
+ *     }
+ *     xlm_var *xlm_thing(xlm_tape *tape, xlm_var *x)
+ *     {
+ *         struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
+ *         xlm_var *y = xlm_tape_record(tape, "thing", rows, cols, 1, &x, backward, s);
+ *         *s = (struct state){tape, x, y};
+ *         ... fill in y->value ...
+ *         return y;
+ *     }
+ *
+ * Gradients. The memory of a variable's gradient exists from the first operator that adds to it in the sweep until the
+ * operator that made the variable has gone back; then it serves another variable. It is not cleared beforehand: the
+ * first to come assigns, the others add (xlm_grad_open says which). An operator whose dx_i needs nothing but dy_i may
+ * work in dy's own memory (xlm_grad_open_in_place), and one whose dx is dy hands it on without a copy (xlm_grad_pass).
+ *
+ * Threads. Loops over rows are plain `omp parallel for schedule(static)`, with `if (elements > XLM_PARALLEL)`. What one
+ * thread writes must not depend on which thread it is: a sum over rows is made chunk by chunk of XLM_CHUNK rows, each
+ * into its own line of a [xlm_chunks(rows) x cols] array, and xlm_sum_chunks adds the lines in their order. */
+#ifndef XLM_TENSOR_TAPE_H
+#define XLM_TENSOR_TAPE_H
+
+#include <xlm/tape.h>
+
+#include <glib.h>
+
+#include "base/rng.h"
+
+#define XLM_TAPE_TAKE(tape, type, n) ((type *)xlm_tape_take((tape), sizeof(type) * (uint64_t)(n)))
+
+/* As xlm_operator, but backward asks for its inputs' gradients with the functions below, and nothing is cleared for it.
+ * name: for messages ("linear"); a constant. y->keys are those of the first input with as many rows that has some; the
+ * caller may set others. When y->grad is NULL backward will not be called. */
+xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                         xlm_backward *backward, void *state);
+
+/* End the program: the caller of an operator made a mistake. */
+void xlm_tape_fail(const char *operator_name, const char *format, ...) G_GNUC_PRINTF(2, 3) G_GNUC_NORETURN;
+
+/* ---- gradients, inside backward functions ---- */
+
+typedef struct xlm_grad {
+    xlm_real *at; /* [rows x cols]; NULL: no gradient is wanted */
+    bool add;     /* false: nothing is there yet, every element must be assigned */
+} xlm_grad;
+
+xlm_grad xlm_grad_open(xlm_var *x);
+/* The same for x and y of one shape, when element i of dx depends on dy at i alone: at may be y->grad itself, and then add
+ * is false. y->grad must not be read again after it was overwritten. */
+xlm_grad xlm_grad_open_in_place(xlm_var *x, xlm_var *y);
+/* Always to be added to: cleared when nothing was there. NULL when not wanted. */
+xlm_real *xlm_grad_add(xlm_var *x);
+/* dx += dy; x and y of one shape. Most often without touching memory. */
+void xlm_grad_pass(xlm_var *x, xlm_var *y);
+
+/* ---- memory for the duration of a function ---- */
+
+/* Like xlm_tape_take, but may be given back before the pass ends. Not from inside parallel regions. */
+void *xlm_tape_borrow(xlm_tape *tape, uint64_t bytes);
+void xlm_tape_return(xlm_tape *tape, void *borrowed);
+
+#define XLM_TAPE_BORROW(tape, type, n) ((type *)xlm_tape_borrow((tape), sizeof(type) * (uint64_t)(n)))
+
+/* ---- random draws ---- */
+
+/* Where an operator draws: call once per operator call that draws, in forward, and keep it for the way back. */
+typedef struct xlm_site {
+    xlm_rng_key key;
+    uint32_t site; /* c1 of the counter: number of the call on this tape since xlm_tape_begin */
+} xlm_site;
+xlm_site xlm_tape_site(xlm_tape *tape);
+
+/* A decision to keep an element is made on 16 random bits: u >= threshold, and what is kept is multiplied by scale. */
+typedef struct xlm_keep {
+    uint32_t threshold; /* round(65536 p); 0: keep all */
+    xlm_real scale;     /* 65536 / (65536 - threshold) */
+} xlm_keep;
+xlm_keep xlm_keep_rate(double p);
+
+/* Key of row i of x: its own, or (0, i). */
+static inline xlm_row_key xlm_row_key_of(const xlm_var *x, int64_t i)
+{
+    return x->keys != NULL ? x->keys[i] : (xlm_row_key){.instance = 0, .position = (uint32_t)i};
+}
+
+/* ---- sums over rows ---- */
+
+enum {
+    XLM_PARALLEL = 1 << 14, /* elements from which on threads are worth waking */
+    XLM_CHUNK = 64          /* rows summed by one thread without interruption */
+};
+
+static inline int64_t xlm_chunks(int64_t rows) { return (rows + XLM_CHUNK - 1) / XLM_CHUNK; }
+
+/* out[c] += Σ_k partial[k][c], k ascending. partial: [chunks x cols], out: [cols]. */
+void xlm_sum_chunks(int64_t chunks, int64_t cols, const xlm_real *partial, xlm_real *out);
+
+#endif

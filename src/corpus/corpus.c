@@ -1,0 +1,263 @@
+/* xlm-mpi: the prepared corpus, one HDF5 file: reading. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus/corpus.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+
+enum { SPLITS = 2 };
+
+static const char *const split_names[SPLITS] = {[XLM_TRAIN] = "train", [XLM_HELD_OUT] = "held_out"};
+
+struct xlm_corpus {
+    xlm_store *store;
+    xlm_vocabulary *vocabulary;
+    xlm_corpus_text *text[SPLITS];
+    int text_count[SPLITS];
+    xlm_corpus_pairs *pairs[SPLITS];
+    int pair_count[SPLITS];
+    uint64_t digest;
+};
+
+const char *xlm_corpus_path(const xlm_corpus *corpus) { return xlm_store_path(corpus->store); }
+const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus) { return corpus->vocabulary; }
+uint64_t xlm_corpus_digest(const xlm_corpus *corpus) { return corpus->digest; }
+
+/* ---- opening ---- */
+
+static bool check_format(const xlm_store *store, GError **error)
+{
+    const char *path = xlm_store_path(store);
+    char *format = xlm_store_get_text(store, "/", "format", NULL);
+    const bool ours = format != NULL && strcmp(format, XLM_CORPUS_FORMAT) == 0;
+    g_free(format);
+    if (!ours)
+        return xlm_error_set(error, EX_DATAERR, "%s: not a corpus of xlm_prep", path);
+    int64_t version;
+    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
+        return false;
+    if (version != XLM_CORPUS_VERSION)
+        return xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; make "
+                             "the corpus again with this version's xlm_prep", path, version, XLM_CORPUS_VERSION);
+    return true;
+}
+
+/* Length of a dataset's first extent, or -1. */
+static int64_t rows_of(const xlm_store *store, const char *path, int dimensions, GError **error)
+{
+    uint64_t dims[3];
+    const int n = xlm_store_shape(store, path, dims, error);
+    if (n < 0)
+        return -1;
+    if (n != dimensions) {
+        xlm_error_set(error, EX_DATAERR, "%s:%s: %d dimensions where %d belong", xlm_store_path(store), path, n,
+                      dimensions);
+        return -1;
+    }
+    return (int64_t)dims[0];
+}
+
+/* Does the group say how many sentences there are, and do offsets lead from the first token to the last? */
+static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int64_t offsets, GError **error)
+{
+    uint64_t ends[2] = {0, 0};
+    if (offsets != text->sentences + 1 || text->monolingual_sentences < 0 ||
+        text->monolingual_sentences > text->sentences)
+        return xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " offsets for %" G_GINT64_FORMAT
+                             " sentences; the corpus is damaged", xlm_store_path(store), text->offsets_path, offsets,
+                             text->sentences);
+    if (!xlm_store_read(store, text->offsets_path, XLM_U64, 0, 1, &ends[0], error) ||
+        !xlm_store_read(store, text->offsets_path, XLM_U64, (uint64_t)text->sentences, 1, &ends[1], error))
+        return false;
+    if (ends[0] != 0 || ends[1] != (uint64_t)text->tokens)
+        return xlm_error_set(error, EX_DATAERR, "%s:%s: lead to token %" G_GUINT64_FORMAT " of %" G_GINT64_FORMAT
+                             "; the corpus is damaged", xlm_store_path(store), text->offsets_path, ends[1],
+                             text->tokens);
+    return true;
+}
+
+static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError **error)
+{
+    const xlm_store *store = corpus->store;
+    const char *name = xlm_vocabulary_language_names(corpus->vocabulary)[language];
+    char *group = g_strdup_printf("/%s/text/%s", split_names[split], name);
+    xlm_corpus_text text = {.language = name, .language_id = language,
+                            .tokens_path = g_strconcat(group, "/tokens", NULL),
+                            .offsets_path = g_strconcat(group, "/offsets", NULL)};
+    bool good = true;
+    if (xlm_store_has(store, group)) {
+        const int64_t offsets = rows_of(store, text.offsets_path, 1, error);
+        text.tokens = offsets < 0 ? -1 : rows_of(store, text.tokens_path, 1, error);
+        good = offsets >= 0 && text.tokens >= 0 &&
+               xlm_store_get_int(store, group, "sentences", &text.sentences, error) &&
+               xlm_store_get_int(store, group, "monolingual_sentences", &text.monolingual_sentences, error) &&
+               check_text(store, &text, offsets, error);
+    }
+    g_free(group);
+    if (good && text.sentences > 0) {
+        corpus->text[split][corpus->text_count[split]++] = text;
+        return true;
+    }
+    g_free(text.tokens_path);
+    g_free(text.offsets_path);
+    return good;
+}
+
+static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, const char *group, GError **error)
+{
+    const xlm_store *store = corpus->store;
+    char *links = g_strconcat(group, "/links", NULL);
+    char *source = xlm_store_get_text(store, group, "source", error);
+    char *target = source != NULL ? xlm_store_get_text(store, group, "target", error) : NULL;
+    int64_t pairs, rows = -1;
+    bool good = target != NULL && xlm_store_get_int(store, group, "pairs", &pairs, error) &&
+                (rows = rows_of(store, links, 2, error)) >= 0;
+    if (good && rows != pairs)
+        good = xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " links for %" G_GINT64_FORMAT
+                             " pairs; the corpus is damaged", xlm_store_path(store), links, rows, pairs);
+    if (good && pairs > 0) {
+        const xlm_corpus_text *a = xlm_corpus_find_text(corpus, split, source);
+        const xlm_corpus_text *b = xlm_corpus_find_text(corpus, split, target);
+        if (a == NULL || b == NULL)
+            good = xlm_error_set(error, EX_DATAERR, "%s:%s: no text in %s; the corpus is damaged",
+                                 xlm_store_path(store), links, a == NULL ? source : target);
+        else
+            corpus->pairs[split][corpus->pair_count[split]++] =
+                (xlm_corpus_pairs){g_strdup(name), a, b, pairs, g_steal_pointer(&links)};
+    }
+    g_free(source);
+    g_free(target);
+    g_free(links);
+    return good;
+}
+
+static bool open_split(xlm_corpus *corpus, xlm_split split, GError **error)
+{
+    const int languages = xlm_vocabulary_languages(corpus->vocabulary);
+    corpus->text[split] = g_new0(xlm_corpus_text, languages);
+    for (int i = 0; i < languages; i++)
+        if (!open_text(corpus, split, i, error))
+            return false;
+
+    char *root = g_strdup_printf("/%s/parallel", split_names[split]);
+    char **names = NULL;
+    bool good = true;
+    if (xlm_store_has(corpus->store, root)) {
+        names = xlm_store_list(corpus->store, root, error);
+        good = names != NULL;
+    }
+    if (names != NULL)
+        corpus->pairs[split] = g_new0(xlm_corpus_pairs, g_strv_length(names));
+    for (char **name = names; name != NULL && *name != NULL && good; name++) {
+        char *group = g_strconcat(root, "/", *name, NULL);
+        good = open_pair(corpus, split, *name, group, error);
+        g_free(group);
+    }
+    g_strfreev(names);
+    g_free(root);
+    return good;
+}
+
+static uint64_t digest_of(const xlm_vocabulary *vocabulary)
+{
+    uint64_t digest = xlm_vocabulary_digest(vocabulary);
+    for (const char *const *name = xlm_vocabulary_language_names(vocabulary); *name != NULL; name++)
+        digest = xlm_digest(*name, strlen(*name) + 1, digest); /* with the final 0: names do not run into one another */
+    return digest;
+}
+
+xlm_corpus *xlm_corpus_open(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return NULL;
+    xlm_corpus *corpus = g_new0(xlm_corpus, 1);
+    corpus->store = store;
+    if (check_format(store, error) &&
+        (corpus->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
+        open_split(corpus, XLM_TRAIN, error) && open_split(corpus, XLM_HELD_OUT, error)) {
+        corpus->digest = digest_of(corpus->vocabulary);
+        return corpus;
+    }
+    xlm_corpus_close(corpus);
+    return NULL;
+}
+
+void xlm_corpus_close(xlm_corpus *corpus)
+{
+    if (corpus == NULL)
+        return;
+    for (int split = 0; split < SPLITS; split++) {
+        for (int i = 0; i < corpus->text_count[split]; i++) {
+            g_free(corpus->text[split][i].tokens_path);
+            g_free(corpus->text[split][i].offsets_path);
+        }
+        for (int i = 0; i < corpus->pair_count[split]; i++) {
+            g_free((char *)corpus->pairs[split][i].name);
+            g_free(corpus->pairs[split][i].links_path);
+        }
+        g_free(corpus->text[split]);
+        g_free(corpus->pairs[split]);
+    }
+    xlm_vocabulary_free(corpus->vocabulary);
+    xlm_store_close(corpus->store);
+    g_free(corpus);
+}
+
+/* ---- what there is ---- */
+
+const xlm_corpus_text *xlm_corpus_texts(const xlm_corpus *corpus, xlm_split split, int *n)
+{
+    *n = corpus->text_count[split];
+    return corpus->text[split];
+}
+
+const xlm_corpus_pairs *xlm_corpus_all_pairs(const xlm_corpus *corpus, xlm_split split, int *n)
+{
+    *n = corpus->pair_count[split];
+    return corpus->pairs[split];
+}
+
+const xlm_corpus_text *xlm_corpus_find_text(const xlm_corpus *corpus, xlm_split split, const char *language)
+{
+    for (int i = 0; i < corpus->text_count[split]; i++)
+        if (strcmp(corpus->text[split][i].language, language) == 0)
+            return &corpus->text[split][i];
+    return NULL;
+}
+
+const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_split split, const char *name, bool *swapped)
+{
+    for (int i = 0; i < corpus->pair_count[split]; i++) {
+        const xlm_corpus_pairs *pairs = &corpus->pairs[split][i];
+        char *other = g_strdup_printf("%s-%s", pairs->target->language, pairs->source->language);
+        const bool as_named = strcmp(pairs->name, name) == 0, turned = strcmp(other, name) == 0;
+        g_free(other);
+        if (as_named || turned) {
+            if (swapped != NULL)
+                *swapped = !as_named;
+            return pairs;
+        }
+    }
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
+                             uint64_t *offsets, GError **error)
+{
+    return xlm_store_read(corpus->store, text->offsets_path, XLM_U64, (uint64_t)first, (uint64_t)n, offsets, error);
+}
+
+bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
+                            int32_t *ids, GError **error)
+{
+    return xlm_store_read(corpus->store, text->tokens_path, XLM_I32, (uint64_t)first, (uint64_t)n, ids, error);
+}
+
+bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
+                           int64_t *links, GError **error)
+{
+    return xlm_store_read(corpus->store, pairs->links_path, XLM_I64, (uint64_t)first, (uint64_t)n, links, error);
+}

@@ -1,0 +1,75 @@
+/* xlm-mpi: the prepared corpus, one HDF5 file. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Layout of corpus.h5 (S sentences, N tokens, P pairs; `split` is `train` or `held_out`):
+ *
+ *   /                               format = "xlm-mpi corpus", format_version, program_version, command, seed,
+ *                                   held_out_share
+ *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus is made of
+ *   /languages, /vocabulary/...     languages, subwords, counts, BPE codes (text/vocabulary.h)
+ *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), no specials inside
+ *   /<split>/text/<lang>/offsets    [S+1] u64; sentence i is tokens[offsets[i] .. offsets[i+1])
+ *       attributes of the group:    language, language_id, sentences, monolingual_sentences
+ *   /<split>/parallel/<a>-<b>/links [P x 2] i64: sentence of <a>, sentence of <b> that are translations
+ *       attributes of the group:    source, target, pairs
+ *
+ * The first `monolingual_sentences` sentences of a language are its monolingual text; those behind them came in with
+ * parallel text only. Every split has a group for every language and every pair; reading passes over those without
+ * sentences. A pair of languages is named in the order in which it was given. */
+#ifndef XLM_CORPUS_CORPUS_H
+#define XLM_CORPUS_CORPUS_H
+
+#include "store/store.h"
+#include "text/vocabulary.h"
+
+#define XLM_CORPUS_FORMAT "xlm-mpi corpus"
+enum { XLM_CORPUS_VERSION = 1 };
+
+typedef struct xlm_corpus xlm_corpus;
+
+/* Text of one language in one split. */
+typedef struct xlm_corpus_text {
+    const char *language;
+    int language_id;
+    int64_t sentences, monolingual_sentences, tokens;
+    char *tokens_path, *offsets_path; /* in the file */
+} xlm_corpus_text;
+
+/* Pairs of one pair of languages in one split. */
+typedef struct xlm_corpus_pairs {
+    const char *name; /* "de-en" */
+    const xlm_corpus_text *source, *target;
+    int64_t pairs;
+    char *links_path;
+} xlm_corpus_pairs;
+
+typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
+
+/* Open for reading; by each rank for itself, not collective. Checks format, version and that offsets end where tokens
+ * do. EX_NOINPUT, EX_DATAERR. */
+xlm_corpus *xlm_corpus_open(const char *path, GError **error);
+void xlm_corpus_close(xlm_corpus *corpus);
+
+const char *xlm_corpus_path(const xlm_corpus *corpus);
+const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus);
+/* Digest of vocabulary and languages: a checkpoint only fits corpora with the same. */
+uint64_t xlm_corpus_digest(const xlm_corpus *corpus);
+
+/* NULL when the split has no such language / pair. The name of a pair may be given in either order; *swapped (may be
+ * NULL) says that the file has it the other way round. */
+const xlm_corpus_text *xlm_corpus_find_text(const xlm_corpus *corpus, xlm_split split, const char *language);
+const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_split split, const char *name, bool *swapped);
+/* All of a split; *n in all. */
+const xlm_corpus_text *xlm_corpus_texts(const xlm_corpus *corpus, xlm_split split, int *n);
+const xlm_corpus_pairs *xlm_corpus_all_pairs(const xlm_corpus *corpus, xlm_split split, int *n);
+
+/* offsets[first .. first+n) of a text. */
+bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
+                             uint64_t *offsets, GError **error);
+/* tokens[first .. first+n) of a text as 32-bit ids. */
+bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
+                            int32_t *ids, GError **error);
+/* links[first .. first+n) as n x 2. */
+bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
+                           int64_t *links, GError **error);
+
+#endif

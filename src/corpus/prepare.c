@@ -1,0 +1,135 @@
+/* xlm-mpi: from text files to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus/prepare.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "corpus/prepare_count.h"
+#include "corpus/prepare_encode.h"
+#include "corpus/prepare_provenance.h"
+#include "corpus/prepare_segment.h"
+
+/* Codes and vocabulary as files, by rank 0; collective. */
+static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options,
+                                   const xlm_vocabulary *vocabulary, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0) {
+        bool good = true;
+        if (options->write_codes != NULL)
+            good = xlm_bpe_write(xlm_vocabulary_bpe(vocabulary), options->write_codes, &failure);
+        if (good && options->write_vocabulary != NULL)
+            xlm_word_counts_write(xlm_vocabulary_subwords(vocabulary), options->write_vocabulary, &failure);
+        if (failure != NULL && good && options->write_codes != NULL)
+            unlink(options->write_codes);
+    }
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+/* The corpus could not be finished: no other output is to stay. */
+static void remove_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options)
+{
+    if (comm->rank == 0 && options->write_codes != NULL)
+        unlink(options->write_codes);
+    if (comm->rank == 0 && options->write_vocabulary != NULL)
+        unlink(options->write_vocabulary);
+}
+
+static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prepare_options *options,
+                                        const xlm_vocabulary *vocabulary, GError **error)
+{
+    const int pairs = (int)options->sources->len - options->monolingual_sources;
+    int(*languages)[2] = g_malloc0((gsize)pairs * sizeof *languages);
+    for (int i = 0; i < pairs; i++) {
+        const xlm_prepare_source *source = options->sources->pdata[options->monolingual_sources + i];
+        languages[i][0] = source->language[0];
+        languages[i][1] = source->language[1];
+    }
+    xlm_corpus_writer *writer =
+        xlm_corpus_writer_create(comm, options->output, (int)options->languages->len,
+                                 (const char *const *)options->languages->pdata, pairs, (const int(*)[2])languages,
+                                 xlm_vocabulary_size(vocabulary), error);
+    g_free(languages);
+    return writer;
+}
+
+/* Encode into the writer and add what else belongs into the file. */
+static bool fill_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
+                        GError **error)
+{
+    xlm_provenance *provenance = xlm_provenance_begin(comm, options);
+    int64_t *lines = g_new0(int64_t, options->sources->len);
+    xlm_store *store = xlm_corpus_writer_store(writer);
+    bool good = xlm_prepare_encode(comm, options, maker, vocabulary, writer, counts, lines, error) &&
+                xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
+    if (good)
+        good = xlm_provenance_write(provenance, comm, options, lines, store, error);
+    else
+        xlm_provenance_free(provenance);
+    g_free(lines);
+    return good;
+}
+
+/* Leaves codes and vocabulary files too, in the end: they were made of the same text. */
+static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         const xlm_vocabulary *vocabulary, GError **error)
+{
+    xlm_corpus_writer *writer = create_writer(comm, options, vocabulary, error);
+    if (writer == NULL)
+        return false;
+    xlm_prepare_counts *counts = xlm_prepare_counts_new(options);
+    bool good = fill_corpus(comm, options, maker, vocabulary, writer, counts, error) &&
+                write_vocabulary_files(comm, options, vocabulary, error);
+    if (!good) {
+        xlm_corpus_writer_discard(writer);
+    } else if (!xlm_corpus_writer_commit(writer, error)) {
+        remove_vocabulary_files(comm, options);
+        good = false;
+    }
+    if (good)
+        xlm_prepare_counts_print(counts, options);
+    xlm_prepare_counts_free(counts);
+    return good;
+}
+
+static bool prepare_text(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         GError **error)
+{
+    const double begin = xlm_clock();
+    const bool has_pairs = options->monolingual_sources < (int)options->sources->len;
+    if (has_pairs && options->held_out > 0 && !xlm_prepare_pairs(comm, options, maker, error))
+        return false;
+    xlm_vocabulary *vocabulary = xlm_prepare_vocabulary(comm, options, maker, error);
+    if (vocabulary == NULL)
+        return false;
+    const bool good = options->output != NULL ? write_corpus(comm, options, maker, vocabulary, error)
+                                              : write_vocabulary_files(comm, options, vocabulary, error);
+    char duration[16];
+    if (good)
+        xlm_log_info("vocabulary of %" G_GINT64_FORMAT " subwords, %d of them special; %u merges; done in %s",
+                     xlm_vocabulary_size(vocabulary), XLM_SPECIALS, xlm_bpe_size(xlm_vocabulary_bpe(vocabulary)),
+                     xlm_log_duration(xlm_clock() - begin, duration));
+    xlm_vocabulary_free(vocabulary);
+    return good;
+}
+
+bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GError **error)
+{
+    if (options->segment_input != NULL)
+        return xlm_prepare_segment(comm, options, error);
+    GError *failure = NULL;
+    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed)};
+    for (int side = 0; side < 2 && failure == NULL; side++)
+        maker.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
+    const bool good = xlm_comm_agree(comm, &failure) && prepare_text(comm, options, &maker, &failure);
+    for (int side = 0; side < 2; side++)
+        xlm_normaliser_free(maker.normaliser[side]);
+    xlm_fates_free(maker.fates);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
+}

@@ -1,0 +1,194 @@
+/* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus/stream.h"
+
+#include "base/rng.h"
+#include "corpus/masking.h"
+#include "corpus/packing.h"
+#include "corpus/sources.h"
+
+#define OPTION(name, type, fallback, least, most, choices, help) \
+    {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_stream_config, name)}
+
+enum { MOST_BATCH = 1 << 24, MOST_STREAMS = 256 }; /* a row key has 24 bits for the instance, 8 for the stream */
+
+const xlm_option xlm_stream_options[] = {
+    OPTION(type, CHOICE, "monolingual", 0, 0, "monolingual|parallel", "text that is read"),
+    OPTION(languages, LIST, "", 0, 0, NULL,
+           "languages (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty"),
+    OPTION(alpha, REAL, "0.7", 0, 1, NULL,
+           "languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power"),
+    OPTION(batch, INT, "32", 1, MOST_BATCH, NULL, "instances a step, over all ranks"),
+    OPTION(length, INT, "128", 4, 65536, NULL,
+           "most tokens of an instance, special ones included; for form xlm of each half"),
+    OPTION(form, CHOICE, "xlm", 0, 0, "xlm|bert",
+           "type parallel: several pairs, source half and target half with positions of their own (xlm); one pair, "
+           "<s> S </s> T </s> (bert)"),
+    OPTION(shuffle_sides, FLAG, "false", 0, 0, NULL,
+           "type parallel: draw for each instance which side comes first (PPA)"),
+    OPTION(mask, REAL, "0.15", 0, 1, NULL, "share of the ordinary tokens that is predicted; 0: none"),
+    OPTION(mask_token, REAL, "0.8", 0, 1, NULL, "share of those that is replaced by <mask>"),
+    OPTION(mask_random, REAL, "0.1", 0, 1, NULL, "share of those that is replaced by a random token; the rest stays"),
+    OPTION(least_side, INT, "0", 0, 65536, NULL,
+           "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound"),
+    OPTION(most_pair, INT, "0", 0, 131072, NULL,
+           "type parallel: pairs of more subwords together are left out (PPA: 128); 0: no bound"),
+    {NULL}};
+
+struct xlm_stream {
+    const xlm_corpus *corpus;
+    uint32_t number;
+    xlm_stream_config config; /* languages are a copy */
+    uint64_t seed;
+    xlm_sources *sources;
+    xlm_sampler *sampler;
+    xlm_packing packing;      /* scratch of a read */
+};
+
+/* Evaluation draws as a step that training never comes to. */
+static const uint64_t in_order_step = UINT64_MAX;
+
+/* ---- opening ---- */
+
+static bool refuse(const char *name, const char *what, GError **error)
+{
+    return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s", name, what);
+}
+
+/* What the table cannot check. */
+static bool check(const char *name, const xlm_stream_config *c, GError **error)
+{
+    if (c->mask_token + c->mask_random > 1 + 1e-9)
+        return refuse(name, "mask_token and mask_random are more than 1 together; lower one", error);
+    if (c->type == XLM_STREAM_MONOLINGUAL && (c->shuffle_sides || c->least_side > 0 || c->most_pair > 0))
+        return refuse(name, "shuffle_sides, least_side and most_pair are about pairs; set type = parallel", error);
+    return true;
+}
+
+xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
+                            const xlm_stream_config *config, uint64_t seed, GError **error)
+{
+    if (number < 0 || number >= MOST_STREAMS) {
+        refuse(name, "a job has at most 256 streams; join some", error);
+        return NULL;
+    }
+    if (!check(name, config, error))
+        return NULL;
+    xlm_sources *sources = xlm_sources_open(corpus, split, name, config, error);
+    if (sources == NULL)
+        return NULL;
+    xlm_stream *stream = g_new0(xlm_stream, 1);
+    *stream = (xlm_stream){.corpus = corpus, .number = (uint32_t)number, .config = *config, .seed = seed,
+                           .sources = sources};
+    stream->config.languages = g_strdupv(config->languages);
+    stream->sampler = xlm_sources_sampler(sources, config->alpha, seed, stream->number);
+    xlm_packing_init(&stream->packing);
+    return stream;
+}
+
+void xlm_stream_close(xlm_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    xlm_packing_clear(&stream->packing);
+    xlm_sampler_free(stream->sampler);
+    xlm_sources_close(stream->sources);
+    g_strfreev(stream->config.languages);
+    g_free(stream);
+}
+
+/* ---- what it is ---- */
+
+const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream) { return &stream->config; }
+
+int64_t xlm_stream_instances(const xlm_stream *stream) { return xlm_sources_instances(stream->sources); }
+
+int64_t xlm_stream_longest(const xlm_stream *stream)
+{
+    const xlm_stream_config *c = &stream->config;
+    return c->type == XLM_STREAM_PARALLEL && c->form == XLM_FORM_XLM ? 2 * c->length : c->length;
+}
+
+int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->config.length; }
+
+char *xlm_stream_describe(const xlm_stream *stream)
+{
+    GString *out = g_string_new(NULL);
+    xlm_sources_describe(stream->sources, xlm_sampler_quotas(stream->sampler), out);
+    return g_string_free(out, FALSE);
+}
+
+/* ---- reading ---- */
+
+/* Plan the sequence that is instance `instance` of a source. number: of the draw within its step. */
+static bool plan(xlm_stream *stream, uint64_t step, uint64_t number, int source, int64_t instance, GError **error)
+{
+    bool target_first = false;
+    if (stream->config.shuffle_sides) {
+        const xlm_rng_key key = xlm_rng_make_key(stream->seed, XLM_RNG_PAIR, step);
+        target_first = xlm_rng_draw(key, (uint32_t)number, (uint32_t)(number >> 32), stream->number, 0).v[0] & 1;
+    }
+    if (!xlm_sources_find(stream->sources, source, instance, target_first, stream->packing.spans, error))
+        return false;
+    xlm_packing_end_sequence(&stream->packing);
+    return true;
+}
+
+/* Mask the sequences of a batch, which are numbers first, first + 1, ... of the step. */
+static void mask(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_batch *batch)
+{
+    const xlm_stream_config *c = &stream->config;
+    const xlm_masking masking = {
+        .mask = c->mask, .mask_token = c->mask_token, .mask_random = c->mask_random,
+        .vocabulary = (int32_t)xlm_vocabulary_size(xlm_corpus_vocabulary(stream->corpus)),
+        .stream = stream->number, .key = xlm_rng_make_key(stream->seed, XLM_RNG_MASK, step),
+    };
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        const int32_t row = batch->offsets[s], n = batch->offsets[s + 1] - row;
+        batch->masked += xlm_mask_sequence(&masking, first + (uint64_t)s, n, batch->original + row, row,
+                                           (int32_t *)batch->ids + row, (int32_t *)batch->masked_rows + batch->masked,
+                                           (int32_t *)batch->targets + batch->masked);
+    }
+}
+
+/* Lay out and mask what is planned. */
+static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch,
+                   GError **error)
+{
+    const guint n = stream->packing.ends->len;
+    uint32_t *instances = XLM_TAKE(arena, uint32_t, n);
+    for (guint s = 0; s < n; s++)
+        instances[s] = stream->number << 24 | (uint32_t)((first + s) % MOST_BATCH);
+    if (!xlm_packing_read(&stream->packing, stream->corpus, instances, arena, batch, error))
+        return false;
+    mask(stream, step, first, batch);
+    return true;
+}
+
+bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
+                     GError **error)
+{
+    g_assert(step >= 0 && first >= 0 && n >= 0 && first + n <= stream->config.batch);
+    xlm_packing_reset(&stream->packing);
+    for (int64_t i = first; i < first + n; i++) {
+        int source;
+        int64_t instance;
+        xlm_sampler_draw(stream->sampler, step * stream->config.batch + i, &source, &instance);
+        if (!plan(stream, (uint64_t)step, (uint64_t)i, source, instance, error))
+            return false;
+    }
+    return finish(stream, (uint64_t)step, (uint64_t)first, arena, batch, error);
+}
+
+bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
+                              GError **error)
+{
+    g_assert(first >= 0 && n >= 0 && first + n <= xlm_stream_instances(stream));
+    xlm_packing_reset(&stream->packing);
+    for (int64_t i = first; i < first + n; i++) {
+        int64_t instance;
+        const int source = xlm_sources_at(stream->sources, i, &instance);
+        if (!plan(stream, in_order_step, (uint64_t)i, source, instance, error))
+            return false;
+    }
+    return finish(stream, in_order_step, (uint64_t)first, arena, batch, error);
+}

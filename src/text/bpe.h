@@ -1,0 +1,84 @@
+/* xlm-mpi: byte-pair encoding of words, in the form of fastBPE. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Source: Sennrich, Haddow, Birch, "Neural machine translation of rare words with subword units", ACL 2016.
+ *
+ * A word is a sequence of symbols: at first one for each character (a byte that does not continue a UTF-8 sequence and
+ * those that do), the last one with `</w>` behind it. A code (left, right) merges the two symbols wherever they stand
+ * side by side into one whose text is both texts together. Codes are ranked in the order in which they were learnt.
+ *
+ *   learning       xlm_word_counts_add... -> xlm_bpe_learn -> xlm_bpe_write
+ *   segmentation   xlm_bpe_read -> xlm_segmenter_new -> xlm_segmenter_text | xlm_segmenter_word
+ *
+ * Learning. At each step the pair with the highest count is merged in all words, from left to right in each; the count
+ * of a pair is the number of places where it stands (three equal symbols in a row are two places), times the counts of
+ * the words. Of pairs with equal counts the one with the older left symbol is taken, of those the one with the older
+ * right symbol. Characters are older than merges and among themselves by their bytes; merges are as old as their
+ * rank says. So codes depend on the set of words with their counts and on nothing else. fastBPE's learnbpe has the same
+ * rule, but its characters are as old as the order of a C++ hash table says; both give the same codes up to such ties.
+ * Learning ends early when no two symbols are left side by side.
+ *
+ * Segmentation. As long as there is a code for some neighbours in the word, the code of the lowest rank is applied
+ * in all places, from left to right. Symbols are compared by text. With a set of allowed subwords (fastBPE's
+ * vocabulary), each symbol of the result that is not allowed is taken apart again into the two that it was merged from,
+ * and so on down to characters, which stay. Output is the symbols between spaces, with `@@` behind all but the last
+ * of a word. All this is what fastBPE's applybpe does, byte for byte, with these exceptions, where it stops or writes
+ * rubbish:
+ *   - a last line without line end is segmented too (applybpe leaves its last word out)
+ *   - a symbol that no code makes is never taken apart (matters for words with a literal `</w>` inside, and for
+ *     invalid UTF-8). */
+#ifndef XLM_TEXT_BPE_H
+#define XLM_TEXT_BPE_H
+
+#include "text/word_counts.h"
+
+/* ---- codes ---- */
+
+typedef struct xlm_bpe xlm_bpe; /* does not change once made: any number of threads may use it */
+
+/* Learn up to `merges` codes. Passed over are words with counts <= 0, empty words, words with a space, a line end or a
+ * byte 0, which codes files cannot hold, and words with `</w>` in them, whose symbols could be mistaken for ends of
+ * words. Ends the program with a message when the different words have more than 2^32 - 2 characters. */
+xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges);
+
+/* Codes files of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when it
+ * was merged. EX_NOINPUT when the file cannot be read; EX_DATAERR with file and line for lines of another form and
+ * for a second code with the same pair or with the same result. A carriage return before the line end is passed over.
+ *  */
+xlm_bpe *xlm_bpe_read(const char *path, GError **error);
+/* The same from bytes; name: for messages. */
+xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError **error);
+/* Written under another name and renamed. */
+bool xlm_bpe_write(const xlm_bpe *bpe, const char *path, GError **error);
+/* The same as text. g_string_free. */
+GString *xlm_bpe_print(const xlm_bpe *bpe);
+/* NULL is allowed. */
+void xlm_bpe_free(xlm_bpe *bpe);
+
+/* Number of codes. */
+uint32_t xlm_bpe_size(const xlm_bpe *bpe);
+/* Code of rank i: texts (0-terminated, valid as long as the codes) and count. Pointers may be NULL. */
+void xlm_bpe_code(const xlm_bpe *bpe, uint32_t i, const char **left, const char **right, int64_t *count);
+
+/* ---- segmentation ---- */
+
+typedef struct xlm_segmenter xlm_segmenter;
+
+/* bpe: borrowed for as long as the segmenter lives. allowed: subwords as they stand in segmented text ("lo@@", "west"),
+ * or NULL (or empty) for all. To be used by one thread at a time. */
+xlm_segmenter *xlm_segmenter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed);
+/* NULL is allowed. */
+void xlm_segmenter_free(xlm_segmenter *segmenter);
+
+/* The subwords of one word (size > 0, no space, no line end) between single spaces: "lo@@ west". *n bytes, valid until
+ * the next call. Worked out anew each time: a caller that meets words again remembers what it makes of them. */
+const char *xlm_segmenter_word(xlm_segmenter *segmenter, const char *word, size_t size, size_t *n);
+/* Append the segmented form of a text whose words stand between ' ' and '\n'. These are copied as they are, so lines
+ * stay lines. For text that comes in pieces, cut it at line ends. Words are remembered from one call to the next, up to
+ * a bounded size. */
+void xlm_segmenter_text(xlm_segmenter *segmenter, const char *text, size_t size, GString *out);
+
+/* All subwords of a set of words with their counts, as a new table, sorted. allowed as above. */
+xlm_word_counts *xlm_bpe_count_subwords(const xlm_bpe *bpe, const xlm_word_counts *words,
+                                        const xlm_word_counts *allowed);
+
+#endif

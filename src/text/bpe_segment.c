@@ -1,0 +1,346 @@
+/* xlm-mpi: segmentation of words by byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "text/bpe_codes.h"
+
+/* A symbol of the word at hand. The first of a word is links[0]; `next` of the last is 0. */
+typedef struct symbol_link {
+    uint32_t symbol; /* of the codes, or BPE_NONE for a character that they do not have */
+    uint32_t start;  /* byte in the word */
+    uint32_t previous, next;
+    uint32_t rank;   /* of the code for this symbol and the next; BPE_NONE: there is none, or the symbol is gone */
+} symbol_link;
+
+/* A word in memory: where its segmented form is in `text`. */
+typedef struct answer {
+    size_t start;
+    uint32_t size;
+} answer;
+
+struct xlm_segmenter {
+    const xlm_bpe *bpe;
+    uint8_t *allowed; /* by symbol: INNER, FINAL; NULL when all are */
+    uint32_t characters[2][128]; /* symbol of an ASCII character within a word and at its end */
+
+    GArray *links;   /* symbol_link */
+    GArray *heap;    /* uint64_t: rank << 32 | link; the smallest first */
+    GArray *pending; /* the same: put in when the present rank is through */
+    GArray *stack;   /* of symbols to be taken apart */
+    GString *word;   /* the segmented form of the word at hand */
+
+    xlm_strings *seen;
+    GArray *answers; /* answer, by number of the word in `seen` */
+    GString *text;
+};
+
+enum { INNER = 1, FINAL = 2 }; /* allowed in front of another subword; allowed at the end of a word */
+
+static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
+static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and answers take more, all are forgotten */
+
+/* ---- making ---- */
+
+static bool is_final(const char *symbol, size_t size)
+{
+    return size > BPE_END_SIZE && memcmp(symbol + size - BPE_END_SIZE, BPE_END, BPE_END_SIZE) == 0;
+}
+
+static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allowed)
+{
+    const uint32_t n = xlm_strings_count(bpe->symbols);
+    uint8_t *flags = g_new0(uint8_t, MAX(n, 1));
+    GString *inner = g_string_new(NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const char *symbol = xlm_strings_get(bpe->symbols, i, &size);
+        g_string_truncate(inner, 0);
+        g_string_append_len(inner, symbol, (gssize)size);
+        g_string_append_len(inner, BPE_CONTINUED, BPE_CONTINUED_SIZE);
+        if (xlm_word_counts_find(allowed, inner->str, inner->len) >= 0)
+            flags[i] |= INNER;
+        if (is_final(symbol, size) && xlm_word_counts_find(allowed, symbol, size - BPE_END_SIZE) >= 0)
+            flags[i] |= FINAL;
+    }
+    g_string_free(inner, TRUE);
+    return flags;
+}
+
+xlm_segmenter *xlm_segmenter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed)
+{
+    xlm_segmenter *s = g_new0(xlm_segmenter, 1);
+    s->bpe = bpe;
+    if (allowed != NULL && xlm_word_counts_size(allowed) > 0)
+        s->allowed = look_up_allowed(bpe, allowed);
+    for (int c = 0; c < 128; c++) {
+        const char text[] = {(char)c, '<', '/', 'w', '>'};
+        s->characters[0][c] = xlm_strings_find(bpe->symbols, text, 1);
+        s->characters[1][c] = xlm_strings_find(bpe->symbols, text, 1 + BPE_END_SIZE);
+    }
+    s->links = g_array_new(FALSE, FALSE, sizeof(symbol_link));
+    s->heap = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    s->pending = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    s->stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    s->word = g_string_new(NULL);
+    s->seen = xlm_strings_new();
+    s->answers = g_array_new(FALSE, FALSE, sizeof(answer));
+    s->text = g_string_new(NULL);
+    return s;
+}
+
+void xlm_segmenter_free(xlm_segmenter *s)
+{
+    if (s == NULL)
+        return;
+    g_free(s->allowed);
+    g_array_free(s->links, TRUE);
+    g_array_free(s->heap, TRUE);
+    g_array_free(s->pending, TRUE);
+    g_array_free(s->stack, TRUE);
+    g_string_free(s->word, TRUE);
+    xlm_strings_free(s->seen);
+    g_array_free(s->answers, TRUE);
+    g_string_free(s->text, TRUE);
+    g_free(s);
+}
+
+/* ---- merging ---- */
+
+static symbol_link *get_links(const xlm_segmenter *s) { return (symbol_link *)(void *)s->links->data; }
+
+static uint32_t find_character(xlm_segmenter *s, const char *at, size_t size, bool last)
+{
+    if (size == 1 && (unsigned char)at[0] < 128)
+        return s->characters[last][(unsigned char)at[0]];
+    if (!last)
+        return xlm_strings_find(s->bpe->symbols, at, size);
+    g_string_truncate(s->word, 0);
+    g_string_append_len(s->word, at, (gssize)size);
+    g_string_append_len(s->word, BPE_END, BPE_END_SIZE);
+    return xlm_strings_find(s->bpe->symbols, s->word->str, s->word->len);
+}
+
+static void read_characters(xlm_segmenter *s, const char *word, size_t size)
+{
+    g_array_set_size(s->links, 0);
+    for (size_t at = 0; at < size;) {
+        const size_t n = bpe_character(word + at, size - at);
+        const uint32_t i = s->links->len;
+        const uint32_t symbol = find_character(s, word + at, n, at + n == size);
+        const symbol_link character = {symbol, (uint32_t)at, i - 1, i + 1, BPE_NONE};
+        g_array_append_val(s->links, character);
+        at += n;
+    }
+    get_links(s)[s->links->len - 1].next = 0;
+}
+
+static void put_key(GArray *heap, uint64_t key)
+{
+    g_array_append_val(heap, key);
+    uint64_t *keys = (uint64_t *)(void *)heap->data;
+    size_t at = heap->len - 1;
+    for (; at > 0 && key < keys[(at - 1) / 2]; at = (at - 1) / 2)
+        keys[at] = keys[(at - 1) / 2];
+    keys[at] = key;
+}
+
+static uint64_t take_key(GArray *heap)
+{
+    uint64_t *keys = (uint64_t *)(void *)heap->data;
+    const uint64_t first = keys[0], last = keys[heap->len - 1];
+    const size_t n = heap->len - 1;
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && keys[child + 1] < keys[child])
+            child++;
+        if (keys[child] >= last)
+            break;
+        keys[at] = keys[child];
+    }
+    keys[at] = last;
+    g_array_set_size(heap, (guint)n);
+    return first;
+}
+
+/* Find the code for symbol i and the next one. */
+static void rank_pair(xlm_segmenter *s, symbol_link *links, uint32_t i, GArray *into)
+{
+    const uint32_t next = links[i].next;
+    links[i].rank = next == 0 ? BPE_NONE : bpe_rank(s->bpe, links[i].symbol, links[next].symbol);
+    if (links[i].rank == BPE_NONE)
+        return;
+    const uint64_t key = (uint64_t)links[i].rank << 32 | i;
+    if (into == s->heap)
+        put_key(into, key);
+    else
+        g_array_append_val(into, key);
+}
+
+static void merge_link(xlm_segmenter *s, symbol_link *links, uint32_t i)
+{
+    const uint32_t gone = links[i].next, next = links[gone].next;
+    links[i].symbol = bpe_get(s->bpe, links[i].rank)->result;
+    links[i].next = next;
+    if (next != 0)
+        links[next].previous = i;
+    links[gone].rank = BPE_NONE;
+    rank_pair(s, links, i, s->pending);
+    if (i > 0)
+        rank_pair(s, links, links[i].previous, s->pending);
+}
+
+static void merge_all(xlm_segmenter *s)
+{
+    symbol_link *links = get_links(s);
+    for (uint32_t i = 0; i + 1 < s->links->len; i++)
+        rank_pair(s, links, i, s->heap);
+    while (s->heap->len > 0) {
+        const uint64_t key = take_key(s->heap);
+        const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
+        if (links[i].rank == rank)
+            merge_link(s, links, i);
+        /* A code is applied in all places before another, even if that has a lower rank and has only now become
+         * possible. */
+        if (s->heap->len == 0 || g_array_index(s->heap, uint64_t, 0) >> 32 != rank) {
+            for (guint k = 0; k < s->pending->len; k++)
+                put_key(s->heap, g_array_index(s->pending, uint64_t, k));
+            g_array_set_size(s->pending, 0);
+        }
+    }
+}
+
+/* ---- writing ---- */
+
+/* Append a symbol of a word, `size` bytes of it, taken apart as far as needed. last: it is the end of the word. */
+static void write_symbol(xlm_segmenter *s, uint32_t symbol, const char *at, size_t size, bool last)
+{
+    g_array_set_size(s->stack, 0);
+    for (;;) {
+        uint32_t maker = BPE_NONE;
+        const bool ends = last && s->stack->len == 0; /* what is left of the symbol is its end */
+        if (s->allowed != NULL && symbol != BPE_NONE && !(s->allowed[symbol] & (ends ? FINAL : INNER)))
+            maker = g_array_index(s->bpe->made_by, uint32_t, symbol);
+        if (maker != BPE_NONE) {
+            const bpe_code *code = bpe_get(s->bpe, maker);
+            size_t right_size;
+            const char *right = xlm_strings_get(s->bpe->symbols, code->right, &right_size);
+            if (!ends || is_final(right, right_size)) {
+                g_array_append_val(s->stack, code->right);
+                symbol = code->left;
+                continue;
+            }
+        }
+        size_t n = size;
+        if (s->stack->len > 0)
+            xlm_strings_get(s->bpe->symbols, symbol, &n);
+        g_string_append_len(s->word, at, (gssize)n);
+        if (ends)
+            return;
+        g_string_append_len(s->word, BPE_CONTINUED " ", BPE_CONTINUED_SIZE + 1);
+        if (s->stack->len == 0)
+            return;
+        at += n;
+        size -= n;
+        symbol = g_array_index(s->stack, uint32_t, s->stack->len - 1);
+        g_array_set_size(s->stack, s->stack->len - 1);
+    }
+}
+
+/* Segment a word into s->word. */
+static void segment(xlm_segmenter *s, const char *word, size_t size)
+{
+    if (size > XLM_STRING_MAX)
+        g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
+    read_characters(s, word, size);
+    merge_all(s);
+    g_string_truncate(s->word, 0);
+    const symbol_link *links = get_links(s);
+    for (uint32_t i = 0;;) {
+        const uint32_t next = links[i].next;
+        const size_t end = next == 0 ? size : links[next].start;
+        write_symbol(s, links[i].symbol, word + links[i].start, end - links[i].start, next == 0);
+        if (next == 0)
+            return;
+        i = next;
+    }
+}
+
+const char *xlm_segmenter_word(xlm_segmenter *s, const char *word, size_t size, size_t *n)
+{
+    segment(s, word, size);
+    *n = s->word->len;
+    return s->word->str;
+}
+
+/* The same from memory. */
+static const char *answer_for(xlm_segmenter *s, const char *word, size_t size, size_t *n)
+{
+    if (size > SEEN_LONGEST)
+        return xlm_segmenter_word(s, word, size, n);
+    const uint32_t i = xlm_strings_add(s->seen, word, size);
+    if (i == s->answers->len) {
+        segment(s, word, size);
+        const answer a = {s->text->len, (uint32_t)s->word->len};
+        g_string_append_len(s->text, s->word->str, (gssize)s->word->len);
+        g_array_append_val(s->answers, a);
+    }
+    const answer *a = &g_array_index(s->answers, answer, i);
+    *n = a->size;
+    return s->text->str + a->start;
+}
+
+static void forget_when_full(xlm_segmenter *s)
+{
+    if (xlm_strings_memory(s->seen) + s->text->len < SEEN_MEMORY)
+        return;
+    xlm_strings_clear(s->seen);
+    g_array_set_size(s->answers, 0);
+    g_string_truncate(s->text, 0);
+}
+
+/* Make room for n more bytes. */
+static void reserve(GString *out, size_t n)
+{
+    const size_t length = out->len;
+    if (length + n < out->allocated_len)
+        return;
+    g_string_set_size(out, MAX(length + n, 2 * length));
+    g_string_truncate(out, length);
+}
+
+void xlm_segmenter_text(xlm_segmenter *s, const char *text, size_t size, GString *out)
+{
+    size_t start = 0;
+    for (size_t i = 0; i <= size; i++) {
+        if (i < size && text[i] != ' ' && text[i] != '\n')
+            continue;
+        size_t n = 0;
+        forget_when_full(s);
+        const char *subwords = i > start ? answer_for(s, text + start, i - start, &n) : text;
+        reserve(out, n + 1);
+        memcpy(out->str + out->len, subwords, n);
+        out->len += n;
+        if (i < size)
+            out->str[out->len++] = text[i];
+        start = i + 1;
+    }
+    reserve(out, 0);
+    out->str[out->len] = '\0';
+}
+
+xlm_word_counts *xlm_bpe_count_subwords(const xlm_bpe *bpe, const xlm_word_counts *words,
+                                        const xlm_word_counts *allowed)
+{
+    xlm_word_counts *subwords = xlm_word_counts_new();
+    xlm_segmenter *s = xlm_segmenter_new(bpe, allowed);
+    for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(words, i, &size);
+        if (size == 0)
+            continue;
+        segment(s, word, size);
+        xlm_word_counts_add_text(subwords, s->word->str, s->word->len, xlm_word_counts_count(words, i));
+    }
+    xlm_segmenter_free(s);
+    xlm_word_counts_sort(subwords);
+    return subwords;
+}

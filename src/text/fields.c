@@ -1,0 +1,78 @@
+/* xlm-mpi: files whose lines are fields between spaces. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "text/fields.h"
+
+xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size)
+{
+    return (xlm_fields){name, text, size, 0};
+}
+
+/* Number of fields of a line; the first n of them in field[]. */
+static int split_line(const char *line, size_t size, int n, xlm_field *field)
+{
+    int found = 0;
+    size_t start = 0;
+    for (size_t i = 0; i <= size; i++) {
+        if (i < size && line[i] != ' ')
+            continue;
+        if (i > start && found++ < n)
+            field[found - 1] = (xlm_field){line + start, i - start};
+        start = i + 1;
+    }
+    return found;
+}
+
+static bool read_count(const xlm_field *field, int64_t *count)
+{
+    char digits[24];
+    if (field->size >= sizeof digits)
+        return false;
+    memcpy(digits, field->text, field->size);
+    digits[field->size] = '\0';
+    return g_ascii_string_to_signed(digits, 10, INT64_MIN, INT64_MAX, count, NULL);
+}
+
+int xlm_fields_next(xlm_fields *f, int n, const char *form, xlm_field *field, int64_t *count, GError **error)
+{
+    if (f->left == 0)
+        return 0;
+    const char *line = f->at, *stop = memchr(line, '\n', f->left);
+    size_t size = stop != NULL ? (size_t)(stop - line) : f->left;
+    f->at += size + (stop != NULL);
+    f->left -= size + (stop != NULL);
+    f->line++;
+    if (size > 0 && line[size - 1] == '\r')
+        size--;
+    if (memchr(line, '\0', size) != NULL)
+        xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", f->name, f->line);
+    else if (split_line(line, size, n, field) != n || !read_count(&field[n - 1], count))
+        xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a line must have the form `%s`, with count a whole "
+                      "number", f->name, f->line, form);
+    else
+        return 1;
+    return -1;
+}
+
+char *xlm_fields_load(const char *path, size_t *size, GError **error)
+{
+    GError *cause = NULL;
+    char *text = NULL;
+    if (!g_file_get_contents(path, &text, size, &cause)) {
+        xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
+        g_error_free(cause);
+    }
+    return text;
+}
+
+bool xlm_fields_write(const char *path, GString *text, GError **error)
+{
+    GError *cause = NULL;
+    g_file_set_contents(path, text->str, (gssize)text->len, &cause);
+    g_string_free(text, TRUE);
+    if (cause == NULL)
+        return true;
+    xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, cause->message);
+    g_error_free(cause);
+    return false;
+}

@@ -1,0 +1,34 @@
+/* xlm-mpi: files whose lines are fields between spaces. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The form of codes and vocabulary files: LF or CR LF at line ends, fields between spaces, the last one a count. */
+#ifndef XLM_TEXT_FIELDS_H
+#define XLM_TEXT_FIELDS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct xlm_field {
+    const char *text;
+    size_t size;
+} xlm_field;
+
+typedef struct xlm_fields {
+    const char *name, *at;
+    size_t left;  /* bytes from `at` on */
+    int64_t line; /* the one last read, from 1 */
+} xlm_fields;
+
+/* Begin to read text[size]; name: for messages. Both are borrowed. */
+xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size);
+
+/* Read a line of `n` fields, the last of which is a whole number. Returns 1, 0 at the end, or -1 with *error
+ * (EX_DATAERR: file, line, and that a line should have the form `form`). */
+int xlm_fields_next(xlm_fields *fields, int n, const char *form, xlm_field *field, int64_t *count, GError **error);
+
+/* The whole of a file. EX_NOINPUT when it cannot be read. g_free. */
+char *xlm_fields_load(const char *path, size_t *size, GError **error);
+/* Write the text under another name and rename it. EX_CANTCREAT when that fails. Frees text. */
+bool xlm_fields_write(const char *path, GString *text, GError **error);
+
+#endif

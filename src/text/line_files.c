@@ -1,0 +1,116 @@
+/* xlm-mpi: text files that appear all together or not at all. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "text/line_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void free_file(gpointer data)
+{
+    xlm_line_file *file = data;
+    g_free(file->name);
+    g_string_free(file->text, TRUE);
+    g_free(file);
+}
+
+GPtrArray *xlm_line_files_new(void) { return g_ptr_array_new_with_free_func(free_file); }
+
+xlm_line_file *xlm_line_files_add(GPtrArray *files, char *name)
+{
+    xlm_line_file *file = g_new0(xlm_line_file, 1);
+    file->name = name;
+    file->text = g_string_new(NULL);
+    g_ptr_array_add(files, file);
+    return file;
+}
+
+void xlm_line_file_append(xlm_line_file *file, const char *line)
+{
+    g_string_append(file->text, line);
+    g_string_append_c(file->text, '\n');
+    file->lines++;
+    file->words += line[0] != '\0';
+    for (const char *space = strchr(line, ' '); space != NULL; space = strchr(space + 1, ' '))
+        file->words++;
+}
+
+/* Write the file as `temporary`, which is a template for g_mkstemp. On failure there is no such file. */
+static bool write_aside(const xlm_line_file *file, char *temporary, GError **error)
+{
+    int descriptor = g_mkstemp_full(temporary, O_WRONLY | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", temporary, g_strerror(errno));
+    const char *at = file->text->str;
+    size_t left = file->text->len;
+    bool good = true;
+    while (good && left > 0) {
+        ssize_t n = write(descriptor, at, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        good = n >= 0;
+        at += good ? n : 0;
+        left -= good ? (size_t)n : 0;
+    }
+    good = good && fsync(descriptor) == 0;
+    const int number = errno;
+    const bool closed = close(descriptor) == 0;
+    if (good && closed)
+        return true;
+    g_unlink(temporary);
+    return xlm_error_set(error, EX_IOERR, "%s: cannot be written: %s; is there room on the disk?", temporary,
+                         g_strerror(good ? errno : number));
+}
+
+/* temporary[i] -> final[i] for all n; none is left of either when one cannot be renamed. */
+static bool rename_all(guint n, char *const *temporary, char *const *final, GError **error)
+{
+    guint done = 0;
+    while (done < n && g_rename(temporary[done], final[done]) == 0)
+        done++;
+    if (done == n)
+        return true;
+    xlm_error_set(error, EX_CANTCREAT, "%s: cannot be given its name: %s", final[done], g_strerror(errno));
+    for (guint i = 0; i < n; i++)
+        g_unlink(i < done ? final[i] : temporary[i]);
+    return false;
+}
+
+static bool write_all(const GPtrArray *files, const char *directory, GError **error)
+{
+    char **temporary = g_new0(char *, files->len + 1), **final = g_new0(char *, files->len + 1);
+    bool good = true;
+    guint written = 0;
+    for (; good && written < files->len; written += good) {
+        const xlm_line_file *file = files->pdata[written];
+        final[written] = g_build_filename(directory, file->name, NULL);
+        temporary[written] = g_strconcat(final[written], ".XXXXXX", NULL);
+        good = write_aside(file, temporary[written], error);
+    }
+    if (good)
+        good = rename_all(files->len, temporary, final, error);
+    else
+        for (guint i = 0; i < written; i++)
+            g_unlink(temporary[i]);
+    g_strfreev(temporary);
+    g_strfreev(final);
+    return good;
+}
+
+bool xlm_line_files_write(const GPtrArray *files, const char *directory, GError **error)
+{
+    if (g_mkdir_with_parents(directory, 0777) != 0)
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", directory, g_strerror(errno));
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGHUP);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    const bool good = write_all(files, directory, error);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return good;
+}

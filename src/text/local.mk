@@ -1,0 +1,19 @@
+# Floor 2: Unicode, words, subwords, vocabulary.
+text_sources = \
+	src/text/bpe.h \
+	src/text/bpe_codes.c src/text/bpe_codes.h \
+	src/text/bpe_learn.c \
+	src/text/bpe_segment.c \
+	src/text/fields.c src/text/fields.h \
+	src/text/html.c src/text/html.h \
+	src/text/html_files.c \
+	src/text/html_pairs.c src/text/html_pairs.h \
+	src/text/line_files.c src/text/line_files.h \
+	src/text/normalise.c src/text/normalise.h \
+	src/text/strings.c src/text/strings.h \
+	src/text/tokenizer.c src/text/tokenizer.h \
+	src/text/vocabulary.c src/text/vocabulary.h \
+	src/text/vocabulary_store.c \
+	src/text/word_counts.c src/text/word_counts.h \
+	src/text/word_counts_file.c \
+	src/text/words.c src/text/words.h

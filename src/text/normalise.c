@@ -1,0 +1,261 @@
+/* xlm-mpi: lines of text in one normal form. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One pass over the bytes checks UTF-8, drops junk, folds white space and copies the rest. It also notices characters
+ * that may need more (composition, lower-casing other than A-Z); lines without any, most lines in most languages, are
+ * done then. */
+#include <string.h>
+#include <unicode/uchar.h>
+#include <unicode/unorm2.h>
+#include <unicode/ustring.h>
+
+#include "text/normalise.h"
+
+/* What a character asks for. */
+enum {
+    SPACE = 1,   /* becomes a space: white space, controls, ... */
+    REMOVE = 2,
+    COMPOSE = 4, /* Form C may change it or what stands before it */
+    LOWER = 8    /* lower-casing changes it */
+};
+
+/* Flags of all characters in two steps: most blocks of 256 characters are alike. */
+enum { BLOCK = 256, CHARACTERS = 0x110000, BLOCKS = CHARACTERS / BLOCK };
+typedef struct flag_table {
+    uint16_t block[BLOCKS];
+    uint8_t (*flags)[BLOCK];
+} flag_table;
+
+struct xlm_normaliser {
+    bool lower;
+    const flag_table *table;
+    const UNormalizer2 *form_c;
+    uint8_t wanted; /* flags that make a line need ICU */
+    char ascii[128]; /* what ASCII becomes; 0: a space */
+    GString *out;
+    GArray *text, *other; /* UChar: the line at hand */
+};
+
+static uint8_t flags_of(UChar32 c)
+{
+    const int8_t category = u_charType(c);
+    if (u_isUWhiteSpace(c) || category == U_CONTROL_CHAR || category == U_PRIVATE_USE_CHAR || U_IS_UNICODE_NONCHAR(c) ||
+        c == 0xFFFD)
+        return SPACE;
+    if (category == U_FORMAT_CHAR ||
+        (category == U_UNASSIGNED && u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT)))
+        return c == 0x200C || c == 0x200D || u_hasBinaryProperty(c, UCHAR_PREPENDED_CONCATENATION_MARK) ? 0 : REMOVE;
+    if (category == U_UNASSIGNED)
+        return 0;
+    uint8_t flags = 0;
+    if (u_getCombiningClass(c) != 0 || u_getIntPropertyValue(c, UCHAR_NFC_QUICK_CHECK) != UNORM_YES)
+        flags |= COMPOSE;
+    if (u_hasBinaryProperty(c, UCHAR_CHANGES_WHEN_LOWERCASED))
+        flags |= LOWER;
+    return flags;
+}
+
+static gpointer make_table(gpointer unused)
+{
+    (void)unused;
+    flag_table *table = g_new0(flag_table, 1);
+    GArray *blocks = g_array_new(FALSE, FALSE, BLOCK);
+    for (int b = 0; b < BLOCKS; b++) {
+        uint8_t flags[BLOCK];
+        for (int i = 0; i < BLOCK; i++)
+            flags[i] = flags_of(b * BLOCK + i);
+        guint same = 0;
+        while (same < blocks->len && memcmp(blocks->data + same * BLOCK, flags, BLOCK) != 0)
+            same++;
+        if (same == blocks->len)
+            g_array_append_vals(blocks, flags, 1);
+        table->block[b] = (uint16_t)same;
+    }
+    table->flags = (uint8_t(*)[BLOCK])(void *)g_array_free(blocks, FALSE);
+    return table;
+}
+
+static inline uint8_t look_up(const flag_table *table, uint32_t c)
+{
+    return table->flags[table->block[c / BLOCK]][c % BLOCK];
+}
+
+/* ---- UTF-8 ---- */
+
+/* Bytes of the sequence at at[0..left) and its character; 0 when it is not UTF-8. */
+static inline size_t read_character(const unsigned char *at, size_t left, uint32_t *character)
+{
+    const uint32_t c = at[0];
+    if (c < 0x80) {
+        *character = c;
+        return 1;
+    }
+    const size_t n = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    if (c < 0xC2 || c > 0xF4 || left < n || (at[1] & 0xC0) != 0x80)
+        return 0;
+    uint32_t value = (c & (0x7Fu >> n)) << 6 | (at[1] & 0x3Fu);
+    for (size_t i = 2; i < n; i++) {
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+        value = value << 6 | (at[i] & 0x3Fu);
+    }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (value < least[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+        return 0;
+    *character = value;
+    return n;
+}
+
+size_t xlm_utf8_check(const char *text, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t at = 0;
+    while (at < size) {
+        uint64_t eight;
+        if (size - at >= 8) {
+            memcpy(&eight, bytes + at, 8);
+            if ((eight & UINT64_C(0x8080808080808080)) == 0) {
+                at += 8;
+                continue;
+            }
+        }
+        uint32_t character;
+        const size_t n = read_character(bytes + at, size - at, &character);
+        if (n == 0)
+            return at;
+        at += n;
+    }
+    return size;
+}
+
+/* ---- the object ---- */
+
+xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)
+{
+    static GOnce once = G_ONCE_INIT;
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *form_c = unorm2_getNFCInstance(&status);
+    if (U_FAILURE(status)) {
+        xlm_error_set(error, EX_SOFTWARE, "ICU cannot normalise text (%s); is its data installed?",
+                      u_errorName(status));
+        return NULL;
+    }
+    xlm_normaliser *n = g_new0(xlm_normaliser, 1);
+    n->lower = lower;
+    n->table = g_once(&once, make_table, NULL);
+    n->form_c = form_c;
+    n->wanted = lower ? COMPOSE | LOWER : COMPOSE;
+    for (int c = 0x21; c < 0x7F; c++)
+        n->ascii[c] = (char)(lower ? g_ascii_tolower((char)c) : c);
+    n->out = g_string_new(NULL);
+    n->text = g_array_new(FALSE, FALSE, sizeof(UChar));
+    n->other = g_array_new(FALSE, FALSE, sizeof(UChar));
+    return n;
+}
+
+void xlm_normaliser_free(xlm_normaliser *n)
+{
+    if (n == NULL)
+        return;
+    g_string_free(n->out, TRUE);
+    g_array_free(n->text, TRUE);
+    g_array_free(n->other, TRUE);
+    g_free(n);
+}
+
+/* ---- lines that need ICU ---- */
+
+static UChar *units(GArray *text) { return (UChar *)(void *)text->data; }
+
+/* Room for as much as Form C (at most 3 times as many units) or lower-casing (at most 3 times) can need. */
+static void make_room(GArray *text, size_t n) { g_array_set_size(text, (guint)(n + 1)); }
+
+static void demand_success(UErrorCode status)
+{
+    if (U_FAILURE(status)) /* no memory: text that is valid and buffers that are large enough leave nothing else */
+        g_error("ICU: %s", u_errorName(status));
+}
+
+/* Form C of n->text[size], back in n->text. Returns its size. */
+static int32_t compose(xlm_normaliser *n, int32_t size)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    make_room(n->other, 3 * (size_t)size);
+    size = unorm2_normalize(n->form_c, units(n->text), size, units(n->other), (int32_t)n->other->len, &status);
+    demand_success(status);
+    GArray *text = n->text;
+    n->text = n->other;
+    n->other = text;
+    return size;
+}
+
+static int32_t lower_case(xlm_normaliser *n, int32_t size)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    make_room(n->other, 3 * (size_t)size);
+    size = u_strToLower(units(n->other), (int32_t)n->other->len, units(n->text), size, "", &status);
+    demand_success(status);
+    GArray *text = n->text;
+    n->text = n->other;
+    n->other = text;
+    return size;
+}
+
+/* n->out through ICU. */
+static void finish(xlm_normaliser *n)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t size;
+    make_room(n->text, n->out->len);
+    u_strFromUTF8(units(n->text), (int32_t)n->text->len, &size, n->out->str, (int32_t)n->out->len, &status);
+    demand_success(status);
+    size = compose(n, size);
+    if (n->lower)
+        size = compose(n, lower_case(n, size));
+    g_string_set_size(n->out, 3 * (size_t)size + 1);
+    int32_t bytes;
+    u_strToUTF8(n->out->str, (int32_t)n->out->len, &bytes, units(n->text), size, &status);
+    demand_success(status);
+    g_string_truncate(n->out, (gsize)bytes);
+}
+
+/* ---- all lines ---- */
+
+bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const char **normal, size_t *normal_size,
+                        GError **error)
+{
+    if (size > XLM_LINE_MAX)
+        return xlm_error_set(error, EX_DATAERR, "a line of %zu bytes; at most %d are possible: put one sentence on "
+                             "a line", size, XLM_LINE_MAX);
+    g_string_set_size(n->out, size);
+    const unsigned char *bytes = (const unsigned char *)text;
+    char *out = n->out->str;
+    uint8_t met = 0;
+    bool space = false; /* one is due before the next character */
+    for (size_t at = 0, length; at < size; at += length) {
+        uint32_t c;
+        length = read_character(bytes + at, size - at, &c);
+        if (length == 0)
+            return xlm_error_set(error, EX_DATAERR, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with "
+                                 "iconv", at + 1, bytes[at]);
+        const uint8_t flags = c < 0x80 ? (n->ascii[c] == 0 ? SPACE : 0) : look_up(n->table, c);
+        if (flags & (SPACE | REMOVE)) {
+            space = space || flags & SPACE;
+            continue;
+        }
+        if (space && out > n->out->str)
+            *out++ = ' ';
+        space = false;
+        if (c < 0x80)
+            *out = n->ascii[c];
+        else
+            memcpy(out, bytes + at, length);
+        out += length;
+        met |= flags;
+    }
+    g_string_truncate(n->out, (gsize)(out - n->out->str));
+    if (met & n->wanted)
+        finish(n);
+    *normal = n->out->str;
+    *normal_size = n->out->len;
+    return true;
+}

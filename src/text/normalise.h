@@ -1,0 +1,43 @@
+/* xlm-mpi: lines of text in one normal form. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a normalised line is, in the order in which it comes about:
+ *
+ *   1. valid UTF-8 (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF)
+ *   2. without junk: controls (Cc), private use (Co), noncharacters, and U+FFFD, which stands for a character that was
+ *      lost before, become a space; invisible formatting (Cf: soft hyphen, zero width space, byte order mark, direction
+ *      marks, ...) is removed, since it stands inside words and would make two words of one that a reader sees. Kept
+ *      are the format characters that change what is read: U+200C and U+200D (Persian, Indic scripts, emoji), and those
+ *      that are visible (Prepended_Concatenation_Mark). Characters that ICU does not know yet are kept
+ *   3. in Unicode Normalization Form C
+ *   4. in lower case if asked for (full mapping, root locale: no Turkish i), and in Form C again
+ *   5. one U+0020 for each run of white space (property White_Space: tab, U+0085, U+00A0, U+2028, U+3000, ...), none at
+ *      the ends
+ *
+ * A normalised line normalises to itself. Properties of characters are those of the ICU that the program runs with. */
+#ifndef XLM_TEXT_NORMALISE_H
+#define XLM_TEXT_NORMALISE_H
+
+#include "base/error.h"
+
+/* Bytes of the longest line that the text floor takes: ICU counts in 32 bits, and a line may grow. */
+enum { XLM_LINE_MAX = 1 << 26 };
+
+/* The first byte of text[size] that cannot be part of UTF-8 where it stands, or `size` when all is valid. In a sequence
+ * that is cut short or malformed it is the sequence's first byte. */
+size_t xlm_utf8_check(const char *text, size_t size);
+
+typedef struct xlm_normaliser xlm_normaliser;
+
+/* lower: lower-case too. To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
+xlm_normaliser *xlm_normaliser_new(bool lower, GError **error);
+/* NULL is allowed. */
+void xlm_normaliser_free(xlm_normaliser *normaliser);
+
+/* [in] text: size bytes, one line; a line end (LF, CR LF) is white space and falls away. [out] *normal: *normal_size
+ * bytes, 0-terminated, valid until the next call; it may be empty.
+ * Errors: EX_DATAERR, "byte 17: not UTF-8 (0xfc) ...", bytes counted from 1; the caller puts file and line in front
+ * (g_prefix_error). */
+bool xlm_normaliser_run(xlm_normaliser *normaliser, const char *text, size_t size, const char **normal,
+                        size_t *normal_size, GError **error);
+
+#endif

@@ -1,0 +1,190 @@
+/* xlm-mpi: byte strings, each kept once and numbered. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "text/strings.h"
+
+typedef struct entry {
+    const char *bytes;
+    uint64_t key;
+    uint32_t size;
+} entry;
+
+/* Open addressing with linear probing, at most half full. The key of a string of up to 8 bytes is the string itself, so
+ * that short words, which most words of a text are, are found in their slot and nowhere else. */
+typedef struct slot {
+    uint64_t key;
+    uint32_t size, index; /* index XLM_NO_STRING: empty */
+} slot;
+
+struct xlm_strings {
+    entry *entries;
+    uint32_t count, capacity;
+    slot *slots;
+    uint32_t mask;
+    GPtrArray *blocks; /* what strings are copied into */
+    char *free;        /* in the last block */
+    size_t room, memory;
+};
+
+static const size_t BLOCK_SIZE = (size_t)1 << 18;
+static const uint32_t FIRST_CAPACITY = 1 << 9;
+
+static const uint64_t ODD = UINT64_C(0x9E3779B97F4A7C15);
+
+/* Different strings of one size up to 8 have different keys. Which string has which number never depends on keys. */
+static inline uint64_t make_key(const char *bytes, size_t size)
+{
+    uint64_t word, hash = 0;
+    for (; size > 8; bytes += 8, size -= 8) {
+        memcpy(&word, bytes, 8);
+        hash = (hash ^ word) * ODD;
+        hash ^= hash >> 29;
+    }
+    if (size == 8) {
+        memcpy(&word, bytes, 8);
+    } else if (size >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, bytes, 4);
+        memcpy(&tail, bytes + size - 4, 4);
+        word = (uint64_t)head << 32 | tail;
+    } else if (size > 0) {
+        word = (uint64_t)(uint8_t)bytes[0] << 16 | (uint64_t)(uint8_t)bytes[size >> 1] << 8 | (uint8_t)bytes[size - 1];
+    } else {
+        word = 0;
+    }
+    return hash ^ word;
+}
+
+static inline uint32_t first_slot(const xlm_strings *s, uint64_t key, size_t size)
+{
+    const uint64_t hash = (key ^ (uint64_t)size << 56) * ODD;
+    return (uint32_t)(hash >> 32) & s->mask;
+}
+
+static void make_slots(xlm_strings *s)
+{
+    g_free(s->slots);
+    s->slots = g_new(slot, 2 * (size_t)s->capacity);
+    s->mask = 2 * s->capacity - 1;
+    memset(s->slots, 0xff, 2 * (size_t)s->capacity * sizeof(slot));
+    for (uint32_t i = 0; i < s->count; i++) {
+        const entry *e = &s->entries[i];
+        uint32_t at = first_slot(s, e->key, e->size);
+        while (s->slots[at].index != XLM_NO_STRING)
+            at = (at + 1) & s->mask;
+        s->slots[at] = (slot){e->key, e->size, i};
+    }
+}
+
+static void set_capacity(xlm_strings *s, uint32_t capacity)
+{
+    s->capacity = capacity;
+    s->entries = g_renew(entry, s->entries, capacity);
+    make_slots(s);
+}
+
+xlm_strings *xlm_strings_new(void)
+{
+    xlm_strings *s = g_new0(xlm_strings, 1);
+    s->blocks = g_ptr_array_new_with_free_func(g_free);
+    set_capacity(s, FIRST_CAPACITY);
+    return s;
+}
+
+void xlm_strings_free(xlm_strings *s)
+{
+    if (s == NULL)
+        return;
+    g_ptr_array_free(s->blocks, TRUE);
+    g_free(s->entries);
+    g_free(s->slots);
+    g_free(s);
+}
+
+void xlm_strings_clear(xlm_strings *s)
+{
+    g_ptr_array_set_size(s->blocks, 0);
+    s->free = NULL;
+    s->room = s->memory = 0;
+    s->count = 0;
+    set_capacity(s, FIRST_CAPACITY);
+}
+
+uint32_t xlm_strings_count(const xlm_strings *s) { return s->count; }
+
+size_t xlm_strings_memory(const xlm_strings *s)
+{
+    return s->memory + s->capacity * (sizeof(entry) + 2 * sizeof(slot));
+}
+
+const char *xlm_strings_get(const xlm_strings *s, uint32_t i, size_t *size)
+{
+    if (size != NULL)
+        *size = s->entries[i].size;
+    return s->entries[i].bytes;
+}
+
+/* The slot that has the string, or else the empty one where it belongs. */
+static inline uint32_t find_slot(const xlm_strings *s, const char *bytes, size_t size, uint64_t key)
+{
+    uint32_t at = first_slot(s, key, size);
+    for (; s->slots[at].index != XLM_NO_STRING; at = (at + 1) & s->mask)
+        if (s->slots[at].key == key && s->slots[at].size == size &&
+            (size <= 8 || memcmp(s->entries[s->slots[at].index].bytes, bytes, size) == 0))
+            break;
+    return at;
+}
+
+uint32_t xlm_strings_find(const xlm_strings *s, const char *bytes, size_t size)
+{
+    return s->slots[find_slot(s, bytes, size, make_key(bytes, size))].index;
+}
+
+static const char *copy_bytes(xlm_strings *s, const char *bytes, size_t size)
+{
+    if (size + 1 > s->room) {
+        size_t block = MAX(BLOCK_SIZE, size + 1);
+        s->free = g_malloc(block);
+        s->room = block;
+        s->memory += block;
+        g_ptr_array_add(s->blocks, s->free);
+    }
+    char *copy = s->free;
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    s->free += size + 1;
+    s->room -= size + 1;
+    return copy;
+}
+
+uint32_t xlm_strings_add(xlm_strings *s, const char *bytes, size_t size)
+{
+    const uint64_t key = make_key(bytes, size);
+    uint32_t at = find_slot(s, bytes, size, key);
+    if (s->slots[at].index != XLM_NO_STRING)
+        return s->slots[at].index;
+    if (size > XLM_STRING_MAX)
+        g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
+    if (s->count == s->capacity) {
+        if (s->capacity >= 1u << 30)
+            g_error("more than %u different words; the text cannot be handled in one piece", s->capacity);
+        set_capacity(s, 2 * s->capacity);
+        at = find_slot(s, bytes, size, key);
+    }
+    s->entries[s->count] = (entry){copy_bytes(s, bytes, size), key, (uint32_t)size};
+    s->slots[at] = (slot){key, (uint32_t)size, s->count};
+    return s->count++;
+}
+
+void xlm_strings_reorder(xlm_strings *s, const uint32_t *order, uint32_t n)
+{
+    entry *entries = g_new(entry, s->capacity);
+    for (uint32_t i = 0; i < n; i++)
+        entries[i] = s->entries[order[i]];
+    g_free(s->entries);
+    s->entries = entries;
+    s->count = n;
+    make_slots(s);
+}

@@ -1,0 +1,131 @@
+/* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "text/strings.h"
+#include "text/tokenizer.h"
+
+/* Ids of a word in memory: where they are in `ids`. */
+typedef struct answer {
+    size_t start;
+    uint32_t n;
+} answer;
+
+struct xlm_tokenizer {
+    const xlm_vocabulary *vocabulary;
+    xlm_normaliser *normaliser;
+    xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first wanted */
+    xlm_segmenter *segmenter;
+
+    xlm_strings *seen;
+    GArray *answers; /* answer, by number of the word in `seen` */
+    GArray *ids;     /* int32_t */
+};
+
+static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
+static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and ids take more, all are forgotten */
+
+xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error)
+{
+    xlm_normaliser *normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error);
+    if (normaliser == NULL)
+        return NULL;
+    xlm_tokenizer *t = g_new0(xlm_tokenizer, 1);
+    t->vocabulary = vocabulary;
+    t->normaliser = normaliser;
+    t->splitters = g_new0(xlm_splitter *, (size_t)xlm_vocabulary_languages(vocabulary) + 1);
+    t->segmenter = xlm_segmenter_new(xlm_vocabulary_bpe(vocabulary), xlm_vocabulary_subwords(vocabulary));
+    t->seen = xlm_strings_new();
+    t->answers = g_array_new(FALSE, FALSE, sizeof(answer));
+    t->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    return t;
+}
+
+void xlm_tokenizer_free(xlm_tokenizer *t)
+{
+    if (t == NULL)
+        return;
+    for (int i = 0; i <= xlm_vocabulary_languages(t->vocabulary); i++)
+        xlm_splitter_free(t->splitters[i]);
+    g_free(t->splitters);
+    xlm_normaliser_free(t->normaliser);
+    xlm_segmenter_free(t->segmenter);
+    xlm_strings_free(t->seen);
+    g_array_free(t->answers, TRUE);
+    g_array_free(t->ids, TRUE);
+    g_free(t);
+}
+
+static xlm_splitter *splitter_for(xlm_tokenizer *t, int language, GError **error)
+{
+    xlm_splitter **splitter = &t->splitters[language + 1];
+    if (*splitter == NULL) {
+        const char *name = language < 0 ? "" : xlm_vocabulary_language_names(t->vocabulary)[language];
+        *splitter = xlm_splitter_new(xlm_vocabulary_word_mode(t->vocabulary), name, error);
+    }
+    return *splitter;
+}
+
+/* Append the ids of a word. */
+static void segment(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
+{
+    size_t n, start = 0;
+    const char *subwords = xlm_segmenter_word(t->segmenter, word, size, &n);
+    for (size_t i = 0; i <= n; i++) {
+        if (i < n && subwords[i] != ' ')
+            continue;
+        const int32_t id = xlm_vocabulary_find(t->vocabulary, subwords + start, i - start);
+        g_array_append_val(ids, id);
+        start = i + 1;
+    }
+}
+
+static void append_word(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
+{
+    if (size > SEEN_LONGEST) {
+        segment(t, word, size, ids);
+        return;
+    }
+    const uint32_t i = xlm_strings_add(t->seen, word, size);
+    if (i == t->answers->len) {
+        answer a = {t->ids->len, 0};
+        segment(t, word, size, t->ids);
+        a.n = (uint32_t)(t->ids->len - a.start);
+        g_array_append_val(t->answers, a);
+    }
+    const answer *a = &g_array_index(t->answers, answer, i);
+    g_array_append_vals(ids, &g_array_index(t->ids, int32_t, a->start), a->n);
+}
+
+static void forget_when_full(xlm_tokenizer *t)
+{
+    if (xlm_strings_memory(t->seen) + t->ids->len * sizeof(int32_t) < SEEN_MEMORY)
+        return;
+    xlm_strings_clear(t->seen);
+    g_array_set_size(t->answers, 0);
+    g_array_set_size(t->ids, 0);
+}
+
+bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids,
+                                     size_t *words, GError **error)
+{
+    xlm_splitter *splitter = splitter_for(t, language, error);
+    if (splitter == NULL)
+        return false;
+    size_t n;
+    const xlm_word *word = xlm_splitter_split(splitter, line, size, &n);
+    forget_when_full(t);
+    for (size_t i = 0; i < n; i++)
+        append_word(t, line + word[i].start, word[i].size, ids);
+    if (words != NULL)
+        *words = n;
+    return true;
+}
+
+bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids, size_t *words,
+                          GError **error)
+{
+    const char *normal;
+    size_t normal_size;
+    return xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
+           xlm_tokenizer_encode_normalised(t, language, normal, normal_size, ids, words, error);
+}

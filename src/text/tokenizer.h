@@ -1,0 +1,30 @@
+/* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/bpe.h),
+ * look up their ids. No special tokens are added; a character that the vocabulary does not have is XLM_ID_UNK. The way
+ * back is xlm_vocabulary_decode. */
+#ifndef XLM_TEXT_TOKENIZER_H
+#define XLM_TEXT_TOKENIZER_H
+
+#include "text/normalise.h"
+#include "text/vocabulary.h"
+
+typedef struct xlm_tokenizer xlm_tokenizer;
+
+/* vocabulary: borrowed for as long as the tokenizer lives. The tokenizer remembers words that it has seen (up to a
+ * bounded size). To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
+xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error);
+/* NULL is allowed. */
+void xlm_tokenizer_free(xlm_tokenizer *tokenizer);
+
+/* Append the ids of a line to `ids` (of int32_t). language: id of the vocabulary's languages, which decides on word
+ * boundaries; -1 for none in particular. [out] *words: how many words the line has; may be NULL.
+ * Errors: EX_DATAERR, "byte 17: not UTF-8 ...", to be prefixed with file and line; then ids are as they were. */
+bool xlm_tokenizer_encode(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, GArray *ids,
+                          size_t *words, GError **error);
+
+/* The same for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
+bool xlm_tokenizer_encode_normalised(xlm_tokenizer *tokenizer, int language, const char *line, size_t size,
+                                     GArray *ids, size_t *words, GError **error);
+
+#endif

@@ -1,0 +1,194 @@
+/* xlm-mpi: the subword vocabulary. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/rng.h"
+#include "text/normalise.h"
+#include "text/vocabulary.h"
+
+struct xlm_vocabulary {
+    xlm_word_counts *subwords; /* sorted; id = number + XLM_SPECIALS */
+    xlm_bpe *bpe;
+    xlm_word_mode mode;
+    bool lowercase;
+    char **languages; /* NULL-terminated */
+    int language_count;
+
+    const char **words; /* by id, then NULL */
+    int64_t *counts;    /* by id */
+};
+
+static const char *const special_names[XLM_SPECIALS] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+
+/* ---- which subwords ---- */
+
+xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts *words, int64_t min_count,
+                                       int64_t max_subwords)
+{
+    xlm_word_counts *chosen = xlm_bpe_count_subwords(bpe, words, NULL);
+    const uint32_t all = xlm_word_counts_size(chosen);
+    uint32_t n = max_subwords > 0 && max_subwords < all ? (uint32_t)max_subwords : all;
+    while (n > 0 && xlm_word_counts_count(chosen, n - 1) < min_count)
+        n--;
+    if (n == all)
+        return chosen;
+    xlm_word_counts_cut(chosen, n);
+    if (n == 0)
+        return chosen;
+
+    xlm_word_counts *parts = xlm_bpe_count_subwords(bpe, words, chosen);
+    xlm_word_counts *counted = xlm_word_counts_new();
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(chosen, i, &size);
+        xlm_word_counts_add(counted, word, size, MAX(xlm_word_counts_find(parts, word, size), 0));
+    }
+    xlm_word_counts_free(parts);
+    xlm_word_counts_free(chosen);
+    xlm_word_counts_sort(counted);
+    return counted;
+}
+
+/* ---- making ---- */
+
+/* What HDF5 can hold as a text, and h5dump can show. */
+static bool is_text(const char *what, const char *text, size_t size, GError **error)
+{
+    return (xlm_utf8_check(text, size) == size && memchr(text, '\0', size) == NULL) ||
+           xlm_error_set(error, EX_DATAERR, "%s `%s` is not UTF-8 text; convert the files it comes from", what, text);
+}
+
+static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, GError **error)
+{
+    if (xlm_word_counts_size(subwords) > INT32_MAX - XLM_SPECIALS)
+        return xlm_error_set(error, EX_DATAERR, "a vocabulary of %u subwords; at most %d are possible",
+                             xlm_word_counts_size(subwords), INT32_MAX - XLM_SPECIALS);
+    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(subwords, i, &size);
+        if (size == 0)
+            return xlm_error_set(error, EX_DATAERR, "an empty subword in the vocabulary");
+        if (!is_text("subword", word, size, error))
+            return false;
+    }
+    for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
+        const char *left, *right;
+        xlm_bpe_code(bpe, i, &left, &right, NULL);
+        if (!is_text("BPE symbol", left, strlen(left), error) || !is_text("BPE symbol", right, strlen(right), error))
+            return false;
+    }
+    return true;
+}
+
+static void index_words(xlm_vocabulary *v)
+{
+    const uint32_t n = xlm_word_counts_size(v->subwords);
+    v->words = g_new0(const char *, (size_t)n + XLM_SPECIALS + 1);
+    v->counts = g_new0(int64_t, (size_t)n + XLM_SPECIALS);
+    memcpy(v->words, special_names, sizeof special_names);
+    for (uint32_t i = 0; i < n; i++) {
+        v->words[XLM_SPECIALS + i] = xlm_word_counts_word(v->subwords, i, NULL);
+        v->counts[XLM_SPECIALS + i] = xlm_word_counts_count(v->subwords, i);
+    }
+}
+
+xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
+                                   const xlm_vocabulary_settings *settings, GError **error)
+{
+    if (!check_texts(subwords, bpe, error)) {
+        xlm_bpe_free(bpe);
+        return NULL;
+    }
+    xlm_vocabulary *v = g_new0(xlm_vocabulary, 1);
+    v->subwords = xlm_word_counts_new();
+    xlm_word_counts_add_all(v->subwords, subwords, 1);
+    xlm_word_counts_sort(v->subwords);
+    v->bpe = bpe;
+    v->mode = settings->words;
+    v->lowercase = settings->lowercase;
+    v->language_count = settings->languages;
+    v->languages = g_new0(char *, (size_t)settings->languages + 1);
+    for (int i = 0; i < settings->languages; i++)
+        v->languages[i] = g_strdup(settings->language_names[i]);
+    index_words(v);
+    return v;
+}
+
+void xlm_vocabulary_free(xlm_vocabulary *v)
+{
+    if (v == NULL)
+        return;
+    xlm_word_counts_free(v->subwords);
+    xlm_bpe_free(v->bpe);
+    g_strfreev(v->languages);
+    g_free(v->words);
+    g_free(v->counts);
+    g_free(v);
+}
+
+/* ---- asking ---- */
+
+int64_t xlm_vocabulary_size(const xlm_vocabulary *v)
+{
+    return (int64_t)xlm_word_counts_size(v->subwords) + XLM_SPECIALS;
+}
+
+const char *const *xlm_vocabulary_words(const xlm_vocabulary *v) { return v->words; }
+const int64_t *xlm_vocabulary_counts(const xlm_vocabulary *v) { return v->counts; }
+int xlm_vocabulary_languages(const xlm_vocabulary *v) { return v->language_count; }
+xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *v) { return v->mode; }
+bool xlm_vocabulary_lowercase(const xlm_vocabulary *v) { return v->lowercase; }
+const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *v) { return v->bpe; }
+const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *v) { return v->subwords; }
+
+const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *v)
+{
+    return (const char *const *)v->languages;
+}
+
+int xlm_vocabulary_find_language(const xlm_vocabulary *v, const char *name)
+{
+    for (int i = 0; i < v->language_count; i++)
+        if (strcmp(v->languages[i], name) == 0)
+            return i;
+    return -1;
+}
+
+int32_t xlm_vocabulary_find(const xlm_vocabulary *v, const char *subword, size_t size)
+{
+    const uint32_t i = xlm_word_counts_index(v->subwords, subword, size);
+    return i == UINT32_MAX ? XLM_ID_UNK : (int32_t)i + XLM_SPECIALS;
+}
+
+bool xlm_vocabulary_continues(const xlm_vocabulary *v, int32_t id)
+{
+    return id >= XLM_SPECIALS && id < xlm_vocabulary_size(v) && g_str_has_suffix(v->words[id], "@@");
+}
+
+uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
+{
+    const uint32_t n = xlm_word_counts_size(v->subwords);
+    const int64_t head[] = {v->mode, v->lowercase, n, xlm_bpe_size(v->bpe)};
+    uint64_t digest = xlm_digest(head, sizeof head, 0);
+    digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)xlm_vocabulary_size(v), digest);
+    for (uint32_t i = 0; i < n; i++) /* each text with its final 0, so that none runs into the next */
+        digest = xlm_digest(v->words[XLM_SPECIALS + i], strlen(v->words[XLM_SPECIALS + i]) + 1, digest);
+    for (uint32_t i = 0; i < xlm_bpe_size(v->bpe); i++) {
+        const char *left, *right;
+        xlm_bpe_code(v->bpe, i, &left, &right, NULL);
+        digest = xlm_digest(left, strlen(left) + 1, digest);
+        digest = xlm_digest(right, strlen(right) + 1, digest);
+    }
+    return digest;
+}
+
+void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bool continues = xlm_vocabulary_continues(v, ids[i]);
+        const bool known = ids[i] >= 0 && ids[i] < xlm_vocabulary_size(v);
+        const char *word = v->words[known ? ids[i] : XLM_ID_UNK];
+        g_string_append_len(out, word, (gssize)strlen(word) - (continues ? 2 : 0));
+        if (i + 1 < n && (!continues || ids[i + 1] < XLM_SPECIALS))
+            g_string_append_c(out, ' ');
+    }
+}

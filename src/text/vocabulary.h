@@ -1,0 +1,85 @@
+/* xlm-mpi: the subword vocabulary and all it takes to turn text into ids. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Ids are 0 ... XLM_SPECIALS-1 for the special tokens, then subwords by falling count, ties by bytes. With the
+ * subwords go the BPE codes, how lines are split into words, whether they are lower-cased, and the names of the
+ * languages: a tokenizer (text/tokenizer.h) needs nothing else, so a corpus file or a checkpoint is enough to encode
+ * a user's sentence.
+ *
+ * In a file (`path` is "/vocabulary" in corpora and checkpoints, languages lie beside it):
+ *   /vocabulary               attributes: format_version, words = "icu" | "space", lowercase = 0 | 1, specials (how
+ *                             many of the words come first and are special), normalisation, continuation = "@@",
+ *                             end_of_word = "</w>"
+ *   /vocabulary/words         [V] strings; index = id; "@@" at the end: the word goes on in the next subword
+ *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
+ *   /vocabulary/codes         [C] strings "left right": BPE merges by rank
+ *   /vocabulary/code_counts   [C] i64: count of each pair when it was merged
+ *   /languages                [n] strings; index = language id */
+#ifndef XLM_TEXT_VOCABULARY_H
+#define XLM_TEXT_VOCABULARY_H
+
+#include <xlm/batch.h> /* XLM_ID_..., XLM_SPECIALS */
+
+#include "store/store.h"
+#include "text/bpe.h"
+#include "text/words.h"
+
+typedef struct xlm_vocabulary xlm_vocabulary; /* does not change once made: any number of threads may use it */
+
+/* What there is besides subwords and codes. */
+typedef struct xlm_vocabulary_settings {
+    xlm_word_mode words;
+    bool lowercase;
+    int languages;
+    const char *const *language_names; /* [languages] */
+} xlm_vocabulary_settings;
+
+/* The subwords to take for a text whose words these are, with their counts, sorted: all subwords that the codes make
+ * of them, without those of a count below min_count, and of the rest the first max_subwords (0: all). Counts are of
+ * the text as it will be encoded, in which subwords that were left out are taken apart into smaller ones
+ * (text/bpe.h). */
+xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts *words, int64_t min_count,
+                                       int64_t max_subwords);
+
+/* [in] subwords: with counts, in any order, for example from xlm_vocabulary_choose or xlm_word_counts_read; copied. A
+ * subword that is spelt like a special token is still a subword, with an id of its own. Takes ownership of bpe.
+ * Copies settings. Errors (EX_DATAERR; bpe is freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code
+ * that is not UTF-8. */
+xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
+                                   const xlm_vocabulary_settings *settings, GError **error);
+/* NULL is allowed. */
+void xlm_vocabulary_free(xlm_vocabulary *vocabulary);
+
+/* Write into a file; collective over the ranks of the store, each with the same vocabulary. path: of the group,
+ * "/vocabulary". rank: of this process among those of the store (0 when it is alone). */
+bool xlm_vocabulary_save(const xlm_vocabulary *vocabulary, xlm_store *store, const char *path, int rank,
+                         GError **error);
+/* Read what xlm_vocabulary_save wrote; not collective. EX_DATAERR, with the file, for anything that is not. */
+xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error);
+
+/* Special tokens and subwords together. */
+int64_t xlm_vocabulary_size(const xlm_vocabulary *vocabulary);
+const char *const *xlm_vocabulary_words(const xlm_vocabulary *vocabulary); /* [size] UTF-8, by id, then NULL */
+const int64_t *xlm_vocabulary_counts(const xlm_vocabulary *vocabulary);    /* [size] */
+int xlm_vocabulary_languages(const xlm_vocabulary *vocabulary);
+const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *vocabulary); /* [languages], then NULL */
+/* Id of a language, -1 when there is none of this name. */
+int xlm_vocabulary_find_language(const xlm_vocabulary *vocabulary, const char *name);
+xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *vocabulary);
+bool xlm_vocabulary_lowercase(const xlm_vocabulary *vocabulary);
+const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *vocabulary);
+/* The subwords without the special tokens, by id: subword i has the id XLM_SPECIALS + i. */
+const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *vocabulary);
+
+/* Id of a subword as it stands in segmented text ("lo@@"), XLM_ID_UNK when there is none. Never a special token. */
+int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
+/* True when the word goes on behind this subword. */
+bool xlm_vocabulary_continues(const xlm_vocabulary *vocabulary, int32_t id);
+
+/* A number that is the same for equal subwords, counts, codes, word mode and case (languages do not matter). */
+uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);
+
+/* Append the text of ids[n]: subwords of a word joined, words and special tokens (by their names) between single
+ * spaces. */
+void xlm_vocabulary_decode(const xlm_vocabulary *vocabulary, const int32_t *ids, size_t n, GString *out);
+
+#endif

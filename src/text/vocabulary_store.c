@@ -1,0 +1,228 @@
+/* xlm-mpi: vocabularies in HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "text/vocabulary.h"
+
+enum { FORMAT_VERSION = 1 };
+
+static char *member(const char *path, const char *name) { return g_strconcat(path, "/", name, NULL); }
+
+/* "/languages" beside "/vocabulary". */
+static char *languages_path(const char *path)
+{
+    return g_strdup_printf("%.*s/languages", (int)(strrchr(path, '/') - path), path);
+}
+
+/* ---- saving ---- */
+
+typedef struct attribute {
+    const char *object, *name, *text; /* object: member of the group, "" for the group itself */
+} attribute;
+
+static const attribute notes[] = {
+    {"", "normalisation",
+     "valid UTF-8; controls, private use characters and U+FFFD to space; invisible format characters out, except "
+     "U+200C and U+200D; Unicode Form C; white space folded"},
+    {"", "segmentation",
+     "byte-pair encoding of words as by fastBPE: merges in the order of `codes`; subwords that are not in `words` are "
+     "taken apart again"},
+    {"", "continuation", "@@"},
+    {"", "end_of_word", "</w>"},
+    {"words", "description", "subwords; the index is the id; @@ at the end: the word goes on in the next subword"},
+    {"counts", "description",
+     "how often each subword stands in the text that the vocabulary was made of; 0 for special tokens"},
+    {"codes", "description", "BPE merges by rank: left and right symbol; </w> is the end of a word"},
+    {"code_counts", "description",
+     "how often each pair stood in the text when it was merged; languages weighted as in learning"},
+};
+
+static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
+{
+    bool good = xlm_store_set_int(store, path, "format_version", FORMAT_VERSION, error) &&
+                xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
+                xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
+                xlm_store_set_int(store, path, "specials", XLM_SPECIALS, error);
+    for (size_t i = 0; good && i < G_N_ELEMENTS(notes); i++) {
+        char *object = *notes[i].object == '\0' ? g_strdup(path) : member(path, notes[i].object);
+        good = xlm_store_set_text(store, object, notes[i].name, notes[i].text, error);
+        g_free(object);
+    }
+    return good;
+}
+
+static bool save_strings(xlm_store *store, char *path, int64_t n, const char *const *strings, GError **error)
+{
+    const bool good = xlm_store_write_strings(store, path, (uint64_t)n, strings, error);
+    g_free(path);
+    return good;
+}
+
+static bool save_counts(xlm_store *store, char *path, int rank, int64_t n, const int64_t *counts, GError **error)
+{
+    const uint64_t dims[1] = {(uint64_t)n};
+    const bool good = xlm_store_dataset(store, path, XLM_I64, 1, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, rank == 0 ? dims[0] : 0, counts, error);
+    g_free(path);
+    return good;
+}
+
+static bool save_codes(const xlm_bpe *bpe, xlm_store *store, const char *path, int rank, GError **error)
+{
+    const uint32_t n = xlm_bpe_size(bpe);
+    char **codes = g_new0(char *, (size_t)n + 1);
+    int64_t *counts = g_new(int64_t, (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *left, *right;
+        xlm_bpe_code(bpe, i, &left, &right, &counts[i]);
+        codes[i] = g_strconcat(left, " ", right, NULL);
+    }
+    const bool good = save_strings(store, member(path, "codes"), n, (const char *const *)codes, error) &&
+                      save_counts(store, member(path, "code_counts"), rank, n, counts, error);
+    g_strfreev(codes);
+    g_free(counts);
+    return good;
+}
+
+static bool save_languages(const xlm_vocabulary *v, xlm_store *store, char *path, GError **error)
+{
+    const bool good = xlm_store_write_strings(store, path, (uint64_t)xlm_vocabulary_languages(v),
+                                              xlm_vocabulary_language_names(v), error) &&
+                      xlm_store_set_text(store, path, "description", "names of languages; the index is the id", error);
+    g_free(path);
+    return good;
+}
+
+bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
+{
+    const int64_t n = xlm_vocabulary_size(v);
+    return save_strings(store, member(path, "words"), n, xlm_vocabulary_words(v), error) &&
+           save_counts(store, member(path, "counts"), rank, n, xlm_vocabulary_counts(v), error) &&
+           save_codes(xlm_vocabulary_bpe(v), store, path, rank, error) &&
+           save_languages(v, store, languages_path(path), error) &&
+           save_attributes(v, store, path, error);
+}
+
+/* ---- loading ---- */
+
+static bool refuse(const xlm_store *store, const char *path, const char *what, GError **error)
+{
+    return xlm_error_set(error, EX_DATAERR, "%s: %s: %s; make the file again", xlm_store_path(store), path, what);
+}
+
+/* The numbers that belong to n strings. g_free. */
+static int64_t *load_counts(const xlm_store *store, const char *path, const char *name, uint64_t n, GError **error)
+{
+    char *whole = member(path, name);
+    uint64_t dims[3];
+    const int dimensions = xlm_store_shape(store, whole, dims, error);
+    int64_t *counts = NULL;
+    if (dimensions >= 0 && (dimensions != 1 || dims[0] != n))
+        refuse(store, whole, "has not one number for each string", error);
+    else if (dimensions >= 0) {
+        counts = g_new0(int64_t, n + 1);
+        if (!xlm_store_read(store, whole, XLM_I64, 0, n, counts, error))
+            g_clear_pointer(&counts, g_free);
+    }
+    g_free(whole);
+    return counts;
+}
+
+static char **load_strings(const xlm_store *store, char *path, uint64_t *n, GError **error)
+{
+    char **strings = xlm_store_read_strings(store, path, n, error);
+    g_free(path);
+    return strings;
+}
+
+static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, GError **error)
+{
+    uint64_t n;
+    char **words = load_strings(store, member(path, "words"), &n, error);
+    if (words == NULL)
+        return NULL;
+    int64_t *counts = load_counts(store, path, "counts", n, error);
+    xlm_word_counts *subwords = counts == NULL ? NULL : xlm_word_counts_new();
+    for (uint64_t i = XLM_SPECIALS; subwords != NULL && i < n; i++)
+        xlm_word_counts_add(subwords, words[i], strlen(words[i]), counts[i]);
+    if (subwords != NULL && (n < XLM_SPECIALS || xlm_word_counts_size(subwords) != n - XLM_SPECIALS)) {
+        refuse(store, path, "a word is missing or stands twice", error);
+        g_clear_pointer(&subwords, xlm_word_counts_free);
+    }
+    g_strfreev(words);
+    g_free(counts);
+    return subwords;
+}
+
+/* Codes by way of their file form, which is checked on reading. */
+static xlm_bpe *load_codes(const xlm_store *store, const char *path, GError **error)
+{
+    uint64_t n;
+    char **codes = load_strings(store, member(path, "codes"), &n, error);
+    if (codes == NULL)
+        return NULL;
+    int64_t *counts = load_counts(store, path, "code_counts", n, error);
+    xlm_bpe *bpe = NULL;
+    if (counts != NULL) {
+        GString *text = g_string_new(NULL);
+        for (uint64_t i = 0; i < n; i++)
+            g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", codes[i], counts[i]);
+        char *name = g_strdup_printf("%s: %s/codes", xlm_store_path(store), path);
+        bpe = xlm_bpe_parse(name, text->str, text->len, error);
+        g_free(name);
+        g_string_free(text, TRUE);
+    }
+    g_strfreev(codes);
+    g_free(counts);
+    return bpe;
+}
+
+static bool load_settings(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings, GError **error)
+{
+    int64_t version, lowercase, specials;
+    if (!xlm_store_get_int(store, path, "format_version", &version, error) ||
+        !xlm_store_get_int(store, path, "lowercase", &lowercase, error) ||
+        !xlm_store_get_int(store, path, "specials", &specials, error))
+        return false;
+    if (version != FORMAT_VERSION || specials != XLM_SPECIALS)
+        return refuse(store, path, "written by another version of this program", error);
+    char *words = xlm_store_get_text(store, path, "words", error);
+    if (words == NULL)
+        return false;
+    const bool known = xlm_word_mode_find(words, &settings->words);
+    g_free(words);
+    settings->lowercase = lowercase != 0;
+    return known || refuse(store, path, "attribute words is neither `icu` nor `space`", error);
+}
+
+/* The same order as in the file: ids mean nothing otherwise. */
+static bool is_in_order(const xlm_vocabulary *v, const xlm_word_counts *subwords)
+{
+    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++)
+        if (strcmp(xlm_word_counts_word(subwords, i, NULL), xlm_vocabulary_words(v)[XLM_SPECIALS + i]) != 0)
+            return false;
+    return true;
+}
+
+xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error)
+{
+    xlm_vocabulary_settings settings;
+    if (!load_settings(store, path, &settings, error))
+        return NULL;
+    uint64_t n = 0;
+    xlm_vocabulary *v = NULL;
+    xlm_bpe *bpe = NULL;
+    xlm_word_counts *subwords = load_subwords(store, path, error);
+    char **languages = subwords == NULL ? NULL : load_strings(store, languages_path(path), &n, error);
+    if (languages != NULL && (bpe = load_codes(store, path, error)) != NULL) {
+        settings.languages = (int)n;
+        settings.language_names = (const char *const *)languages;
+        v = xlm_vocabulary_new(subwords, bpe, &settings, error);
+    }
+    if (v != NULL && !is_in_order(v, subwords)) {
+        refuse(store, path, "words are not in the order of their counts", error);
+        g_clear_pointer(&v, xlm_vocabulary_free);
+    }
+    xlm_word_counts_free(subwords);
+    g_strfreev(languages);
+    return v;
+}

@@ -1,0 +1,170 @@
+/* xlm-mpi: how often which word stands in a text. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "text/strings.h"
+#include "text/word_counts.h"
+
+struct xlm_word_counts {
+    xlm_strings *words;
+    int64_t *counts; /* [capacity], by number of the word */
+    uint32_t capacity;
+};
+
+xlm_word_counts *xlm_word_counts_new(void)
+{
+    xlm_word_counts *c = g_new0(xlm_word_counts, 1);
+    c->words = xlm_strings_new();
+    return c;
+}
+
+void xlm_word_counts_free(xlm_word_counts *c)
+{
+    if (c == NULL)
+        return;
+    xlm_strings_free(c->words);
+    g_free(c->counts);
+    g_free(c);
+}
+
+static void grow(xlm_word_counts *c)
+{
+    uint32_t capacity = MAX(2 * c->capacity, 1024);
+    c->counts = g_renew(int64_t, c->counts, capacity);
+    memset(c->counts + c->capacity, 0, (capacity - c->capacity) * sizeof(int64_t));
+    c->capacity = capacity;
+}
+
+void xlm_word_counts_add(xlm_word_counts *c, const char *word, size_t size, int64_t times)
+{
+    uint32_t i = xlm_strings_add(c->words, word, size);
+    if (i >= c->capacity)
+        grow(c);
+    c->counts[i] += times;
+}
+
+void xlm_word_counts_add_text(xlm_word_counts *c, const char *text, size_t size, int64_t times)
+{
+    size_t start = 0;
+    for (size_t i = 0; i <= size; i++) {
+        if (i < size && text[i] != ' ' && text[i] != '\n')
+            continue;
+        if (i > start)
+            xlm_word_counts_add(c, text + start, i - start, times);
+        start = i + 1;
+    }
+}
+
+void xlm_word_counts_add_all(xlm_word_counts *c, const xlm_word_counts *more, int64_t times)
+{
+    const uint32_t n = xlm_word_counts_size(more);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const char *word = xlm_strings_get(more->words, i, &size);
+        xlm_word_counts_add(c, word, size, more->counts[i] * times);
+    }
+}
+
+static int compare_words(gconstpointer a, gconstpointer b, gpointer table)
+{
+    const xlm_word_counts *c = table;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (c->counts[i] != c->counts[j])
+        return c->counts[i] > c->counts[j] ? -1 : 1;
+    size_t m, n;
+    const char *x = xlm_strings_get(c->words, i, &m), *y = xlm_strings_get(c->words, j, &n);
+    int order = memcmp(x, y, MIN(m, n));
+    return order != 0 ? order : (m > n) - (m < n);
+}
+
+void xlm_word_counts_sort(xlm_word_counts *c)
+{
+    const uint32_t n = xlm_strings_count(c->words);
+    uint32_t *order = g_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_words, c);
+
+    int64_t *counts = g_new0(int64_t, c->capacity);
+    for (uint32_t i = 0; i < n; i++)
+        counts[i] = c->counts[order[i]];
+    g_free(c->counts);
+    c->counts = counts;
+    xlm_strings_reorder(c->words, order, n);
+    g_free(order);
+}
+
+void xlm_word_counts_cut(xlm_word_counts *c, uint32_t n)
+{
+    if (n >= xlm_strings_count(c->words))
+        return;
+    uint32_t *order = g_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    memset(c->counts + n, 0, (xlm_strings_count(c->words) - n) * sizeof(int64_t));
+    xlm_strings_reorder(c->words, order, n);
+    g_free(order);
+}
+
+uint32_t xlm_word_counts_size(const xlm_word_counts *c) { return xlm_strings_count(c->words); }
+
+int64_t xlm_word_counts_total(const xlm_word_counts *c)
+{
+    int64_t total = 0;
+    for (uint32_t i = 0; i < xlm_strings_count(c->words); i++)
+        total += c->counts[i];
+    return total;
+}
+
+const char *xlm_word_counts_word(const xlm_word_counts *c, uint32_t i, size_t *size)
+{
+    return xlm_strings_get(c->words, i, size);
+}
+
+int64_t xlm_word_counts_count(const xlm_word_counts *c, uint32_t i) { return c->counts[i]; }
+
+uint32_t xlm_word_counts_index(const xlm_word_counts *c, const char *word, size_t size)
+{
+    return xlm_strings_find(c->words, word, size);
+}
+
+int64_t xlm_word_counts_find(const xlm_word_counts *c, const char *word, size_t size)
+{
+    uint32_t i = xlm_strings_find(c->words, word, size);
+    return i == XLM_NO_STRING ? -1 : c->counts[i];
+}
+
+/* Packed: for each word its count (8 bytes), its size (4 bytes), its bytes. Ranks are of one kind, so byte order is the
+ * machine's. */
+GByteArray *xlm_word_counts_pack(const xlm_word_counts *c)
+{
+    GByteArray *bytes = g_byte_array_new();
+    for (uint32_t i = 0; i < xlm_strings_count(c->words); i++) {
+        size_t size;
+        const char *word = xlm_strings_get(c->words, i, &size);
+        const uint32_t size32 = (uint32_t)size;
+        g_byte_array_append(bytes, (const guint8 *)&c->counts[i], sizeof(int64_t));
+        g_byte_array_append(bytes, (const guint8 *)&size32, sizeof(uint32_t));
+        g_byte_array_append(bytes, (const guint8 *)word, size32);
+    }
+    return bytes;
+}
+
+bool xlm_word_counts_unpack(xlm_word_counts *c, const void *bytes, size_t size, GError **error)
+{
+    const char *at = bytes, *end = at + size;
+    while (at < end) {
+        int64_t count;
+        uint32_t length = 0;
+        const size_t head = sizeof count + sizeof length;
+        if ((size_t)(end - at) >= head) {
+            memcpy(&count, at, sizeof count);
+            memcpy(&length, at + sizeof count, sizeof length);
+        }
+        if ((size_t)(end - at) < head || (size_t)(end - at) - head < length)
+            return xlm_error_set(error, EX_SOFTWARE, "word counts of another rank are damaged at byte %zu of %zu",
+                                 (size_t)(at - (const char *)bytes), size);
+        xlm_word_counts_add(c, at + head, length, count);
+        at += head + length;
+    }
+    return true;
+}

@@ -1,0 +1,60 @@
+/* xlm-mpi: how often which word stands in a text. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A table of byte strings and their counts, used for words (to learn merges from) and for subwords (to make a
+ * vocabulary of). Words are numbered 0 ... n-1, in the order in which they came or, after xlm_word_counts_sort, by
+ * falling count and then by bytes: an order that depends on the counts alone, so that tables gathered from any number
+ * of ranks in any order become the same. */
+#ifndef XLM_TEXT_WORD_COUNTS_H
+#define XLM_TEXT_WORD_COUNTS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct xlm_word_counts xlm_word_counts;
+
+xlm_word_counts *xlm_word_counts_new(void);
+/* NULL is allowed. */
+void xlm_word_counts_free(xlm_word_counts *counts);
+
+/* `times` more of a word. size may be 0 and the bytes may be any. */
+void xlm_word_counts_add(xlm_word_counts *counts, const char *word, size_t size, int64_t times);
+/* `times` more of each word in a text, words being what stands between ' ' and '\n' (as fastBPE counts them). For text
+ * that comes in pieces, cut it at line ends. */
+void xlm_word_counts_add_text(xlm_word_counts *counts, const char *text, size_t size, int64_t times);
+/* All of `more`, each count times `times`. */
+void xlm_word_counts_add_all(xlm_word_counts *counts, const xlm_word_counts *more, int64_t times);
+
+/* Number the words by falling count, words of equal count by bytes (memcmp, a prefix first). */
+void xlm_word_counts_sort(xlm_word_counts *counts);
+/* Forget all words from number n on; for a sorted table. */
+void xlm_word_counts_cut(xlm_word_counts *counts, uint32_t n);
+
+/* Number of different words, and the sum of their counts. */
+uint32_t xlm_word_counts_size(const xlm_word_counts *counts);
+int64_t xlm_word_counts_total(const xlm_word_counts *counts);
+/* Word i, 0-terminated, valid as long as the table; size may be NULL. */
+const char *xlm_word_counts_word(const xlm_word_counts *counts, uint32_t i, size_t *size);
+int64_t xlm_word_counts_count(const xlm_word_counts *counts, uint32_t i);
+/* Number of a word, UINT32_MAX when the table does not have it. */
+uint32_t xlm_word_counts_index(const xlm_word_counts *counts, const char *word, size_t size);
+/* Count of a word, -1 when the table does not have it. */
+int64_t xlm_word_counts_find(const xlm_word_counts *counts, const char *word, size_t size);
+
+/* The whole table as bytes that another rank can add to its own (xlm_word_counts_unpack). g_byte_array_unref. */
+GByteArray *xlm_word_counts_pack(const xlm_word_counts *counts);
+/* Add what xlm_word_counts_pack wrote. EX_SOFTWARE when the bytes are not such. */
+bool xlm_word_counts_unpack(xlm_word_counts *counts, const void *bytes, size_t size, GError **error);
+
+/* Vocabulary files of fastBPE: a line `word count` for each word, in order of number. Written under another name and
+ * renamed. */
+bool xlm_word_counts_write(const xlm_word_counts *counts, const char *path, GError **error);
+/* The same as text. g_string_free. */
+GString *xlm_word_counts_print(const xlm_word_counts *counts);
+/* Read one, in the order of the file. EX_NOINPUT when it cannot be read; EX_DATAERR with file and line for lines of
+ * another form, words that stand twice, and a file without words. */
+xlm_word_counts *xlm_word_counts_read(const char *path, GError **error);
+/* The same from bytes; name: for messages. */
+xlm_word_counts *xlm_word_counts_parse(const char *name, const char *text, size_t size, GError **error);
+
+#endif

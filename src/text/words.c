@@ -1,0 +1,229 @@
+/* xlm-mpi: normalised lines split into words. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ICU finds any boundary in any script, at some cost. Where all characters of a line are of those sorts for which the
+ * rules of UAX #29 come down to "letters and digits stick together, a lone mark between two letters or two digits
+ * sticks to them, all else is by itself", that is done here; the tests compare it with ICU. */
+#include <string.h>
+#include <unicode/ubrk.h>
+#include <unicode/uchar.h>
+#include <unicode/uloc.h>
+#include <unicode/ustring.h>
+
+#include "text/words.h"
+
+/* Sorts of characters. Marks are sorted by what they join in the splitter's language, which is asked of ICU. */
+enum {
+    COMPLEX = 0, /* leave the line to ICU */
+    BLANK = 1,
+    ALONE = 2,
+    LETTER = 4,
+    DIGIT = 8,
+    LINK = 16, /* joins itself and letters and digits on both sides, like _ */
+    MARK = 32, /* joins two LETTERs with MARK | LETTER, two DIGITs with MARK | DIGIT */
+};
+
+/* Characters that are looked at: those up to before the East Asian scripts. */
+enum { LIMIT = 0x2E80 };
+
+struct xlm_splitter {
+    xlm_word_mode mode;
+    UBreakIterator *breaks;
+    uint8_t sort[LIMIT];
+    GArray *words; /* xlm_word */
+    GArray *text;  /* UChar: the line at hand */
+};
+
+const char *xlm_word_mode_name(xlm_word_mode mode) { return mode == XLM_WORDS_ICU ? "icu" : "space"; }
+
+bool xlm_word_mode_find(const char *name, xlm_word_mode *mode)
+{
+    for (xlm_word_mode m = XLM_WORDS_ICU; m <= XLM_WORDS_SPACE; m++)
+        if (strcmp(name, xlm_word_mode_name(m)) == 0) {
+            *mode = m;
+            return true;
+        }
+    return false;
+}
+
+/* ---- making ---- */
+
+/* True when ICU sees one word in `before`, c, `after`. */
+static bool is_joined(UBreakIterator *breaks, UChar before, UChar c, UChar after)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    const UChar text[] = {before, c, after};
+    ubrk_setText(breaks, text, 3, &status);
+    return U_SUCCESS(status) && ubrk_first(breaks) == 0 && ubrk_next(breaks) == 3;
+}
+
+static uint8_t sort_of(UBreakIterator *breaks, UChar c)
+{
+    if (c == ' ')
+        return BLANK;
+    if (u_isUWhiteSpace(c) || u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT)
+        return COMPLEX;
+    switch (u_getIntPropertyValue(c, UCHAR_WORD_BREAK)) {
+    case U_WB_ALETTER: return LETTER;
+    case U_WB_NUMERIC: return DIGIT;
+    case U_WB_EXTENDNUMLET: return LINK;
+    case U_WB_MIDLETTER:
+    case U_WB_MIDNUM:
+    case U_WB_MIDNUMLET:
+    case U_WB_SINGLE_QUOTE:
+        return MARK | (is_joined(breaks, 'a', c, 'a') ? LETTER : 0) | (is_joined(breaks, '1', c, '1') ? DIGIT : 0);
+    case U_WB_DOUBLE_QUOTE: /* joins Hebrew letters, which are COMPLEX */
+    case U_WB_OTHER: return is_joined(breaks, 'a', c, 'a') ? LETTER : ALONE; /* ICU has @ for a letter */
+    default: return COMPLEX;
+    }
+}
+
+static UBreakIterator *open_breaks(const char *language, GError **error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    char locale[ULOC_FULLNAME_CAPACITY];
+    int32_t read = 0;
+    if (language == NULL)
+        language = "";
+    uloc_forLanguageTag(language, locale, sizeof locale, &read, &status);
+    if (U_FAILURE(status) || status == U_STRING_NOT_TERMINATED_WARNING || (size_t)read != strlen(language))
+        g_strlcpy(locale, language, sizeof locale);
+    status = U_ZERO_ERROR;
+    UBreakIterator *breaks = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
+    if (U_SUCCESS(status))
+        return breaks;
+    xlm_error_set(error, EX_SOFTWARE, "ICU has no word breaks for language `%s` (%s); is its data installed?", language,
+                  u_errorName(status));
+    return NULL;
+}
+
+xlm_splitter *xlm_splitter_new(xlm_word_mode mode, const char *language, GError **error)
+{
+    UBreakIterator *breaks = NULL;
+    if (mode == XLM_WORDS_ICU && (breaks = open_breaks(language, error)) == NULL)
+        return NULL;
+    xlm_splitter *s = g_new0(xlm_splitter, 1);
+    s->mode = mode;
+    s->breaks = breaks;
+    for (UChar c = 0; breaks != NULL && c < LIMIT; c++)
+        s->sort[c] = sort_of(breaks, c);
+    s->words = g_array_new(FALSE, FALSE, sizeof(xlm_word));
+    s->text = g_array_new(FALSE, FALSE, sizeof(UChar));
+    return s;
+}
+
+void xlm_splitter_free(xlm_splitter *s)
+{
+    if (s == NULL)
+        return;
+    if (s->breaks != NULL)
+        ubrk_close(s->breaks);
+    g_array_free(s->words, TRUE);
+    g_array_free(s->text, TRUE);
+    g_free(s);
+}
+
+/* ---- splitting ---- */
+
+static void add_word(xlm_splitter *s, size_t start, size_t end)
+{
+    const xlm_word word = {(uint32_t)start, (uint32_t)(end - start)};
+    if (end > start)
+        g_array_append_val(s->words, word);
+}
+
+/* Add what stands between spaces in line[start..end). */
+static void split_at_spaces(xlm_splitter *s, const char *line, size_t start, size_t end)
+{
+    for (size_t i = start; i < end; i++)
+        if (line[i] == ' ') {
+            add_word(s, start, i);
+            start = i + 1;
+        }
+    add_word(s, start, end);
+}
+
+/* The sort of the character at line[at], and its size in bytes when it is not COMPLEX. */
+static inline uint8_t read_sort(const xlm_splitter *s, const unsigned char *line, size_t at, size_t size,
+                                size_t *length)
+{
+    const uint32_t c = line[at];
+    if (c < 0x80) {
+        *length = 1;
+        return s->sort[c];
+    }
+    *length = c < 0xE0 ? 2 : 3;
+    if (c >= 0xF0 || size - at < *length)
+        return COMPLEX;
+    const uint32_t character = c < 0xE0 ? (c & 0x1F) << 6 | (line[at + 1] & 0x3F)
+                                        : (c & 0x0F) << 12 | (line[at + 1] & 0x3Fu) << 6 | (line[at + 2] & 0x3F);
+    return character < LIMIT ? s->sort[character] : COMPLEX;
+}
+
+/* Split a line by sorts. False when it has a COMPLEX character; the words are then to be thrown away. */
+static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t size)
+{
+    size_t start = 0;     /* of the word at hand */
+    uint8_t before = 0;   /* sort of the last character of the word at hand; 0: there is none */
+    size_t length, after_length;
+    for (size_t at = 0; at < size; at += length) {
+        const uint8_t sort = read_sort(s, line, at, size, &length);
+        if (sort & (LETTER | DIGIT | LINK) && !(sort & MARK)) {
+            if (before == 0)
+                start = at;
+            before = sort;
+            continue;
+        }
+        if (sort == COMPLEX)
+            return false;
+        /* A mark with the same sort on both sides is passed over together with what is behind it. */
+        if (sort & MARK && before & sort & (LETTER | DIGIT) && at + length < size) {
+            const uint8_t after = read_sort(s, line, at + length, size, &after_length);
+            if (after == before) {
+                length += after_length;
+                continue;
+            }
+        }
+        if (before != 0)
+            add_word(s, start, at);
+        before = 0;
+        if (sort != BLANK)
+            add_word(s, at, at + length);
+    }
+    if (before != 0)
+        add_word(s, start, size);
+    return true;
+}
+
+static void split_by_icu(xlm_splitter *s, const char *line, size_t size)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t n;
+    g_array_set_size(s->text, (guint)size + 1);
+    const UChar *text = (const UChar *)(const void *)s->text->data;
+    u_strFromUTF8((UChar *)(void *)s->text->data, (int32_t)size + 1, &n, line, (int32_t)size, &status);
+    ubrk_setText(s->breaks, text, n, &status);
+    if (U_FAILURE(status))
+        g_error("ICU: %s", u_errorName(status));
+
+    size_t start = 0, end = 0; /* in line */
+    int32_t unit = ubrk_first(s->breaks), next;
+    while ((next = ubrk_next(s->breaks)) != UBRK_DONE) {
+        for (; unit < next; unit++) /* a surrogate pair is four bytes, each half counts two */
+            end += text[unit] < 0x80 ? 1 : text[unit] < 0x800 || U16_IS_SURROGATE(text[unit]) ? 2 : 3;
+        split_at_spaces(s, line, start, end);
+        start = end;
+    }
+}
+
+const xlm_word *xlm_splitter_split(xlm_splitter *s, const char *line, size_t size, size_t *n)
+{
+    g_array_set_size(s->words, 0);
+    if (s->mode == XLM_WORDS_SPACE) {
+        split_at_spaces(s, line, 0, size);
+    } else if (!split_by_sorts(s, (const unsigned char *)line, size)) {
+        g_array_set_size(s->words, 0);
+        split_by_icu(s, line, size);
+    }
+    *n = s->words->len;
+    return (const xlm_word *)(const void *)s->words->data;
+}

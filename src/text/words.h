@@ -1,0 +1,41 @@
+/* xlm-mpi: normalised lines split into words. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Two modes:
+ *   icu    between word boundaries of Unicode (UAX #29) as ICU tailors them for the language; Thai, Lao, Khmer,
+ *          Burmese, Chinese and Japanese by ICU's dictionaries. Punctuation marks and symbols are words of their own.
+ *   space  between spaces: for text that is tokenised already.
+ *
+ * In both, every byte of the line that is not a space is in exactly one word. */
+#ifndef XLM_TEXT_WORDS_H
+#define XLM_TEXT_WORDS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef enum { XLM_WORDS_ICU, XLM_WORDS_SPACE } xlm_word_mode;
+
+/* "icu", "space": as users write it and as files say it. */
+const char *xlm_word_mode_name(xlm_word_mode mode);
+/* False when there is no mode of this name. */
+bool xlm_word_mode_find(const char *name, xlm_word_mode *mode);
+
+/* Bytes [start, start + size) of a line; size > 0. */
+typedef struct xlm_word {
+    uint32_t start, size;
+} xlm_word;
+
+typedef struct xlm_splitter xlm_splitter;
+
+/* [in] language: BCP 47 or ICU name of the language ("de", "zh", "pt-BR"); "" or NULL for none in particular; one
+ * that ICU does not know gives the rules of no language in particular. Not looked at for space. To be used by one
+ * thread at a time. Errors: EX_SOFTWARE when ICU has no rules. */
+xlm_splitter *xlm_splitter_new(xlm_word_mode mode, const char *language, GError **error);
+/* NULL is allowed. */
+void xlm_splitter_free(xlm_splitter *splitter);
+
+/* [in] line: size <= XLM_LINE_MAX bytes as xlm_normaliser_run returns them. Returns the *n words in order, valid until
+ * the next call. */
+const xlm_word *xlm_splitter_split(xlm_splitter *splitter, const char *line, size_t size, size_t *n);
+
+#endif

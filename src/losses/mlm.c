@@ -1,0 +1,21 @@
+/* xlm-mpi: masked language modelling (Devlin et al. 2019), tlm on a parallel stream (Conneau & Lample 2019).
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * L = −(1/M) Σ_t log p(w_t | H[L]_t) over the M masked positions; the stream decides what is masked. */
+#include <xlm/loss.h>
+
+static xlm_var *mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    (void)self;
+    const xlm_batch *batch = pass->batch;
+    xlm_var *h = xlm_rows(tape, pass->hidden[pass->layers], batch->masked_rows, batch->masked); /* M x d */
+    return xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, pass->scores);
+}
+
+const xlm_loss_class xlm_loss_mlm = {
+    .abi = XLM_LOSS_ABI,
+    .name = "mlm",
+    .summary = "masked language modelling; on a parallel stream, translation language modelling (tlm)",
+    .needs_stream = true,
+    .loss = mlm_loss,
+};

@@ -1,0 +1,71 @@
+/* xlm-mpi: the command line of every xlm_* program: --help, --version, errors of usage. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tools/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char exit_codes[] =
+    "Exit codes:\n"
+    "  0   done\n"
+    "  64  wrong use of options\n"
+    "  65  an input is damaged or has the wrong form\n"
+    "  66  an input is missing or cannot be read\n"
+    "  69  MPI or a rank was lost\n"
+    "  70  an error in the program itself\n"
+    "  73  an output cannot be made\n"
+    "  74  reading or writing failed, for example for want of room\n";
+
+static gboolean help, version;
+static const GOptionEntry standard_options[] = {
+    {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and end", NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version and end", NULL},
+    G_OPTION_ENTRY_NULL};
+
+GOptionContext *xlm_program_context(const xlm_program *program)
+{
+    GOptionContext *context = g_option_context_new(program->arguments);
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_set_summary(context, program->purpose);
+    g_option_context_set_main_group(context, g_option_group_new("main", "", "", NULL, NULL));
+    return context;
+}
+
+void xlm_program_add(GOptionContext *context, const char *title, const GOptionEntry *entries)
+{
+    char *heading = g_strconcat(title, ":", NULL);
+    GOptionGroup *group = g_option_group_new(title, heading, title, NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+    g_free(heading);
+}
+
+static void print_help(const xlm_program *program, GOptionContext *context)
+{
+    g_set_prgname(program->name);
+    char *text = g_option_context_get_help(context, FALSE, NULL);
+    /* GOption puts the synopsis on a line of its own and marks options with one character for three dots. */
+    const char *synopsis = strstr(text, program->name);
+    fputs("Usage: ", stdout);
+    fputs(synopsis != NULL ? synopsis : text, stdout);
+    printf("%s\n%s%s", program->notes, exit_codes, program->exit_codes != NULL ? program->exit_codes : "");
+    g_free(text);
+}
+
+bool xlm_program_parse(const xlm_program *program, GOptionContext *context, int *argc, char ***argv, GError **error)
+{
+    xlm_program_add(context, "Other options", standard_options);
+    GError *wrong = NULL;
+    const bool good = g_option_context_parse(context, argc, argv, &wrong);
+    if (good && help)
+        print_help(program, context);
+    else if (good && version)
+        printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n", program->name, PACKAGE_VERSION);
+    if (good && (help || version))
+        exit(fflush(stdout) == 0 ? EX_OK : EX_IOERR);
+    if (!good) {
+        xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
+        g_error_free(wrong);
+    }
+    return good;
+}

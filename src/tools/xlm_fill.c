@@ -1,0 +1,240 @@
+/* xlm-mpi: xlm_fill, a trained model's guesses for masked words. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tensor/hardware.h"
+#include "text/tokenizer.h"
+#include "tools/program.h"
+#include "train/checkpoint.h"
+
+static const char MASK[] = "<mask>";
+
+static const xlm_program program = {
+    .name = "xlm_fill",
+    .arguments = "CHECKPOINT [SENTENCE...]",
+    .purpose = "Fill in the words that stand as <mask> in a sentence, with a trained model's best guesses",
+    .notes =
+        "Without sentences on the command line they are read from standard input, one a line. A sentence may have several\n"
+        "masks. A guess that ends in @@ is the beginning of a word.\n"
+        "\n"
+        "Examples:\n"
+        "  xlm_fill model/latest --language en \"The <mask> is red.\"\n"
+        "  xlm_fill model/latest --language de --top 10 < sentences\n"
+        "\n",
+};
+
+static struct {
+    char *language;
+    gint64 top;
+} said = {.top = 5};
+
+static const GOptionEntry options[] = {
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "language of the sentences, as the corpus calls it", "LANG"},
+    {"top", 'k', 0, G_OPTION_ARG_INT64, &said.top, "guesses for each mask (default 5)", "N"},
+    G_OPTION_ENTRY_NULL};
+
+typedef struct filler {
+    xlm_loaded_model *loaded;
+    xlm_tokenizer *tokenizer;
+    xlm_tape *tape;
+    int language;
+} filler;
+
+/* What is wrong with a sentence, led by where it stands. Takes ownership of why. */
+static bool refuse(const char *place, GError *why, GError **error)
+{
+    xlm_error_set(error, xlm_error_exit_code(why), "%s: %s", place, why->message);
+    g_error_free(why);
+    return false;
+}
+
+/* Ids of a sentence between <s> and </s>; rows: where the masks stand. */
+static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, GError **error)
+{
+    const int32_t bos = XLM_ID_BOS, eos = XLM_ID_EOS, mask = XLM_ID_MASK;
+    const char *end;
+    if (!g_utf8_validate(sentence, -1, &end))
+        return xlm_error_set(error, EX_DATAERR, "byte %td: 0x%02x is not UTF-8", end - sentence + 1, (unsigned char)*end);
+    g_array_append_val(ids, bos);
+    for (const char *rest = sentence;;) {
+        const char *next = strstr(rest, MASK);
+        const size_t size = next != NULL ? (size_t)(next - rest) : strlen(rest);
+        if (!xlm_tokenizer_encode(f->tokenizer, f->language, rest, size, ids, NULL, error))
+            return false;
+        if (next == NULL)
+            break;
+        const int32_t row = (int32_t)ids->len;
+        g_array_append_val(rows, row);
+        g_array_append_val(ids, mask);
+        rest = next + strlen(MASK);
+    }
+    g_array_append_val(ids, eos);
+    if (rows->len == 0)
+        return xlm_error_set(error, EX_DATAERR, "there is no %s in \"%s\"", MASK, sentence);
+    if (ids->len > f->loaded->config.positions)
+        return xlm_error_set(error, EX_DATAERR, "%u subwords are too many for a model of %" G_GINT64_FORMAT " positions; shorten the sentence",
+                             ids->len, f->loaded->config.positions);
+    return true;
+}
+
+/* Logits of the masked rows, M x V, memory of the tape. */
+static const float *predict(filler *f, const GArray *ids, const GArray *rows)
+{
+    const int32_t n = (int32_t)ids->len, offsets[2] = {0, n};
+    int32_t *positions = g_new(int32_t, n), *languages = g_new(int32_t, n), *types = g_new0(int32_t, n);
+    xlm_row_key *keys = g_new0(xlm_row_key, n);
+    for (int32_t i = 0; i < n; i++) {
+        positions[i] = i;
+        languages[i] = MAX(f->language, 0);
+        keys[i].position = (uint32_t)i;
+    }
+    const xlm_batch batch = {
+        .tokens = n, .sequences = 1, .masked = (int32_t)rows->len, .offsets = offsets, .ids = (int32_t *)ids->data,
+        .original = (int32_t *)ids->data, .positions = positions, .languages = languages, .types = types, .keys = keys,
+        .masked_rows = (int32_t *)rows->data,
+    };
+    xlm_tape_begin(f->tape, NULL, false, 0, 0);
+    xlm_var **hidden = xlm_model_encode(f->loaded->model, f->tape, &batch);
+    xlm_var *h = xlm_rows(f->tape, hidden[f->loaded->config.layers], batch.masked_rows, batch.masked);
+    const float *logits = xlm_lm_logits(f->loaded->model, f->tape, h)->value;
+    g_free(positions);
+    g_free(languages);
+    g_free(types);
+    g_free(keys);
+    return logits;
+}
+
+/* The `top` highest of logits[size], special tokens left out, highest first. */
+static void print_guesses(const filler *f, const float *logits, int64_t size)
+{
+    const char *const *words = xlm_vocabulary_words(f->loaded->vocabulary);
+    double highest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < size; i++)
+        highest = fmax(highest, logits[i]);
+    for (int64_t i = 0; i < size; i++)
+        sum += exp(logits[i] - highest);
+    bool *shown = g_new0(bool, size);
+    for (gint64 k = 0; k < said.top; k++) {
+        int64_t best = -1;
+        for (int64_t i = XLM_SPECIALS; i < size; i++)
+            if (!shown[i] && (best < 0 || logits[i] > logits[best]))
+                best = i;
+        if (best < 0)
+            break;
+        shown[best] = true;
+        printf("  %5.1f%%  %s\n", 100 * exp(logits[best] - highest) / sum, words[best]);
+    }
+    g_free(shown);
+}
+
+/* place: for messages. */
+static bool fill(filler *f, const char *sentence, const char *place, GError **error)
+{
+    GError *why = NULL;
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    bool good = encode(f, sentence, ids, rows, &why) || refuse(place, why, error);
+    if (good) {
+        const int64_t size = f->loaded->config.vocabulary;
+        const float *logits = predict(f, ids, rows);
+        printf("%s\n", sentence);
+        for (guint m = 0; m < rows->len; m++) {
+            if (rows->len > 1)
+                printf(" mask %u\n", m + 1);
+            print_guesses(f, logits + m * size, size);
+        }
+        if (fflush(stdout) != 0)
+            good = xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
+    }
+    g_array_unref(ids);
+    g_array_unref(rows);
+    return good;
+}
+
+static bool fill_lines(filler *f, FILE *in, GError **error)
+{
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    bool good = true;
+    for (ssize_t n; good && (n = getline(&line, &room, in)) >= 0;) {
+        char place[64];
+        g_snprintf(place, sizeof place, "standard input:%zu", ++number);
+        if (memchr(line, '\0', (size_t)n) != NULL)
+            good = xlm_error_set(error, EX_DATAERR, "%s: a byte of zero; this is not text", place);
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
+        good = good && (n == 0 || fill(f, line, place, error));
+    }
+    if (good && ferror(in))
+        good = xlm_error_set(error, EX_IOERR, "standard input: %s", g_strerror(errno));
+    free(line);
+    return good;
+}
+
+static bool find_language(filler *f, GError **error)
+{
+    const xlm_vocabulary *v = f->loaded->vocabulary;
+    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
+    f->language = said.language != NULL ? xlm_vocabulary_find_language(v, said.language) : -1;
+    bool good = true;
+    if (said.language != NULL && f->language < 0)
+        good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", said.language, known);
+    else if (said.language == NULL && f->loaded->config.language_embeddings)
+        good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --language (one of %s)", known);
+    g_free(known);
+    return good;
+}
+
+static bool open_filler(filler *f, const char *path, GError **error)
+{
+    xlm_hardware hardware;
+    xlm_hardware_open(&hardware, 0, 1);
+    return (f->loaded = xlm_checkpoint_load_model(path, error)) != NULL &&
+           (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
+           (f->tape = xlm_tape_new(f->loaded->parameters)) != NULL && find_language(f, error);
+}
+
+static void close_filler(filler *f)
+{
+    xlm_tape_free(f->tape);
+    xlm_tokenizer_free(f->tokenizer);
+    xlm_checkpoint_free_model(f->loaded);
+}
+
+static bool read_options(int *argc, char ***argv, GError **error)
+{
+    GOptionContext *context = xlm_program_context(&program);
+    xlm_program_add(context, "Options", options);
+    bool good = xlm_program_parse(&program, context, argc, argv, error);
+    g_option_context_free(context);
+    if (good && *argc < 2)
+        good = xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help");
+    if (good && said.top < 1)
+        good = xlm_error_set(error, EX_USAGE, "--top %" G_GINT64_FORMAT ": at least 1", said.top);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    filler f = {0};
+    xlm_log_open(program.name, true);
+    bool good = read_options(&argc, &argv, &error) && open_filler(&f, argv[1], &error);
+    for (int i = 2; i < argc && good; i++) {
+        char place[32];
+        g_snprintf(place, sizeof place, "sentence %d", i - 1);
+        good = fill(&f, argv[i], place, &error);
+    }
+    if (good && argc == 2)
+        good = fill_lines(&f, stdin, &error);
+    close_filler(&f);
+    g_free(said.language);
+    if (good)
+        return EX_OK;
+    xlm_log_error("%s", error->message);
+    const int code = xlm_error_exit_code(error);
+    g_error_free(error);
+    return code;
+}

@@ -1,0 +1,121 @@
+/* xlm-mpi: line-aligned text from a manual that exists in several languages. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "text/html_pairs.h"
+#include "tools/program.h"
+
+static const xlm_program program = {
+    .name = "xlm_pair_html",
+    .arguments = "-o DIR LANG=ROOT...",
+    .purpose = "Make parallel and monolingual text of web pages that exist in several languages",
+    .notes =
+        "ROOT is the directory of the pages (.html, .htm, .xhtml, .xht) in language LANG. Paragraphs with the same id on\n"
+        "pages with the same path below ROOT are taken for translations of each other.\n"
+        "\n"
+        "Files written, UTF-8, one paragraph a line:\n"
+        "  A-B.A, A-B.B  for each two languages, in the order given: line i of one is the translation of line i of the\n"
+        "                other; pairs of equal texts and pairs that were there before are left out\n"
+        "  mono.A        for each language: its paragraphs in the order of its pages; texts that were there before are\n"
+        "                left out\n"
+        "A line for each language and pair, with counts, goes to standard output.\n"
+        "\n"
+        "With --original, a paragraph that equals the one in its place in the original counts as not translated yet, and\n"
+        "is left out of all files of its language. (So are the few whose translation is the same word.)\n"
+        "\n"
+        "Examples:\n"
+        "  xlm_pair_html -o text en=manual/en de=manual/de\n"
+        "  xlm_pair_html -o text --original en=manual/en de=manual/de fr=manual/fr\n"
+        "\n",
+};
+
+static struct {
+    char *directory, *original;
+} said;
+
+static const GOptionEntry options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.directory, "directory to write to; made if need be", "DIR"},
+    {"original", 0, 0, G_OPTION_ARG_STRING, &said.original,
+     "the language that the others are translated from: one of those given, or another, which is only read",
+     "LANG[=ROOT]"},
+    G_OPTION_ENTRY_NULL};
+
+/* "LANG=ROOT"; NULL where a part is missing. g_strfreev. */
+static char **split_argument(const char *argument)
+{
+    char **parts = g_strsplit(argument, "=", 2);
+    if (parts[0] != NULL && parts[1] != NULL && parts[1][0] == '\0') {
+        g_free(parts[1]);
+        parts[1] = NULL;
+    }
+    return parts;
+}
+
+static bool take_language(xlm_html_pairs *pairs, const char *argument, GError **error)
+{
+    char **parts = split_argument(argument);
+    const bool good = parts[0] != NULL && parts[1] != NULL
+                          ? xlm_html_pairs_add(pairs, parts[0], parts[1], error)
+                          : xlm_error_set(error, EX_USAGE, "\"%s\": expected LANG=ROOT, as in en=manual/en", argument);
+    g_strfreev(parts);
+    return good;
+}
+
+static bool take_original(xlm_html_pairs *pairs, const char *argument, GError **error)
+{
+    char **parts = split_argument(argument);
+    const bool good = parts[0] != NULL
+                          ? xlm_html_pairs_set_original(pairs, parts[0], parts[1], error)
+                          : xlm_error_set(error, EX_USAGE, "--original: expected LANG or LANG=ROOT");
+    g_strfreev(parts);
+    return good;
+}
+
+static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GError **error)
+{
+    GOptionContext *context = xlm_program_context(&program);
+    xlm_program_add(context, "Options", options);
+    const bool good = xlm_program_parse(&program, context, argc, argv, error);
+    g_option_context_free(context);
+    if (!good)
+        return false;
+    if (*argc < 2)
+        return xlm_error_set(error, EX_USAGE, "no language given, LANG=ROOT; see %s --help", program.name);
+    if (said.directory == NULL)
+        return xlm_error_set(error, EX_USAGE, "no directory to write to; give --output=DIR");
+    for (int i = 1; i < *argc; i++)
+        if (!take_language(pairs, (*argv)[i], error))
+            return false;
+    return said.original == NULL || take_original(pairs, said.original, error);
+}
+
+static bool print_report(const xlm_html_pairs *pairs, GError **error)
+{
+    char *report = xlm_html_pairs_report(pairs);
+    const bool good = fputs(report, stdout) >= 0 && fflush(stdout) == 0;
+    g_free(report);
+    return good || xlm_error_set(error, EX_IOERR, "standard output cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+    xlm_log_open(program.name, true);
+    /* A limit on file sizes is to be an error of writing, with a message, and not the end. */
+    signal(SIGXFSZ, SIG_IGN);
+    GError *error = NULL;
+    xlm_html_pairs *pairs = xlm_html_pairs_new();
+    const bool good = read_command_line(pairs, &argc, &argv, &error) && xlm_html_pairs_read(pairs, &error) &&
+                      xlm_html_pairs_write(pairs, said.directory, &error) && print_report(pairs, &error);
+    int status = EX_OK;
+    if (!good) {
+        xlm_log_error("%s", error->message);
+        status = xlm_error_exit_code(error);
+        g_error_free(error);
+    }
+    xlm_html_pairs_free(pairs);
+    g_free(said.directory);
+    g_free(said.original);
+    return status;
+}

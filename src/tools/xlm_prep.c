@@ -1,0 +1,178 @@
+/* xlm-mpi: from text to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <signal.h>
+#include <string.h>
+
+#include "corpus/prepare.h"
+#include "tools/program.h"
+
+static const xlm_program program = {
+    .name = "xlm_prep",
+    .arguments = "-o CORPUS.h5\n"
+                 "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT",
+    .purpose = "Prepare text for training: split words, learn or apply BPE, write one corpus file",
+    .notes =
+        "Text is UTF-8, one sentence a line, plain or gzip. It is brought to NFC, and control characters and empty\n"
+        "lines are left out. The result does not depend on the number of ranks.\n"
+        "\n"
+        "A sentence is held out when a digest of its text, with the seed, falls below the share, or when it is the\n"
+        "translation of such a sentence; it is then held out wherever it stands. Other translations of held-out\n"
+        "sentences are left out of both parts, so that training sees neither a held-out sentence nor a translation\n"
+        "of one.\n"
+        "\n"
+        "BPE and vocabulary are made from the text to train on. For BPE the word counts of language i are multiplied\n"
+        "by a number in proportion to p_i^(A-1), p_i its share of all words, 1 for the largest language.\n"
+        "\n"
+        "Examples:\n"
+        "  mpiexec -n 4 xlm_prep --mono en=wiki.en.gz --mono de=wiki.de.gz --para de-en=europarl.de,europarl.en \\\n"
+        "      --bpe 32000 --write-codes codes --write-vocab vocab -o corpus.h5\n"
+        "  xlm_prep --mono fr=tok.fr --words space --codes codes --vocab vocab -o more.h5\n"
+        "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
+        "  xlm_prep --codes codes --segment tok.en bpe.en\n",
+};
+
+/* What the command line said, before it is checked. */
+static struct {
+    char **monolingual, **parallel;
+    char *words;
+    gboolean lower, segment;
+    gint64 merges, min_count, max_vocabulary, seed;
+    double alpha, held_out;
+    char *codes, *vocabulary, *output, *write_codes, *write_vocabulary;
+} said = {.merges = G_MAXINT64, .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
+
+static const GOptionEntry text_options[] = {
+    {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.monolingual, "monolingual text of a language; may be repeated",
+     "LANG=FILE[,FILE...]"},
+    {"para", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.parallel,
+     "two files, line i of one the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
+    {"words", 0, 0, G_OPTION_ARG_STRING, &said.words,
+     "words by Unicode word breaks (with dictionaries for Thai, Chinese, Japanese), or as text that is already "
+     "tokenised has them, between spaces (default icu)", "icu|space"},
+    {"lower", 0, 0, G_OPTION_ARG_NONE, &said.lower, "bring text to lower case", NULL},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry subword_options[] = {
+    {"bpe", 0, 0, G_OPTION_ARG_INT64, &said.merges, "learn N merges, for all languages together", "N"},
+    {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &said.alpha,
+     "BPE sees language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
+    {"codes", 0, 0, G_OPTION_ARG_FILENAME, &said.codes, "take the merges from a file of fastBPE", "FILE"},
+    {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
+     "FILE"},
+    {"min-count", 0, 0, G_OPTION_ARG_INT64, &said.min_count,
+     "leave subwords that occur less often out of the vocabulary (default 1)", "N"},
+    {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &said.max_vocabulary, "keep the N most frequent subwords (default all)",
+     "N"},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry split_options[] = {
+    {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &said.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed, "choose other sentences to hold out (default 0)", "N"},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry output_options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.output, "corpus to write (HDF5)", "FILE"},
+    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &said.write_codes, "write the merges, as fastBPE does", "FILE"},
+    {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.write_vocabulary,
+     "write the vocabulary with counts, as fastBPE does", "FILE"},
+    {"segment", 0, 0, G_OPTION_ARG_NONE, &said.segment,
+     "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
+     "write text", NULL},
+    G_OPTION_ENTRY_NULL};
+
+static bool take_numbers(xlm_prepare_options *options, GError **error)
+{
+    if (said.merges != G_MAXINT64 && said.merges < 1)
+        return xlm_error_set(error, EX_USAGE, "--bpe=%" G_GINT64_FORMAT ": the number of merges is 1 to 10000000",
+                             said.merges);
+    if (said.max_vocabulary != G_MAXINT64 && said.max_vocabulary < 1)
+        return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords is at least 1",
+                             said.max_vocabulary);
+    options->merges = said.merges == G_MAXINT64 ? 0 : said.merges;
+    options->max_vocabulary = said.max_vocabulary == G_MAXINT64 ? 0 : said.max_vocabulary;
+    options->min_count = said.min_count;
+    if (said.alpha != -G_MAXDOUBLE && said.merges == G_MAXINT64)
+        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe");
+    options->alpha = said.alpha == -G_MAXDOUBLE ? 0.5 : said.alpha;
+    options->held_out = said.held_out;
+    options->seed = said.seed;
+    return true;
+}
+
+/* rest: the n arguments that are no options. */
+static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GError **error)
+{
+    if (said.segment && n != 2)
+        return xlm_error_set(error, EX_USAGE, "--segment takes two files, IN and OUT; see xlm_prep --help");
+    if (!said.segment && n > 0)
+        return xlm_error_set(error, EX_USAGE, "%s: what is this file? Text is given with --mono and --para; see "
+                             "xlm_prep --help", rest[0]);
+    if (said.segment) {
+        options->segment_input = g_strdup(rest[0]);
+        options->segment_output = g_strdup(rest[1]);
+    }
+    return true;
+}
+
+static bool take_words(xlm_prepare_options *options, GError **error)
+{
+    if (said.words == NULL || strcmp(said.words, "icu") == 0)
+        options->words = XLM_WORDS_ICU;
+    else if (strcmp(said.words, "space") == 0)
+        options->words = XLM_WORDS_SPACE;
+    else
+        return xlm_error_set(error, EX_USAGE, "--words=%s: words are found by icu or space", said.words);
+    options->lower = said.lower;
+    if (said.segment && (said.words != NULL || said.lower))
+        return xlm_error_set(error, EX_USAGE, "--segment reads tokenised text as it is; leave out --words and --lower");
+    return true;
+}
+
+static bool take_options(xlm_prepare_options *options, int n, char *const *rest, GError **error)
+{
+    for (char **text = said.monolingual; text != NULL && *text != NULL; text++)
+        if (!xlm_prepare_add_monolingual(options, *text, error))
+            return false;
+    for (char **text = said.parallel; text != NULL && *text != NULL; text++)
+        if (!xlm_prepare_add_parallel(options, *text, error))
+            return false;
+    options->codes = g_strdup(said.codes);
+    options->vocabulary = g_strdup(said.vocabulary);
+    options->output = g_strdup(said.output);
+    options->write_codes = g_strdup(said.write_codes);
+    options->write_vocabulary = g_strdup(said.write_vocabulary);
+    return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
+}
+
+static void read_command_line(xlm_prepare_options *options, int *argc, char ***argv, GError **error)
+{
+    /* The program by its name, not by where it is installed. */
+    char *rest = g_strjoinv(" ", *argv + 1);
+    options->command = g_strjoin(" ", program.name, rest, NULL);
+    g_free(rest);
+    GOptionContext *context = xlm_program_context(&program);
+    xlm_program_add(context, "Text to read", text_options);
+    xlm_program_add(context, "Subwords", subword_options);
+    xlm_program_add(context, "Held-out text", split_options);
+    xlm_program_add(context, "Files to write", output_options);
+    if (xlm_program_parse(&program, context, argc, argv, error))
+        take_options(options, *argc - 1, *argv + 1, error);
+    g_option_context_free(context);
+}
+
+int main(int argc, char **argv)
+{
+    xlm_prepare_options *options = xlm_prepare_options_new();
+    GError *error = NULL;
+    read_command_line(options, &argc, &argv, &error);
+    /* A full disk and a limit on file sizes are to be errors of writing, with a message, and not the end. */
+    signal(SIGXFSZ, SIG_IGN);
+
+    xlm_comm comm;
+    xlm_comm_open(&comm, program.name, &argc, &argv);
+    if (error == NULL)
+        xlm_prepare_options_check(options, &error);
+    if (xlm_comm_agree(&comm, &error))
+        xlm_prepare(&comm, options, &error);
+    xlm_prepare_options_free(options);
+    return xlm_comm_close(&comm, error);
+}

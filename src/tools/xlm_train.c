@@ -1,0 +1,103 @@
+/* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/program.h"
+#include "train/run.h"
+
+static const xlm_program program = {
+    .name = "xlm_train",
+    .arguments = "JOB.conf",
+    .purpose = "Train a cross-lingual language model as a job file says, on all ranks that mpiexec or srun starts",
+    .notes =
+        "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again goes on from the\n"
+        "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGINT or SIGUSR1 the step is finished, a\n"
+        "checkpoint written, and the exit code is 75: the same command goes on from there.\n"
+        "\n"
+        "Examples:\n"
+        "  mpiexec -n 4 xlm_train job.conf\n"
+        "  mpiexec -n 4 xlm_train job.conf --set train.steps=500 --set \"stream mono.batch=64\"\n"
+        "  xlm_train job.conf --dry-run\n"
+        "  xlm_train --help-job\n"
+        "\n",
+    .exit_codes =
+        "  75  stopped by a signal, checkpoint written\n"
+        "  78  an error in the job file\n",
+};
+
+static struct {
+    char **overrides;
+    char *resume, *dump_step;
+    gboolean dry_run, help_job;
+    const char *job;
+} said;
+
+static const GOptionEntry job_options[] = {
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated", "SECTION.KEY=VALUE"},
+    {"help-job", 0, 0, G_OPTION_ARG_NONE, &said.help_job, "show every section and key of a job file with type, default and meaning", NULL},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry run_options[] = {
+    {"resume", 'r', 0, G_OPTION_ARG_STRING, &said.resume,
+     "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); from that FILE; or "
+     "from nothing, an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},
+    {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &said.dry_run, "check everything, show parameters and memory, train nothing", NULL},
+    {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &said.dump_step,
+     "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end", "FILE.h5"},
+    G_OPTION_ENTRY_NULL};
+
+static bool read_options(int *argc, char ***argv, GError **error)
+{
+    GOptionContext *context = xlm_program_context(&program);
+    xlm_program_add(context, "Job", job_options);
+    xlm_program_add(context, "Run", run_options);
+    bool good = xlm_program_parse(&program, context, argc, argv, error);
+    g_option_context_free(context);
+    if (good && !said.help_job && *argc != 2)
+        good = xlm_error_set(error, EX_USAGE, "one job file is needed; see xlm_train --help");
+    said.job = (*argv)[*argc - 1];
+    if (good && said.dry_run && said.dump_step != NULL)
+        good = xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
+    return good;
+}
+
+static bool train(const xlm_comm *comm, bool *interrupted, GError **error)
+{
+    GError *failure = NULL;
+    xlm_job *job = xlm_job_load(said.job, said.overrides, &failure);
+    if (!xlm_comm_agree(comm, &failure)) {
+        xlm_job_free(job);
+        g_propagate_error(error, failure);
+        return false;
+    }
+    const bool never = g_strcmp0(said.resume, "never") == 0, automatic = said.resume == NULL || strcmp(said.resume, "auto") == 0;
+    const xlm_run_options options = {
+        .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
+        .resume_file = said.resume,
+        .dry_run = said.dry_run,
+        .dump_step = said.dump_step,
+    };
+    const bool good = xlm_run(comm, job, &options, interrupted, error);
+    xlm_job_free(job);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    const bool good = read_options(&argc, &argv, &error);
+    if (good && said.help_job) {
+        xlm_job_print_help(stdout);
+        return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    }
+    xlm_comm comm;
+    bool interrupted = false;
+    xlm_comm_open(&comm, program.name, &argc, &argv);
+    if (good)
+        train(&comm, &interrupted, &error);
+    g_strfreev(said.overrides);
+    g_free(said.resume);
+    g_free(said.dump_step);
+    const int code = xlm_comm_close(&comm, error);
+    return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
+}

@@ -1,0 +1,340 @@
+/* xlm-mpi: checkpoints, one HDF5 file each, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/checkpoint.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tensor/gemm.h"
+
+#include "train/checkpoint_files.h"
+#include "train/model_attributes.h"
+
+static const char FORMAT[] = "xlm-mpi checkpoint";
+enum { VERSION = 1 };
+
+/* The flat arrays of a run and where they stand in the file. */
+enum { VALUES, FIRST_MOMENT, SECOND_MOMENT, ARRAYS };
+static const char *const prefixes[ARRAYS] = {"/model", "/optimiser/first_moment", "/optimiser/second_moment"};
+
+static float *array_of(const xlm_run_state *state, int array)
+{
+    return array == VALUES ? xlm_parameters_values(state->parameters) : array == FIRST_MOMENT ? state->first_moment : state->second_moment;
+}
+
+/* ---- writing ---- */
+
+static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_kept_state *kept, GError **error)
+{
+    const uint64_t n = (uint64_t)kept->n;
+    return xlm_store_dataset(store, kept->path, XLM_F64, 1, &n, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, kept->path, 0, comm->rank == 0 ? n : 0, kept->numbers, error);
+}
+
+static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
+{
+    char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->corpus_digest);
+    const bool good = xlm_store_set_text(store, "/", "format", FORMAT, error) &&
+                      xlm_store_set_int(store, "/", "format_version", VERSION, error) &&
+                      xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+                      xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
+                      xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
+                      xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
+                      xlm_store_set_int(store, "/", "step", s->step, error) &&
+                      xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
+                      xlm_store_set_int(store, "/", "ranks", comm->ranks, error) &&
+                      xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(s->parameters), error) &&
+                      xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
+                      xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
+                      xlm_store_set_int(store, "/generator", "step", s->step, error) &&
+                      xlm_store_set_text(store, "/job", "text", s->job_text, error) &&
+                      xlm_store_set_text(store, "/optimiser", "algorithm", s->optimiser, error);
+    g_free(digest);
+    return good;
+}
+
+static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
+{
+    if (!write_provenance(store, comm, s, error) || !xlm_model_attributes_write(store, s->model, error))
+        return false;
+    for (int a = 0; a < ARRAYS; a++)
+        if (!xlm_parameter_arrays_write(store, comm, prefixes[a], s->parameters, array_of(s, a), error))
+            return false;
+    for (int k = 0; k < s->kept; k++)
+        if (!write_kept(store, comm, &s->keep[k], error))
+            return false;
+    return xlm_vocabulary_save(s->vocabulary, store, "/vocabulary", comm->rank, error);
+}
+
+bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
+{
+    char *path = xlm_checkpoint_path(directory, state->step);
+    xlm_store *store = xlm_store_create(comm, path, error);
+    bool good = store != NULL;
+    if (good && !write_all(store, comm, state, error)) {
+        xlm_store_discard(store);
+        good = false;
+    }
+    good = good && xlm_store_commit(store, error) && xlm_checkpoint_point_latest(comm, directory, state->step, keep, error);
+    g_free(path);
+    return good;
+}
+
+/* ---- reading, by one process ---- */
+
+/* What is wrong with a file: it is damaged, or it is whole but of another job. */
+typedef enum { GOOD, DAMAGED, UNFIT } verdict;
+
+/* Format, version, step. */
+static bool check_format(const xlm_store *store, int64_t *step, GError **error)
+{
+    char *format = xlm_store_get_text(store, "/", "format", error);
+    int64_t version = 0;
+    bool good = format != NULL;
+    if (good && strcmp(format, FORMAT) != 0)
+        good = xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint", xlm_store_path(store), format);
+    g_free(format);
+    good = good && xlm_store_get_int(store, "/", "format_version", &version, error);
+    if (good && version != VERSION)
+        good = xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d", xlm_store_path(store),
+                             version, VERSION);
+    return good && xlm_store_get_int(store, "/", "step", step, error);
+}
+
+static bool unfit(const xlm_store *store, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static bool unfit(const xlm_store *store, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s; take the job it is of, another output directory, or --resume never",
+                  xlm_store_path(store), what);
+    g_free(what);
+    return false;
+}
+
+/* The array of a parameter is there and has its shape. */
+static bool check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error)
+{
+    uint64_t dims[3] = {0};
+    if (!xlm_store_has(store, path))
+        return unfit(store, error, "it has no %s", path);
+    const int n = xlm_store_shape(store, path, dims, error);
+    if (n < 0)
+        return false;
+    const uint64_t rows = n == 2 ? dims[0] : 1, cols = n == 2 ? dims[1] : dims[0];
+    if (n > 2 || rows != (uint64_t)p->rows || cols != (uint64_t)p->cols)
+        return unfit(store, error, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " here",
+                     path, rows, cols, p->rows, p->cols);
+    return true;
+}
+
+static bool check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    int64_t seed = 0;
+    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
+    bool good = digest != NULL && xlm_store_get_int(store, "/generator", "seed", &seed, error);
+    if (good && g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
+        good = unfit(store, error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)", digest, s->corpus_digest);
+    if (good && (uint64_t)seed != s->seed)
+        good = unfit(store, error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
+    g_free(digest);
+    for (int a = 0; a < ARRAYS; a++)
+        for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
+            char *path = xlm_parameter_path(prefixes[a], xlm_parameters_get(s->parameters, i));
+            good = check_shape(store, path, xlm_parameters_get(s->parameters, i), error);
+            g_free(path);
+        }
+    for (int k = 0; k < s->kept && good; k++) {
+        uint64_t dims[3] = {0};
+        const int dimensions = xlm_store_has(store, s->keep[k].path) ? xlm_store_shape(store, s->keep[k].path, dims, error) : 0;
+        if (dimensions == 0)
+            good = unfit(store, error, "it has no %s", s->keep[k].path);
+        else if (dimensions < 0)
+            good = false;
+        else if (dimensions != 1 || dims[0] != (uint64_t)s->keep[k].n)
+            good = unfit(store, error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", s->keep[k].path, dims[0], s->keep[k].n);
+    }
+    return good;
+}
+
+static bool read_array(const xlm_store *store, const char *prefix, const xlm_parameter *p, float *values, GError **error)
+{
+    char *path = xlm_parameter_path(prefix, p);
+    const bool good = xlm_store_read(store, path, XLM_F32, 0, (uint64_t)(p->rows == 1 ? p->cols : p->rows), values, error);
+    g_free(path);
+    return good;
+}
+
+static bool read_arrays(const xlm_store *store, const xlm_run_state *s, int arrays, float *const *into, GError **error)
+{
+    for (int a = 0; a < arrays; a++)
+        for (int i = 0; i < xlm_parameters_count(s->parameters); i++) {
+            const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
+            if (!read_array(store, prefixes[a], p, into != NULL ? into[a] + p->start : array_of(s, a) + p->start, error))
+                return false;
+        }
+    return true;
+}
+
+/* Read everything into one array's memory, to meet damage before anything of the run is overwritten. */
+static bool check_sums(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    float *scratch = g_try_new(float, xlm_parameters_size(s->parameters));
+    if (scratch == NULL)
+        return xlm_error_set(error, EX_OSERR, "out of memory for checking %s", xlm_store_path(store));
+    float *const into[ARRAYS] = {scratch, scratch, scratch};
+    bool good = read_arrays(store, s, ARRAYS, into, error);
+    g_free(scratch);
+    for (int k = 0; k < s->kept && good; k++) {
+        double *numbers = g_new(double, MAX(s->keep[k].n, 1));
+        good = xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, numbers, error);
+        g_free(numbers);
+    }
+    return good;
+}
+
+static verdict read_file(const char *path, xlm_run_state *s, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return DAMAGED;
+    int64_t step = 0;
+    GError *why = NULL;
+    verdict v = check_format(store, &step, error) ? GOOD : DAMAGED;
+    if (v == GOOD && !check_fit(store, s, &why)) {
+        v = strstr(why->message, "does not fit the job") != NULL ? UNFIT : DAMAGED;
+        g_propagate_error(error, why);
+    }
+    if (v == GOOD && (!check_sums(store, s, error) || !read_arrays(store, s, ARRAYS, NULL, error)))
+        v = DAMAGED;
+    for (int k = 0; k < s->kept && v == GOOD; k++)
+        if (!xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, s->keep[k].numbers, error))
+            v = DAMAGED;
+    if (v == GOOD)
+        s->step = step;
+    xlm_store_close(store);
+    return v;
+}
+
+/* ---- reading, by all ---- */
+
+/* What rank 0 has read, to all. */
+static void share(const xlm_comm *comm, xlm_run_state *s)
+{
+    for (int a = 0; a < ARRAYS; a++)
+        xlm_comm_broadcast(comm, 0, array_of(s, a), sizeof(float) * (size_t)xlm_parameters_size(s->parameters));
+    for (int k = 0; k < s->kept; k++)
+        xlm_comm_broadcast(comm, 0, s->keep[k].numbers, sizeof(double) * (size_t)s->keep[k].n);
+    xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);
+}
+
+bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0)
+        read_file(path, state, &failure);
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    share(comm, state);
+    return true;
+}
+
+/* The newest good one of a directory, by rank 0. */
+static char *read_newest(const char *directory, xlm_run_state *state, GError **error)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    char *found = NULL;
+    for (guint i = steps->len; i-- > 0 && found == NULL;) {
+        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        GError *why = NULL;
+        const verdict v = read_file(path, state, &why);
+        if (v == GOOD) {
+            found = path;
+            break;
+        }
+        if (v == UNFIT) {
+            g_propagate_error(error, why);
+            g_free(path);
+            break;
+        }
+        xlm_log_warn("%s; trying the checkpoint before it", why->message);
+        if (i == 0)
+            xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); --resume never starts anew", directory, steps->len,
+                          why->message);
+        g_error_free(why);
+        g_free(path);
+    }
+    g_array_unref(steps);
+    return found;
+}
+
+bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found, GError **error)
+{
+    GError *failure = NULL;
+    *found = comm->rank == 0 ? read_newest(directory, state, &failure) : NULL;
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    void *path = *found;
+    size_t size = *found != NULL ? strlen(*found) + 1 : 0;
+    xlm_comm_broadcast_bytes(comm, 0, &path, &size);
+    if (size == 0) {
+        if (comm->rank != 0)
+            g_free(path);
+        *found = NULL;
+        return true;
+    }
+    *found = path;
+    share(comm, state);
+    return true;
+}
+
+/* ---- for tools ---- */
+
+static bool load(xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    if (!check_format(store, &m->step, error) || !xlm_model_attributes_read(store, &m->config, error) ||
+        (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !xlm_model_check(&m->config, error))
+        return false;
+    m->parameters = xlm_parameters_new();
+    m->model = xlm_model_new(&m->config, m->parameters);
+    xlm_parameters_seal(m->parameters);
+    const xlm_run_state state = {.model = &m->config, .parameters = m->parameters};
+    for (int i = 0; i < xlm_parameters_count(m->parameters); i++) {
+        char *path = xlm_parameter_path("/model", xlm_parameters_get(m->parameters, i));
+        const bool good = check_shape(store, path, xlm_parameters_get(m->parameters, i), error);
+        g_free(path);
+        if (!good)
+            return false;
+    }
+    return read_arrays(store, &state, VALUES + 1, NULL, error);
+}
+
+xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return NULL;
+    xlm_loaded_model *loaded = g_new0(xlm_loaded_model, 1);
+    const bool good = load(loaded, store, error);
+    xlm_store_close(store);
+    if (good)
+        return loaded;
+    xlm_checkpoint_free_model(loaded);
+    return NULL;
+}
+
+void xlm_checkpoint_free_model(xlm_loaded_model *loaded)
+{
+    if (loaded == NULL)
+        return;
+    xlm_model_free(loaded->model);
+    xlm_parameters_free(loaded->parameters);
+    xlm_vocabulary_free(loaded->vocabulary);
+    g_free(loaded);
+}

@@ -1,0 +1,80 @@
+/* xlm-mpi: checkpoints, one HDF5 file each, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Layout (names of parameters as in nn/model.h):
+ *   /                          format = "xlm-mpi checkpoint", format_version, program_version, library versions (MPI, HDF5, BLIS),
+ *                              step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of elements)
+ *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
+ *   /job                       text (the job file with overrides as it ran)
+ *   /model                     attributes: one for each key of section [model], and vocabulary, languages
+ *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
+ *   /optimiser                 algorithm
+ *   /optimiser/first_moment/<parameter>, /optimiser/second_moment/<parameter>
+ *   /objectives/<name>/<parameter or state> of objective plugins: parameters named "objectives/<name>/..." are stored
+ *                              here (f32, with their moments under /optimiser/...), states are f64
+ *   /vocabulary, /languages    as in corpus.h5 (text/vocabulary.h)
+ * Every dataset carries Fletcher-32 checksums.
+ *
+ * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one. */
+#ifndef XLM_TRAIN_CHECKPOINT_H
+#define XLM_TRAIN_CHECKPOINT_H
+
+#include "comm/comm.h"
+#include "nn/model.h"
+#include "store/store.h"
+#include "text/vocabulary.h"
+
+/* Numbers of an objective plugin. */
+typedef struct xlm_kept_state {
+    char *path; /* "/objectives/<objective>/<name>" */
+    double *numbers;
+    int64_t n;
+} xlm_kept_state;
+
+/* All that a run is, between two steps. The checkpoint borrows everything in it. */
+typedef struct xlm_run_state {
+    const xlm_model_config *model;
+    xlm_parameters *parameters;
+    float *first_moment, *second_moment; /* layout of the parameters */
+    const char *optimiser;               /* "adamw" */
+    int64_t step;
+    uint64_t seed;
+    uint64_t corpus_digest;
+    const char *job_text;
+    const xlm_vocabulary *vocabulary;
+    int kept;
+    xlm_kept_state *keep;
+} xlm_run_state;
+
+/* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
+ * remove all but the newest `keep` (>= 1) complete ones. Nothing under the final name on failure; older ones stay. */
+bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
+                          GError **error);
+
+/* Collective. Read parameters, moments, step and kept states into `state`, whose layout (parameters, kept) must be that of the
+ * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
+ * say which and both values. Nothing in state is changed unless the whole file is good (checksums included). */
+bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
+
+/* Collective. The newest good checkpoint of a directory. A damaged one is named in a warning and the one before it is tried.
+ * *found is the path (g_free), or NULL when the directory has none at all. It is an error (EX_DATAERR) when there are
+ * checkpoints but none is good, or when one is whole but does not fit the job. */
+bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found,
+                           GError **error);
+
+/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest` and
+ * metrics.csv with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
+ * killed are removed. *moved: how many checkpoints. */
+bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
+
+/* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. */
+typedef struct xlm_loaded_model {
+    xlm_model_config config;
+    xlm_parameters *parameters;
+    xlm_model *model;
+    xlm_vocabulary *vocabulary;
+    int64_t step;
+} xlm_loaded_model;
+xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error);
+void xlm_checkpoint_free_model(xlm_loaded_model *loaded);
+
+#endif

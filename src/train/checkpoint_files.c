@@ -1,0 +1,189 @@
+/* xlm-mpi: the directory of a run's checkpoints. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/checkpoint_files.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "train/checkpoint.h"
+
+static char *file_name(int64_t step) { return g_strdup_printf("checkpoint-%08" G_GINT64_FORMAT ".h5", step); }
+
+char *xlm_checkpoint_path(const char *directory, int64_t step)
+{
+    char *name = file_name(step), *path = g_build_filename(directory, name, NULL);
+    g_free(name);
+    return path;
+}
+
+static gint by_step(gconstpointer a, gconstpointer b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+GArray *xlm_checkpoint_steps(const char *directory)
+{
+    GArray *steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    const char *entry;
+    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
+        if (!g_str_has_prefix(entry, "checkpoint-"))
+            continue;
+        const int64_t step = g_ascii_strtoll(entry + strlen("checkpoint-"), NULL, 10);
+        char *name = file_name(step);
+        if (strcmp(name, entry) == 0)
+            g_array_append_val(steps, step);
+        g_free(name);
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    g_array_sort(steps, by_step);
+    return steps;
+}
+
+/* A link cannot be replaced in place, but a new one can take its name. */
+static bool point(const char *directory, int64_t step, GError **error)
+{
+    char *target = file_name(step), *latest = g_build_filename(directory, "latest", NULL), *fresh = g_strconcat(latest, ".new", NULL);
+    g_unlink(fresh);
+    bool good = symlink(target, fresh) == 0 && g_rename(fresh, latest) == 0;
+    if (!good)
+        xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", latest, target, g_strerror(errno));
+    g_free(target);
+    g_free(latest);
+    g_free(fresh);
+    return good;
+}
+
+static void remove_old(const char *directory, int64_t step, int64_t keep)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    guint up_to = 0;
+    while (up_to < steps->len && g_array_index(steps, int64_t, up_to) <= step)
+        up_to++;
+    for (guint i = 0; i + keep < up_to; i++) {
+        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        if (g_unlink(path) != 0)
+            xlm_log_warn("%s: an old checkpoint cannot be removed: %s", path, g_strerror(errno));
+        g_free(path);
+    }
+    g_array_unref(steps);
+}
+
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t keep, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0 && point(directory, step, &failure))
+        remove_old(directory, step, keep);
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+/* ---- setting aside ---- */
+
+/* directory/previous-<n>, the first that does not exist, made. */
+static char *make_previous(const char *directory, GError **error)
+{
+    for (int n = 1;; n++) {
+        char *path = g_strdup_printf("%s/previous-%d", directory, n);
+        if (g_mkdir(path, 0777) == 0)
+            return path;
+        if (errno != EEXIST) {
+            xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", path, g_strerror(errno));
+            g_free(path);
+            return NULL;
+        }
+        g_free(path);
+    }
+}
+
+static bool move(const char *directory, const char *name, const char *into, GError **error)
+{
+    char *from = g_build_filename(directory, name, NULL), *to = g_build_filename(into, name, NULL);
+    bool good = g_rename(from, to) == 0 || errno == ENOENT;
+    if (!good)
+        xlm_error_set(error, EX_IOERR, "%s: cannot be moved to %s: %s", from, to, g_strerror(errno));
+    g_free(from);
+    g_free(to);
+    return good;
+}
+
+/* After checkpoints have gone: `latest` points at the newest of those that stay, or is gone too. */
+static bool mend_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
+{
+    char *latest = g_build_filename(directory, "latest", NULL);
+    bool good = true;
+    if (!g_file_test(latest, G_FILE_TEST_EXISTS)) {
+        guint stay = 0;
+        while (stay < steps->len && g_array_index(steps, int64_t, stay) <= after)
+            stay++;
+        if (stay > 0)
+            good = point(directory, g_array_index(steps, int64_t, stay - 1), error);
+        else
+            g_unlink(latest);
+    }
+    g_free(latest);
+    return good;
+}
+
+/* Left by a run that was killed while writing. */
+static void remove_unfinished(const char *directory)
+{
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    const char *entry;
+    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
+        if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_STORE_UNFINISHED) == NULL)
+            continue;
+        char *path = g_build_filename(directory, entry, NULL);
+        if (g_unlink(path) == 0)
+            xlm_log_info("%s: removed; a run was killed while it wrote this", path);
+        g_free(path);
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+}
+
+static int set_aside(const char *directory, int64_t after, GError **error)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    char *into = NULL;
+    int moved = 0;
+    bool good = true;
+    for (guint i = 0; i < steps->len && good; i++) {
+        const int64_t step = g_array_index(steps, int64_t, i);
+        if (step <= after)
+            continue;
+        char *name = file_name(step);
+        good = (into != NULL || (into = make_previous(directory, error)) != NULL) && move(directory, name, into, error);
+        moved += good;
+        g_free(name);
+    }
+    if (good && moved > 0 && after < 0)
+        good = move(directory, "latest", into, error) && move(directory, "metrics.csv", into, error);
+    if (good && moved > 0 && after >= 0)
+        mend_latest(directory, steps, after, error);
+    g_free(into);
+    g_array_unref(steps);
+    return moved;
+}
+
+bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error)
+{
+    GError *failure = NULL;
+    *moved = 0;
+    if (comm->rank == 0) {
+        remove_unfinished(directory);
+        *moved = set_aside(directory, after, &failure);
+    }
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    xlm_comm_broadcast(comm, 0, moved, sizeof *moved);
+    return true;
+}

@@ -1,0 +1,86 @@
+/* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/dump.h"
+
+#include "train/model_attributes.h"
+
+static bool write_ints(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t n, GError **error)
+{
+    char *path = g_strconcat(folder, "/", name, NULL);
+    const uint64_t size = (uint64_t)n;
+    const bool good = xlm_store_dataset(store, path, XLM_I32, 1, &size, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, size, values, error);
+    g_free(path);
+    return good;
+}
+
+xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error)
+{
+    xlm_store *store = xlm_store_create(NULL, path, error);
+    if (store == NULL)
+        return NULL;
+    if (xlm_store_set_text(store, "/", "format", "xlm-mpi step dump", error) &&
+        xlm_store_set_int(store, "/", "format_version", 1, error) &&
+        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+        xlm_store_set_int(store, "/", "step", step, error) && xlm_model_attributes_write(store, model, error))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
+}
+
+static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
+{
+    return write_ints(store, folder, "ids", b->ids, b->tokens, error) &&
+           write_ints(store, folder, "original", b->original, b->tokens, error) &&
+           write_ints(store, folder, "positions", b->positions, b->tokens, error) &&
+           write_ints(store, folder, "languages", b->languages, b->tokens, error) &&
+           write_ints(store, folder, "types", b->types, b->tokens, error) &&
+           write_ints(store, folder, "offsets", b->offsets, b->sequences + 1, error) &&
+           write_ints(store, folder, "masked_positions", b->masked_rows, b->masked, error) &&
+           write_ints(store, folder, "targets", b->targets, b->masked, error);
+}
+
+bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)
+{
+    char *folder = g_strdup_printf("/streams/%s/batch", stream->name);
+    bool good = write_batch(store, folder, stream->batch, error);
+    g_free(folder);
+    for (int64_t l = 0; l <= layers && good; l++) {
+        const xlm_var *h = stream->hidden[l];
+        const uint64_t dims[2] = {(uint64_t)h->rows, (uint64_t)h->cols};
+        char *path = g_strdup_printf("/streams/%s/hidden/%" G_GINT64_FORMAT, stream->name, l);
+        good = xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
+               xlm_store_write(store, path, 0, dims[0], h->value, error);
+        g_free(path);
+    }
+    return good;
+}
+
+/* An objective has no array of its own: its numbers are the attributes of a dataset that holds its loss. */
+static bool write_objective(xlm_store *store, const xlm_dump_objective *o, GError **error)
+{
+    char *path = g_strdup_printf("/objectives/%s/loss", o->name);
+    const uint64_t one = 1;
+    const bool good = xlm_store_dataset(store, path, XLM_F64, 1, &one, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, 1, &o->loss, error) &&
+                      xlm_store_set_text(store, path, "plugin", o->plugin, error) &&
+                      xlm_store_set_text(store, path, "stream", o->stream != NULL ? o->stream : "", error) &&
+                      xlm_store_set_real(store, path, "weight", o->weight, error) &&
+                      xlm_store_set_int(store, path, "terms", o->terms, error);
+    g_free(path);
+    return good;
+}
+
+bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
+                     const xlm_parameters *parameters, const float *gradients, GError **error)
+{
+    bool good = xlm_store_set_real(store, "/", "loss", loss, error);
+    for (int k = 0; k < objectives && good; k++)
+        good = write_objective(store, &objective[k], error);
+    good = good && xlm_parameter_arrays_write(store, NULL, "/parameters", parameters, xlm_parameters_values(parameters), error) &&
+           xlm_parameter_arrays_write(store, NULL, "/gradients", parameters, gradients, error);
+    if (!good) {
+        xlm_store_discard(store);
+        return false;
+    }
+    return xlm_store_commit(store, error);
+}

@@ -1,0 +1,38 @@
+/* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Layout of the file of `xlm_train --dump-step FILE.h5` (T tokens, S sequences, M masked rows, d hidden size; dropout is off,
+ * the whole batch of each stream is one pass, no update is made):
+ *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the objectives)
+ *   /model                     attributes: the keys of section [model], vocabulary, languages
+ *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] types [T]
+ *                              offsets [S+1] masked_positions [M] (rows of the packed batch) targets [M], all i32
+ *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
+ *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms
+ *   /parameters/<parameter>    f32 [rows x cols] or [cols]
+ *   /gradients/<parameter>     of the weighted sum, before clipping */
+#ifndef XLM_TRAIN_DUMP_H
+#define XLM_TRAIN_DUMP_H
+
+#include "nn/model.h"
+#include "store/store.h"
+
+typedef struct xlm_dump_stream {
+    const char *name;
+    const xlm_batch *batch;
+    xlm_var *const *hidden; /* [layers + 1] */
+} xlm_dump_stream;
+
+typedef struct xlm_dump_objective {
+    const char *name, *plugin, *stream; /* stream NULL when it has none */
+    double weight, loss;
+    int64_t terms;
+} xlm_dump_objective;
+
+/* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next pass). */
+xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error);
+bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
+/* The rest; then the file is committed. On failure nothing is left. */
+bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
+                     const xlm_parameters *parameters, const float *gradients, GError **error);
+
+#endif

@@ -1,0 +1,86 @@
+/* xlm-mpi: the next step laid open in a file, dropout off. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/log.h"
+#include "train/dump.h"
+#include "train/pass.h"
+
+/* The whole batch of every stream, and the objectives without stream in one part. */
+static bool read_inputs(xlm_trainer *t, xlm_pass_input *input, int64_t *terms, GError **error)
+{
+    const int streams = t->job->streams;
+    for (int s = 0; s < streams; s++) {
+        xlm_batch *batch = XLM_TAKE(t->arena, xlm_batch, 1);
+        if (!xlm_stream_read(t->stream[s], t->step, 0, t->job->stream[s].config.batch, t->arena, batch, error))
+            return false;
+        input[s] = (xlm_pass_input){.stream = s, .batch = batch, .parts = 1, .only = -1};
+    }
+    input[streams] = (xlm_pass_input){.stream = -1, .parts = 1, .only = -1};
+    for (int s = 0; s <= streams; s++)
+        for (int k = 0; k < t->job->objectives; k++)
+            terms[k] += xlm_pass_count(t, &input[s], k);
+    return true;
+}
+
+static bool dump_passes(xlm_trainer *t, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, double *sums,
+                        GError **error)
+{
+    float *gradient = t->buffer[0];
+    memset(gradient, 0, sizeof(float) * (size_t)xlm_parameters_size(t->parameters));
+    for (int s = 0; s <= t->job->streams; s++) {
+        xlm_var **hidden = NULL;
+        xlm_tape_begin(t->tape, gradient, false, t->setup.seed, (uint64_t)t->step);
+        xlm_pass_run(t, &input[s], terms, true, sums, NULL, &hidden);
+        const xlm_dump_stream stream = {
+            .name = s < t->job->streams ? t->job->stream[s].name : NULL,
+            .batch = input[s].batch,
+            .hidden = hidden,
+        };
+        if (stream.batch != NULL && !xlm_dump_write_stream(store, t->config.layers, &stream, error))
+            return false;
+    }
+    return true;
+}
+
+static bool dump(xlm_trainer *t, const char *path, GError **error)
+{
+    const int objectives = t->job->objectives;
+    xlm_pass_input *input = g_new0(xlm_pass_input, t->job->streams + 1);
+    xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
+    int64_t *terms = g_new0(int64_t, objectives);
+    double *sums = g_new0(double, objectives), loss = 0;
+
+    xlm_arena_reset(t->arena);
+    xlm_store *store = NULL;
+    bool good = read_inputs(t, input, terms, error) &&
+                (store = xlm_dump_create(path, &t->config, t->step, error)) != NULL;
+    if (good && !dump_passes(t, store, input, terms, sums, error)) {
+        xlm_store_discard(store);
+        good = false;
+    }
+    for (int k = 0; k < objectives; k++) {
+        const xlm_job_objective *o = &t->job->objective[k];
+        rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
+                                       terms[k] > 0 ? sums[k] / (double)terms[k] : 0, terms[k]};
+        loss += rows[k].weight * rows[k].loss;
+    }
+    good = good && xlm_dump_finish(store, objectives, rows, loss, t->parameters, t->buffer[0], error);
+    if (good)
+        xlm_log_info("step %" G_GINT64_FORMAT " written to %s: loss %.6f", t->step, path, loss);
+    g_free(input);
+    g_free(rows);
+    g_free(terms);
+    g_free(sums);
+    return good;
+}
+
+bool xlm_trainer_dump_step(xlm_trainer *trainer, const char *path, GError **error)
+{
+    GError *failure = NULL;
+    if (trainer->comm->rank == 0)
+        dump(trainer, path, &failure);
+    if (xlm_comm_agree(trainer->comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}

@@ -1,0 +1,19 @@
+/* xlm-mpi: losses on held-out text. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_EVALUATE_H
+#define XLM_TRAIN_EVALUATE_H
+
+#include "train/trainer.h"
+
+/* One objective on held-out text. language -1: all languages, else a language id. perplexity and accuracy are of the predicted tokens, and
+ * NAN for objectives that give no scores (then there is a row for all languages only). */
+typedef struct xlm_evaluation {
+    int objective, language;
+    int64_t terms;
+    double loss, perplexity, accuracy;
+} xlm_evaluation;
+
+/* Collective. Evaluate every objective on the held-out part of its stream, dropout off, with at most `instances` instances a
+ * stream, spread evenly over it. *rows is new memory (g_free), the same on all ranks and for any number of them. */
+bool xlm_evaluate(xlm_trainer *trainer, int64_t instances, xlm_evaluation **rows, int *n, GError **error);
+
+#endif

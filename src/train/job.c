@@ -1,0 +1,232 @@
+/* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/job.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/options.h"
+
+static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {"objective", true}, {NULL, false}};
+
+#define TRAIN(member) offsetof(xlm_train_config, member)
+#define OPTIMISER(member) offsetof(xlm_train_config, optimiser.member)
+
+static const xlm_option train_options[] = {
+    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "prepared corpus, from xlm_prep", TRAIN(corpus)},
+    {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TRAIN(output)},
+    {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
+    {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TRAIN(seed)},
+    {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
+     "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give identical bits",
+     TRAIN(granules)},
+    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use", TRAIN(threads)},
+    {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "update rule", OPTIMISER(algorithm)},
+    {"learning_rate", XLM_OPTION_REAL, "1e-4", 0, 10, NULL, "highest learning rate", OPTIMISER(learning_rate)},
+    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up", OPTIMISER(schedule)},
+    {"warmup", XLM_OPTION_INT, "0", 0, 1e12, NULL, "steps of linear warm-up", OPTIMISER(warmup)},
+    {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay of the first moment", OPTIMISER(beta1)},
+    {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay of the second moment", OPTIMISER(beta2)},
+    {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "added to the root of the second moment", OPTIMISER(epsilon)},
+    {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "not on biases and LayerNorm", OPTIMISER(weight_decay)},
+    {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", OPTIMISER(clip)},
+    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", TRAIN(log_every)},
+    {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from evaluation to evaluation on held-out text; 0: at the end only",
+     TRAIN(evaluate_every)},
+    {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL, "most held-out instances a stream in an evaluation", TRAIN(evaluate_instances)},
+    {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from checkpoint to checkpoint; 0: at the end only",
+     TRAIN(checkpoint_every)},
+    {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "newest checkpoints that are kept", TRAIN(keep)},
+    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+};
+
+static const xlm_option objective_options[] = {
+    {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL, "objective by name, or the path of a module of your own; default: the section's name",
+     offsetof(xlm_job_objective, plugin)},
+    {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "stream it reads; may be left out for objectives without stream",
+     offsetof(xlm_job_objective, stream_name)},
+    {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss", offsetof(xlm_job_objective, weight)},
+    {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "updates before it takes part", offsetof(xlm_job_objective, begin)},
+    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+};
+
+static const xlm_option no_options[] = {{NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};
+
+static const xlm_option *plugin_options(const xlm_loss_class *cls) { return cls->options != NULL ? cls->options : no_options; }
+
+/* An error about a section, led by the place where it stands. */
+static bool section_error(const xlm_jobfile *file, const char *section, const char *key, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(5, 6);
+static bool section_error(const xlm_jobfile *file, const char *section, const char *key, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments), *place = xlm_jobfile_place(file, section, key);
+    va_end(arguments);
+    xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
+    g_free(what);
+    g_free(place);
+    return false;
+}
+
+static bool read_streams(xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    char **names = xlm_jobfile_names(file, "stream");
+    const int n = (int)g_strv_length(names);
+    bool good = true;
+    job->stream = g_new0(xlm_job_stream, MAX(n, 1));
+    for (int s = 0; s < n && good; s++) {
+        char *section = g_strdup_printf("stream %s", names[s]);
+        good = xlm_options_parse(xlm_stream_options, file, section, &job->stream[s].config, error);
+        if (good)
+            job->stream[job->streams++].name = g_strdup(names[s]);
+        g_free(section);
+    }
+    g_strfreev(names);
+    return good;
+}
+
+static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char *section, xlm_job_objective *o, GError **error)
+{
+    o->stream = -1;
+    if (o->stream_name == NULL) {
+        if (o->cls->needs_stream)
+            return section_error(file, section, NULL, error, "objective \"%s\" reads a stream; say which with stream = NAME", o->cls->name);
+        return true;
+    }
+    if (!o->cls->needs_stream)
+        return section_error(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out", o->cls->name);
+    for (int s = 0; s < job->streams; s++)
+        if (strcmp(job->stream[s].name, o->stream_name) == 0)
+            o->stream = s;
+    if (o->stream < 0)
+        return section_error(file, section, "stream", error, "there is no section [stream %s]", o->stream_name);
+    return true;
+}
+
+static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, xlm_job_objective *o, GError **error)
+{
+    char *section = g_strdup_printf("objective %s", name);
+    o->name = g_strdup(name);
+    bool good = xlm_options_read(objective_options, file, section, o, error);
+    if (good && o->plugin == NULL)
+        o->plugin = g_strdup(name);
+    good = good && (o->cls = xlm_plugin_load(o->plugin, &o->module, error)) != NULL;
+    if (good && o->cls->state_size > 0)
+        o->state = g_malloc0(o->cls->state_size);
+    if (good) {
+        const xlm_option *tables[] = {objective_options, plugin_options(o->cls), NULL};
+        good = xlm_options_check_keys(tables, file, section, error) &&
+               xlm_options_read(plugin_options(o->cls), file, section, o->state, error) &&
+               find_stream(job, file, section, o, error);
+    }
+    g_free(section);
+    return good;
+}
+
+static bool read_objectives(xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    char **names = xlm_jobfile_names(file, "objective");
+    const int n = (int)g_strv_length(names);
+    bool good = true;
+    job->objective = g_new0(xlm_job_objective, MAX(n, 1));
+    for (int k = 0; k < n && good; k++)
+        good = read_objective(job, file, names[k], &job->objective[job->objectives++], error);
+    g_strfreev(names);
+    return good;
+}
+
+/* What no single option can say. */
+static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    const int64_t g = job->train.granules;
+    if ((g & (g - 1)) != 0)
+        return section_error(file, "train", "granules", error, "granules = %" G_GINT64_FORMAT " is not a power of two", g);
+    if (job->objectives == 0)
+        return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least", xlm_jobfile_path(file));
+    for (int s = 0; s < job->streams; s++) {
+        bool used = false;
+        for (int k = 0; k < job->objectives; k++)
+            used |= job->objective[k].stream == s;
+        if (!used) {
+            char *section = g_strdup_printf("stream %s", job->stream[s].name);
+            section_error(file, section, NULL, error, "no objective names this stream");
+            g_free(section);
+            return false;
+        }
+    }
+    return true;
+}
+
+xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
+{
+    xlm_jobfile *file = xlm_jobfile_load(path, kinds, overrides, error);
+    if (file == NULL)
+        return NULL;
+    xlm_job *job = g_new0(xlm_job, 1);
+    job->text = xlm_jobfile_text(file);
+    const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
+                      xlm_options_parse(train_options, file, "train", &job->train, error) &&
+                      read_streams(job, file, error) && read_objectives(job, file, error) && check_job(job, file, error);
+    xlm_jobfile_free(file);
+    if (good)
+        return job;
+    xlm_job_free(job);
+    return NULL;
+}
+
+void xlm_job_free(xlm_job *job)
+{
+    if (job == NULL)
+        return;
+    for (int s = 0; s < job->streams; s++) {
+        xlm_options_free(xlm_stream_options, &job->stream[s].config);
+        g_free(job->stream[s].name);
+    }
+    for (int k = 0; k < job->objectives; k++) {
+        xlm_job_objective *o = &job->objective[k];
+        if (o->state != NULL)
+            xlm_options_free(plugin_options(o->cls), o->state);
+        g_free(o->state);
+        xlm_options_free(objective_options, o);
+        g_free(o->name);
+        if (o->module != NULL)
+            g_module_close(o->module);
+    }
+    xlm_options_free(train_options, &job->train);
+    xlm_options_free(xlm_model_options, &job->model);
+    g_free(job->stream);
+    g_free(job->objective);
+    g_free(job->text);
+    g_free(job);
+}
+
+static void help_section(GString *text, const char *section, const char *about, const xlm_option *table)
+{
+    g_string_append_printf(text, "[%s]\n  %s\n\n", section, about);
+    xlm_options_help(table, text);
+    g_string_append_c(text, '\n');
+}
+
+void xlm_job_print_help(FILE *out)
+{
+    GString *text = g_string_new(NULL);
+    help_section(text, "model", "the encoder", xlm_model_options);
+    help_section(text, "train", "the run", train_options);
+    help_section(text, "stream NAME", "what the encoder reads; any number of them", xlm_stream_options);
+    help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
+    char **names = xlm_plugin_names();
+    for (char **name = names; *name != NULL; name++) {
+        GModule *module = NULL;
+        const xlm_loss_class *cls = xlm_plugin_load(*name, &module, NULL);
+        if (cls == NULL)
+            continue;
+        g_string_append_printf(text, "[objective NAME] with plugin = %s\n  %s%s\n\n", *name, cls->summary,
+                               cls->options == NULL ? "; no options of its own" : "");
+        xlm_options_help(plugin_options(cls), text);
+        g_module_close(module);
+    }
+    g_strfreev(names);
+    fputs(text->str, out);
+    g_string_free(text, TRUE);
+}

@@ -1,0 +1,64 @@
+/* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (corpus/stream.h), any number of [objective NAME]:
+ * plugin, stream, weight, begin, and the plugin's own options. */
+#ifndef XLM_TRAIN_JOB_H
+#define XLM_TRAIN_JOB_H
+
+#include <stdio.h>
+
+#include "base/jobfile.h"
+#include "corpus/stream.h"
+#include "nn/model.h"
+#include "train/optimiser.h"
+#include "train/plugins.h"
+
+/* Section [train]. */
+typedef struct xlm_train_config {
+    char *corpus;              /* corpus.h5 */
+    char *output;              /* directory of checkpoints and metrics */
+    int64_t steps;
+    int64_t seed;
+    int64_t granules;          /* passes a step is cut into, a power of two */
+    int64_t threads;           /* of a rank; 0: its cores */
+    xlm_optimiser_config optimiser;
+    int64_t log_every;
+    int64_t evaluate_every, evaluate_instances;
+    int64_t checkpoint_every, keep;
+} xlm_train_config;
+
+typedef struct xlm_job_stream {
+    char *name;
+    xlm_stream_config config;
+} xlm_job_stream;
+
+typedef struct xlm_job_objective {
+    char *name;
+    char *plugin;
+    char *stream_name;         /* NULL: none */
+    int stream;                /* index, or -1 */
+    double weight;
+    int64_t begin;             /* first step it takes part in */
+    GModule *module;
+    const xlm_loss_class *cls;
+    void *state;               /* cls->state_size bytes, options filled in */
+} xlm_job_objective;
+
+typedef struct xlm_job {
+    char *text;                /* the effective job file, overrides applied */
+    xlm_model_config model;
+    xlm_train_config train;
+    int streams, objectives;
+    xlm_job_stream *stream;
+    xlm_job_objective *objective;
+} xlm_job;
+
+/* Read and check a job file with overrides ("train.steps=100", NULL-terminated or NULL), load its plugins. Not collective.
+ * Errors name file, section, key, and the nearest valid name: EX_NOINPUT, EX_CONFIG. */
+xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error);
+void xlm_job_free(xlm_job *job);
+
+/* Every section and key with type, default, range and meaning, installed plugins' options included. */
+void xlm_job_print_help(FILE *out);
+
+#endif

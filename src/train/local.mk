@@ -1,0 +1,19 @@
+# Floor 5: jobs, optimisers, the step, checkpoints, signals.
+train_sources = \
+	src/train/checkpoint.c src/train/checkpoint.h \
+	src/train/checkpoint_files.c src/train/checkpoint_files.h \
+	src/train/declaration.c src/train/declaration.h \
+	src/train/dump.c src/train/dump.h \
+	src/train/dump_step.c \
+	src/train/evaluate.c src/train/evaluate.h \
+	src/train/job.c src/train/job.h \
+	src/train/memory.c \
+	src/train/model_attributes.c src/train/model_attributes.h \
+	src/train/optimiser.c src/train/optimiser.h \
+	src/train/pass.c src/train/pass.h \
+	src/train/plugins.c src/train/plugins.h \
+	src/train/report.c src/train/report.h \
+	src/train/run.c src/train/run.h \
+	src/train/signals.c src/train/signals.h \
+	src/train/step.c \
+	src/train/trainer.c src/train/trainer.h

@@ -1,0 +1,93 @@
+/* xlm-mpi: how much memory a run will need, and whether its node has it. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "train/trainer.h"
+
+/* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
+static uint64_t node_memory(void)
+{
+    char *text = NULL;
+    uint64_t kib = 0;
+    if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
+        const char *line = strstr(text, "MemAvailable:");
+        if (line != NULL)
+            kib = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10);
+    }
+    g_free(text);
+    return kib * 1024;
+}
+
+/* A number in a file of the control group; UINT64_MAX when there is none or it says "max". */
+static uint64_t group_number(const char *group, const char *name)
+{
+    char *path = g_strconcat("/sys/fs/cgroup", group, "/", name, NULL), *text = NULL;
+    uint64_t number = UINT64_MAX;
+    if (g_file_get_contents(path, &text, NULL, NULL) && g_ascii_isdigit(*text))
+        number = g_ascii_strtoull(text, NULL, 10);
+    g_free(text);
+    g_free(path);
+    return number;
+}
+
+/* What the control group (a Slurm step, a container) still lets its processes have; UINT64_MAX without a limit. Version 2
+ * of control groups; each level up to the root may set a limit. */
+static uint64_t group_memory(void)
+{
+    char *text = NULL;
+    uint64_t least = UINT64_MAX;
+    if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
+        return least;
+    char *line = g_strstr_len(text, -1, "0::/");
+    if (line != NULL) {
+        char *group = g_strndup(line + 3, strcspn(line + 3, "\n"));
+        for (;;) {
+            const uint64_t limit = group_number(group, "memory.max"), used = group_number(group, "memory.current");
+            if (limit != UINT64_MAX && used != UINT64_MAX)
+                least = MIN(least, limit > used ? limit - used : 0);
+            char *slash = strrchr(group, '/');
+            if (slash == NULL)
+                break;
+            *slash = '\0';
+        }
+        g_free(group);
+    }
+    g_free(text);
+    return least;
+}
+
+/* The largest pass: a granule of any stream. Evaluation passes are no larger. */
+static uint64_t largest_pass(const xlm_trainer *t)
+{
+    uint64_t most = 0;
+    for (int s = 0; s < t->job->streams; s++) {
+        const xlm_stream_config *c = &t->job->stream[s].config;
+        const int64_t instances = (c->batch + t->granules - 1) / t->granules, length = xlm_stream_longest(t->stream[s]);
+        const int64_t tokens = instances * length, masked = (int64_t)((double)tokens * c->mask * 1.1) + instances;
+        most = MAX(most, xlm_model_pass_bytes(&t->config, tokens, length, masked));
+    }
+    return most;
+}
+
+bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estimate, GError **error)
+{
+    const xlm_trainer *t = trainer;
+    const uint64_t flat = (uint64_t)xlm_parameters_size(t->parameters) * sizeof(float);
+    xlm_memory_estimate e = {.parameters = flat, .moments = 2 * flat, .pass = largest_pass(t)};
+    e.gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(t);
+    /* Two ranks or more: the half that arrives in an exchange. */
+    const uint64_t exchange = t->comm->ranks > 1 ? flat / 2 : 0;
+    const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
+    e.total = e.parameters + e.moments + e.gradients + e.pass + exchange + program;
+    e.node_needed = (uint64_t)xlm_comm_sum_node(t->comm, (int64_t)e.total);
+    e.node_available = MIN(node_memory(), group_memory());
+    *estimate = e;
+    GError *failure = NULL;
+    if (e.node_available > 0 && e.node_needed > e.node_available)
+        xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has %.1f GiB free; "
+                      "lower the batch or the model, raise granules, or use more nodes", (double)e.node_needed / (1 << 30),
+                      t->comm->local_ranks, (double)e.total / (1 << 30), (double)e.node_available / (1 << 30));
+    if (xlm_comm_agree(t->comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}

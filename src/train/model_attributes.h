@@ -1,0 +1,20 @@
+/* xlm-mpi: a model's configuration and flat arrays of parameters in HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_MODEL_ATTRIBUTES_H
+#define XLM_TRAIN_MODEL_ATTRIBUTES_H
+
+#include "nn/model.h"
+#include "store/store.h"
+
+/* Attributes of the group /model: every key of section [model], vocabulary, languages. Collective as the store is. */
+bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
+bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error);
+
+/* Path of a parameter's array: prefix/name. With the prefix "/model", names "objectives/..." are at the top instead. g_free. */
+char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);
+
+/* Write flat[size] as one dataset a parameter under prefix, f32 [rows x cols] or [cols], with checksums. comm: of the store,
+ * each rank writes its share of the rows; NULL when the store is of one process. */
+bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
+                                const float *flat, GError **error);
+
+#endif

@@ -1,0 +1,54 @@
+/* xlm-mpi: optimisers, learning-rate schedules and clipping. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * All work on flat arrays of the layout of the parameters, with sums over fixed chunks, so every rank and thread count
+ * makes the same update from the same gradient. */
+#ifndef XLM_TRAIN_OPTIMISER_H
+#define XLM_TRAIN_OPTIMISER_H
+
+#include <stdbool.h>
+
+#include "tensor/parameters.h"
+
+enum { XLM_OPTIMISER_ADAMW, XLM_OPTIMISER_ADAM, XLM_OPTIMISER_LAMB };
+enum { XLM_SCHEDULE_LINEAR, XLM_SCHEDULE_INVERSE_SQRT, XLM_SCHEDULE_CONSTANT };
+
+/* Part of section [train]. */
+typedef struct xlm_optimiser_config {
+    int64_t algorithm; /* XLM_OPTIMISER_... */
+    double learning_rate;
+    int64_t schedule; /* XLM_SCHEDULE_... */
+    int64_t warmup;   /* steps */
+    double beta1, beta2, epsilon;
+    double weight_decay;
+    double clip; /* largest global L2 norm of the gradient; 0: none */
+} xlm_optimiser_config;
+
+typedef struct xlm_optimiser {
+    xlm_optimiser_config config;
+    xlm_parameters *parameters;
+    float *first_moment, *second_moment; /* [size] */
+} xlm_optimiser;
+
+/* Moments of zero. */
+xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters);
+void xlm_optimiser_free(xlm_optimiser *optimiser);
+
+/* Learning rate of update number `step` (0, 1, ...) of `steps`: warm-up peak·(step+1)/warmup, then
+ *   linear        peak · (steps − step) / (steps − warmup)
+ *   inverse-sqrt  peak · sqrt(warmup / (step + 1)), warmup at least 1
+ *   constant      peak */
+double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
+
+/* L2 norm of the flat gradient, in double. NaN or infinite when the gradient is not finite. */
+double xlm_gradient_norm(const xlm_parameters *parameters, const float *gradient);
+
+/* Update number `step` with the gradient times `factor` (the clipping factor min(1, clip / norm)). The gradient's array
+ * is used as scratch.
+ *   m ← β₁ m + (1−β₁) g,  v ← β₂ v + (1−β₂) g²,  u = (m / (1−β₁ᵗ)) / (sqrt(v / (1−β₂ᵗ)) + ε),  t = step + 1
+ *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019
+ *   adam   the same with g + λ w in place of g, w ← w − lr u     Kingma & Ba 2015
+ *   lamb   r = u + λ w, w ← w − lr (|w| / |r|) r, norms of each parameter; ratio 1 where one is 0    You et al. 2020
+ * λ is 0 for parameters without decay (biases and LayerNorm). */
+void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate);
+
+#endif

@@ -1,0 +1,62 @@
+/* xlm-mpi: one forward pass of a stream's batch, or of an objective without stream, and its losses. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/pass.h"
+
+static xlm_pass make_pass(const xlm_trainer *trainer, const xlm_pass_input *input, xlm_var **hidden, xlm_score *scores)
+{
+    return (xlm_pass){
+        .model = trainer->model,
+        .batch = input->batch,
+        .hidden = hidden,
+        .layers = trainer->config.layers,
+        .step = trainer->step,
+        .part = input->part,
+        .parts = input->parts,
+        .scores = scores,
+    };
+}
+
+bool xlm_pass_has(const xlm_trainer *trainer, const xlm_pass_input *input, int k)
+{
+    const xlm_job_objective *objective = &trainer->job->objective[k];
+    return objective->stream == input->stream && trainer->step >= objective->begin &&
+           (input->only < 0 || input->only == k);
+}
+
+int64_t xlm_pass_count(xlm_trainer *trainer, const xlm_pass_input *input, int k)
+{
+    if (!xlm_pass_has(trainer, input, k))
+        return 0;
+    xlm_loss *loss = &trainer->loss[k];
+    if (loss->cls->count != NULL) {
+        const xlm_pass pass = make_pass(trainer, input, NULL, NULL);
+        return loss->cls->count(loss, &pass);
+    }
+    return input->batch != NULL ? input->batch->masked : input->part == 0;
+}
+
+void xlm_pass_run(xlm_trainer *trainer, const xlm_pass_input *input, const int64_t *totals, bool backward,
+                  double *loss_sums, xlm_score *scores, xlm_var ***hidden)
+{
+    xlm_tape *tape = trainer->tape;
+    bool any = false;
+    for (int k = 0; k < trainer->job->objectives; k++)
+        any |= xlm_pass_count(trainer, input, k) > 0;
+    if (!any && hidden == NULL)
+        return;
+    xlm_var **states = input->batch != NULL ? xlm_model_encode(trainer->model, tape, input->batch) : NULL;
+    if (hidden != NULL)
+        *hidden = states;
+    for (int k = 0; k < trainer->job->objectives; k++) {
+        const int64_t terms = xlm_pass_count(trainer, input, k);
+        if (terms == 0)
+            continue;
+        xlm_loss *loss = &trainer->loss[k];
+        const xlm_pass pass = make_pass(trainer, input, states, scores);
+        xlm_var *mean = loss->cls->loss(loss, tape, &pass);
+        loss_sums[k] += (double)mean->value[0] * (double)terms;
+        if (backward)
+            xlm_tape_seed(tape, mean, trainer->job->objective[k].weight * (double)terms / (double)totals[k]);
+    }
+    if (backward)
+        xlm_tape_backward(tape);
+}

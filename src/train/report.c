@@ -1,0 +1,230 @@
+/* xlm-mpi: what a training run tells its user. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tensor/gemm.h"
+
+static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
+                             "gradient_norm,tokens,seconds\n";
+
+struct xlm_report {
+    const xlm_trainer *trainer;
+    FILE *metrics; /* NULL on all ranks but 0 */
+    bool write_failed;
+    /* since the last line of the log */
+    double since, flops, paused_at, paused_flops;
+    int64_t steps, tokens;
+    double loss, *objective_loss;
+    int64_t *objective_steps;
+    /* of the run, for the time left */
+    double run_seconds;
+    int64_t run_steps;
+    double last_step_at;
+};
+
+/* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
+static char *rows_up_to(const char *path, int64_t step)
+{
+    char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return NULL;
+    char *end = text;
+    for (char *line = text; *line != '\0';) {
+        char *next = strchr(line, '\n');
+        if (next == NULL)
+            break; /* a line cut short by a crash */
+        if (g_ascii_isdigit(*line) && g_ascii_strtoll(line, NULL, 10) > step)
+            break;
+        line = end = next + 1;
+    }
+    *end = '\0';
+    return text;
+}
+
+/* The rows that stay are put in place whole, so that a full disk does not cost an earlier run's rows. */
+static FILE *open_metrics(const xlm_trainer *trainer, bool resumed, GError **error)
+{
+    char *path = g_build_filename(trainer->job->train.output, "metrics.csv", NULL);
+    char *kept = resumed ? rows_up_to(path, trainer->step) : NULL;
+    const char *text = kept != NULL && *kept != '\0' ? kept : HEADER;
+    FILE *file = NULL;
+    GError *failure = NULL;
+    if (!g_file_set_contents(path, text, -1, &failure))
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, failure->message);
+    else if ((file = fopen(path, "a")) == NULL)
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, g_strerror(errno));
+    g_clear_error(&failure);
+    g_free(kept);
+    g_free(path);
+    return file;
+}
+
+xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **error)
+{
+    xlm_report *r = g_new0(xlm_report, 1);
+    GError *failure = NULL;
+    r->trainer = trainer;
+    r->objective_loss = g_new0(double, MAX(trainer->job->objectives, 1));
+    r->objective_steps = g_new0(int64_t, MAX(trainer->job->objectives, 1));
+    if (trainer->comm->rank == 0)
+        r->metrics = open_metrics(trainer, resumed, &failure);
+    if (!xlm_comm_agree(trainer->comm, &failure)) {
+        xlm_report_close(r);
+        g_propagate_error(error, failure);
+        return NULL;
+    }
+    r->since = r->last_step_at = xlm_clock();
+    r->flops = xlm_gemm_flops();
+    return r;
+}
+
+void xlm_report_flush(xlm_report *report)
+{
+    xlm_report *r = report;
+    if (r->metrics == NULL)
+        return;
+    const bool failed = fflush(r->metrics) != 0 || ferror(r->metrics);
+    if (failed && !r->write_failed)
+        xlm_log_warn("%s/metrics.csv: rows were lost: %s", r->trainer->job->train.output, g_strerror(errno));
+    r->write_failed |= failed;
+}
+
+void xlm_report_close(xlm_report *report)
+{
+    if (report == NULL)
+        return;
+    if (report->metrics != NULL) {
+        xlm_report_flush(report);
+        fclose(report->metrics);
+    }
+    g_free(report->objective_loss);
+    g_free(report->objective_steps);
+    g_free(report);
+}
+
+void xlm_report_pause(xlm_report *report)
+{
+    report->paused_at = xlm_clock();
+    report->paused_flops = xlm_gemm_flops();
+}
+
+void xlm_report_resume(xlm_report *report)
+{
+    const double away = xlm_clock() - report->paused_at;
+    report->since += away;
+    report->last_step_at += away;
+    report->flops += xlm_gemm_flops() - report->paused_flops;
+}
+
+static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
+{
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g\n", r->trainer->step,
+            s->loss, s->learning_rate, s->gradient_norm, s->tokens, seconds);
+    for (int k = 0; k < r->trainer->job->objectives; k++)
+        if (s->terms[k] > 0)
+            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,\n", r->trainer->step,
+                    r->trainer->job->objective[k].name, s->terms[k], s->objective_loss[k]);
+}
+
+/* Mean loss since the last line: " loss 5.1234", with each objective's where there are several. */
+static void describe_losses(const xlm_report *r, GString *line)
+{
+    g_string_append_printf(line, "loss %.4f", r->loss / (double)r->steps);
+    if (r->trainer->job->objectives < 2)
+        return;
+    for (int k = 0; k < r->trainer->job->objectives; k++)
+        if (r->objective_steps[k] > 0)
+            g_string_append_printf(line, "%s%s %.4f", k == 0 ? " (" : ", ", r->trainer->job->objective[k].name,
+                                   r->objective_loss[k] / (double)r->objective_steps[k]);
+    g_string_append_c(line, ')');
+}
+
+static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool interval)
+{
+    const xlm_trainer *t = r->trainer;
+    const double seconds = MAX(now - r->since, 1e-9);
+    const double rate = (xlm_gemm_flops() - r->flops) / seconds * 1e-9;
+    char tokens[16], left[16];
+    GString *line = g_string_new(NULL);
+    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  ", t->step, t->job->train.steps);
+    describe_losses(r, line);
+    g_string_append_printf(line, "  lr %.2e  |g| %.2f  %s tokens/s  %.0f%% of GEMM  %s left", s->learning_rate,
+                           s->gradient_norm, xlm_log_count((double)r->tokens / seconds, tokens),
+                           t->hardware.gemm_gflops > 0 ? 100 * rate / t->hardware.gemm_gflops : 0,
+                           xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(t->job->train.steps - t->step),
+                                            left));
+    if (interval)
+        xlm_log_info("%s", line->str);
+    else
+        xlm_log_live("%s", line->str);
+    g_string_free(line, TRUE);
+}
+
+static void start_interval(xlm_report *r, double now)
+{
+    r->since = now;
+    r->flops = xlm_gemm_flops();
+    r->steps = r->tokens = 0;
+    r->loss = 0;
+    memset(r->objective_loss, 0, sizeof(double) * (size_t)r->trainer->job->objectives);
+    memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->trainer->job->objectives);
+}
+
+void xlm_report_step(xlm_report *report, const xlm_step_report *step)
+{
+    xlm_report *r = report;
+    if (r->metrics == NULL)
+        return;
+    const double now = xlm_clock(), seconds = MAX(now - r->last_step_at, 1e-9);
+    r->last_step_at = now;
+    r->run_seconds += seconds;
+    r->run_steps++;
+    r->steps++;
+    r->tokens += step->tokens;
+    r->loss += step->loss;
+    for (int k = 0; k < r->trainer->job->objectives; k++) {
+        if (step->terms[k] == 0)
+            continue;
+        r->objective_loss[k] += step->objective_loss[k];
+        r->objective_steps[k]++;
+    }
+    write_rows(r, step, seconds);
+    const bool interval = r->trainer->step % r->trainer->job->train.log_every == 0 ||
+                          r->trainer->step == r->trainer->job->train.steps;
+    if (interval || xlm_log_is_live())
+        print_line(r, step, now, interval && !xlm_log_is_live());
+    if (interval) {
+        xlm_report_flush(r);
+        start_interval(r, now);
+    }
+}
+
+void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n)
+{
+    if (report->metrics == NULL)
+        return;
+    const xlm_trainer *t = report->trainer;
+    for (int i = 0; i < n; i++) {
+        const xlm_evaluation *e = &rows[i];
+        const char *objective = t->job->objective[e->objective].name;
+        const char *language = e->language < 0 ? "all" : t->setup.languages[e->language];
+        fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", t->step, objective, language,
+                e->terms, e->loss);
+        if (isnan(e->perplexity)) {
+            fputs(",,,,,\n", report->metrics);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", t->step,
+                         objective, language, e->loss, e->terms);
+        } else {
+            fprintf(report->metrics, "%.10g,%.6g,,,,\n", e->perplexity, e->accuracy);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)",
+                         t->step, objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
+        }
+    }
+    xlm_report_flush(report);
+}

@@ -1,0 +1,32 @@
+/* xlm-mpi: what a training run tells its user. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * On a terminal one live line; in a log one line an interval; and metrics.csv in the output directory:
+ *   step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds
+ * One row a step for "total" (the weighted sum) and one for each objective (split "train"), and the rows of each evaluation (split
+ * "held_out"). Fields that do not apply are empty. */
+#ifndef XLM_TRAIN_REPORT_H
+#define XLM_TRAIN_REPORT_H
+
+#include "train/evaluate.h"
+#include "train/trainer.h"
+
+typedef struct xlm_report xlm_report;
+
+/* Rank 0 opens metrics.csv, keeping the rows up to trainer->step when `resumed`; on other ranks a report that prints nothing.
+ * Collective. */
+xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **error);
+/* Flush and close; an error of writing (a full disk) is told as a warning. */
+void xlm_report_close(xlm_report *report);
+
+/* Write out the rows so far: a checkpoint's rows should be in the file before it. */
+void xlm_report_flush(xlm_report *report);
+
+/* After each update. */
+void xlm_report_step(xlm_report *report, const xlm_step_report *step);
+/* After each evaluation: a table in the log, rows in metrics.csv. The time it took is not counted against tokens/s. */
+void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n);
+/* Time outside of steps (evaluation, checkpoints) that tokens/s should not count: call before and after. */
+void xlm_report_pause(xlm_report *report);
+void xlm_report_resume(xlm_report *report);
+
+#endif

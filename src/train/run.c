@@ -1,0 +1,209 @@
+/* xlm-mpi: the loop of a training run: steps, evaluations, checkpoints, signals. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/run.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "train/evaluate.h"
+#include "train/report.h"
+#include "train/signals.h"
+
+static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
+
+static void print_plan(const xlm_trainer *t, const xlm_memory_estimate *e)
+{
+    const xlm_model_config *c = &t->config;
+    char parameters[16];
+    xlm_log_info("model: %" G_GINT64_FORMAT " layers x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
+                 " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, c->hidden_size, c->attention_heads, c->vocabulary,
+                 xlm_parameters_elements(t->parameters),
+                 xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters));
+    xlm_log_info("memory: %.2f GiB a rank (parameters %.2f, optimiser %.2f, gradients %.2f, a pass %.2f); this node: %.2f of %.1f GiB free",
+                 gib(e->total), gib(e->parameters), gib(e->moments), gib(e->gradients), gib(e->pass), gib(e->node_needed),
+                 gib(e->node_available));
+}
+
+static void print_hardware(const xlm_trainer *t)
+{
+    const xlm_hardware *h = &t->hardware;
+    xlm_log_info("ranks: %d (%d on this node) x %d threads; %" G_GINT64_FORMAT " granules a step", t->comm->ranks,
+                 t->comm->local_ranks, h->threads, t->granules);
+    xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
+}
+
+/* Parameters, moments and step from the checkpoint that the options ask for. *resumed: there was one. */
+static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed, GError **error)
+{
+    xlm_run_state state = xlm_trainer_state(t);
+    char *found = NULL;
+    int moved = 0;
+    bool good = true;
+    *resumed = false;
+    switch (options->resume) {
+    case XLM_RESUME_NEVER:
+        break;
+    case XLM_RESUME_FILE:
+        good = xlm_checkpoint_read(t->comm, options->resume_file, &state, error);
+        found = good ? g_strdup(options->resume_file) : NULL;
+        break;
+    default:
+        good = xlm_checkpoint_resume(t->comm, t->job->train.output, &state, &found, error);
+    }
+    /* Later ones are damaged, or of a course that is given up: the next resumption must not find them. */
+    if (good && options->dump_step == NULL)
+        good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL ? state.step : -1, &moved, error);
+    if (good && moved > 0)
+        xlm_log_info("%s: %d checkpoints moved aside into previous-*", t->job->train.output, moved);
+    if (good && found != NULL) {
+        t->step = state.step;
+        *resumed = true;
+        xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, t->step);
+    }
+    g_free(found);
+    return good;
+}
+
+static bool write_checkpoint(xlm_trainer *t, GError **error)
+{
+    const double start = xlm_clock();
+    const xlm_run_state state = xlm_trainer_state(t);
+    if (!xlm_checkpoint_write(t->comm, t->job->train.output, &state, t->job->train.keep, error))
+        return false;
+    xlm_log_info("checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5 written in %.1f s", t->job->train.output, t->step,
+                 xlm_clock() - start);
+    return true;
+}
+
+static bool evaluate(xlm_trainer *t, xlm_report *report, GError **error)
+{
+    xlm_evaluation *rows;
+    int n;
+    xlm_report_pause(report);
+    if (!xlm_evaluate(t, t->job->train.evaluate_instances, &rows, &n, error))
+        return false;
+    xlm_report_resume(report);
+    xlm_report_evaluation(report, rows, n);
+    g_free(rows);
+    return true;
+}
+
+/* A rank was asked to stop. Collective. */
+static bool asked_to_stop(const xlm_comm *comm)
+{
+    int64_t asked = xlm_signals_noted() != 0;
+    xlm_comm_max_int64(comm, &asked, 1);
+    return asked != 0;
+}
+
+/* An objective that never has a term is an error of the job that nothing else would show. */
+static void warn_of_nothing(const xlm_trainer *t, const xlm_step_report *step, bool *warned)
+{
+    int64_t terms = 0;
+    for (int k = 0; k < t->job->objectives; k++)
+        terms += step->terms[k];
+    if (terms == 0 && !*warned)
+        xlm_log_warn("step %" G_GINT64_FORMAT ": no objective had anything to learn from; look at mask and begin", t->step);
+    *warned |= terms == 0;
+}
+
+static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
+
+static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError **error)
+{
+    const xlm_train_config *c = &t->job->train;
+    xlm_step_report step = {
+        .objective_loss = g_new0(double, t->job->objectives),
+        .terms = g_new0(int64_t, t->job->objectives),
+    };
+    bool warned = false;
+    *interrupted = asked_to_stop(t->comm);
+    bool good = *interrupted || t->step > 0 || evaluate(t, report, error);
+    while (good && t->step < c->steps && !*interrupted) {
+        good = xlm_trainer_step(t, &step, error);
+        if (!good)
+            break;
+        xlm_report_step(report, &step);
+        warn_of_nothing(t, &step, &warned);
+        *interrupted = step.stop && t->step < c->steps;
+        const bool last = t->step == c->steps;
+        if (last || due(t->step, c->evaluate_every))
+            good = *interrupted || evaluate(t, report, error);
+        if (good && (last || *interrupted || due(t->step, c->checkpoint_every))) {
+            xlm_report_pause(report);
+            xlm_report_flush(report);
+            good = write_checkpoint(t, error);
+            xlm_report_resume(report);
+        }
+    }
+    g_free(step.objective_loss);
+    g_free(step.terms);
+    return good;
+}
+
+static void print_peak(const xlm_comm *comm)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    int64_t most = (int64_t)usage.ru_maxrss * 1024;
+    xlm_comm_max_int64(comm, &most, 1);
+    xlm_log_info("peak memory: %.2f GiB in the largest rank", gib((uint64_t)most));
+}
+
+static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *interrupted, GError **error)
+{
+    bool resumed;
+    if (!resume(t, options, &resumed, error))
+        return false;
+    if (options->dump_step != NULL)
+        return xlm_trainer_dump_step(t, options->dump_step, error);
+    if (t->step >= t->job->train.steps) {
+        xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached", t->step, t->job->train.steps);
+        return true;
+    }
+    xlm_report *report = xlm_report_open(t, resumed, error);
+    if (report == NULL)
+        return false;
+    const bool good = train(t, report, interrupted, error);
+    xlm_report_close(report);
+    if (good)
+        print_peak(t->comm);
+    if (good && *interrupted)
+        xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command goes on from there", t->step);
+    return good;
+}
+
+static bool make_output(const xlm_comm *comm, const xlm_job *job, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0 && g_mkdir_with_parents(job->train.output, 0777) != 0)
+        xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", job->train.output, g_strerror(errno));
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_run_options *options, bool *interrupted, GError **error)
+{
+    *interrupted = false;
+    if (!options->dry_run && options->dump_step == NULL)
+        xlm_signals_watch();
+    xlm_trainer *t = xlm_trainer_open(comm, job, error);
+    if (t == NULL)
+        return false;
+    xlm_memory_estimate estimate;
+    bool good = xlm_trainer_estimate(t, &estimate, error);
+    if (good)
+        print_plan(t, &estimate);
+    if (good && !options->dry_run && (good = options->dump_step != NULL || make_output(comm, job, error))) {
+        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_comm_barrier(comm);
+        xlm_hardware_measure(&t->hardware);
+        print_hardware(t);
+        xlm_trainer_allocate(t);
+        good = run_allocated(t, options, interrupted, error);
+    }
+    xlm_trainer_close(t);
+    return good;
+}

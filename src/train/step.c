@@ -1,0 +1,171 @@
+/* xlm-mpi: one update of the parameters. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "train/pass.h"
+#include "train/signals.h"
+
+/* Granules of this rank: rank, rank + R, ... */
+static int64_t own_granules(const xlm_trainer *t)
+{
+    return t->granules > t->comm->rank ? (t->granules - t->comm->rank + t->comm->ranks - 1) / t->comm->ranks : 0;
+}
+
+/* Which of its K granules a rank computes as number i: bits reversed when K is a power of two, so that adding up like a
+ * binary counter makes the pairs (j, j + K/2), then (j, j + K/4), ... */
+static int64_t granule_order(int64_t i, int64_t k)
+{
+    if ((k & (k - 1)) != 0)
+        return i;
+    int64_t j = 0;
+    for (int64_t bit = 1; bit < k; bit <<= 1, i >>= 1)
+        j = j << 1 | (i & 1);
+    return j;
+}
+
+static void add_into(float *restrict sum, const float *restrict x, int64_t n)
+{
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        sum[i] += x[i];
+}
+
+static void clear(float *x, int64_t n)
+{
+    enum { PIECE = 1 << 16 };
+#pragma omp parallel for schedule(static)
+    for (int64_t at = 0; at < n; at += PIECE)
+        memset(x + at, 0, sizeof(float) * (size_t)MIN(PIECE, n - at));
+}
+
+/* Inputs of one granule: one a stream, and one for the objectives without stream. */
+static int inputs_of(const xlm_trainer *t) { return t->job->streams + 1; }
+
+static bool read_granule(xlm_trainer *t, int64_t granule, xlm_pass_input *input, GError **error)
+{
+    for (int s = 0; s < t->job->streams; s++) {
+        const int64_t batch = t->job->stream[s].config.batch;
+        const int64_t first = batch * granule / t->granules, end = batch * (granule + 1) / t->granules;
+        input[s] = (xlm_pass_input){.stream = s, .parts = 1, .only = -1};
+        if (end == first)
+            continue;
+        xlm_batch *read = XLM_TAKE(t->arena, xlm_batch, 1);
+        if (!xlm_stream_read(t->stream[s], t->step, first, end - first, t->arena, read, error))
+            return false;
+        input[s].batch = read;
+    }
+    input[t->job->streams] = (xlm_pass_input){.stream = -1, .part = granule, .parts = t->granules, .only = -1};
+    return true;
+}
+
+/* A stream's slice may be empty when the batch has fewer instances than granules. */
+static bool has_work(const xlm_pass_input *input) { return input->stream < 0 || input->batch != NULL; }
+
+/* What all ranks must know before the first pass: terms of each objective, tokens, and whether a rank must stop or failed. */
+enum { TOKENS, STOP, FAILED, EXTRAS };
+
+static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t n, xlm_step_report *report, GError **error)
+{
+    const int objectives = t->job->objectives;
+    int64_t *sum = g_new0(int64_t, objectives + EXTRAS);
+    sum[objectives + STOP] = xlm_signals_noted() != 0;
+    sum[objectives + FAILED] = *error != NULL;
+    for (int64_t i = 0; i < n && *error == NULL; i++) {
+        if (!has_work(&inputs[i]))
+            continue;
+        for (int k = 0; k < objectives; k++)
+            sum[k] += xlm_pass_count(t, &inputs[i], k);
+        sum[objectives + TOKENS] += inputs[i].batch != NULL ? inputs[i].batch->tokens : 0;
+    }
+    xlm_comm_sum_int64(t->comm, sum, objectives + EXTRAS);
+    memcpy(report->terms, sum, sizeof *sum * (size_t)objectives);
+    report->tokens = sum[objectives + TOKENS];
+    report->stop = sum[objectives + STOP] != 0;
+    const bool good = sum[objectives + FAILED] == 0;
+    g_free(sum);
+    return good || xlm_comm_agree(t->comm, error);
+}
+
+static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, float *gradient, double *sums)
+{
+    clear(gradient, xlm_parameters_size(t->parameters));
+    for (int s = 0; s < inputs_of(t); s++) {
+        if (!has_work(&input[s]))
+            continue;
+        xlm_tape_begin(t->tape, gradient, true, t->setup.seed, (uint64_t)t->step);
+        xlm_pass_run(t, &input[s], totals, true, sums, NULL, NULL);
+    }
+}
+
+/* All granules of this rank; their sum ends in buffer[0]. sums: [granules x objectives], own granules' rows filled in. */
+static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
+{
+    const int64_t own = own_granules(t), size = xlm_parameters_size(t->parameters);
+    int depth = 0;
+    for (int64_t i = 0; i < own; i++) {
+        const int64_t j = granule_order(i, own), granule = t->comm->rank + j * t->comm->ranks;
+        run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth++], sums + granule * t->job->objectives);
+        for (int64_t carry = i; carry & 1; carry >>= 1, depth--)
+            add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
+    }
+    for (; depth > 1; depth--)
+        add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
+    if (own == 0)
+        clear(t->buffer[0], size);
+}
+
+/* Global means, from the sums of each granule in the order of the granules. */
+static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
+{
+    const int objectives = t->job->objectives;
+    xlm_comm_sum_double(t->comm, sums, (int)t->granules * objectives);
+    report->loss = 0;
+    for (int k = 0; k < objectives; k++) {
+        double total = 0;
+        for (int64_t g = 0; g < t->granules; g++)
+            total += sums[g * objectives + k];
+        report->objective_loss[k] = report->terms[k] > 0 ? total / (double)report->terms[k] : NAN;
+        if (report->terms[k] > 0)
+            report->loss += t->job->objective[k].weight * report->objective_loss[k];
+    }
+}
+
+static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
+{
+    float *gradient = t->buffer[0];
+    report->gradient_norm = xlm_gradient_norm(t->parameters, gradient);
+    report->learning_rate = xlm_learning_rate(&t->job->train.optimiser, t->step, t->job->train.steps);
+    if (!isfinite(report->loss) || !isfinite(report->gradient_norm))
+        return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (loss %g, gradient norm %g); "
+                             "stopped before the update, checkpoints written so far are good; lower learning_rate or raise warmup",
+                             t->step + 1, isfinite(report->loss) ? "gradient" : "loss", report->loss, report->gradient_norm);
+    const double clip = t->job->train.optimiser.clip;
+    const double factor = clip > 0 && report->gradient_norm > clip ? clip / report->gradient_norm : 1;
+    xlm_optimiser_update(t->optimiser, gradient, factor, t->step, report->learning_rate);
+    t->step++;
+    return true;
+}
+
+bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
+{
+    const int64_t own = own_granules(t);
+    GError *failure = NULL;
+    xlm_pass_input *inputs = g_new0(xlm_pass_input, MAX(own, 1) * inputs_of(t));
+    xlm_arena_reset(t->arena);
+    for (int64_t j = 0; j < own && failure == NULL; j++)
+        read_granule(t, t->comm->rank + j * t->comm->ranks, inputs + j * inputs_of(t), &failure);
+
+    bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
+    if (good) {
+        double *sums = g_new0(double, t->granules *t->job->objectives);
+        run_granules(t, inputs, report->terms, sums);
+        xlm_comm_sum_gradients(t->comm, t->buffer[0], (size_t)xlm_parameters_size(t->parameters));
+        report_losses(t, sums, report);
+        good = update(t, report, &failure);
+        g_free(sums);
+    }
+    g_free(inputs);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
+}

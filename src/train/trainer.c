@@ -1,0 +1,182 @@
+/* xlm-mpi: a training run: opening what it needs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/trainer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/pages.h"
+#include "train/declaration.h"
+
+/* Granules of the run: a power of two, at least one for each rank. */
+static int64_t granules_for(const xlm_job *job, int ranks)
+{
+    int64_t g = job->train.granules;
+    while (g < ranks)
+        g *= 2;
+    return g;
+}
+
+static void open_held_out(xlm_trainer *t, int s)
+{
+    const xlm_job_stream *stream = &t->job->stream[s];
+    GError *why = NULL;
+    t->held_out[s] = xlm_stream_open(t->corpus, XLM_HELD_OUT, stream->name, s, &stream->config, t->setup.seed, &why);
+    if (t->held_out[s] == NULL)
+        xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
+    g_clear_error(&why);
+}
+
+static bool open_streams(xlm_trainer *t, GError **error)
+{
+    const int n = t->job->streams;
+    t->stream = g_new0(xlm_stream *, MAX(n, 1));
+    t->held_out = g_new0(xlm_stream *, MAX(n, 1));
+    for (int s = 0; s < n; s++) {
+        const xlm_job_stream *stream = &t->job->stream[s];
+        t->stream[s] = xlm_stream_open(t->corpus, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
+        if (t->stream[s] == NULL)
+            return false;
+        if (xlm_stream_positions(t->stream[s]) > t->config.positions)
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT ", but the model has positions = %" G_GINT64_FORMAT,
+                                 stream->name, xlm_stream_positions(t->stream[s]), t->config.positions);
+        char *description = xlm_stream_describe(t->stream[s]);
+        xlm_log_info("stream %s: %s", stream->name, description);
+        g_free(description);
+        open_held_out(t, s);
+    }
+    return true;
+}
+
+static bool open_objectives(xlm_trainer *t, GError **error)
+{
+    t->loss = g_new0(xlm_loss, MAX(t->job->objectives, 1));
+    for (int k = 0; k < t->job->objectives; k++) {
+        const xlm_job_objective *o = &t->job->objective[k];
+        xlm_loss *loss = &t->loss[k];
+        char message[512] = "";
+        *loss = (xlm_loss){.cls = o->cls, .name = o->name, .state = o->state, .setup = &t->setup};
+        if (o->cls->open != NULL && !o->cls->open(loss, message, sizeof message)) {
+            loss->cls = NULL;
+            return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", o->name, message);
+        }
+        xlm_declare(loss, t->parameters, t->kept);
+    }
+    return true;
+}
+
+static bool open_rank(xlm_trainer *t, GError **error)
+{
+    const xlm_job *job = t->job;
+    t->corpus = xlm_corpus_open(job->train.corpus, error);
+    if (t->corpus == NULL)
+        return false;
+    t->vocabulary = xlm_corpus_vocabulary(t->corpus);
+    t->config = job->model;
+    t->config.vocabulary = xlm_vocabulary_size(t->vocabulary);
+    t->config.languages = xlm_vocabulary_languages(t->vocabulary);
+    if (!xlm_model_check(&t->config, error))
+        return false;
+    t->setup = (xlm_loss_setup){
+        .model = &t->config,
+        .words = xlm_vocabulary_words(t->vocabulary),
+        .counts = xlm_vocabulary_counts(t->vocabulary),
+        .languages = xlm_vocabulary_language_names(t->vocabulary),
+        .seed = (uint64_t)job->train.seed,
+        .steps = job->train.steps,
+    };
+    t->parameters = xlm_parameters_new();
+    t->model = xlm_model_new(&t->config, t->parameters);
+    return open_streams(t, error) && open_objectives(t, error);
+}
+
+xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError **error)
+{
+    xlm_trainer *t = g_new0(xlm_trainer, 1);
+    t->comm = comm;
+    t->job = job;
+    t->granules = granules_for(job, comm->ranks);
+    t->kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
+    if (t->granules != job->train.granules)
+        xlm_log_info("granules: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs on fewer "
+                     "ranks to rounding, not to the bit", t->granules, job->train.granules);
+    GError *failure = NULL;
+    open_rank(t, &failure);
+    if (xlm_comm_agree(comm, &failure))
+        return t;
+    xlm_trainer_close(t);
+    g_propagate_error(error, failure);
+    return NULL;
+}
+
+int xlm_trainer_gradient_buffers(const xlm_trainer *trainer)
+{
+    const int64_t own = (trainer->granules + trainer->comm->ranks - 1) / trainer->comm->ranks;
+    int buffers = 1;
+    for (int64_t k = own; k > 1; k /= 2)
+        buffers++;
+    return buffers;
+}
+
+void xlm_trainer_allocate(xlm_trainer *trainer)
+{
+    xlm_trainer *t = trainer;
+    xlm_parameters_seal(t->parameters);
+    xlm_parameters_initialise(t->parameters, t->setup.seed);
+    t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters);
+    t->tape = xlm_tape_new(t->parameters);
+    t->arena = xlm_arena_new();
+    t->buffers = xlm_trainer_gradient_buffers(t);
+    t->buffer = g_new(float *, t->buffers);
+    for (int b = 0; b < t->buffers; b++)
+        t->buffer[b] = xlm_pages_take(sizeof(float) * (size_t)xlm_parameters_size(t->parameters), "gradients");
+}
+
+void xlm_trainer_close(xlm_trainer *trainer)
+{
+    xlm_trainer *t = trainer;
+    if (t == NULL)
+        return;
+    for (int k = 0; t->loss != NULL && k < t->job->objectives; k++)
+        if (t->loss[k].cls != NULL && t->loss[k].cls->close != NULL)
+            t->loss[k].cls->close(&t->loss[k]);
+    for (int b = 0; b < t->buffers; b++)
+        free(t->buffer[b]);
+    g_free(t->buffer);
+    xlm_arena_free(t->arena);
+    xlm_tape_free(t->tape);
+    xlm_optimiser_free(t->optimiser);
+    xlm_model_free(t->model);
+    xlm_parameters_free(t->parameters);
+    for (int s = 0; t->stream != NULL && s < t->job->streams; s++) {
+        xlm_stream_close(t->stream[s]);
+        xlm_stream_close(t->held_out[s]);
+    }
+    for (guint i = 0; i < t->kept->len; i++)
+        g_free(g_array_index(t->kept, xlm_kept_state, i).path);
+    g_array_unref(t->kept);
+    g_free(t->stream);
+    g_free(t->held_out);
+    g_free(t->loss);
+    xlm_corpus_close(t->corpus);
+    g_free(t);
+}
+
+xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
+{
+    static const char *const names[] = {"adamw", "adam", "lamb"};
+    return (xlm_run_state){
+        .model = &trainer->config,
+        .parameters = trainer->parameters,
+        .first_moment = trainer->optimiser->first_moment,
+        .second_moment = trainer->optimiser->second_moment,
+        .optimiser = names[trainer->job->train.optimiser.algorithm],
+        .step = trainer->step,
+        .seed = trainer->setup.seed,
+        .corpus_digest = xlm_corpus_digest(trainer->corpus),
+        .job_text = trainer->job->text,
+        .vocabulary = trainer->vocabulary,
+        .kept = (int)trainer->kept->len,
+        .keep = (xlm_kept_state *)trainer->kept->data,
+    };
+}

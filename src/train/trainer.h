@@ -1,0 +1,78 @@
+/* xlm-mpi: a training run. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A step has a fixed list of instances of each stream (corpus/stream.h), cut into G granules, a power of two: granule g
+ * has instances [g·B/G, (g+1)·B/G) of every stream, one forward and backward pass each, and goes to rank g mod R.
+ * A rank adds its granules' gradients pairwise (granule j of its K with j + K/2 first, then K/4, ...), ranks then add theirs by
+ * recursive halving (xlm_comm_sum_gradients). For R and G powers of two, R <= G, the tree of additions is one and the same, so
+ * the run's bits do not depend on R. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
+#ifndef XLM_TRAIN_TRAINER_H
+#define XLM_TRAIN_TRAINER_H
+
+#include "comm/comm.h"
+#include "tensor/hardware.h"
+#include "train/checkpoint.h"
+#include "train/job.h"
+
+typedef struct xlm_trainer {
+    const xlm_comm *comm;
+    const xlm_job *job;
+    const xlm_vocabulary *vocabulary;
+    xlm_corpus *corpus;
+    xlm_stream **stream;    /* [job->streams] on the training split */
+    xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
+    xlm_model_config config;
+    xlm_parameters *parameters;
+    xlm_model *model;
+    xlm_loss *loss;         /* [job->objectives] */
+    xlm_loss_setup setup;
+    GArray *kept;           /* xlm_kept_state */
+    int64_t granules;       /* G of this run: the job's, or more when there are more ranks */
+    xlm_hardware hardware;
+
+    /* from xlm_trainer_allocate on */
+    xlm_optimiser *optimiser;
+    xlm_tape *tape;
+    xlm_arena *arena;       /* the batches of a step */
+    int buffers;
+    float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in buffer[0] */
+    int64_t step;           /* updates made */
+} xlm_trainer;
+
+/* What one step did; the same on all ranks. */
+typedef struct xlm_step_report {
+    double loss;             /* weighted sum of the objectives */
+    double *objective_loss;  /* [objectives] global means; NAN for one that had no terms */
+    int64_t *terms;          /* [objectives] */
+    int64_t tokens;          /* real tokens encoded, all ranks */
+    double gradient_norm;    /* before clipping */
+    double learning_rate;
+    bool stop;               /* a rank was asked to stop */
+} xlm_step_report;
+
+/* Open corpus, streams, plugins and model of a job, declare the parameters; nothing large is allocated yet. Collective. */
+xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError **error);
+void xlm_trainer_close(xlm_trainer *trainer);
+
+/* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
+typedef struct xlm_memory_estimate {
+    uint64_t parameters, gradients, moments, pass, total;
+    uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
+} xlm_memory_estimate;
+/* Collective. EX_UNAVAILABLE when a node cannot hold its ranks. */
+bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estimate, GError **error);
+
+/* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1. */
+int xlm_trainer_gradient_buffers(const xlm_trainer *trainer);
+/* Allocate everything and draw the initial parameters. */
+void xlm_trainer_allocate(xlm_trainer *trainer);
+/* The view of the run that checkpoints read and write. */
+xlm_run_state xlm_trainer_state(xlm_trainer *trainer);
+
+/* One update. Collective. Returns false on an error of reading (agreed on), or when loss or gradient are not finite:
+ * EX_SOFTWARE, the parameters then are those before the step. report's arrays are the caller's. */
+bool xlm_trainer_step(xlm_trainer *trainer, xlm_step_report *report, GError **error);
+
+/* --dump-step: the step that would come next, dropout off, by rank 0 alone, into `path` (train/dump.h). Collective. */
+bool xlm_trainer_dump_step(xlm_trainer *trainer, const char *path, GError **error);
+
+#endif

@@ -1,0 +1,101 @@
+/* xlm-mpi: BPE alone, with fastBPE's command line, for its benchmark. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   bpe_run learnbpe N TEXT          codes to standard output
+ *   bpe_run applybpe OUT TEXT CODES  segmented text to OUT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/bpe.h"
+
+enum { PIECE = 1 << 20 }; /* bytes read at once; longer when a line is */
+
+static _Noreturn void stop(const char *what)
+{
+    fprintf(stderr, "bpe_run: %s\n", what);
+    exit(EX_IOERR);
+}
+
+/* Give every piece of a file, cut at line ends, to `take`. */
+static void read_pieces(const char *path, void (*take)(const char *, size_t, void *), void *user)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        stop(path);
+    size_t room = PIECE, kept = 0, n;
+    char *piece = g_malloc(room);
+    while ((n = fread(piece + kept, 1, room - kept, file)) > 0) {
+        const size_t size = kept + n;
+        size_t whole = size;
+        while (whole > kept && piece[whole - 1] != '\n')
+            whole--;
+        if (whole > kept)
+            take(piece, whole, user);
+        else
+            whole = 0;
+        kept = size - whole;
+        memmove(piece, piece + whole, kept);
+        if (kept > room / 2)
+            piece = g_realloc(piece, room *= 2);
+    }
+    take(piece, kept, user);
+    g_free(piece);
+    fclose(file);
+}
+
+static void count(const char *text, size_t size, void *counts) { xlm_word_counts_add_text(counts, text, size, 1); }
+
+static void learn(uint32_t merges, const char *path)
+{
+    xlm_word_counts *counts = xlm_word_counts_new();
+    read_pieces(path, count, counts);
+    xlm_bpe *bpe = xlm_bpe_learn(counts, merges);
+    GString *codes = xlm_bpe_print(bpe);
+    fwrite(codes->str, 1, codes->len, stdout);
+    g_string_free(codes, TRUE);
+    xlm_bpe_free(bpe);
+    xlm_word_counts_free(counts);
+}
+
+typedef struct job {
+    xlm_segmenter *segmenter;
+    GString *segmented;
+    FILE *out;
+} job;
+
+static void segment(const char *text, size_t size, void *user)
+{
+    job *j = user;
+    g_string_truncate(j->segmented, 0);
+    xlm_segmenter_text(j->segmenter, text, size, j->segmented);
+    if (fwrite(j->segmented->str, 1, j->segmented->len, j->out) != j->segmented->len)
+        stop("cannot write");
+}
+
+static void apply(const char *out, const char *text, const char *codes)
+{
+    GError *error = NULL;
+    xlm_bpe *bpe = xlm_bpe_read(codes, &error);
+    if (bpe == NULL)
+        stop(error->message);
+    job j = {xlm_segmenter_new(bpe, NULL), g_string_new(NULL), fopen(out, "wb")};
+    if (j.out == NULL)
+        stop(out);
+    read_pieces(text, segment, &j);
+    if (fclose(j.out) != 0)
+        stop(out);
+    g_string_free(j.segmented, TRUE);
+    xlm_segmenter_free(j.segmenter);
+    xlm_bpe_free(bpe);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "learnbpe") == 0)
+        learn((uint32_t)atoi(argv[2]), argv[3]);
+    else if (argc == 5 && strcmp(argv[1], "applybpe") == 0)
+        apply(argv[2], argv[3], argv[4]);
+    else
+        stop("learnbpe N TEXT | applybpe OUT TEXT CODES");
+    return EX_OK;
+}

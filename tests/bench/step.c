@@ -1,0 +1,249 @@
+/* xlm-mpi: forward and backward through whole models, beside their own matrix products with nothing between them.
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *     step [threads [rounds]]
+ *
+ * A round is a step (encode, masked language modelling, backward; dropout on; no optimiser) and then the yardstick: the same
+ * products in the same shapes, transposes and order, each layer with weights and activations of its own. Attention's
+ * products are not in the yardstick, but are counted in the step's rate. Machines shared with others give other rates from
+ * minute to minute, so the share is the median over rounds of step and yardstick measured in turn. */
+#include <glib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "base/rng.h"
+#include "nn/model.h"
+#include "tensor/gemm.h"
+#include "tensor/hardware.h"
+
+struct test {
+    const char *name;
+    int64_t layers, d, heads, vocabulary;
+    int32_t tokens, longest;
+    bool mixed; /* lengths from longest / 32 to longest, else all longest */
+};
+
+static const struct test tests[] = {
+    {"roberta-8, 16 x 128", 8, 512, 8, 40000, 2048, 128, false},
+    {"roberta-8, 8 … 256 tokens", 8, 512, 8, 40000, 2048, 256, true},
+    {"small, 16 x 128", 4, 128, 4, 8000, 2048, 128, false},
+};
+
+static const double MASKED = 0.15;
+
+static void *take(int64_t n, size_t size)
+{
+    void *memory = aligned_alloc(64, ((size_t)n * size + 63) / 64 * 64);
+    memset(memory, 0, (size_t)n * size);
+    return memory;
+}
+
+static uint32_t draw(uint32_t which, int32_t i, uint32_t below)
+{
+    return xlm_rng_below(xlm_rng_draw((xlm_rng_key){{4, 2}}, (uint32_t)i, which, 0, 0).v[0], below);
+}
+
+/* ---- the batch ---- */
+
+struct batch {
+    int32_t *offsets, *ids, *positions, *zeros, *masked_rows, *targets;
+    xlm_row_key *keys;
+    double pairs; /* Σ length² */
+    xlm_batch batch;
+};
+
+static void add_sequence(struct batch *b, const struct test *t, int32_t sequence, int32_t first, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t row = first + i;
+        b->ids[row] = XLM_SPECIALS + (int32_t)draw(0, row, (uint32_t)t->vocabulary - XLM_SPECIALS);
+        b->positions[row] = i;
+        b->keys[row] = (xlm_row_key){(uint32_t)sequence, (uint32_t)i};
+    }
+    b->offsets[sequence + 1] = first + n;
+    b->pairs += (double)n * n;
+}
+
+static void make_batch(struct batch *b, const struct test *t)
+{
+    const int32_t n = t->tokens, masked = (int32_t)(MASKED * n);
+    int32_t *const arrays = take(6 * (n + 1), sizeof *arrays);
+    *b = (struct batch){
+        .offsets = arrays, .ids = arrays + (n + 1), .positions = arrays + 2 * (n + 1), .zeros = arrays + 3 * (n + 1),
+        .masked_rows = arrays + 4 * (n + 1), .targets = arrays + 5 * (n + 1), .keys = take(n, sizeof(xlm_row_key)),
+    };
+    int32_t sequences = 0;
+    for (int32_t first = 0; first < n; sequences++) {
+        const int32_t least = t->longest / 32, length = t->mixed ? least + (int32_t)draw(1, sequences, (uint32_t)(t->longest - least + 1)) : t->longest;
+        add_sequence(b, t, sequences, first, MIN(length, n - first));
+        first = b->offsets[sequences + 1];
+    }
+    for (int32_t i = 0; i < masked; i++) {
+        b->masked_rows[i] = (int32_t)((int64_t)i * n / masked);
+        b->targets[i] = b->ids[b->masked_rows[i]];
+        b->ids[b->masked_rows[i]] = XLM_ID_MASK;
+    }
+    b->batch = (xlm_batch){
+        .tokens = n, .sequences = sequences, .masked = masked, .offsets = b->offsets, .ids = b->ids, .original = b->ids,
+        .positions = b->positions, .languages = b->zeros, .types = b->zeros, .keys = b->keys, .masked_rows = b->masked_rows,
+        .targets = b->targets,
+    };
+}
+
+/* ---- the yardstick ---- */
+
+/* A linear layer, n rows. Outputs are made, gradients of inputs assigned, gradients of weights added to. */
+struct linear {
+    int64_t n, in, out;
+    float *x, *w, *y, *dw;
+};
+
+struct yardstick {
+    int linears;
+    struct linear linear[4 * 64 + 2]; /* of up to 64 layers, and the head */
+    float *dy, *dx;                   /* memory that all gradients of activations share */
+};
+
+static float *numbers(int64_t n, double deviation)
+{
+    float *x = take(n, sizeof *x);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)(deviation * (2 * xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{6, 6}}, (uint32_t)i, 0, 0, 0).v[0]) - 1));
+    return x;
+}
+
+static void add_linear(struct yardstick *y, int64_t n, int64_t in, int64_t out, float *x)
+{
+    y->linear[y->linears++] = (struct linear){
+        .n = n, .in = in, .out = out, .x = x, .w = numbers(in * out, 0.02), .y = take(n * out, sizeof(float)), .dw = take(in * out, sizeof(float))};
+}
+
+static void make_yardstick(struct yardstick *y, const xlm_model_config *c, const struct batch *b)
+{
+    const int64_t t = b->batch.tokens, m = b->batch.masked, d = c->hidden_size, f = c->feed_forward_size, v = c->vocabulary;
+    y->linears = 0;
+    float *x = numbers(t * d, 1);
+    for (int64_t l = 0; l < c->layers; l++) {
+        add_linear(y, t, d, 3 * d, x);
+        add_linear(y, t, d, d, numbers(t * d, 1)); /* of what attention made */
+        add_linear(y, t, d, f, y->linear[y->linears - 1].y);
+        add_linear(y, t, f, d, y->linear[y->linears - 1].y);
+        x = y->linear[y->linears - 1].y;
+    }
+    add_linear(y, m, d, d, x);
+    add_linear(y, m, d, v, y->linear[y->linears - 1].y);
+    y->dy = numbers(MAX(t * MAX(f, 3 * d), m * v), 0.01);
+    y->dx = take(t * MAX(f, d), sizeof(float));
+}
+
+static void free_yardstick(struct yardstick *y)
+{
+    for (int i = 0; i < y->linears; i++) {
+        struct linear *l = &y->linear[i];
+        if (i == 0 || l->x != l[-1].y)
+            free(l->x);
+        free(l->w);
+        free(l->dw);
+    }
+    for (int i = 0; i < y->linears; i++)
+        free(y->linear[i].y);
+    free(y->dy);
+    free(y->dx);
+}
+
+static void run_yardstick(const struct yardstick *y)
+{
+    for (int i = 0; i < y->linears; i++) {
+        const struct linear *l = &y->linear[i];
+        xlm_gemm(false, true, l->n, l->out, l->in, 1, l->x, l->in, l->w, l->in, 1, l->y, l->out);
+    }
+    for (int i = y->linears; i-- > 0;) {
+        const struct linear *l = &y->linear[i];
+        xlm_gemm(false, false, l->n, l->in, l->out, 1, y->dy, l->out, l->w, l->in, 0, y->dx, l->in);
+        xlm_gemm(true, false, l->out, l->in, l->n, 1, y->dy, l->out, l->x, l->in, 1, l->dw, l->in);
+    }
+}
+
+/* ---- rounds ---- */
+
+static void run_step(const xlm_model *model, xlm_tape *tape, const xlm_batch *b, float *gradients, uint64_t step)
+{
+    xlm_tape_begin(tape, gradients, true, 1, step);
+    xlm_var **hidden = xlm_model_encode(model, tape, b);
+    xlm_var *h = xlm_rows(tape, hidden[xlm_model_get_config(model)->layers], b->masked_rows, b->masked);
+    xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, h, b->targets, NULL), 1);
+    xlm_tape_backward(tape);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
+static void run_test(const struct test *t, int rounds)
+{
+    xlm_model_config c;
+    xlm_options_defaults(xlm_model_options, &c, NULL);
+    c.layers = t->layers, c.hidden_size = t->d, c.attention_heads = t->heads, c.vocabulary = t->vocabulary, c.languages = 1;
+    xlm_model_check(&c, NULL);
+    xlm_parameters *parameters = xlm_parameters_new();
+    xlm_model *model = xlm_model_new(&c, parameters);
+    xlm_parameters_seal(parameters);
+    xlm_parameters_initialise(parameters, 1);
+    float *gradients = take(xlm_parameters_size(parameters), sizeof *gradients);
+    xlm_tape *tape = xlm_tape_new(parameters);
+    struct batch b;
+    make_batch(&b, t);
+    struct yardstick y;
+    make_yardstick(&y, &c, &b);
+    run_step(model, tape, &b.batch, gradients, 0);
+    run_yardstick(&y);
+
+    double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
+    const double flops = 3 * xlm_model_forward_flops(&c, t->tokens, b.pairs, b.batch.masked);
+    for (int i = 0; i < rounds; i++) {
+        const double start = xlm_clock();
+        run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+        const double middle = xlm_clock(), before = xlm_gemm_flops();
+        run_yardstick(&y);
+        yardstick_flops = xlm_gemm_flops() - before;
+        step[i] = middle - start;
+        products[i] = xlm_clock() - middle;
+        share[i] = 100 * (flops / step[i]) / (yardstick_flops / products[i]);
+    }
+    printf("%-28s %6.1f M %7.1f %9.0f %9.1f %11.1f %7.0f %% %8.0f MB\n", t->name, 1e-6 * (double)xlm_parameters_elements(parameters),
+           1e-9 * flops, t->tokens / median(step, rounds), 1e-9 * flops / step[rounds / 2],
+           1e-9 * yardstick_flops / median(products, rounds), median(share, rounds), 1e-6 * (double)xlm_tape_peak_bytes(tape));
+    fflush(stdout);
+    g_free(step);
+    g_free(products);
+    g_free(share);
+    free_yardstick(&y);
+    free(b.offsets);
+    free(b.keys);
+    xlm_tape_free(tape);
+    free(gradients);
+    xlm_model_free(model);
+    xlm_parameters_free(parameters);
+}
+
+int main(int argc, char **argv)
+{
+    xlm_hardware hardware;
+    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
+    printf("%d threads, %s\n%-28s %8s %7s %9s %9s %11s %9s %11s\n", hardware.threads, xlm_gemm_library(), "forward and backward", "param.",
+           "GFLOP", "tokens/s", "GFLOP/s", "yardstick", "share", "pass");
+    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
+        run_test(&tests[i], argc > 2 ? atoi(argv[2]) : 5);
+    return 0;
+}

@@ -1,0 +1,22 @@
+# Tests that run the programs as a user would.
+test_scripts += \
+	tests/cli/fill.sh \
+	tests/cli/install.sh \
+	tests/cli/pair_html.sh \
+	tests/cli/prep.sh \
+	tests/cli/prep_errors.sh \
+	tests/cli/train_dump.sh \
+	tests/cli/train_errors.sh \
+	tests/cli/train_jobs.sh \
+	tests/cli/train_plugin.sh \
+	tests/cli/train_ranks.sh \
+	tests/cli/train_resume.sh
+# What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
+EXTRA_DIST += \
+	tests/cli/fastbpe_known_answers/codes \
+	tests/cli/fastbpe_known_answers/segmented \
+	tests/cli/fastbpe_known_answers/segmented_limited \
+	tests/cli/fastbpe_known_answers/text \
+	tests/cli/fastbpe_known_answers/vocabulary
+# An objective of somebody else, compiled by train_plugin.sh.
+EXTRA_DIST += tests/plugin/pull-together.c

@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# xlm-mpi: xlm_prep on any number of ranks: the same file, and in it the text that went in. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+
+# strings PATH FILE: a dataset of strings, a line each. h5dump writes bytes above 127 as \37777777703.
+strings() {
+    h5dump -y -w 1 -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *"\(.*\)",\{0,1\}$/\1/p' | sed 's/\\37777777\([0-7]\{3\}\)/\\0\1/g' |
+        while IFS= read -r line; do printf '%b\n' "$line"; done
+}
+# numbers PATH FILE BYTES: a dataset of integers of so many bytes, a line each.
+numbers() {
+    rm -f numbers.out
+    h5dump -d "$1" -b LE -o numbers.out "$2" >numbers.log && od -An -v -w"$3" -t u"$3" numbers.out | tr -d ' '
+}
+# decode FILE SPLIT LANG: the sentences of a text as the vocabulary spells them, a line each.
+decode() {
+    strings /vocabulary/words "$1" >words.txt
+    numbers "/$2/text/$3/tokens" "$1" 2 >tokens.txt
+    numbers "/$2/text/$3/offsets" "$1" 8 >offsets.txt
+    awk 'FILENAME == "words.txt" { word[n++] = $0; next }
+        FILENAME == "tokens.txt" { token[t++] = word[$1]; next }
+        FNR > 1 {
+            line = ""
+            for (; at + 0 < $1; at++) line = line token[at + 0] " "
+            gsub(/@@ /, "", line); sub(/ $/, "", line)
+            print line
+        }' words.txt tokens.txt offsets.txt
+}
+
+# content FILE: a check sum of every dataset but the list of inputs.
+content() {
+    h5ls -r "$1" | awk '$2 == "Dataset" && $1 != "/inputs" { print $1 }' | while read -r path; do
+        echo "$path $(h5dump -y -d "$path" "$1" | sed 1d | cksum)"
+    done
+}
+same_content() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$3: $1 and $2 differ"; }
+attribute() { h5dump -a "$1" "$2" | sed -n 's/^ *(0): //p'; }
+
+# ---- the text: enough lines for several blocks; lines that come twice, with several translations, and blank ones ----
+awk '{ print; if (NR % 50 == 0) print ""; if (NR % 7 == 0) print "number", NR, "and", $1, "." }' text.en text.en text.en text.en >mono.en
+awk '{ print "x" NR % 900, $0 }' text.xx text.xx text.xx >mono.xx
+paste -d '\t' text.en text.xx | awk -F '\t' -v OFS='\t' '{ print $1, $2; if (NR % 5 == 0) print "old house .", $2; if (NR % 40 == 0) print "", "alone ." }' >pairs
+cut -f 1 pairs >pairs.en; cut -f 2 pairs >pairs.xx
+gzip -c mono.en >mono.en.gz
+options=(--mono en=../mono.en --mono xx=../mono.xx --para xx-en=../pairs.xx,../pairs.en --words space --bpe 300 --held-out 0.1
+    --write-codes codes --write-vocab vocab -o corpus.h5)
+
+for n in 1 2 3 4; do
+    mkdir $n
+    (cd $n && ranks $n xlm_prep "${options[@]}" >log 2>&1) || { cat $n/log; fail "$n ranks: exit code"; finish; }
+    [ "$(ls $n | sort | tr '\n' ' ')" = "codes corpus.h5 log vocab " ] || fail "$n ranks: also left $(ls $n)"
+    h5diff 1/corpus.h5 $n/corpus.h5 || fail "$n ranks: another corpus"
+    cmp 1/codes $n/codes && cmp 1/vocab $n/vocab || fail "$n ranks: other codes or vocabulary"
+done
+corpus=1/corpus.h5
+
+# ---- what went in is there, in its order, once ----
+for language in en xx; do
+    for split in train held_out; do
+        decode $corpus $split $language >$split.$language
+        monolingual=$(attribute /$split/text/$language/monolingual_sentences $corpus)
+        [ "$(attribute /$split/text/$language/sentences $corpus)" = "$(wc -l <$split.$language)" ] || fail "$split $language: sentences"
+        head -n "$monolingual" $split.$language >$split.mono.$language
+    done
+    [ -s held_out.mono.$language ] || fail "$language: nothing held out"
+    # No sentence is in both parts, and none came from elsewhere.
+    sort -u train.$language >a; sort -u held_out.$language >b
+    [ -z "$(comm -12 a b)" ] || fail "$language: held out and trained on: $(comm -12 a b | head -3)"
+    # Left out are blank lines and translations of held-out sentences.
+    sort -u mono.$language pairs.$language | sed '/^$/d' | comm -23 - <(sort -u a b) >aside.$language
+    grep -vxFf held_out.$language -e '' mono.$language | grep -vxFf aside.$language | cmp - train.mono.$language ||
+        fail "$language: not the monolingual text in its order"
+    grep -xFf held_out.$language mono.$language | cmp - held_out.mono.$language || fail "$language: not the held-out text in its order"
+done
+# 1 sentence of 10, and their translations: drawn are those of a digest below the share, so the share is not exact.
+awk -v held="$(sort -u mono.xx | grep -cxFf held_out.xx)" -v all="$(sort -u mono.xx | wc -l)" \
+    'BEGIN { exit !(held > 0.05 * all && held < 0.25 * all) }' || fail "held out: far from the share"
+
+# ---- pairs ----
+for split in train held_out; do
+    numbers "/$split/parallel/xx-en/links" $corpus 8 | paste - - | awk -v a=$split.xx -v b=$split.en 'BEGIN { while ((getline line < a) > 0) x[n++] = line; while ((getline line < b) > 0) y[m++] = line }
+        { print y[$2] "\t" x[$1] }' >$split.pairs
+    [ "$(attribute /$split/parallel/xx-en/pairs $corpus)" = "$(wc -l <$split.pairs)" ] || fail "$split: number of pairs"
+    [ -s $split.pairs ] || fail "$split: no pairs"
+    grep -xFf $split.pairs pairs | cmp - $split.pairs || fail "$split: not the pairs in their order"
+done
+# Training has no translation of a held-out sentence, and every pair with both sides in training is there.
+awk -F '\t' 'FILENAME ~ /^held/ { held[FILENAME, $0]; next } FILENAME ~ /^train/ { train[FILENAME, $0]; next }
+    ($1 "" != "") && ((("held_out.en", $1) in held && ("train.xx", $2) in train) || (("held_out.xx", $2) in held && ("train.en", $1) in train)) { print }' \
+    held_out.en held_out.xx train.en train.xx pairs >leaks
+[ ! -s leaks ] || fail "translations of held-out sentences in training: $(head -3 leaks)"
+grep -v '^	' pairs | awk -F '\t' 'FILENAME ~ /^aside.en/ { e[$0]; next } FILENAME ~ /^aside.xx/ { x[$0]; next } FILENAME ~ /^held/ { h[$0]; next }
+    !($1 in e) && !($2 in x) && !($1 in h)' aside.en aside.xx held_out.en - | cmp - train.pairs || fail "pairs are missing in training"
+
+# ---- provenance ----
+strings /inputs $corpus >inputs
+for file in mono.en mono.xx pairs.xx pairs.en; do
+    grep -q "^../$file: $(stat -c %s $file) bytes, $(wc -l <$file) lines, SHA-256 $(sha256sum <$file | cut -c 1-64)\$" inputs ||
+        fail "provenance of $file: $(cat inputs)"
+done
+[ "$(attribute /command $corpus)" = "\"xlm_prep ${options[*]}\"" ] || fail "command: $(attribute /command $corpus)"
+[ "$(attribute /seed $corpus)" = 0 ] || fail "seed"
+# Every dataset says what it is.
+h5ls -r $corpus | awk '$2 == "Dataset" { print $1 }' | while read -r path; do
+    h5dump -a "$path/description" $corpus >/dev/null 2>&1 || echo "$path"
+done >undescribed
+[ ! -s undescribed ] || fail "no description: $(cat undescribed)"
+
+# ---- other ways to the same corpus ----
+prep() { ranks 2 xlm_prep "$@" >log 2>&1 || { cat log; fail "xlm_prep $*"; }; }
+text=(--mono xx=mono.xx --para xx-en=pairs.xx,pairs.en --words space --held-out 0.1)
+prep --mono en=mono.en "${text[@]}" --codes 1/codes --vocab 1/vocab -o given.h5
+prep --mono en=mono.en.gz "${text[@]}" --codes 1/codes --write-vocab vocab.counted -o zipped.h5
+cmp 1/vocab vocab.counted || fail "vocabulary counted with given codes"
+same_content given.h5 zipped.h5 "compressed text"
+head -n 1000 mono.en >first; tail -n +1001 mono.en >second
+prep --mono en=first,second "${text[@]}" --codes 1/codes --vocab 1/vocab -o files.h5
+same_content given.h5 files.h5 "text in two files"
+sed 's/$/\r/; 1s/^/\xef\xbb\xbf/; s/ /\t  /' mono.en | head -c -2 >dirty.en
+prep --mono en=dirty.en "${text[@]}" --codes 1/codes --vocab 1/vocab -o dirty.h5
+same_content given.h5 dirty.h5 "CR LF, byte order mark, tabs, no last line end"
+prep --mono en=mono.en "${text[@]}" --bpe 300 --write-codes learnt
+[ "$(ls learnt*)" = learnt ] || fail "learning alone leaves more than codes"
+(cd 1 && ranks 2 xlm_prep "${options[@]}" --held-out 0.1 --seed 5 >log 2>&1) || fail "--seed"
+decode $corpus held_out en | cmp -s - held_out.en && fail "--seed changes nothing"
+prep --mono en=mono.en "${text[@]}" --held-out 0 --codes learnt -o all.h5
+[ "$(attribute /held_out/text/en/sentences all.h5)" = 0 ] || fail "--held-out 0 holds out"
+decode all.h5 train en >all.en
+{ sed '/^$/d' mono.en; grep -v '^	' pairs | cut -f 1; } | cmp - all.en || fail "--held-out 0 is not the whole text"
+
+# ---- options ----
+prep --mono en=mono.en --words space --bpe 300 --max-vocab 60 -o few.h5
+[ "$(strings /vocabulary/words few.h5 | wc -l)" = 65 ] || fail "--max-vocab"
+prep --mono en=mono.en --words space --bpe 300 --min-count 500 --write-vocab often
+awk '$2 < 500 { exit 1 }' often && [ -s often ] || fail "--min-count"
+tr 'a-z' 'A-Z' <mono.en >MONO.en
+prep --mono en=MONO.en --words space --lower --held-out 0 --codes learnt -o lower.h5
+decode lower.h5 train en >lower.en
+sed '/^$/d' mono.en | cmp - lower.en || fail "--lower"
+# Both languages alike (alpha 0): the words of the small language count as much as those of the large one.
+yes 'common common common' | head -n 400 >large; echo 'rare' >small
+prep --mono a=large --mono b=small --held-out 0 --bpe 3 --alpha 0 --write-codes codes.0
+prep --mono a=large --mono b=small --held-out 0 --bpe 3 --alpha 1 --write-codes codes.1
+grep -q 'r e\|a r' codes.0 || fail "--alpha 0: $(cat codes.0)"
+[ "$(tail -n 1 codes.1 | awk '{ print $3 }')" = 1200 ] || fail "--alpha 1: $(cat codes.1)"
+
+# ---- words that are not between spaces ----
+printf '%s\n' 'ภาษาไทยเป็นภาษาที่ใช้ในประเทศไทย' >some.th
+printf '%s\n' '我们在北京大学学习语言。' >some.zh
+printf '%s\n' '東京都に住んでいる人は多いです。' >some.ja
+printf '%s\n' 'Café, cafe\u0301 — “naïve” #1!' | sed 's/\\u0301/\xcc\x81/' >some.fr
+prep --mono th=some.th --mono zh=some.zh --mono ja=some.ja --mono fr=some.fr --held-out 0 --bpe 500 -o asia.h5
+for language in th zh ja; do
+    decode asia.h5 train $language | tr -d ' ' | cmp - some.$language || fail "$language: another text"
+    [ "$(decode asia.h5 train $language | wc -w)" -gt 4 ] || fail "$language: words are not found"
+done
+[ "$(decode asia.h5 train fr)" = 'Café , café — “ naïve ” # 1 !' ] || fail "fr: $(decode asia.h5 train fr)"
+
+# ---- wide tokens: more than 65,536 subwords ----
+awk 'BEGIN { for (i = 0; i < 66000; i++) printf "%s%c", "w" i, i % 100 == 99 ? 10 : 32 }' >wide.en
+awk '{ for (i = 1; i <= NF; i++) print $i, 1 }' wide.en >wide.vocab
+echo 'w 0</w> 1' >one.codes
+prep --mono en=wide.en --words space --held-out 0 --codes one.codes --vocab wide.vocab -o wide.h5
+h5dump -H -d /train/text/en/tokens wide.h5 | grep -q H5T_STD_U32LE || fail "a large vocabulary does not have wide tokens"
+h5dump -H -d /train/text/en/tokens $corpus | grep -q H5T_STD_U16LE || fail "a small vocabulary does not have narrow tokens"
+
+# ---- segmentation of text, as fastBPE does it ----
+known=$XLM_SOURCE/tests/cli/fastbpe_known_answers
+for n in 1 3; do
+    ranks $n xlm_prep --codes $known/codes --segment $known/text out.$n >log 2>&1 || fail "--segment: $(cat log)"
+    cmp $known/segmented out.$n || fail "--segment on $n ranks"
+    ranks $n xlm_prep --codes $known/codes --vocab $known/vocabulary --segment $known/text out.$n >log 2>&1 || fail "--segment --vocab"
+    cmp $known/segmented_limited out.$n || fail "--segment --vocab on $n ranks"
+done
+ranks 4 xlm_prep --codes 1/codes --segment mono.en out.mono >log 2>&1 || fail "--segment"
+sed 's/@@ //g' out.mono | cmp - mono.en || fail "--segment loses text"
+grep -q '@@' out.mono || fail "--segment does nothing"
+
+# ---- help ----
+[ "$(xlm_prep --help | head -c 15)" = 'Usage: xlm_prep' ] || fail "--help"
+xlm_prep --version | grep -q '^xlm_prep (xlm-mpi) [0-9]' || fail "--version"
+finish

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# xlm-mpi: what xlm_prep says to wrong input: once, with the right exit code, and without leaving anything. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+mkdir out
+
+# run N OPTION...: on N ranks; one rank needs no mpiexec, which takes its time.
+run() {
+    local n=$1
+    shift
+    if [ "$n" = 1 ]; then xlm_prep "$@"; else ranks "$n" xlm_prep "$@"; fi
+}
+# refuse CODE MESSAGE OPTION...: on $ranks_to_try ranks, one line from xlm_prep, and nothing in out/.
+refuse() {
+    local code=$1 message=$2 n
+    shift 2
+    for n in $ranks_to_try; do
+        expect "$code" "^xlm_prep: .*$message" run "$n" "$@"
+        [ "$(grep -c -e '^xlm_prep: ' expect.err)" -eq 1 ] || fail "not once on $n ranks: $(cat expect.err)"
+        [ ! -s expect.out ] || fail "on standard output: $(head -3 expect.out)"
+        [ -z "$(ls -A out)" ] || { fail "left in out/: $(ls -A out)"; rm -rf out; mkdir out; }
+    done
+}
+text=(--mono en=text.en --words space)
+make=("${text[@]}" --bpe 50 --write-codes out/codes -o out/corpus.h5)
+
+# ---- use ----
+ranks_to_try='1 3'
+refuse 64 '--no-such-option' --no-such-option
+refuse 64 'en is given twice' --mono en=text.en --mono en=text.xx --bpe 50 -o out/c.h5
+refuse 64 'no subword occurs' "${make[@]}" --min-count 1000000
+ranks_to_try=1
+refuse 64 'no text' --bpe 50 -o out/c.h5
+refuse 64 'nothing to do' "${text[@]}" --bpe 50
+refuse 64 'no subwords' "${text[@]}" -o out/c.h5
+refuse 64 'what is this file' "${make[@]}" text.xx
+refuse 64 'pair xx-en is given twice' --para en-xx=text.en,text.xx --para xx-en=text.xx,text.en --bpe 50 -o out/c.h5
+refuse 64 'two languages' --para en-en=text.en,text.xx --bpe 50 -o out/c.h5
+refuse 64 'form is --para' --para en-xx=text.en --bpe 50 -o out/c.h5
+refuse 64 'form is --para' --para en=text.en,text.xx --bpe 50 -o out/c.h5
+refuse 64 'form is --mono' --mono text.en --bpe 50 -o out/c.h5
+refuse 64 'form is --mono' --mono en=text.en,,text.xx --bpe 50 -o out/c.h5
+refuse 64 'no name of a language' --mono ../en=text.en --bpe 50 -o out/c.h5
+refuse 64 'bpe=-3' "${text[@]}" --bpe=-3 -o out/c.h5
+refuse 64 'bpe=0' "${text[@]}" --bpe 0 -o out/c.h5
+refuse 64 'many' "${text[@]}" --bpe many -o out/c.h5
+refuse 64 'alpha=7' "${make[@]}" --alpha 7
+refuse 64 'alpha=nan' "${make[@]}" --alpha nan
+refuse 64 'alpha is for learning' "${text[@]}" --codes text.en --alpha 0.7 -o out/c.h5
+refuse 64 'held-out=1' "${make[@]}" --held-out 1
+refuse 64 'held-out=-0.5' "${make[@]}" --held-out=-0.5
+refuse 64 'min-count=0' "${make[@]}" --min-count 0
+refuse 64 'max-vocab=0' "${make[@]}" --max-vocab 0
+refuse 64 'seed=-1' "${make[@]}" --seed=-1
+refuse 64 'words=letters' "${text[@]}" --words letters --bpe 50 -o out/c.h5
+refuse 64 'use one of the two' "${make[@]}" --codes text.en
+refuse 64 'vocab needs the codes' "${make[@]}" --vocab text.en
+refuse 64 'min-count' "${text[@]}" --codes text.en --vocab text.xx --min-count 5 -o out/c.h5
+refuse 64 'only copy' "${text[@]}" --codes text.en --write-codes out/codes
+refuse 64 'segment' --segment text.en out/text
+refuse 64 'segment' --codes text.en --segment text.en
+refuse 64 'segment' --codes text.en --lower --segment text.en out/text
+refuse 64 'segment' --codes text.en --bpe 50 --segment text.en out/text
+refuse 64 'two outputs' "${text[@]}" --bpe 50 --write-codes out/c -o ./out/c
+cp text.en kept.en
+refuse 64 'both input and output' --mono en=kept.en --bpe 50 -o kept.en
+ln -s kept.en link.en
+refuse 64 'both input and output' --mono en=kept.en --bpe 50 --write-vocab link.en -o out/c.h5
+cmp -s text.en kept.en || fail "an input was written to"
+
+# ---- files that are not there, or not text ----
+mkdir directory
+refuse 66 'missing.en: No such file' --mono en=missing.en --bpe 50 -o out/c.h5
+refuse 66 'directory: is a directory' --mono en=directory --bpe 50 -o out/c.h5
+mkfifo pipe
+refuse 66 'pipe: not a regular file' --mono en=pipe --bpe 50 -o out/c.h5
+refuse 66 'missing.codes: ' "${text[@]}" --codes missing.codes -o out/c.h5
+ranks_to_try='1 3'
+refuse 73 'nowhere/c.h5: ' "${text[@]}" --bpe 50 -o nowhere/c.h5
+refuse 66 'missing.xx: No such file' --para en-xx=text.en,missing.xx --bpe 50 -o out/c.h5
+ranks_to_try=1
+refuse 73 'nowhere/codes: ' "${text[@]}" --bpe 50 --write-codes nowhere/codes -o out/c.h5
+refuse 73 'directory: ' "${text[@]}" --bpe 50 -o directory
+refuse 73 'text.en/c.h5: ' "${text[@]}" --bpe 50 -o text.en/c.h5
+: >empty; yes '' | head -n 3000 >blank; printf '\u200b\n\u00a0\u3000\n' >invisible
+refuse 65 'empty: empty' --mono en=text.en,empty --bpe 50 -o out/c.h5
+refuse 65 'blank: empty' --mono en=blank --bpe 50 -o out/c.h5
+refuse 65 'invisible: empty' --mono en=text.en,invisible --words space --bpe 50 -o out/c.h5
+refuse 65 'all .* held out' --mono en=text.en --bpe 50 --held-out 0.9999999 -o out/c.h5
+ranks_to_try='1 3'
+
+# ---- damage far behind, in blocks of different ranks: the first counts, on any number of ranks ----
+cat text.en text.en text.en text.en text.en >long.en
+cat text.xx text.xx text.xx text.xx text.xx >long.xx
+sed '1700s/.*/na\xefve/; 2900s/.*/\xc3\xa9\xff/' long.en >latin.en
+refuse 65 'latin.en:1700: byte 3' --mono en=text.en,latin.en --bpe 50 -o out/c.h5
+refuse 65 'latin.en:1700: byte 3' --para en-xx=latin.en,long.xx --bpe 50 -o out/c.h5
+refuse 65 'latin.en:1700: byte 3' --para xx-en=long.xx,latin.en --bpe 50 --held-out 0 -o out/c.h5
+for bad in '\xc0\xaf' '\xed\xa0\x80' '\xf4\x90\x80\x80' '\xe2\x82'; do
+    sed "1234s/.*/ab$bad/" long.en >bad.en
+    ranks_to_try=1 refuse 65 'bad.en:1234: byte 3' --mono en=bad.en --bpe 50 -o out/c.h5
+done
+refuse 65 'long.en has 3000 lines and text.xx has 600' --para en-xx=long.en,text.xx --bpe 50 -o out/c.h5
+refuse 65 'text.en has 600 lines and long.xx has 3000' --para en-xx=text.en,long.xx --bpe 50 --held-out 0 -o out/c.h5
+head -n 2999 long.xx >short.xx
+refuse 65 'long.en has 3000 lines and short.xx has 2999' --para en-xx=long.en,short.xx --bpe 50 -o out/c.h5
+gzip -c long.en >whole.gz
+head -c "$(($(stat -c %s whole.gz) - 200))" whole.gz >cut.gz
+refuse 65 'cut.gz: .*cut short' --mono en=cut.gz --bpe 50 -o out/c.h5
+half=$(($(stat -c %s whole.gz) / 2))
+{ head -c $half whole.gz; printf 'damage'; tail -c +$((half + 7)) whole.gz; } >damaged.gz
+refuse 65 'damaged.gz: damaged' --mono en=damaged.gz --bpe 50 -o out/c.h5
+cp long.en plain.gz
+refuse 65 'plain.gz: named .gz' --mono en=plain.gz --bpe 50 -o out/c.h5
+head -c 20000000 /dev/zero | tr '\0' a >line.en
+ranks_to_try=1 refuse 65 'line.en:1: line of more than' --mono en=line.en --bpe 50 -o out/c.h5
+
+# ---- codes and vocabulary ----
+xlm_prep "${text[@]}" --bpe 50 --write-codes codes --write-vocab vocab >/dev/null 2>&1 || fail "learning"
+sed '7s/ [0-9]*$//' codes >damaged.codes
+refuse 65 'damaged.codes:7: ' "${text[@]}" --codes damaged.codes -o out/c.h5
+refuse 65 'damaged.codes:7: ' --codes damaged.codes --segment text.en out/text
+sed '9s/.*/x y z/' vocab >damaged.vocab
+refuse 65 'damaged.vocab:9: ' "${text[@]}" --codes codes --vocab damaged.vocab -o out/c.h5
+sed '9s/.*/\xff 3/' vocab >latin.vocab
+expect 65 'latin.vocab: subword' ranks 2 xlm_prep "${text[@]}" --codes codes --vocab latin.vocab -o out/c.h5
+# With codes and vocabulary given, text is first read when it is encoded, and the output is open by then.
+refuse 65 'latin.en:1700: byte 3' --mono en=text.en,latin.en --words space --codes codes --vocab vocab -o out/c.h5
+refuse 65 'long.en has 3000 lines and short.xx has 2999' --para en-xx=long.en,short.xx --words space --codes codes --vocab vocab \
+    --held-out 0 -o out/c.h5
+refuse 65 'cut.gz: .*cut short' --codes codes --segment cut.gz out/text
+
+# An output that was there before stays as it was.
+echo old >old.h5
+expect 65 'latin.en:1700' ranks 2 xlm_prep --mono en=latin.en --bpe 50 -o old.h5
+[ "$(cat old.h5)" = old ] || fail "a failed run changed the output of another"
+if [ "$(id -u)" -ne 0 ]; then
+    chmod a-w out; ranks_to_try=2 refuse 73 'Permission denied' "${make[@]}"; chmod u+w out
+    cp text.en locked.en; chmod a-r locked.en
+    ranks_to_try=2 refuse 66 'locked.en: Permission denied' --mono en=locked.en --bpe 50 -o out/c.h5
+fi
+finish

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# xlm-mpi: what xlm_train says to wrong input: once, with the right exit code, and without leaving anything. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+train() { ranks 2 xlm_train "$@"; }
+# once PATTERN: the last command's message stands on exactly one line.
+once() { [ "$(grep -c -e "$1" expect.err)" -eq 1 ] || fail "not once: $1: $(cat expect.err)"; }
+
+expect 64 'one job file' train
+once 'one job file'
+expect 64 '' train job.conf --no-such-option
+expect 66 'missing.conf' train missing.conf
+once 'missing.conf'
+# Errors of the command line are 64, those of the job file 78, with the line.
+expect 64 '--set train.stpes: unknown key "stpes"; did you mean "steps"' train job.conf --set train.stpes=3
+once 'did you mean'
+expect 64 'steps = many' train job.conf --set train.steps=many
+expect 64 'learning_rate = -1' train job.conf --set train.learning_rate=-1
+expect 64 'stream nowhere' train job.conf --set "stream nowhere.batch=3"
+expect 64 'SECTION.KEY=VALUE' train job.conf --set steps=3
+# wrong CODE PATTERN SED: a job file changed by a command of sed.
+wrong() {
+    sed "$3" job.conf >wrong.conf
+    expect "$1" "$2" train wrong.conf
+    once "$2"
+}
+wrong 78 'wrong.conf:11: .*unknown key "stpes"; did you mean "steps"' 's/^steps/stpes/'
+wrong 78 'wrong.conf:11: .*steps = many' 's/^steps = .*/steps = many/'
+wrong 78 'wrong.conf:8: unknown section \[trian\]; did you mean "train"' 's/^\[train\]/[trian]/'
+wrong 78 'wrong.conf:1: ' 's/^\[model\]/[model/'
+wrong 78 'wrong.conf:3: .*stands in line 2' '1a layers = 3'
+wrong 78 'steps' '/^steps/d'
+wrong 78 'no section \[objective NAME\]' '/^\[objective/,$d'
+wrong 78 'no objective names this stream' '/^\[objective tlm/,$d'
+wrong 78 'stream' '/^stream = text/d'
+wrong 78 'power of two' 's/^\[train\]/&\ngranules = 6/'
+wrong 78 'attention_heads = 5' 's/^attention_heads.*/attention_heads = 5/'
+wrong 78 'positions' 's/^positions.*/positions = 16/'
+wrong 78 'zz' 's/^\[stream text\]/&\nlanguages = en,zz/'
+wrong 78 'en-zz' 's/^\[stream pairs\]/&\nlanguages = en-zz/'
+expect 66 'nowhere.h5' train job.conf --set train.corpus=nowhere.h5
+once 'nowhere.h5'
+
+head -c 5000 corpus.h5 >cut.h5
+expect 65 'cut.h5' train job.conf --set train.corpus=cut.h5
+cp text.en notes.h5
+expect 65 'notes.h5' train job.conf --set train.corpus=notes.h5
+expect 65 '' train job.conf --set train.corpus=job.conf
+
+expect 69 'GiB' train job.conf --set model.hidden_size=65536 --set model.layers=96
+once 'GiB'
+touch file
+expect 73 'file/out' train job.conf --set train.output=file/out
+[ -z "$(find . -name 'checkpoint*')" ] || fail "something was left: $(find . -name 'checkpoint*')"
+[ ! -e out ] || fail "an output directory was made before the errors were found"
+
+# --dry-run shows the size and trains nothing.
+train job.conf --dry-run >dry.log 2>&1 || fail "--dry-run: $(tail -3 dry.log)"
+grep -q 'parameters' dry.log && grep -q 'memory: ' dry.log || fail "--dry-run does not show parameters and memory: $(cat dry.log)"
+[ ! -e out ] || fail "--dry-run made the output directory"
+
+# A loss that is not finite stops the run at its step; the checkpoint before stays.
+# With this rate and decay AdamW multiplies the weights by -99 a step, so they overflow within 25.
+expect 70 'step [0-9]*: the .* is not finite' train job.conf --set train.learning_rate=10 --set train.weight_decay=10 --set train.warmup=0 \
+    --set train.schedule=constant --set train.checkpoint_every=1
+newest=$(readlink out/latest) && h5dump -H "out/$newest" >/dev/null || fail "no good checkpoint after a loss that is not finite"
+
+xlm_train --version | grep -q '^xlm_train (xlm-mpi) [0-9]' || fail "--version"
+xlm_train --help | grep -q -e '--dump-step' || fail "--help"
+finish

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# xlm-mpi: what job files can say: several streams and objectives, optimisers, schedules, granules, models; and the form of
+# metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# run NAME RANKS [OPTION...]: trains job.conf, or $job, into directory NAME.
+job=job.conf
+run() {
+    local name=$1 n=$2
+    shift 2
+    ranks "$n" xlm_train $job --set "train.output=$name" "$@" >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
+    form "$name"
+}
+# form NAME: every row of metrics.csv has its twelve fields, numbers where numbers belong, and nothing else.
+form() {
+    awk -F, '
+        function number(x) { return x ~ /^-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$/ }
+        function wrong(what) { print FILENAME ":" NR ": " what ": " $0; bad = 1 }
+        NR == 1 { if ($0 != "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds") wrong("head"); next }
+        NF != 12 { wrong(NF " fields") }
+        $1 !~ /^[0-9]+$/ || $1 < step { wrong("step") }
+        { step = $1 }
+        $2 == "train" && $3 == "total" {
+            if (!number($6) || !number($9) || !number($10) || $11 !~ /^[0-9]+$/ || !number($12) || $4 $5 $7 $8 != "") wrong("total")
+            totals++; next }
+        $2 == "train" { if ($5 !~ /^[1-9][0-9]*$/ || !number($6) || $4 $7 $8 $9 $10 $11 $12 != "") wrong("objective"); next }
+        $2 == "held_out" {
+            if ($4 == "" || $5 !~ /^[1-9][0-9]*$/ || !number($6) || !number($7) || !number($8) || $8 > 1 || $9 $10 $11 $12 != "") wrong("held_out")
+            d = $7 - exp($6); if (d * d > 1e-10 * $7 * $7) wrong("perplexity"); next }
+        { wrong("split") }
+        END { exit bad || totals == 0 }' "$1/metrics.csv" || fail "form of $1/metrics.csv"
+}
+# same A B: losses, parameters and moments have the same bits.
+same() {
+    cmp <(losses "$1") <(losses "$2") && [ "$(digest "$1/latest")" = "$(digest "$2/latest")" ] || fail "$1 and $2 differ"
+}
+# agree A B: losses of each step within 1e-4 relative.
+agree() {
+    paste <(losses "$1") <(losses "$2") | awk '{ d = ($2 - $4) / $2; if ($1 != $3 || d * d > 1e-8) bad = 1 } END { exit bad || NR == 0 }' ||
+        fail "losses of $1 and $2 differ"
+}
+# learns NAME: the loss of the last steps is below that of the first.
+learns() {
+    losses "$1" | awk '{ x[NR] = $2 } END { exit !((x[1] + x[2]) > (x[NR] + x[NR - 1]) * 1.005) }' || fail "$1 does not learn: $(losses "$1" | tr '\n' ';')"
+}
+
+# ---- several streams and objectives ----
+sed 's/^language_embeddings = true/&\ntoken_types = true/' job.conf >several.conf
+cat >>several.conf <<'JOB'
+
+[stream both]
+type = parallel
+form = bert
+shuffle_sides = true
+length = 64
+batch = 4
+
+[objective late]
+plugin = mlm
+stream = both
+begin = 5
+weight = 2
+JOB
+# The same, with an objective of weight 0: it is reported and evaluated, and changes no bit.
+cp several.conf silent.conf
+printf '\n[objective silent]\nplugin = mlm\nstream = text\nweight = 0\n' >>silent.conf
+steps=(--set train.steps=8 --set train.evaluate_every=4 --set train.schedule=constant)
+job=several.conf
+run several 2 "${steps[@]}"
+job=silent.conf
+run silent 1 "${steps[@]}"
+same several silent
+cmp <(grep -v ,silent, silent/metrics.csv | cut -d, -f1-11) <(rows several) || fail "an objective of weight 0 changes the metrics"
+cmp <(grep ,silent, silent/metrics.csv | sed s/silent/mlm/) <(grep ,mlm, silent/metrics.csv) || fail "the losses of the same objective twice differ"
+awk -F, '
+    $2 == "train" && $3 != "total" { n[$3]++; if (!($3 in first)) first[$3] = $1; sum[$1] += $6 * ($3 == "tlm" ? 0.5 : $3 == "late" ? 2 : 1) }
+    $2 == "train" && $3 == "total" { total[$1] = $6 }
+    END {
+        if (n["mlm"] != 8 || n["tlm"] != 8 || n["late"] != 3 || first["late"] != 6) bad = 1
+        for (s in total) { d = sum[s] - total[s]; if (d * d > 1e-16 * total[s] * total[s]) { print "step", s, sum[s], total[s]; bad = 1 } }
+        exit bad
+    }' several/metrics.csv || fail "rows of the objectives: $(grep ,train, several/metrics.csv)"
+# Evaluated before the first step, every four, and at the end; each language, whose terms add up, and all of them.
+awk -F, '
+    $2 == "held_out" { at[$3] = at[$3] " " $1 ":" $4; terms[$1 $3 ($4 == "all")] += $5; loss[$1 $3 ($4 == "all")] += $5 * $6 }
+    END {
+        all = " 0:all 0:en 0:xx 4:all 4:en 4:xx 8:all 8:en 8:xx"
+        if (at["mlm"] != all || at["tlm"] != all || at["late"] != " 8:all 8:en 8:xx") { print at["mlm"]; print at["late"]; bad = 1 }
+        for (k in terms)
+            if (k ~ /1$/) {
+                other = substr(k, 1, length(k) - 1) "0"; d = loss[k] - loss[other]
+                if (terms[k] != terms[other] || d * d > 1e-10 * loss[k] * loss[k]) { print k, terms[k], terms[other]; bad = 1 }
+            }
+        exit bad
+    }' several/metrics.csv || fail "rows of the evaluations: $(grep held_out several/metrics.csv)"
+# Other numbers of ranks; granules are 8, so that five ranks have more or fewer.
+job=several.conf
+run three 3 "${steps[@]}"
+run five 5 "${steps[@]}"
+agree several three
+agree several five
+form several
+# A stream that predicts nothing is noticed.
+ranks 1 xlm_train job.conf --set train.steps=2 --set train.output=nothing --set "stream text.mask=0" --set "stream pairs.mask=0" >nothing.log 2>&1 ||
+    fail "$(tail -n 3 nothing.log)"
+[ "$(grep -c 'warning: step 1: no objective had anything to learn from' nothing.log)" -eq 1 ] || fail "nothing to learn: $(cat nothing.log)"
+
+# ---- granules: fewer instances than granules, one instance a step, one granule ----
+job=job.conf
+one=(--set "stream text.batch=1" --set "stream pairs.batch=1" --set train.steps=6)
+three=(--set "stream text.batch=3" --set "stream pairs.batch=2" --set train.steps=6)
+for n in 1 2 4; do
+    run one-$n $n "${one[@]}"
+    run few-$n $n "${three[@]}" --set train.granules=4
+done
+same one-1 one-2
+same one-1 one-4
+same few-1 few-2
+same few-1 few-4
+run whole-1 1 "${three[@]}" --set train.granules=1
+run whole-4 4 "${three[@]}" --set train.granules=1
+agree few-1 whole-1
+agree few-1 whole-4
+grep -q '^granules: 4 instead of 1' whole-4.log || fail "more ranks than granules are not told: $(head -n 3 whole-4.log)"
+
+# ---- optimisers and schedules ----
+# rates NAME FORMULA: the learning rate of each update s = 0, 1, ...
+rates() {
+    awk -F, '$3 == "total" { s = $1 - 1; want = '"$2"'; d = $9 - want; if (d * d > 1e-14 * want * want) { print s, $9, want; bad = 1 } } END { exit bad }' \
+        "$1/metrics.csv" || fail "learning rates of $1"
+}
+for optimiser in adamw adam lamb; do
+    run $optimiser-1 1 --set train.optimiser=$optimiser --set train.steps=20 --set train.warmup=5
+    run $optimiser-2 2 --set train.optimiser=$optimiser --set train.steps=20 --set train.warmup=5
+    same $optimiser-1 $optimiser-2
+    rates $optimiser-1 's < 5 ? 0.002 * (s + 1) / 5 : 0.002 * (20 - s) / 15'
+    h5dump -a /optimiser/algorithm $optimiser-1/latest | grep -q "\"$optimiser" || fail "the checkpoint does not say $optimiser"
+done
+learns adamw-1
+learns adam-1
+for other in adam lamb; do cmp -s <(losses adamw-1) <(losses $other-1) && fail "$other does what adamw does"; done
+run root 1 --set train.schedule=inverse-sqrt --set train.steps=12 --set train.warmup=4
+rates root 's < 4 ? 0.002 * (s + 1) / 4 : 0.002 * sqrt(4 / (s + 1))'
+run constant 1 --set train.schedule=constant --set train.steps=6 --set train.warmup=0
+rates constant 0.002
+# Clipping bounds the update, not the norm that is shown.
+run clipped 1 --set train.clip=1e-3 --set train.optimiser=lamb --set train.steps=3
+awk -F, '$3 == "total" && $10 < 0.01 { exit 1 }' clipped/metrics.csv || fail "the norm shown is the clipped one"
+
+# ---- models ----
+model() { # NAME SETTING...
+    local name=$1 settings=() setting
+    shift
+    for setting in "$@"; do settings+=(--set "model.$setting"); done
+    run "$name" 2 "${settings[@]}" --set train.steps=20 --set train.warmup=5
+    learns "$name"
+}
+has() { h5ls -r "$1/latest" | grep -q "^/model$2 " || fail "$1 has no $2"; }
+lacks() { h5ls -r "$1/latest" | grep -q "^/model$2" && fail "$1 has $2"; }
+model sinusoidal position_type=sinusoidal position_offset=0
+lacks sinusoidal /embeddings/position
+model albert share_layers=true embedding_size=16 token_types=true language_embeddings=false
+has albert /encoder/layer.shared/attention/query/weight
+has albert /embeddings/projection/weight
+lacks albert /encoder/layer.1
+lacks albert /embeddings/language
+model head head=xlm
+lacks head /lm_head/dense
+model small head=xlm embedding_size=8 layers=1 attention_heads=1 feed_forward_size=5 vocabulary_chunk=3
+has small /lm_head/dense/weight
+model still dropout=0 attention_dropout=0 layer_norm_epsilon=1e-12
+finish

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# xlm-mpi: an objective built outside of the tree against the installed headers alone. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# Nothing but the headers: neither the sources nor the library to link with.
+mkdir prefix
+make -s -C "$XLM_BUILD" install-xlmincludeHEADERS xlmincludedir="$scratch/prefix/include/xlm" >install.log 2>&1 || fail "$(cat install.log)"
+build() { "$XLM_CC" -std=c11 -Wall -Wextra -Werror -shared -fPIC -I prefix/include "$@" ${XLM_SANITIZE_FLAGS:-} -o "$out" "$in"; }
+in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so
+build || fail "the plugin does not compile"
+
+cat >>job.conf <<'JOB'
+
+[objective pull]
+plugin = ./pull-together.so
+stream = text
+sharpness = 2
+JOB
+ranks 2 xlm_train job.conf --set train.steps=60 --set train.checkpoint_every=30 >train.log 2>&1 || fail "$(tail -n 3 train.log)"
+awk -F, '$2 == "train" && $3 == "pull" { if (!n++) first = $6; last = $6 } END { exit !(n == 60 && last < first - 0.2 && last >= -2) }' out/metrics.csv ||
+    fail "the plugin's loss does not fall: $(grep ,pull, out/metrics.csv | sed -n '1p;$p')"
+h5dump -d /objectives/pull/projection/weight out/latest >weight.txt || fail "its weight is not in the checkpoint"
+h5dump -d /objectives/pull/steps out/latest | grep -q '(0): 60' || fail "its state is not in the checkpoint: $(h5dump -d /objectives/pull/steps out/latest)"
+
+# It resumes with its parameters and state, on another number of ranks, to the same bits.
+cp -r out half && rm half/checkpoint-00000060.h5
+ranks 1 xlm_train job.conf --set train.steps=60 --set train.checkpoint_every=30 --set train.output=half >half.log 2>&1 || fail "$(tail -n 3 half.log)"
+h5diff -v1 out/checkpoint-00000060.h5 half/checkpoint-00000060.h5 /objectives /objectives >diff.log 2>&1 || fail "after resuming: $(tail -n 5 diff.log)"
+
+# Options are checked by its table, and it may refuse.
+expect 64 'did you mean .sharpness' xlm_train job.conf --set 'objective pull.sharpnes=3'
+expect 64 'sharpness = 30: must be' xlm_train job.conf --set 'objective pull.sharpness=30'
+sed 's/^sharpness = 2/sharpness = high/' job.conf >high.conf
+expect 78 'high.conf:[0-9]*: .*sharpness = high' xlm_train high.conf
+expect 78 'layer = 7, but the model has 2 layers' xlm_train job.conf --set 'objective pull.layer=7'
+expect 78 'reads a stream' xlm_train job.conf --set 'objective pull.stream='
+expect 78 'no section \[stream nowhere\]' xlm_train job.conf --set 'objective pull.stream=nowhere'
+
+# Modules that are not what they should be.
+expect 78 'missing.so' xlm_train job.conf --set 'objective pull.plugin=./missing.so'
+expect 78 'no objective plugin "nonsense".*mlm' xlm_train job.conf --set 'objective pull.plugin=nonsense'
+sed 's/XLM_LOSS_ABI,/XLM_LOSS_ABI + 1,/' "$in" >old.c
+in=old.c out=pull-together.so build && expect 78 'ABI' xlm_train job.conf
+sed 's/xlm_loss_pull_together/xlm_loss_other/' "$XLM_SOURCE/tests/plugin/pull-together.c" >other.c
+in=other.c out=pull-together.so build && expect 78 'xlm_loss_pull_together' xlm_train job.conf
+xlm_train --help-job >help.txt || fail "--help-job"
+grep -q 'plugin = mlm' help.txt || fail "--help-job does not list mlm"
+finish

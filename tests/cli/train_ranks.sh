@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# xlm-mpi: a job's losses and bits on different numbers of ranks and threads. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# run NAME RANKS [OPTION...]: trains into directory NAME.
+run() {
+    local name=$1 n=$2
+    shift 2
+    ranks "$n" xlm_train job.conf --set "train.output=$name" "$@" >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
+    [ "$(losses "$name" | wc -l)" -eq "$steps" ] || fail "$name: metrics.csv has $(losses "$name" | wc -l) steps instead of $steps"
+}
+
+# agree A B: losses of each step within 1e-4 relative.
+agree() {
+    paste <(losses "$1") <(losses "$2") | awk -v a="$1" -v b="$2" '
+        { d = ($2 - $4) / $2; if (d < 0) d = -d; if ($1 != $3 || d > 1e-4 || $2 != $2 + 0) { print a, b, $0; bad = 1 } }
+        END { exit bad || NR == 0 }' || fail "losses of $1 and $2 differ"
+}
+
+steps=100
+run one 1
+run two 2
+run again 2
+run three 3
+run four 4
+run eight 8
+for other in two three four eight; do agree one "$other"; done
+
+# Granules make the bits the same too, for powers of two.
+for other in two again four eight; do
+    cmp <(rows one) <(rows "$other") || fail "metrics of one and $other are not the same bits"
+    [ "$(digest one/latest)" = "$(digest "$other/latest")" ] || fail "parameters of one and $other are not the same bits"
+done
+run threads 1 --set train.threads=2
+[ "$(digest one/latest)" = "$(digest threads/latest)" ] || fail "parameters on 1 and 2 threads are not the same bits"
+# It must be possible to fail: another seed gives other bits.
+run seed 1 --set train.seed=2
+[ "$(digest one/latest)" != "$(digest seed/latest)" ] || fail "another seed gave the same parameters"
+
+# It learns: chance is log 120 or so.
+awk -F, '$2 == "held_out" && $4 == "all" && $1 == 100 { n++; if ($6 > 4) bad = 1 } END { exit bad || n != 2 }' one/metrics.csv ||
+    fail "held-out losses after 100 steps: $(grep held_out one/metrics.csv)"
+
+# Many ranks on few cores, one granule each: it works, and it is what two ranks make. With sanitizers they need minutes.
+if [ "${XLM_TEST_QUICK-}" != 1 ] && [ "${XLM_SANITIZERS-}" != yes ]; then
+    steps=3
+    large=(--set train.steps=3 --set train.granules=64 --set train.evaluate_instances=1 --set model.layers=1 --set "stream text.batch=64"
+        --set "stream pairs.batch=64")
+    run many 64 "${large[@]}"
+    run few 2 "${large[@]}"
+    cmp <(rows many) <(rows few) || fail "metrics on 64 and 2 ranks are not the same bits"
+    [ "$(digest many/latest)" = "$(digest few/latest)" ] || fail "parameters on 64 and 2 ranks are not the same bits"
+fi
+finish

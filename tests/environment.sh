@@ -1,0 +1,53 @@
+# xlm-mpi: what every test finds in its environment; read by the Makefile before each. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh
+#
+# Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_SANITIZERS,
+# XLM_TEST_QUICK (1: the quick part only).
+
+# The programs of the build tree first, and their objectives.
+PATH=$XLM_BUILD:$PATH
+XLM_PLUGIN_PATH=$XLM_BUILD/src/losses/.libs
+export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_SANITIZERS XLM_TEST_QUICK
+
+# Tests run side by side, so each rank is one thread. A test that wants more says so itself.
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+unset BLIS_NUM_THREADS BLIS_ARCH_TYPE G_MESSAGES_DEBUG
+
+LC_ALL=C.UTF-8
+export LC_ALL
+
+# Open MPI: allowed for root, more ranks than cores, ranks that wait give way to ranks that work, not bound to cores
+# (two tests side by side would share one). Without CMA, which containers often forbid. Short paths for its sockets.
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_mpi_yield_when_idle=1
+OMPI_MCA_hwloc_base_binding_policy=none
+OMPI_MCA_btl_vader_single_copy_mechanism=none
+OMPI_MCA_orte_tmpdir_base=/tmp
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
+    OMPI_MCA_mpi_yield_when_idle OMPI_MCA_hwloc_base_binding_policy OMPI_MCA_btl_vader_single_copy_mechanism \
+    OMPI_MCA_orte_tmpdir_base
+# Shared memory is all they need, whatever networks the machine has.
+OMPI_MCA_btl=self,vader
+export OMPI_MCA_btl
+# mpiexec refuses to start where there is neither ssh nor rsh, even for one host.
+if ! command -v ssh >/dev/null 2>&1 && ! command -v rsh >/dev/null 2>&1; then
+    OMPI_MCA_plm=isolated
+    export OMPI_MCA_plm
+fi
+# 64 ranks do not fit into the 64 MB of shared memory that containers have by default; some have none to write to.
+if [ ! -w /dev/shm ] || [ "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }')0" -lt 5120 ]; then
+    OMPI_MCA_btl_vader_backing_directory=/tmp
+    export OMPI_MCA_btl_vader_backing_directory
+fi
+
+if [ "$XLM_SANITIZERS" = yes ]; then
+    # Leaks are looked for by tracing the process, which containers may forbid. Whole stacks: MPI unloads its modules before
+    # the program ends, and frames above them tell whose a block is.
+    LSAN_OPTIONS=suppressions=$XLM_SOURCE/tests/sanitizers.supp:print_suppressions=0
+    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:fast_unwind_on_malloc=0:malloc_context_size=50
+    UBSAN_OPTIONS=print_stacktrace=1
+    export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
+fi

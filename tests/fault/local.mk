@@ -1,0 +1,8 @@
+# Tests that break things: files, disks, ranks.
+test_scripts += \
+	tests/fault/prep.sh \
+	tests/fault/store.sh \
+	tests/fault/train_damage.sh \
+	tests/fault/train_disk.sh \
+	tests/fault/train_lost_rank.sh \
+	tests/fault/train_signals.sh

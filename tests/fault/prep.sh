@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# xlm-mpi: xlm_prep when there is no room: a message, EX_IOERR, and no file, whole or not. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+
+# Text whose corpus takes some megabytes.
+awk 'BEGIN { for (i = 0; i < 60000; i++) print "sentence", i, "has", i * 7 % 1000, "more words of", i * 31 % 977, "kinds" }' >large.en
+mkdir out
+options=(--mono en=large.en --words space --bpe 200 --write-codes out/codes --write-vocab out/vocab -o out/corpus.h5)
+
+# limited KIB RANKS OPTION...: with a limit on the size of files, for the ranks alone: mpiexec makes files of its own. So does
+# Open MPI's shared memory, which is why ranks talk by TCP here.
+limited() {
+    local kib=$1 n=$2
+    shift 2
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    OMPI_MCA_btl=self,tcp ranks "$n" sh -c 'ulimit -f "$0"; exec xlm_prep "$@"' "$kib" "$@" >log 2>&1
+}
+# check RANKS WHAT CODE: after a run that should have failed for want of room.
+check() {
+    [ "$3" -eq 74 ] || [ "$3" -eq 73 ] || fail "$2, $1 ranks: exit code $3: $(head -5 log)"
+    [ "$(grep -c '^xlm_prep: out/' log)" -eq 1 ] || fail "$2, $1 ranks: not one message: $(cat log)"
+    [ -z "$(ls -A out)" ] || { fail "$2, $1 ranks: left $(ls -A out)"; rm -rf out; mkdir out; }
+}
+
+for n in 1 2 4; do
+    # Limits on the size of a file, in KiB: some stop the codes, some the corpus, at its beginning or near its end.
+    for limit in 1 100 700; do
+        code=0
+        limited $limit $n "${options[@]}" || code=$?
+        check $n "limit of $limit KiB" $code
+    done
+done
+code=0
+limited 8 2 --mono en=large.en --words space --bpe 2000 --write-codes out/codes || code=$?
+check 2 "codes larger than the limit" $code
+ranks 2 xlm_prep "${options[@]}" >log 2>&1 || fail "with room: $(cat log)"
+cp out/codes codes
+rm -f out/*
+code=0
+limited 100 2 --codes codes --segment large.en out/text || code=$?
+check 2 "segmented text larger than the limit" $code
+
+# A full disk, where one may be made without being root.
+if unshare -rm true 2>/dev/null; then
+    for n in 1 2; do
+        code=0
+        # shellcheck disable=SC2016 # expanded by the inner shell
+        unshare -rm bash -c 'mount -t tmpfs -o size=600k none out && { sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; code=$?; ls -A out >&2; exit $code; }' \
+            - $n xlm_prep "${options[@]}" >log 2>&1 || code=$?
+        check $n "full disk" $code
+        ! grep -q -e '^corpus' -e '^codes' -e '^vocab' log || fail "full disk, $n ranks: left files: $(cat log)"
+    done
+else
+    echo "prep.sh: no name spaces for users here: full disk not tried"
+fi
+finish

@@ -1,0 +1,60 @@
+#!/bin/bash
+# xlm-mpi: a full disk, and writes that fail on one rank in the middle of writing together: never a bad file under the final
+# name, never a file left under the temporary one, never a hang. SPDX-License-Identifier: GPL-3.0-or-later
+set -u
+test=$XLM_BUILD/tests/mpi/store_test
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failed=0
+
+say() { echo "store.sh: $*" >&2; failed=1; }
+
+# run RANKS FAIL_WRITE: writes with that failure; the file must be good, or the run must fail and leave nothing.
+run() {
+    local output code
+    output=$(XLM_TEST_FAIL_WRITE=$2 XLM_STORE_WRITERS=4 XLM_STORE_TIMEOUT=2 XLM_TEST_TIMEOUT=60 \
+        bash "$XLM_SOURCE/tests/mpirun.sh" "$1" "$test" write "$directory/f.h5" 2>&1)
+    code=$?
+    if [ $code = 0 ]; then
+        "$test" check "$directory/f.h5" || say "$1 ranks, write $2 failed: no error, and the file is bad"
+    elif [ $code != 74 ] || ! grep -q "^store_test: $directory/f.h5: " <<<"$output"; then
+        say "$1 ranks, write $2 failed: exit code $code and: $output"
+    elif [ -e "$directory/f.h5" ]; then
+        say "$1 ranks, write $2 failed: there is a file in the end"
+    fi
+    rm -f "$directory/f.h5"
+    [ -z "$(ls -A "$directory")" ] || say "$1 ranks, write $2 failed: left $(ls -A "$directory")"
+    rm -f "$directory"/*
+    return $code
+}
+
+run 2 0:1000000 || say "a good disk fails"
+# Two ranks make about thirty such calls each, four (with one writer) about forty; the last are of the closing.
+calls='1 3 11 25 28 30 34'
+[ "${XLM_TEST_QUICK-}" = 1 ] && calls='3 30'
+for rank in 0 1; do
+    for call in $calls; do
+        run 2 $rank:$call
+        [ $rank = 0 ] && run 4 $rank:$call
+    done
+done
+# A component of Open MPI that does not report every failure.
+for call in 2 4 7 10 13; do
+    OMPI_MCA_io=ompio OMPI_MCA_fcoll=dynamic run 2 0:$call
+done
+run 1 0:5 && say "one rank: a failure is not seen"
+
+# A disk of 1 MB, where one may be made without being root.
+if unshare -rm true 2>/dev/null; then
+    for ranks in 1 2 4; do
+        output=$(unshare -rm bash -c 'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
+            code=$?; ls -A "$0"; exit $code' "$directory" "$test" write "$directory/f.h5" 2>&1)
+        [ $? = 74 ] || say "full disk, $ranks ranks: exit code is not 74: $output"
+        [ "$(grep -c 'f.h5: cannot be written: No space left on device' <<<"$output")" = 1 ] ||
+            say "full disk, $ranks ranks: $output"
+        grep -q '^f\.h5' <<<"$output" && say "full disk, $ranks ranks: left a file"
+    done
+else
+    echo "store.sh: no name spaces for users here: full disk not tried"
+fi
+exit $failed

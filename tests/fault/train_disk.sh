@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# xlm-mpi: no room for a checkpoint, and an output directory that goes away, in the middle of a run. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# begin NAME COMMAND...: an endless run on two ranks in NAME, by way of a command; returns when it has a checkpoint.
+begin() {
+    name=$1
+    shift
+    start 2 "$@" xlm_train job.conf --set "train.output=$name" --set train.steps=100000 --set train.schedule=constant \
+        --set train.checkpoint_every=10 >"$name.log" 2>&1
+    until_true test -e "$name/latest" && until_true has_steps "$name" 11
+}
+
+# failed CODE PATTERN: the run that was begun ended with that code and one message, and left nothing half-written.
+failed() {
+    ended
+    [ "$code" -eq "$1" ] || fail "$name: exit code $code instead of $1: $(tail -n 5 "$name.log")"
+    [ "$(grep -c -e "xlm_train: .*$2" "$name.log")" -eq 1 ] || fail "$name: not one message with '$2': $(grep -v '^step' "$name.log" | tail -n 12)"
+    [ -z "$(find . -name 'checkpoint-*.h5.*')" ] || fail "$name: left $(find . -name 'checkpoint-*.h5.*')"
+}
+
+# continues: its newest checkpoint is good, and the run goes on from there.
+continues() {
+    local newest
+    newest=$(readlink "$name/latest")
+    [ "$newest" = "$(cd "$name" && printf '%s\n' checkpoint-*.h5 | tail -n 1)" ] || fail "$name: latest is $newest: $(ls -l "$name")"
+    newest=${newest#checkpoint-}
+    newest=$((10#${newest%.h5}))
+    ranks 1 xlm_train job.conf --set "train.output=$name" --set train.steps=$((newest + 1)) --set train.schedule=constant >resume.log 2>&1 ||
+        fail "$name: does not go on: $(tail -n 3 resume.log)"
+    grep -q "resumed from .* at step $newest\$" resume.log && ! grep -q warning resume.log || fail "$name: $(grep -v '^step' resume.log)"
+}
+
+# A limit on the size of files, set for one rank only: checkpoints have 400 kB, the metrics a few.
+if prlimit --pid $$ >/dev/null 2>&1; then
+    for rank in 1 2; do
+        begin "limit$rank" && prlimit --pid "$(rank_processes | sed -n ${rank}p)" --fsize=200000
+        failed 74 "limit$rank/checkpoint-.*File too large; raise the limit on file sizes"
+        continues
+    done
+    # Rows of the metrics that cannot be written are told once, and do not end the run.
+    begin rows && prlimit --pid "$(rank_processes | sed -n 1p)" --fsize=2000
+    failed 74 'rows/checkpoint-.*File too large'
+    [ "$(grep -c 'warning: rows/metrics.csv: rows were lost: File too large' rows.log)" -eq 1 ] || fail "rows: $(grep -v '^step' rows.log)"
+    continues
+else
+    echo "no prlimit here: limits on file sizes not tried"
+fi
+
+# A disk that holds some checkpoints and not more, where one may be made without being root.
+if unshare -rm true 2>/dev/null; then
+    mkdir full
+    cat >full.sh <<'FULL'
+        mount -t tmpfs -o size=2500k none full && cp filler full/ && begin full && failed 74 'full/checkpoint-.*No space left on device' &&
+            rm full/filler && continues
+        finish
+FULL
+    head -c 600000 /dev/zero >filler
+    export -f begin failed continues start ended rank_processes until_true fail finish has_steps losses ranks
+    export launcher failures
+    unshare -rm bash full.sh || fail "on a full disk"
+else
+    echo "no name spaces for users here: a full disk is not tried"
+fi
+
+# The directory is renamed.
+begin gone && mv gone elsewhere
+failed 73 'gone/checkpoint-.*No such file or directory; choose a directory that is there'
+mv elsewhere gone
+continues
+
+# The directory becomes read-only; also for root, once it has lost its right to write everywhere.
+powerless=(env)
+[ "$(id -u)" -ne 0 ] || powerless=(setpriv --bounding-set=-dac_override --inh-caps=-dac_override)
+mkdir sealed && chmod 555 sealed
+if "${powerless[@]}" true 2>/dev/null && ! "${powerless[@]}" touch sealed/file 2>/dev/null; then
+    begin readonly "${powerless[@]}" && chmod 555 readonly
+    failed 73 'readonly/checkpoint-.*Permission denied; choose a directory that is there and may be written to'
+    chmod 755 readonly
+    continues
+    expect 73 'sealed/metrics.csv' ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=sealed
+    expect 73 'sealed/deeper' ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=sealed/deeper
+else
+    echo "root writes everywhere here: a directory without the right to write is not tried"
+fi
+finish

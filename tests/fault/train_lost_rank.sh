@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# xlm-mpi: ranks and launchers that are killed at any time: the job ends, the last checkpoint is good, the run goes on from
+# there to the same bits. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+train() { # RANKS OUTPUT STEPS
+    ranks "$1" xlm_train job.conf --set "train.output=$2" --set train.steps="$3" --set train.schedule=constant --set train.log_every=1000
+}
+begin() { # NAME CHECKPOINT_EVERY: an endless run on four ranks
+    start 4 xlm_train job.conf --set "train.output=$1" --set train.steps=100000 --set train.schedule=constant --set train.keep=1000 \
+        --set train.checkpoint_every="$2" --set train.log_every=1000 >"$1.log" 2>&1
+}
+
+# ends NAME SIGNAL PATTERN PROCESS...: sends the signal; the job ends, all of it, with a message and not with success.
+ends() {
+    local name=$1 signal=$2 pattern=$3 processes process
+    shift 3
+    processes=$(rank_processes)
+    kill "-$signal" "$@"
+    ended
+    [ "$code" -ne 0 ] || fail "$name: exit code 0"
+    [ -z "$pattern" ] || grep -q -e "$pattern" "$name.log" || fail "$name: no '$pattern' in: $(tail -n 9 "$name.log")"
+    for process in $processes; do
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+            # A process that has ended may wait for its parent as a zombie.
+            [ -r "/proc/$process/cmdline" ] && grep -q . "/proc/$process/cmdline" || continue 2
+            sleep 5
+        done
+        fail "$name: a rank is still there"
+        kill -KILL "$process"
+    done
+}
+
+# resumes NAME: with whatever checkpoint it has, on another number of ranks, to the bits of a run that was never stopped.
+resumes() {
+    local newest
+    newest=$(readlink "$1/latest") && newest=${newest#checkpoint-} && newest=$((10#${newest%.h5})) || { fail "$1: no checkpoint: $(ls -l "$1")"; return; }
+    train 2 "$1" $((newest + 3)) >"$1-resumed.log" 2>&1 || fail "$1: does not go on: $(tail -n 3 "$1-resumed.log")"
+    # A checkpoint newer than `latest` may be there when the run was killed between the two.
+    grep -q "resumed from .* at step [0-9]*\$" "$1-resumed.log" && ! grep -q warning "$1-resumed.log" || fail "$1: $(grep -v '^step' "$1-resumed.log")"
+    [ -z "$(find "$1" -name 'checkpoint-*.h5.*')" ] || fail "$1: left $(find "$1" -name 'checkpoint-*.h5.*')"
+    reference "$(last_step "$1")"
+    cmp <(losses "through-$(last_step "$1")") <(losses "$1") || fail "$1: losses after resuming"
+    [ "$(digest "through-$(last_step "$1")/latest")" = "$(digest "$1/latest")" ] || fail "$1: parameters after resuming"
+}
+reference() { # STEPS
+    [ -d "through-$1" ] || train 1 "through-$1" "$1" >"through-$1.log" 2>&1 || fail "$(tail -n 3 "through-$1.log")"
+}
+
+# A rank between checkpoints; mpiexec says which.
+begin rank 5
+until_true test -e rank/latest
+ends rank KILL 'rank [1-3] .*signal 9' "$(rank_processes | sed -n 2p)"
+resumes rank
+
+# At any time, which is mostly while a checkpoint is written: rank 0, another rank, all of them, mpiexec.
+times='1 2 3 4'
+[ "${XLM_TEST_QUICK-}" = 1 ] && times=2
+for which in $times; do
+    begin "any$which" 1
+    until_true test -e "any$which/latest"
+    sleep 0.$((which * 17))
+    case $which in
+    1) ends any1 KILL 'rank 0 .*signal 9' "$(rank_processes | sed -n 1p)" ;;
+    2) ends any2 KILL 'rank [1-3] .*signal 9' "$(rank_processes | sed -n 4p)" ;;
+    # shellcheck disable=SC2046 # process ids are words
+    3) ends any3 KILL 'signal 9' $(rank_processes) ;;
+    4) ends any4 KILL '' "$launcher" ;;
+    esac
+    resumes "any$which"
+done
+
+# SIGTERM to mpiexec: Open MPI passes it on, and kills what is still there after a second. Time enough or not, what
+# is under the final names is good.
+begin term 5
+until_true test -e term/latest
+ends term TERM '' "$launcher"
+resumes term
+finish

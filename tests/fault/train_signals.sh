@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# xlm-mpi: signals before the first step, in an evaluation, and in showers while a checkpoint is written. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+begin() { # NAME [OPTION...]
+    local name=$1
+    shift
+    start 2 xlm_train job.conf --set "train.output=$name" --set train.steps=100000 --set train.schedule=constant "$@" >"$name.log" 2>&1
+}
+# stopped NAME: with 75 and a good checkpoint of its last step.
+stopped() {
+    ended
+    [ "$code" -eq 75 ] || fail "$1: exit code $code instead of 75: $(tail -n 3 "$1.log")"
+    [ -z "$(find "$1" -name 'checkpoint-*.h5.*')" ] || fail "$1: left $(find "$1" -name 'checkpoint-*.h5.*')"
+    local last
+    last=$(last_step "$1")
+    grep -q "stopped by a signal at step ${last:-0};" "$1.log" || fail "$1: last step is $last, but: $(tail -n 3 "$1.log")"
+    [ -z "$last" ] || [ "$(readlink "$1/latest")" = "$(checkpoint "$last")" ] || fail "$1: latest is $(readlink "$1/latest"), the last step $last"
+    ranks 1 xlm_train job.conf --set "train.output=$1" --set train.steps=$((${last:-0} + 1)) --set train.schedule=constant >resume.log 2>&1 ||
+        fail "$1: does not go on: $(tail -n 3 resume.log)"
+    [ -z "$last" ] || grep -q "resumed from .* at step $last\$" resume.log || fail "$1: $(grep -v '^step' resume.log)"
+}
+
+# While it starts: the first line of the log comes after the signals are watched.
+begin early
+until_true grep -q '^stream ' early.log
+rank_processes | while read -r process; do kill -USR1 "$process"; done
+stopped early
+
+# While it evaluates, which it does nearly all the time.
+begin evaluating --set train.evaluate_every=1 --set train.evaluate_instances=1000000
+until_true grep -q '^held out, step 1' evaluating.log
+kill -USR1 "$launcher"
+stopped evaluating
+
+# While it writes a checkpoint, which it does nearly all the time: hundreds of signals, until it has ended.
+begin shower --set train.checkpoint_every=1
+until_true test -e shower/latest
+while kill -0 "$launcher" 2>/dev/null && [ -n "$(rank_processes)" ]; do
+    # shellcheck disable=SC2046 # process ids are words
+    kill -TERM $(rank_processes) 2>/dev/null
+done
+stopped shower
+finish

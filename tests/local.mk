@@ -1,0 +1,38 @@
+# Tests. `make check` runs unit, mpi, cli and fault; one alone: make check TESTS=tests/cli/install.sh
+TEST_EXTENSIONS = .sh
+AM_TESTS_ENVIRONMENT = \
+	XLM_SOURCE='$(abs_top_srcdir)'; XLM_BUILD='$(abs_top_builddir)'; XLM_CC='$(CC)'; \
+	XLM_SANITIZERS='$(XLM_SANITIZERS)'; XLM_TEST_QUICK="$${XLM_TEST_QUICK-$(XLM_TEST_QUICK)}"; \
+	. $(srcdir)/tests/environment.sh;
+LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh
+SH_LOG_COMPILER = $(BASH)
+
+# Test programs unless they say otherwise.
+AM_DEFAULT_SOURCE_EXT = .c
+LDADD = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(ZLIB_LIBS) $(CMOCKA_LIBS)
+
+dist_check_SCRIPTS = \
+	tests/environment.sh \
+	tests/mpirun.sh \
+	tests/run.sh \
+	tests/small.sh
+EXTRA_DIST += tests/sanitizers.supp
+
+test_scripts =
+include tests/unit/local.mk
+include tests/mpi/local.mk
+include tests/cli/local.mk
+include tests/fault/local.mk
+include tests/bench/local.mk
+include tests/slurm/local.mk
+
+EXTRA_DIST += $(test_scripts)
+TESTS += $(check_PROGRAMS) $(test_scripts)
+
+# Objectives are loaded by tests, not linked into them.
+check_DATA = $(losses_LTLIBRARIES)
+
+if !HAVE_CMOCKA
+check-local:
+	@echo "make check needs cmocka (Debian/Ubuntu: libcmocka-dev); ./bootstrap installs it" >&2; exit 1
+endif

@@ -1,0 +1,615 @@
+/* xlm-mpi: checkpoints of several ranks: written, read, pruned, damaged, refused. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "base/options.h"
+#include "base/rng.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_files.h"
+
+static int failures;
+
+#define CHECK(condition)                                                                                              \
+    do {                                                                                                              \
+        if (!(condition)) {                                                                                           \
+            fprintf(stderr, "%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, comm->rank, comm->ranks, #condition);   \
+            failures++;                                                                                               \
+        }                                                                                                             \
+    } while (0)
+
+#define GOOD(call)                                                                                                    \
+    do {                                                                                                              \
+        GError *error = NULL;                                                                                         \
+        const bool good = (call);                                                                                     \
+        if (!good || error != NULL) {                                                                                 \
+            fprintf(stderr, "%s:%d: rank %d: %s: %s\n", __FILE__, __LINE__, comm->rank, #call,                        \
+                    error != NULL ? error->message : "failed without a message");                                   \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                                             \
+        }                                                                                                             \
+    } while (0)
+
+/* The call fails on every rank with this code, and a message with both texts in it. */
+#define BAD(call, exit_code, text, text2)                                                                             \
+    do {                                                                                                              \
+        GError *error = NULL;                                                                                         \
+        const bool good = (call);                                                                                     \
+        CHECK(!good);                                                                                                 \
+        CHECK(error != NULL && error->code == (exit_code));                                                           \
+        if (error != NULL && (strstr(error->message, text) == NULL || strstr(error->message, text2) == NULL)) {       \
+            fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, __LINE__, comm->rank, error->message);                  \
+            failures++;                                                                                               \
+        }                                                                                                             \
+        g_clear_error(&error);                                                                                        \
+    } while (0)
+
+/* ---- a small run ---- */
+
+typedef struct run {
+    xlm_model_config config;
+    xlm_model *model;
+    xlm_vocabulary *vocabulary;
+    xlm_kept_state kept[2];
+    xlm_run_state state;
+} run;
+
+enum { SUBWORDS = 50, QUEUE = 300 };
+
+static xlm_vocabulary *make_vocabulary(const xlm_comm *comm)
+{
+    static const char *const languages[] = {"en", "de"};
+    static const char codes[] = "w 0 1\n";
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .languages = 2, .language_names = languages};
+    xlm_word_counts *subwords = xlm_word_counts_new();
+    for (int i = 0; i < SUBWORDS; i++) {
+        char word[16];
+        xlm_word_counts_add(subwords, word, (size_t)g_snprintf(word, sizeof word, "wört%02d", i), 2 * SUBWORDS - i);
+    }
+    xlm_vocabulary *vocabulary;
+    GOOD((vocabulary = xlm_vocabulary_new(subwords, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, &error)) != NULL);
+    xlm_word_counts_free(subwords);
+    return vocabulary;
+}
+
+/* hidden: the size that makes shapes differ. */
+static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
+{
+    run *r = g_new0(run, 1);
+    GOOD(xlm_options_defaults(xlm_model_options, &r->config, &error));
+    r->vocabulary = make_vocabulary(comm);
+    r->config.layers = 1;
+    r->config.hidden_size = hidden;
+    r->config.attention_heads = 2;
+    r->config.feed_forward_size = 0;
+    r->config.positions = 32;
+    r->config.language_embeddings = true;
+    r->config.dropout = 0.25;
+    r->config.vocabulary = xlm_vocabulary_size(r->vocabulary);
+    r->config.languages = 2;
+    GOOD(xlm_model_check(&r->config, &error));
+    xlm_parameters *p = xlm_parameters_new();
+    r->model = xlm_model_new(&r->config, p);
+    xlm_parameters_add(p, "objectives/align/projection", 3, 7, XLM_INIT_NORMAL, true);
+    xlm_parameters_seal(p);
+    r->kept[0] = (xlm_kept_state){"/objectives/contrast/queue", g_new0(double, QUEUE), QUEUE};
+    r->kept[1] = (xlm_kept_state){"/objectives/contrast/head", g_new0(double, 1), 1};
+    const size_t size = (size_t)xlm_parameters_size(p);
+    r->state = (xlm_run_state){.model = &r->config, .parameters = p, .first_moment = g_new0(float, size),
+                               .second_moment = g_new0(float, size), .optimiser = "adamw", .seed = 7, .corpus_digest = 0xfedcba9876543210u,
+                               .job_text = "[model]\nlayers = 1\n", .vocabulary = r->vocabulary, .kept = with_queue ? 2 : 1,
+                               .keep = r->kept};
+    return r;
+}
+
+static void free_run(run *r)
+{
+    xlm_model_free(r->model);
+    xlm_parameters_free(r->state.parameters);
+    xlm_vocabulary_free(r->vocabulary);
+    g_free(r->state.first_moment);
+    g_free(r->state.second_moment);
+    g_free(r->kept[0].numbers);
+    g_free(r->kept[1].numbers);
+    g_free(r);
+}
+
+/* Any finite float, small, negative and denormal ones among them. */
+static float number(int64_t step, uint32_t array, uint32_t i)
+{
+    uint32_t bits = xlm_rng_draw(xlm_rng_make_key(3, XLM_RNG_SAMPLE, (uint32_t)step), array, i, 0, 0).v[0] & 0xbfffffffu;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Give the run the numbers that it has at `step`. */
+static void fill(run *r, int64_t step)
+{
+    const xlm_parameters *p = r->state.parameters;
+    float *const arrays[] = {xlm_parameters_values(p), r->state.first_moment, r->state.second_moment};
+    for (uint32_t a = 0; a < 3; a++)
+        for (int k = 0; k < xlm_parameters_count(p); k++) {
+            const xlm_parameter *one = xlm_parameters_get(p, k);
+            for (int64_t i = one->start; i < one->start + one->rows * one->cols; i++)
+                arrays[a][i] = number(step, a, (uint32_t)i);
+        }
+    for (uint32_t k = 0; k < 2; k++)
+        for (int64_t i = 0; i < r->kept[k].n; i++)
+            r->kept[k].numbers[i] = (double)number(step, 3 + k, (uint32_t)i) * 1e-300;
+    r->state.step = step;
+}
+
+static bool same_numbers(const run *a, const run *b)
+{
+    const size_t size = sizeof(float) * (size_t)xlm_parameters_size(a->state.parameters);
+    bool same = a->state.step == b->state.step &&
+                memcmp(xlm_parameters_values(a->state.parameters), xlm_parameters_values(b->state.parameters), size) == 0 &&
+                memcmp(a->state.first_moment, b->state.first_moment, size) == 0 &&
+                memcmp(a->state.second_moment, b->state.second_moment, size) == 0;
+    for (int k = 0; k < a->state.kept; k++)
+        same = same && memcmp(a->kept[k].numbers, b->kept[k].numbers, sizeof(double) * (size_t)a->kept[k].n) == 0;
+    return same;
+}
+
+/* The run is what it was at `step`. */
+static bool is_at(const xlm_comm *comm, const run *r, int64_t step)
+{
+    run *expected = make_run(comm, r->config.hidden_size, r->state.kept == 2);
+    fill(expected, step);
+    const bool same = same_numbers(r, expected);
+    free_run(expected);
+    return same;
+}
+
+static void write_step(const xlm_comm *comm, const char *directory, int64_t step, int64_t keep)
+{
+    run *r = make_run(comm, 16, true);
+    fill(r, step);
+    GOOD(xlm_checkpoint_write(comm, directory, &r->state, keep, &error));
+    free_run(r);
+}
+
+/* ---- directories ---- */
+
+static char *share_text(const xlm_comm *comm, char *mine)
+{
+    void *text = mine;
+    size_t size = mine != NULL ? strlen(mine) + 1 : 0;
+    xlm_comm_broadcast_bytes(comm, 0, &text, &size);
+    return text;
+}
+
+static char *make_directory(const xlm_comm *comm)
+{
+    return share_text(comm, comm->rank == 0 ? g_dir_make_tmp("xlm-checkpoint-XXXXXX", NULL) : NULL);
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* "a b c": the names in a directory, in order; what links point at behind "->". */
+static char *list(const char *directory)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    for (const char *name; folder != NULL && (name = g_dir_read_name(folder)) != NULL;) {
+        char *path = g_build_filename(directory, name, NULL), *target = g_file_read_link(path, NULL);
+        g_ptr_array_add(names, target != NULL ? g_strconcat(name, "->", target, NULL) : g_strdup(name));
+        g_free(target);
+        g_free(path);
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    g_ptr_array_sort(names, by_name);
+    g_ptr_array_add(names, NULL);
+    char *text = g_strjoinv(" ", (char **)names->pdata);
+    g_ptr_array_free(names, TRUE);
+    return text;
+}
+
+/* Looked at by rank 0, when all have done what they do. */
+static void check_list(const xlm_comm *comm, int line, const char *directory, const char *expected)
+{
+    xlm_comm_barrier(comm);
+    if (comm->rank == 0) {
+        char *names = list(directory);
+        if (strcmp(names, expected) != 0) {
+            fprintf(stderr, "%s:%d: there are: %s\n", __FILE__, line, names);
+            failures++;
+        }
+        g_free(names);
+    }
+    xlm_comm_barrier(comm);
+}
+#define CHECK_LIST(directory, expected) check_list(comm, __LINE__, directory, expected)
+
+static void remove_tree(const char *path)
+{
+    GDir *folder = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+    for (const char *name; folder != NULL && (name = g_dir_read_name(folder)) != NULL;) {
+        char *inside = g_build_filename(path, name, NULL);
+        remove_tree(inside);
+        g_free(inside);
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    g_remove(path);
+}
+
+static void remove_directory(const xlm_comm *comm, char *directory)
+{
+    xlm_comm_barrier(comm);
+    if (comm->rank == 0)
+        remove_tree(directory);
+    xlm_comm_barrier(comm);
+    g_free(directory);
+}
+
+/* ---- damage, by rank 0 between barriers ---- */
+
+static void cut(const xlm_comm *comm, const char *directory, int64_t step)
+{
+    xlm_comm_barrier(comm);
+    if (comm->rank == 0) {
+        char *path = xlm_checkpoint_path(directory, step);
+        struct stat status;
+        CHECK(stat(path, &status) == 0 && truncate(path, status.st_size - 1000) == 0);
+        g_free(path);
+    }
+    xlm_comm_barrier(comm);
+}
+
+/* Flip a bit in the middle of the numbers that array `a` has at that step. */
+static void flip(const xlm_comm *comm, const char *directory, int64_t step, uint32_t a)
+{
+    xlm_comm_barrier(comm);
+    if (comm->rank == 0) {
+        run *r = make_run(comm, 16, true);
+        const xlm_parameters *p = r->state.parameters;
+        const xlm_parameter *one = xlm_parameters_get(p, xlm_parameters_find(p, "encoder/layer.0/attention/output/weight"));
+        float pattern[8];
+        for (uint32_t i = 0; i < 8; i++)
+            pattern[i] = number(step, a, (uint32_t)(one->start + 40 + i));
+        char *path = xlm_checkpoint_path(directory, step), *bytes = NULL;
+        gsize size = 0, at = 0;
+        CHECK(g_file_get_contents(path, &bytes, &size, NULL));
+        while (at + sizeof pattern <= size && memcmp(bytes + at, pattern, sizeof pattern) != 0)
+            at++;
+        CHECK(at + sizeof pattern <= size);
+        bytes[at + 5] ^= 1;
+        CHECK(g_file_set_contents(path, bytes, (gssize)size, NULL));
+        g_free(bytes);
+        g_free(path);
+        free_run(r);
+    }
+    xlm_comm_barrier(comm);
+}
+
+/* What rank 0 says on standard error while `resume` runs. */
+static bool resume(const xlm_comm *comm, const char *directory, run *r, char **found, char **said, GError **error)
+{
+    char *path = g_build_filename(g_get_tmp_dir(), "xlm-said-XXXXXX", NULL);
+    fflush(stderr);
+    const int keep = dup(STDERR_FILENO), into = g_mkstemp(path);
+    dup2(into, STDERR_FILENO);
+    const bool good = xlm_checkpoint_resume(comm, directory, &r->state, found, error);
+    fflush(stderr);
+    dup2(keep, STDERR_FILENO);
+    close(keep);
+    close(into);
+    g_file_get_contents(path, said, NULL, NULL);
+    g_unlink(path);
+    g_free(path);
+    return good;
+}
+
+/* ---- tests ---- */
+
+/* The first `ranks` ranks as a communicator of their own; false on the others. */
+static bool first_ranks(const xlm_comm *comm, int ranks, xlm_comm *part)
+{
+    const bool inside = comm->rank < ranks;
+    *part = (xlm_comm){.rank = comm->rank, .ranks = ranks, .local_rank = comm->rank, .local_ranks = ranks};
+    MPI_Comm_split(comm->mpi, inside ? 0 : MPI_UNDEFINED, comm->rank, &part->mpi);
+    return inside;
+}
+
+static void any_number_of_ranks_writes_and_reads(const xlm_comm *comm)
+{
+    for (int writers = 1; writers <= comm->ranks; writers *= 2) {
+        for (int readers = 1; readers <= comm->ranks; readers *= 2) {
+            char *directory = make_directory(comm);
+            xlm_comm part;
+            if (first_ranks(comm, writers, &part)) {
+                write_step(&part, directory, 42, 1);
+                MPI_Comm_free(&part.mpi);
+            }
+            CHECK_LIST(directory, "checkpoint-00000042.h5 latest->checkpoint-00000042.h5");
+            if (first_ranks(comm, readers, &part)) {
+                char *path = xlm_checkpoint_path(directory, 42);
+                run *r = make_run(comm, 16, true);
+                GOOD(xlm_checkpoint_read(&part, path, &r->state, &error));
+                CHECK(is_at(comm, r, 42));
+                MPI_Comm_free(&part.mpi);
+                free_run(r);
+                g_free(path);
+            }
+            remove_directory(comm, directory);
+        }
+    }
+}
+
+/* What is written is readable without this program: names, shapes, provenance. */
+static void the_layout_is_as_documented(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 5);
+    write_step(comm, directory, 5, 1);
+    if (comm->rank == 0) {
+        xlm_store *store;
+        GOOD((store = xlm_store_open(path, &error)) != NULL);
+        static const struct { const char *path; int dimensions; uint64_t rows, cols; } arrays[] = {
+            {"/model/encoder/layer.0/attention/query/weight", 2, 16, 16},
+            {"/model/encoder/layer.0/feed_forward/intermediate/weight", 2, 64, 16},
+            {"/model/encoder/layer.0/attention/layer_norm/bias", 1, 16, 0},
+            {"/model/embeddings/language/weight", 2, 2, 16},
+            {"/optimiser/first_moment/encoder/layer.0/attention/query/weight", 2, 16, 16},
+            {"/optimiser/second_moment/embeddings/word/weight", 2, SUBWORDS + XLM_SPECIALS, 16},
+            {"/objectives/align/projection", 2, 3, 7},
+            {"/optimiser/first_moment/objectives/align/projection", 2, 3, 7},
+            {"/objectives/contrast/queue", 1, QUEUE, 0},
+            {"/vocabulary/words", 1, SUBWORDS + XLM_SPECIALS, 0},
+            {"/languages", 1, 2, 0},
+        };
+        for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
+            uint64_t dims[3] = {0, 0, 0};
+            int dimensions;
+            GOOD((dimensions = xlm_store_shape(store, arrays[i].path, dims, &error)) > 0);
+            CHECK(dimensions == arrays[i].dimensions && dims[0] == arrays[i].rows && dims[1] == arrays[i].cols);
+        }
+        int64_t value = 0;
+        double real = 0;
+        char *text;
+        GOOD(xlm_store_get_int(store, "/", "step", &value, &error));
+        CHECK(value == 5);
+        GOOD(xlm_store_get_int(store, "/", "ranks", &value, &error));
+        CHECK(value == comm->ranks);
+        GOOD(xlm_store_get_int(store, "/generator", "seed", &value, &error));
+        CHECK(value == 7);
+        GOOD(xlm_store_get_real(store, "/model", "dropout", &real, &error));
+        CHECK(real == 0.25);
+        GOOD((text = xlm_store_get_text(store, "/job", "text", &error)) != NULL);
+        CHECK(strcmp(text, "[model]\nlayers = 1\n") == 0);
+        g_free(text);
+        GOOD((text = xlm_store_get_text(store, "/", "corpus_digest", &error)) != NULL);
+        CHECK(strcmp(text, "fedcba9876543210") == 0);
+        g_free(text);
+        xlm_store_close(store);
+    }
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
+static void tools_load_the_model(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 6);
+    write_step(comm, directory, 6, 1);
+    if (comm->rank == 0) {
+        xlm_loaded_model *loaded;
+        GOOD((loaded = xlm_checkpoint_load_model(path, &error)) != NULL);
+        CHECK(loaded->step == 6 && loaded->config.layers == 1 && loaded->config.hidden_size == 16 &&
+              loaded->config.feed_forward_size == 64 && loaded->config.dropout == 0.25);
+        CHECK(xlm_vocabulary_size(loaded->vocabulary) == SUBWORDS + XLM_SPECIALS);
+        run *r = make_run(comm, 16, true);
+        fill(r, 6);
+        for (int i = 0; i < xlm_parameters_count(loaded->parameters); i++) {
+            const xlm_parameter *p = xlm_parameters_get(loaded->parameters, i);
+            const xlm_parameter *q = xlm_parameters_get(r->state.parameters, xlm_parameters_find(r->state.parameters, p->name));
+            CHECK(memcmp(xlm_parameters_values(loaded->parameters) + p->start, xlm_parameters_values(r->state.parameters) + q->start,
+                         sizeof(float) * (size_t)(p->rows * p->cols)) == 0);
+        }
+        free_run(r);
+        xlm_checkpoint_free_model(loaded);
+    }
+    cut(comm, directory, 6);
+    if (comm->rank == 0)
+        BAD(xlm_checkpoint_load_model(path, &error) != NULL, EX_DATAERR, path, "");
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
+static void the_newest_are_kept(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm);
+    for (int64_t step = 10; step <= 60; step += 10)
+        write_step(comm, directory, step, 3);
+    CHECK_LIST(directory, "checkpoint-00000040.h5 checkpoint-00000050.h5 checkpoint-00000060.h5 latest->checkpoint-00000060.h5");
+    /* Going back does not take those of later steps away. */
+    write_step(comm, directory, 45, 1);
+    CHECK_LIST(directory, "checkpoint-00000045.h5 checkpoint-00000050.h5 checkpoint-00000060.h5 latest->checkpoint-00000045.h5");
+    /* Other files are none of our business. */
+    char *other = g_build_filename(directory, "checkpoint-1.h5", NULL);
+    if (comm->rank == 0)
+        CHECK(g_file_set_contents(other, "mine", -1, NULL));
+    xlm_comm_barrier(comm);
+    write_step(comm, directory, 70, 1);
+    CHECK_LIST(directory, "checkpoint-00000070.h5 checkpoint-1.h5 latest->checkpoint-00000070.h5");
+    g_free(other);
+    remove_directory(comm, directory);
+}
+
+static void damage_is_named_and_passed_over(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *found = NULL, *said = NULL;
+    run *r = make_run(comm, 16, true);
+    fill(r, 1);
+    GOOD(resume(comm, directory, r, &found, &said, &error));
+    CHECK(found == NULL && is_at(comm, r, 1));
+    g_free(said);
+    for (int64_t step = 10; step <= 40; step += 10)
+        write_step(comm, directory, step, 9);
+
+    static const char *const newest[] = {"checkpoint-00000040.h5", "checkpoint-00000030.h5", "checkpoint-00000020.h5",
+                                         "checkpoint-00000010.h5"};
+    for (int bad = 0; bad < 4; bad++) {
+        GOOD(resume(comm, directory, r, &found, &said, &error));
+        CHECK(g_str_has_suffix(found, newest[bad]) && is_at(comm, r, 40 - 10 * bad));
+        for (int k = 0; k < bad && comm->rank == 0; k++)
+            CHECK(strstr(said, newest[k]) != NULL && strstr(said, "trying the checkpoint before it") != NULL);
+        CHECK(bad > 0 || said[0] == '\0');
+        g_free(found);
+        g_free(said);
+        if (bad == 0)
+            cut(comm, directory, 40);
+        else
+            flip(comm, directory, 40 - 10 * bad, (uint32_t)(bad - 1)); /* a value, then a first and a second moment */
+    }
+    fill(r, 2);
+    BAD(resume(comm, directory, r, &found, &said, &error), EX_DATAERR, directory, "none of its 4 checkpoints");
+    CHECK(found == NULL && is_at(comm, r, 2));
+    g_free(said);
+    /* Asked for by name there is no other to take. */
+    for (int64_t step = 10; step <= 40; step += 10) {
+        char *path = xlm_checkpoint_path(directory, step);
+        BAD(xlm_checkpoint_read(comm, path, &r->state, &error), EX_DATAERR, path, "");
+        CHECK(is_at(comm, r, 2));
+        g_free(path);
+    }
+    char *missing = xlm_checkpoint_path(directory, 99);
+    BAD(xlm_checkpoint_read(comm, missing, &r->state, &error), EX_NOINPUT, missing, "");
+    g_free(missing);
+    free_run(r);
+    remove_directory(comm, directory);
+}
+
+/* A whole checkpoint of another job is not passed over for an older one: that would lose work without a word. */
+static void what_does_not_fit_is_refused(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *found = NULL;
+    write_step(comm, directory, 10, 9);
+    write_step(comm, directory, 20, 9);
+    for (int way = 0; way < 5; way++) {
+        static const char *const what[][2] = {
+            {"its seed is 7", "the job's 8"},
+            {"digest fedcba9876543210", "here 0000000000000001"},
+            {" 16 there", " 24 here"},
+            {"/objectives/contrast/queue has 300 numbers there", "299 here"},
+            {"it has no /objectives/other", "does not fit the job"},
+        };
+        run *r = make_run(comm, way == 2 ? 24 : 16, true);
+        if (way == 0)
+            r->state.seed = 8;
+        else if (way == 1)
+            r->state.corpus_digest = 1;
+        else if (way == 3)
+            r->kept[0].n--;
+        else if (way == 4)
+            r->kept[1].path = "/objectives/other";
+        fill(r, 3);
+        run *before = make_run(comm, way == 2 ? 24 : 16, true);
+        before->kept[0].n = r->kept[0].n;
+        fill(before, 3);
+        BAD(xlm_checkpoint_read(comm, path, &r->state, &error), EX_DATAERR, what[way][0], what[way][1]);
+        BAD(xlm_checkpoint_resume(comm, directory, &r->state, &found, &error), EX_DATAERR, path, what[way][0]);
+        CHECK(found == NULL && same_numbers(r, before));
+        free_run(before);
+        free_run(r);
+    }
+    /* Another kind of file under the name of a checkpoint. */
+    if (comm->rank == 0) {
+        xlm_store *store;
+        GOOD((store = xlm_store_create(NULL, path, &error)) != NULL);
+        GOOD(xlm_store_set_text(store, "/", "format", "xlm-mpi corpus", &error));
+        GOOD(xlm_store_commit(store, &error));
+    }
+    xlm_comm_barrier(comm);
+    run *r = make_run(comm, 16, true);
+    BAD(xlm_checkpoint_read(comm, path, &r->state, &error), EX_DATAERR, path, "not a checkpoint");
+    free_run(r);
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
+static void earlier_runs_are_set_aside(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *metrics = g_build_filename(directory, "metrics.csv", NULL);
+    char *first = g_build_filename(directory, "previous-1", NULL), *second = g_build_filename(directory, "previous-2", NULL);
+    int moved = -1;
+    GOOD(xlm_checkpoint_set_aside(comm, directory, -1, &moved, &error));
+    CHECK(moved == 0);
+    CHECK_LIST(directory, "");
+    for (int64_t step = 10; step <= 40; step += 10)
+        write_step(comm, directory, step, 9);
+    if (comm->rank == 0) {
+        CHECK(g_file_set_contents(metrics, "step,loss\n", -1, NULL));
+        char *killed = g_build_filename(directory, "checkpoint-00000050.h5" XLM_STORE_UNFINISHED "a1B2c3", NULL);
+        CHECK(g_file_set_contents(killed, "half", -1, NULL));
+        g_free(killed);
+    }
+    xlm_comm_barrier(comm);
+    GOOD(xlm_checkpoint_set_aside(comm, directory, 20, &moved, &error));
+    CHECK(moved == 2);
+    CHECK_LIST(first, "checkpoint-00000030.h5 checkpoint-00000040.h5");
+    CHECK_LIST(directory, "checkpoint-00000010.h5 checkpoint-00000020.h5 latest->checkpoint-00000020.h5 metrics.csv previous-1");
+    GOOD(xlm_checkpoint_set_aside(comm, directory, 20, &moved, &error));
+    CHECK(moved == 0);
+    GOOD(xlm_checkpoint_set_aside(comm, directory, -1, &moved, &error));
+    CHECK(moved == 2);
+    CHECK_LIST(directory, "previous-1 previous-2");
+    CHECK_LIST(second, "checkpoint-00000010.h5 checkpoint-00000020.h5 latest->checkpoint-00000020.h5 metrics.csv");
+    g_free(metrics);
+    g_free(first);
+    g_free(second);
+    remove_directory(comm, directory);
+}
+
+/* As on a full disk: an error on all ranks, and what was there stays. */
+static void a_failed_write_leaves_the_old_ones(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *found = NULL;
+    write_step(comm, directory, 10, 1);
+    run *r = make_run(comm, 16, true);
+    fill(r, 20);
+    struct rlimit old, limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    for (rlim_t size = 2000; size < 250000; size *= 3) {
+        limit = old;
+        limit.rlim_cur = size;
+        if (comm->rank == 0)
+            CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        BAD(xlm_checkpoint_write(comm, directory, &r->state, 1, &error), EX_IOERR, path, "File too large");
+        CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+        CHECK_LIST(directory, "checkpoint-00000010.h5 latest->checkpoint-00000010.h5");
+    }
+    GOOD(xlm_checkpoint_resume(comm, directory, &r->state, &found, &error));
+    CHECK(is_at(comm, r, 10));
+    g_free(found);
+    char *missing = g_build_filename(directory, "no", NULL);
+    BAD(xlm_checkpoint_write(comm, missing, &r->state, 1, &error), EX_CANTCREAT, missing, "");
+    g_free(missing);
+    free_run(r);
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
+int main(int argc, char **argv)
+{
+    xlm_comm world, *comm = &world;
+    xlm_comm_open(comm, "checkpoint_test", &argc, &argv);
+    any_number_of_ranks_writes_and_reads(comm);
+    the_layout_is_as_documented(comm);
+    tools_load_the_model(comm);
+    the_newest_are_kept(comm);
+    damage_is_named_and_passed_over(comm);
+    what_does_not_fit_is_refused(comm);
+    earlier_runs_are_set_aside(comm);
+    a_failed_write_leaves_the_old_ones(comm);
+    int64_t all = failures;
+    xlm_comm_sum_int64(comm, &all, 1);
+    const int code = xlm_comm_close(comm, NULL);
+    return all == 0 ? code : EXIT_FAILURE;
+}

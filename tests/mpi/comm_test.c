@@ -1,0 +1,150 @@
+/* xlm-mpi: exchanges between ranks; run on 1, 2, 3, 4 and more ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "comm/comm.h"
+
+static int failures;
+
+#define CHECK(condition)                                                                                              \
+    do {                                                                                                              \
+        if (!(condition)) {                                                                                           \
+            fprintf(stderr, "%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, comm->rank, comm->ranks, #condition);   \
+            failures++;                                                                                               \
+        }                                                                                                             \
+    } while (0)
+
+static float drawn(int granule, size_t i)
+{
+    const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0), (uint32_t)i, (uint32_t)granule, 0, 0);
+    return (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
+}
+
+/* Granules 0 … n−1 folded in half again and again: g with g + n/2, then n/4, ... */
+static float folded(int n, size_t i)
+{
+    float x[64] = {0};
+    for (int g = 0; g < n; g++)
+        x[g] = drawn(g, i);
+    for (int half = n / 2; half > 0; half /= 2)
+        for (int g = 0; g < half; g++)
+            x[g] += x[g + half];
+    return x[0];
+}
+
+static void gradients_add_along_the_same_tree(const xlm_comm *comm, size_t n)
+{
+    enum { GRANULES = 16 };
+    const bool power = (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= GRANULES;
+    const int own = power ? GRANULES / comm->ranks : 1;
+    float *values = g_new0(float, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        float x[GRANULES];
+        for (int j = 0; j < own; j++)
+            x[j] = drawn(comm->rank + j * comm->ranks, i);
+        for (int half = own / 2; half > 0; half /= 2)
+            for (int j = 0; j < half; j++)
+                x[j] += x[j + half];
+        values[i] = x[0];
+    }
+    values[n] = 42; /* must not be touched */
+    xlm_comm_sum_gradients(comm, values, n);
+    CHECK(values[n] == 42);
+    for (size_t i = 0; i < n && failures == 0; i++) {
+        if (power) {
+            CHECK(values[i] == folded(GRANULES, i));
+        } else {
+            double sum = 0, size = 0;
+            for (int r = 0; r < comm->ranks; r++) {
+                sum += drawn(r, i);
+                size += drawn(r, i) > 0 ? drawn(r, i) : -drawn(r, i);
+            }
+            CHECK(values[i] - sum <= 1e-6 * size && sum - values[i] <= 1e-6 * size);
+        }
+    }
+    g_free(values);
+}
+
+static void errors_become_everyone_s(const xlm_comm *comm)
+{
+    GError *error = NULL;
+    CHECK(xlm_comm_agree(comm, &error) && error == NULL);
+    if (comm->rank == comm->ranks - 1)
+        xlm_error_set(&error, EX_DATAERR, "rank %d says so", comm->rank);
+    CHECK(!xlm_comm_agree(comm, &error));
+    char expected[64];
+    g_snprintf(expected, sizeof expected, "rank %d says so", comm->ranks - 1);
+    CHECK(error != NULL && strcmp(error->message, expected) == 0 && xlm_error_exit_code(error) == EX_DATAERR);
+    g_clear_error(&error);
+    /* The lowest rank's error is the one that stays. */
+    xlm_error_set(&error, EX_USAGE, "rank %d", comm->rank);
+    CHECK(!xlm_comm_agree(comm, &error));
+    CHECK(strcmp(error->message, "rank 0") == 0);
+    g_clear_error(&error);
+}
+
+static void bytes_reach_everyone(const xlm_comm *comm)
+{
+    char *mine = g_strdup_printf("%0*d", comm->rank * 3, 7);
+    void *all;
+    size_t *sizes = g_new(size_t, comm->ranks), total = 0;
+    xlm_comm_gather_all(comm, mine, comm->rank == 1 ? 0 : strlen(mine), &all, sizes);
+    for (int r = 0; r < comm->ranks; r++) {
+        char *theirs = g_strdup_printf("%0*d", r * 3, 7);
+        CHECK(sizes[r] == (r == 1 ? 0 : strlen(theirs)));
+        CHECK(memcmp((char *)all + total, theirs, sizes[r]) == 0);
+        total += sizes[r];
+        g_free(theirs);
+    }
+    g_free(all);
+    g_free(sizes);
+    void *bytes = comm->rank == 0 ? mine : NULL;
+    size_t size = comm->rank == 0 ? strlen(mine) + 1 : 0;
+    xlm_comm_broadcast_bytes(comm, 0, &bytes, &size);
+    CHECK(size == 2 && strcmp(bytes, "7") == 0);
+    if (comm->rank != 0)
+        g_free(bytes);
+    g_free(mine);
+}
+
+static void numbers_add_up(const xlm_comm *comm)
+{
+    int64_t counts[2] = {comm->rank, 1};
+    xlm_comm_sum_int64(comm, counts, 2);
+    CHECK(counts[0] == (int64_t)comm->ranks * (comm->ranks - 1) / 2 && counts[1] == comm->ranks);
+    int64_t most = -comm->rank;
+    xlm_comm_max_int64(comm, &most, 1);
+    CHECK(most == 0);
+    double sums[2] = {0.1 * comm->rank, 1e16}, expected = 0;
+    for (int r = 0; r < comm->ranks; r++)
+        expected += 0.1 * r;
+    xlm_comm_sum_double(comm, sums, 2);
+    CHECK(sums[0] == expected && sums[1] == 1e16 * comm->ranks);
+    enum { MANY = 10001 };
+    double *many = g_new(double, MANY);
+    for (int i = 0; i < MANY; i++)
+        many[i] = i * (comm->rank + 1.0);
+    xlm_comm_sum_double(comm, many, MANY);
+    for (int i = 0; i < MANY; i++)
+        CHECK(many[i] == i * (comm->ranks * (comm->ranks + 1.0) / 2));
+    g_free(many);
+    xlm_comm_sum_double(comm, NULL, 0);
+    CHECK(xlm_comm_sum_below(comm, comm->rank + 1) == (int64_t)comm->rank * (comm->rank + 1) / 2);
+    CHECK(xlm_comm_sum_node(comm, 2) == 2 * comm->local_ranks);
+}
+
+int main(int argc, char **argv)
+{
+    xlm_comm opened, *comm = &opened;
+    xlm_comm_open(comm, "comm_test", &argc, &argv);
+    static const size_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        gradients_add_along_the_same_tree(comm, sizes[i]);
+    errors_become_everyone_s(comm);
+    bytes_reach_everyone(comm);
+    numbers_add_up(comm);
+    int64_t failed = failures;
+    xlm_comm_sum_int64(comm, &failed, 1);
+    return xlm_comm_close(comm, NULL) != EX_OK || failed != 0;
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# xlm-mpi: run a program on N ranks of this machine. SPDX-License-Identifier: GPL-3.0-or-later
+#
+#   tests/mpirun.sh N PROGRAM [ARGUMENT...]
+#
+# mpiexec replaces this shell, so its process id is this one's and a test can send it signals. A run that hangs is ended
+# after XLM_TEST_TIMEOUT seconds (default 600), and fails.
+if [ $# -lt 2 ]; then
+    echo "usage: $0 N PROGRAM [ARGUMENT...]" >&2
+    exit 64
+fi
+ranks=$1
+shift
+if mpiexec --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; then
+    exec mpiexec --timeout "${XLM_TEST_TIMEOUT:-600}" --oversubscribe --bind-to none -n "$ranks" "$@"
+fi
+exec mpiexec -n "$ranks" "$@"

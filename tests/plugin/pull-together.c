@@ -1,0 +1,90 @@
+/* xlm-mpi: an objective from outside, for tests: written against the installed headers alone. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * L = −(1/M) Σ_i cos(P h_i + b, E[w_i]): a projection of its own pulls the masked positions' states towards the embeddings of the
+ * words that stood there. Shows options, own parameters, state in the checkpoint, a custom operator, and how to refuse a job. */
+#include <xlm/loss.h>
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct pull {
+    int64_t layer;
+    double sharpness;
+    char *unused_word;
+    double steps; /* kept in checkpoints */
+};
+
+static const xlm_option pull_options[] = {
+    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "hidden states of this layer; -1: the last", offsetof(struct pull, layer)},
+    {"sharpness", XLM_OPTION_REAL, "1", 0.1, 10, NULL, "factor of the cosine", offsetof(struct pull, sharpness)},
+    {"word", XLM_OPTION_TEXT, "", 0, 0, NULL, "must be in the vocabulary when given", offsetof(struct pull, unused_word)},
+    {NULL},
+};
+
+static bool pull_open(xlm_loss *self, char *message, size_t size)
+{
+    const struct pull *pull = self->state;
+    if (pull->layer <= self->setup->model->layers)
+        return true;
+    snprintf(message, size, "layer = %lld, but the model has %lld layers", (long long)pull->layer,
+             (long long)self->setup->model->layers);
+    return false;
+}
+
+static void pull_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    struct pull *pull = self->state;
+    const xlm_model_config *model = self->setup->model;
+    const int64_t e = model->embedding_size;
+    xlm_declare_weight(declaration, "projection/weight", e, model->hidden_size);
+    xlm_declare_bias(declaration, "projection/bias", e);
+    xlm_declare_state(declaration, "steps", &pull->steps, 1);
+}
+
+/* y = 1·x, by an operator of the plugin's own. */
+struct copy {
+    xlm_var *from, *to;
+};
+
+static void copy_backward(void *state)
+{
+    const struct copy *copy = state;
+    for (int64_t i = 0; i < copy->to->rows * copy->to->cols && copy->from->grad != NULL; i++)
+        copy->from->grad[i] += copy->to->grad[i];
+}
+
+static xlm_var *copy(xlm_tape *tape, xlm_var *x)
+{
+    struct copy *state = xlm_tape_take(tape, sizeof *state);
+    state->from = x;
+    state->to = xlm_operator(tape, x->rows, x->cols, 1, &x, copy_backward, state);
+    for (int64_t i = 0; i < x->rows * x->cols; i++)
+        state->to->value[i] = x->value[i];
+    return state->to;
+}
+
+static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    struct pull *pull = self->state;
+    const xlm_batch *batch = pass->batch;
+    const int64_t layer = pull->layer < 0 ? pass->layers : pull->layer;
+    if (pass->scores == NULL) /* not in evaluation */
+        pull->steps = (double)pass->step + 1;
+    xlm_var *h = xlm_rows(tape, pass->hidden[layer], batch->masked_rows, batch->masked); /* M x d */
+    xlm_var *projected = xlm_linear(tape, copy(tape, h), xlm_loss_param(self, tape, "projection/weight"),
+                                    xlm_loss_param(self, tape, "projection/bias")); /* M x e */
+    xlm_var *words = xlm_rows(tape, xlm_param(tape, "embeddings/word/weight"), batch->targets, batch->masked);
+    return xlm_scale(tape, xlm_mean(tape, xlm_cosine(tape, projected, words)), -pull->sharpness);
+}
+
+const xlm_loss_class xlm_loss_pull_together = {
+    .abi = XLM_LOSS_ABI,
+    .name = "pull-together",
+    .summary = "pull masked positions towards the embeddings of their words",
+    .needs_stream = true,
+    .options = pull_options,
+    .state_size = sizeof(struct pull),
+    .open = pull_open,
+    .declare = pull_declare,
+    .loss = pull_loss,
+};

@@ -1,0 +1,99 @@
+#!/bin/bash
+# xlm-mpi: a small Slurm cluster on this machine, for tests. SPDX-License-Identifier: GPL-3.0-or-later
+#
+#   tests/slurm/cluster.sh start DIRECTORY [NODES]   daemons with all their state in DIRECTORY (default: 2 nodes)
+#   tests/slurm/cluster.sh stop DIRECTORY
+#
+# Every node is a slurmd of its own on the loopback address. After start, SLURM_CONF=DIRECTORY/slurm.conf is what
+# sbatch, srun and scontrol need. No authentication: the daemons listen for this machine only, and only during a test.
+# Exit code 77 (skip) where Slurm is not installed or its daemons may not run.
+set -eu
+
+skip() {
+    echo "SKIP: $*" >&2
+    exit 77
+}
+
+write_configuration() { # DIRECTORY NODES
+    local directory=$1 nodes=$2 node port user cpus
+    user=$(id -un)
+    cpus=$(nproc)
+    # Ports from the process number, so that two tests side by side do not meet.
+    port=$((20000 + $$ % 20000))
+    cat >"$directory/slurm.conf" <<END
+ClusterName=xlmtest
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=$user
+SlurmdUser=$user
+AuthType=auth/none
+AuthInfo=cred_expire=5
+CredType=cred/none
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=batch_sched_delay=1,sched_min_interval=100000,bf_interval=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+JobRequeue=1
+KillWait=20
+MinJobAge=600
+ReturnToService=2
+StateSaveLocation=$directory/state
+SlurmdSpoolDir=$directory/spool.%n
+TmpFS=$directory/tmp.%n
+SlurmctldPidFile=$directory/slurmctld.pid
+SlurmdPidFile=$directory/slurmd.%n.pid
+SlurmctldLogFile=$directory/slurmctld.log
+SlurmdLogFile=$directory/slurmd.%n.log
+SlurmdParameters=config_overrides
+END
+    for ((node = 1; node <= nodes; node++)); do
+        mkdir -p "$directory/spool.n$node" "$directory/tmp.n$node"
+        echo "NodeName=n$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$((port + node)) CPUs=$cpus CoresPerSocket=$cpus"
+    done >>"$directory/slurm.conf"
+    echo "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP" >>"$directory/slurm.conf"
+}
+
+start() { # DIRECTORY NODES
+    local directory=$1 nodes=$2 node attempt program
+    PATH=$PATH:/usr/sbin:/sbin
+    for program in slurmctld slurmd sbatch; do
+        command -v $program >/dev/null || skip "no $program (Debian/Ubuntu: slurm-wlm)"
+    done
+    [ "$(id -u)" -eq 0 ] || skip "slurmd wants root"
+    mkdir -p "$directory/state"
+    write_configuration "$directory" "$nodes"
+    export SLURM_CONF=$directory/slurm.conf
+    slurmctld -i || skip "slurmctld does not start here: $(tail -n 1 "$directory/slurmctld.log")"
+    for ((node = 1; node <= nodes; node++)); do
+        slurmd -N "n$node" || skip "slurmd does not start here: $(tail -n 1 "$directory/slurmd.n$node.log")"
+    done
+    for ((attempt = 0; attempt < 100; attempt++)); do
+        if [ "$(sinfo -h -t idle -o %D 2>/dev/null || true)" = "$nodes" ]; then return; fi
+        sleep 0.3
+    done
+    sinfo >&2 || true
+    stop "$directory"
+    skip "the nodes do not come up here"
+}
+
+stop() { # DIRECTORY
+    local file
+    for file in "$1"/slurmd.*.pid "$1"/slurmctld.pid; do
+        if [ -s "$file" ]; then kill "$(cat "$file")" 2>/dev/null || true; fi
+    done
+}
+
+case ${1-} in
+start) start "$2" "${3-2}" ;;
+stop) stop "$2" ;;
+*)
+    echo "usage: $0 start DIRECTORY [NODES] | stop DIRECTORY" >&2
+    exit 64
+    ;;
+esac

@@ -1,0 +1,124 @@
+# xlm-mpi: a small bilingual corpus and job for tests; sourced. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# After `. "$XLM_SOURCE/tests/small.sh"` the shell is in a fresh directory (removed on exit) with
+#   text.en, text.xx   600 line-aligned sentences of a made grammar; xx has the same words with other letters, turned round
+#   small_corpus       makes corpus.h5 of them
+#   job.conf           a tiny model on both, mlm and tlm
+set -u
+scratch=$(mktemp -d) || exit 99
+launcher=
+trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+
+failures=0
+fail() { printf 'FAIL: %s\n' "$*" >&2; failures=$((failures + 1)); }
+finish() { [ "$failures" -eq 0 ] || exit 1; exit 0; }
+
+# ranks N PROGRAM...: runs on N ranks.
+ranks() { sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; }
+# start N PROGRAM...: the same in the background; then $launcher is mpiexec's process.
+start() { sh "$XLM_SOURCE/tests/mpirun.sh" "$@" & launcher=$!; }
+# ended: waits for it; $code is its exit code.
+ended() { code=0; wait "$launcher" || code=$?; launcher=; }
+# rank_processes: of what was started, in the order of ranks.
+rank_processes() {
+    local file line
+    for file in /proc/[0-9]*/stat; do
+        { line=$(<"$file"); } 2>/dev/null || continue
+        # shellcheck disable=SC2086 # fields after the name, which may have blanks: state, parent, ...
+        set -- ${line##*) }
+        [ "${2-}" != "$launcher" ] || { file=${file%/stat}; echo "${file##*/}"; }
+    done | sort -n
+}
+# until_true COMMAND...: waits until the command succeeds or what was started has ended.
+until_true() {
+    until "$@"; do
+        kill -0 "$launcher" 2>/dev/null || { fail "ended before: $*"; return 1; }
+        sleep 0.1
+    done
+}
+
+# expect CODE PATTERN COMMAND...: the exit code, and a pattern in what it prints on standard error.
+expect() {
+    local wanted=$1 pattern=$2 code=0
+    shift 2
+    "$@" >expect.out 2>expect.err || code=$?
+    [ "$code" -eq "$wanted" ] || fail "$* ended with $code instead of $wanted: $(head -5 expect.err)"
+    [ -z "$pattern" ] || grep -q -e "$pattern" expect.err || fail "$*: no '$pattern' in: $(head -5 expect.err)"
+}
+
+awk -v seed=7 'function draw(n) { seed = (seed * 16807) % 2147483647; return seed % n }
+    BEGIN {
+        split("the old red small green tall quick quiet", adjective, " ")
+        split("house river teacher garden window student book mountain", noun, " ")
+        split("sees finds opens likes paints follows", verb, " ")
+        for (i = 0; i < 600; i++) {
+            n = 0
+            for (part = 0; part < 2; part++) {
+                for (k = draw(3); k > 0; k--) word[++n] = adjective[1 + draw(8)]
+                word[++n] = noun[1 + draw(8)]
+                if (part == 0) word[++n] = verb[1 + draw(6)]
+            }
+            line = word[1]; other = word[n]
+            for (k = 2; k <= n; k++) { line = line " " word[k]; other = other " " word[n + 1 - k] }
+            print line " ." > "text.en"
+            gsub(/[aeiou]/, "y&", other)
+            print other " ." > "text.xx"
+        }
+    }' || exit 99
+
+small_corpus() {
+    xlm_prep --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx --words space --bpe 120 \
+        --held-out 0.1 -o corpus.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 99; }
+}
+
+cat >job.conf <<'JOB'
+[model]
+layers = 2
+hidden_size = 32
+attention_heads = 4
+positions = 96
+language_embeddings = true
+
+[train]
+corpus = corpus.h5
+output = out
+steps = 100
+learning_rate = 2e-3
+warmup = 10
+log_every = 1
+evaluate_every = 0
+evaluate_instances = 16
+checkpoint_every = 0
+
+[stream text]
+batch = 8
+length = 48
+
+[stream pairs]
+type = parallel
+batch = 8
+length = 32
+
+[objective mlm]
+stream = text
+
+[objective tlm]
+plugin = mlm
+stream = pairs
+weight = 0.5
+JOB
+
+# losses DIR: "step loss" of every step of a run.
+losses() { awk -F, '$2 == "train" && $3 == "total" { print $1, $6 }' "$1/metrics.csv"; }
+# rows DIR: all that metrics.csv says but the seconds, which differ.
+rows() { cut -d, -f1-11 "$1/metrics.csv"; }
+# has_steps DIR N: N steps at least are in the metrics.
+has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
+# last_step DIR
+last_step() { losses "$1" | tail -n 1 | cut -d' ' -f1; }
+# checkpoint STEP: its file's name.
+checkpoint() { printf 'checkpoint-%08d.h5' "$1"; }
+# digest FILE: of every number in the parameters and moments of a checkpoint.
+digest() { for group in /model /optimiser; do h5dump -g $group "$1" | sed 1d; done | cksum; }

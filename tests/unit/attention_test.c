@@ -1,0 +1,238 @@
+/* xlm-mpi: attention and the vocabulary's cross-entropy: gradients and known answers. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "gradient.h"
+
+/* ---- attention ---- */
+
+struct layout {
+    int heads, w;
+    bool fused; /* one T x 3d variable, or three of their own */
+    double dropout;
+    const int32_t *offsets;
+    int32_t sequences;
+};
+
+static const int32_t mixed[] = {0, 1, 8, 41}; /* lengths 1, 7, 33 */
+static const int32_t short_ones[] = {0, 3, 4};
+static const int32_t long_ones[] = {0, 100, 100, 297}; /* more than a block of queries, and an empty one */
+
+static xlm_var *attention(xlm_tape *tape, void *context)
+{
+    const struct layout *c = context;
+    const int64_t d = (int64_t)c->heads * c->w;
+    xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .sequences = c->sequences, .dropout = c->dropout};
+    if (c->fused) {
+        in.query = in.key = in.value = xlm_scale(tape, xlm_param(tape, "qkv"), 1.5);
+        in.key_column = d;
+        in.value_column = 2 * d;
+    } else {
+        in.query = xlm_scale(tape, xlm_param(tape, "query"), 1.5);
+        in.key = xlm_scale(tape, xlm_param(tape, "key"), 1.5);
+        in.value = xlm_param(tape, "value");
+        in.value_column = 2; /* with columns around it that nothing uses */
+    }
+    return xlm_attention(tape, &in);
+}
+
+static xlm_parameters *attention_parameters(const struct layout *c)
+{
+    const int rows = c->offsets[c->sequences], d = c->heads * c->w;
+    return c->fused ? gradient_inputs("qkv", rows, 3 * d, NULL)
+                    : gradient_inputs("query", rows, d, "key", rows, d, "value", rows, d + 3, NULL);
+}
+
+static void test_attention_gradients(void **state)
+{
+    (void)state;
+    const struct layout layouts[] = {
+        {2, 8, true, 0, mixed, 3},     {1, 16, true, 0.2, mixed, 3}, {1, 64, false, 0.1, mixed, 3},
+        {1, 80, true, 0.1, mixed, 3},  {3, 5, false, 0, short_ones, 2}, {2, 3, true, 0.5, short_ones, 2},
+        {2, 4, true, 0.1, long_ones, 3}, {1, 7, false, 0, long_ones, 3},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
+        xlm_parameters *p = attention_parameters(&layouts[i]);
+        gradient_check(p, attention, (void *)&layouts[i]);
+        xlm_parameters_free(p);
+    }
+}
+
+/* The definition, word for word, for one sequence. */
+static void naive_attention(int n, int d, int heads, const double *qkv, double *out)
+{
+    const int w = d / heads;
+    for (int h = 0; h < heads; h++)
+        for (int i = 0; i < n; i++) {
+            double weight[256], sum = 0;
+            for (int j = 0; j < n; j++) {
+                double s = 0;
+                for (int c = 0; c < w; c++)
+                    s += qkv[i * 3 * d + h * w + c] * qkv[j * 3 * d + d + h * w + c];
+                sum += weight[j] = exp(s / sqrt(w));
+            }
+            for (int c = 0; c < w; c++) {
+                double o = 0;
+                for (int j = 0; j < n; j++)
+                    o += weight[j] / sum * qkv[j * 3 * d + 2 * d + h * w + c];
+                out[i * d + h * w + c] = o;
+            }
+        }
+}
+
+static void check_definition(struct layout c)
+{
+    const int d = c.heads * c.w;
+    xlm_parameters *p = attention_parameters(&c);
+    xlm_tape *tape = xlm_tape_new(p);
+    xlm_tape_begin(tape, NULL, false, 1, 1);
+    const xlm_var *y = attention(tape, &c), *scaled = xlm_scale(tape, xlm_param(tape, "qkv"), 1.5);
+    for (int s = 0; s < c.sequences; s++) {
+        const int first = c.offsets[s], n = c.offsets[s + 1] - first;
+        double *expected = g_new(double, n * d);
+        naive_attention(n, d, c.heads, scaled->value + (int64_t)first * 3 * d, expected);
+        for (int i = 0; i < n * d; i++)
+            assert_true(fabs(y->value[first * d + i] - expected[i]) < 1e-12);
+        g_free(expected);
+    }
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
+static void test_attention_by_definition(void **state)
+{
+    (void)state;
+    check_definition((struct layout){.heads = 3, .w = 7, .fused = true, .offsets = mixed, .sequences = 3});
+    check_definition((struct layout){.heads = 2, .w = 80, .fused = true, .offsets = long_ones, .sequences = 3});
+}
+
+/* Dropout is on the weights, drawn by instance, head, query and key: with values that pick out single keys, the weights come
+ * out as they are, and must be 0 or 1 / (1 - p) times those without dropout. */
+static void test_attention_dropout_is_on_the_weights(void **state)
+{
+    (void)state;
+    enum { N = 203, W = 203 };
+    static const int32_t one[] = {0, N};
+    xlm_parameters *p = gradient_inputs("query", N, 2 * W, "key", N, 2 * W, NULL);
+    xlm_tape *tape = xlm_tape_new(p);
+    double *identity = g_new0(double, N * 2 * W), *plain = g_new(double, N * 2 * W);
+    for (int i = 0; i < N; i++)
+        identity[i * 2 * W + i] = identity[i * 2 * W + W + i] = 1;
+    int kept[2] = {0, 0}, same = 0;
+    for (int training = 0; training < 2; training++) {
+        xlm_tape_begin(tape, NULL, training, 1, 1);
+        const xlm_attention_inputs in = {
+            .query = xlm_param(tape, "query"), .key = xlm_param(tape, "key"), .value = xlm_constant(tape, N, 2 * W, identity),
+            .width = 2 * W, .heads = 2, .offsets = one, .sequences = 1, .dropout = 0.25,
+        };
+        const xlm_var *y = xlm_attention(tape, &in);
+        if (!training) {
+            memcpy(plain, y->value, sizeof(double) * N * 2 * W);
+            continue;
+        }
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < W; j++) {
+                const double *got = y->value + i * 2 * W + j, *wanted = plain + i * 2 * W + j;
+                for (int head = 0; head < 2; head++) {
+                    assert_true(got[head * W] == 0 || fabs(got[head * W] * 0.75 - wanted[head * W]) < 1e-12);
+                    kept[head] += got[head * W] != 0;
+                }
+                same += (got[0] != 0) == (got[W] != 0);
+            }
+    }
+    /* 3/4 are kept, in each head; both heads decide alike for 1/16 + 9/16. Five deviations. */
+    const double n = N * N;
+    for (int head = 0; head < 2; head++)
+        assert_true(fabs(kept[head] - 0.75 * n) < 5 * sqrt(n * 0.75 * 0.25));
+    assert_true(fabs(same - 0.625 * n) < 5 * sqrt(n * 0.625 * 0.375));
+    g_free(identity);
+    g_free(plain);
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
+/* ---- cross-entropy ---- */
+
+struct prediction {
+    int64_t chunk;
+    bool bias;
+};
+
+static const int32_t targets[] = {2, 0, 10, 10, 5, 7, 1};
+
+static xlm_var *cross_entropy(xlm_tape *tape, void *context)
+{
+    const struct prediction *c = context;
+    return xlm_vocab_cross_entropy(tape, xlm_scale(tape, xlm_param(tape, "h"), 3), xlm_param(tape, "table"),
+                                   c->bias ? xlm_param(tape, "bias") : NULL, targets, c->chunk, NULL);
+}
+
+static void test_cross_entropy_gradients(void **state)
+{
+    (void)state;
+    const struct prediction cases[] = {{1, true}, {3, true}, {7, true}, {1000, true}, {3, false}, {100, false}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        xlm_parameters *p = gradient_inputs("h", 7, 5, "table", 11, 5, "bias", 1, 11, NULL);
+        gradient_check(p, cross_entropy, (void *)&cases[i]);
+        xlm_parameters_free(p);
+    }
+}
+
+static void test_cross_entropy_by_definition(void **state)
+{
+    (void)state;
+    xlm_parameters *p = gradient_inputs("h", 7, 5, "table", 11, 5, "bias", 1, 11, NULL);
+    xlm_tape *tape = xlm_tape_new(p);
+    for (int64_t chunk = 1; chunk < 10; chunk++) {
+        xlm_tape_begin(tape, NULL, false, 1, 1);
+        const xlm_var *h = xlm_param(tape, "h"), *table = xlm_param(tape, "table"), *bias = xlm_param(tape, "bias");
+        xlm_score scores[7];
+        const xlm_var *y = xlm_vocab_cross_entropy(tape, (xlm_var *)h, (xlm_var *)table, (xlm_var *)bias, targets, chunk, scores);
+        double mean = 0;
+        for (int i = 0; i < 7; i++) {
+            double z[11], sum = 0, most = -INFINITY;
+            for (int v = 0; v < 11; v++) {
+                z[v] = bias->value[v];
+                for (int c = 0; c < 5; c++)
+                    z[v] += h->value[i * 5 + c] * table->value[v * 5 + c];
+                sum += exp(z[v]);
+                most = fmax(most, z[v]);
+            }
+            const double loss = log(sum) - z[targets[i]];
+            mean += loss / 7;
+            assert_true(fabs(scores[i].loss - loss) < 1e-5);
+            assert_int_equal(scores[i].correct, z[targets[i]] == most);
+        }
+        assert_true(fabs(y->value[0] - mean) < 1e-12);
+    }
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
+/* Logits of ±1000 would overflow an exponential that is not shifted. */
+static void test_cross_entropy_of_large_logits(void **state)
+{
+    (void)state;
+    xlm_parameters *p = gradient_inputs("h", 1, 1, "table", 2, 1, NULL);
+    xlm_parameters_values(p)[xlm_parameters_get(p, 0)->start] = 1000;
+    xlm_real *table = xlm_parameters_values(p) + xlm_parameters_get(p, 1)->start;
+    table[0] = 1;
+    table[1] = -1;
+    const int32_t wrong = 1;
+    xlm_tape *tape = xlm_tape_new(p);
+    xlm_tape_begin(tape, NULL, false, 1, 1);
+    const xlm_var *y = xlm_vocab_cross_entropy(tape, xlm_param(tape, "h"), xlm_param(tape, "table"), NULL, &wrong, 1, NULL);
+    assert_true(fabs(y->value[0] - 2000) < 1e-9);
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attention_gradients),
+        cmocka_unit_test(test_attention_by_definition),
+        cmocka_unit_test(test_attention_dropout_is_on_the_weights),
+        cmocka_unit_test(test_cross_entropy_gradients),
+        cmocka_unit_test(test_cross_entropy_by_definition),
+        cmocka_unit_test(test_cross_entropy_of_large_logits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* xlm-mpi: tests of reading corpora, whole and damaged. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus_fixture.h"
+
+#include <hdf5.h>
+
+enum { EN, DE, FR, CS };
+
+static const int en_lengths[] = {3, 5, 2, 4}, de_lengths[] = {4, 4, 6}, held_lengths[] = {7};
+static const int64_t train_links[] = {2, 1, 3, 2}, held_links[] = {0, 0};
+static const corpus_plan plan = {
+    .text = {[XLM_TRAIN] = {[EN] = {4, 2, en_lengths}, [DE] = {3, 1, de_lengths}, [CS] = {1, 1, held_lengths}},
+             [XLM_HELD_OUT] = {[EN] = {1, 0, held_lengths}, [DE] = {1, 0, held_lengths}}},
+    .pairs = {[XLM_TRAIN] = {{DE, EN, 2, train_links}}, [XLM_HELD_OUT] = {{DE, EN, 1, held_links}}}};
+
+static void finds_what_is_there(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&plan);
+    int n;
+    const xlm_corpus_text *texts = xlm_corpus_texts(corpus, XLM_TRAIN, &n);
+    assert_int_equal(n, 3); /* French has no text */
+    assert_string_equal(texts[0].language, "en");
+    assert_string_equal(texts[1].language, "de");
+    assert_string_equal(texts[2].language, "cs");
+    assert_int_equal(texts[2].language_id, CS);
+    assert_null(xlm_corpus_find_text(corpus, XLM_TRAIN, "fr"));
+    assert_null(xlm_corpus_find_text(corpus, XLM_HELD_OUT, "cs"));
+    assert_null(xlm_corpus_find_text(corpus, XLM_TRAIN, "e"));
+
+    const xlm_corpus_text *en = xlm_corpus_find_text(corpus, XLM_TRAIN, "en");
+    assert_int_equal(en->sentences, 4);
+    assert_int_equal(en->monolingual_sentences, 2);
+    assert_int_equal(en->tokens, 14);
+    assert_int_equal(en->language_id, EN);
+    assert_int_equal(xlm_corpus_find_text(corpus, XLM_HELD_OUT, "en")->tokens, 7);
+    assert_int_equal(xlm_vocabulary_size(xlm_corpus_vocabulary(corpus)), VOCABULARY);
+    xlm_corpus_close(corpus);
+}
+
+static void finds_pairs_in_either_order(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&plan);
+    bool swapped = true;
+    const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", &swapped);
+    assert_non_null(pairs);
+    assert_false(swapped);
+    assert_string_equal(pairs->source->language, "de");
+    assert_string_equal(pairs->target->language, "en");
+    assert_int_equal(pairs->pairs, 2);
+    assert_ptr_equal(xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", &swapped), pairs);
+    assert_true(swapped);
+    assert_ptr_equal(xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL), pairs);
+    assert_null(xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-cs", NULL));
+    int n;
+    assert_ptr_equal(xlm_corpus_all_pairs(corpus, XLM_TRAIN, &n), pairs);
+    assert_int_equal(n, 1);
+    xlm_corpus_close(corpus);
+}
+
+static void reads_any_part(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&plan);
+    const xlm_corpus_text *en = xlm_corpus_find_text(corpus, XLM_TRAIN, "en");
+    GError *error = NULL;
+    uint64_t offsets[5];
+    must(xlm_corpus_read_offsets(corpus, en, 0, 5, offsets, &error), error);
+    static const uint64_t expected[] = {0, 3, 8, 10, 14};
+    assert_memory_equal(offsets, expected, sizeof expected);
+    int32_t ids[14];
+    must(xlm_corpus_read_tokens(corpus, en, 8, 2, ids, &error), error);
+    assert_int_equal(ids[0], token_at(EN, 8));
+    assert_int_equal(ids[1], token_at(EN, 9));
+    int64_t links[2];
+    must(xlm_corpus_read_links(corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), 1, 1, links, &error),
+         error);
+    assert_int_equal(links[0], 3);
+    assert_int_equal(links[1], 2);
+    assert_false(xlm_corpus_read_tokens(corpus, en, 13, 2, ids, &error));
+    assert_non_null(error);
+    g_error_free(error);
+    xlm_corpus_close(corpus);
+}
+
+static void digest_is_of_vocabulary_and_languages(void **state)
+{
+    (void)state;
+    corpus_plan other = plan;
+    other.text[XLM_TRAIN][CS].sentences = 0;
+    xlm_corpus *a = make_corpus(&plan), *b = make_corpus(&other);
+    assert_int_equal(xlm_corpus_digest(a), xlm_corpus_digest(b));
+    assert_int_not_equal(xlm_corpus_digest(a), 0);
+    xlm_corpus_close(a);
+    xlm_corpus_close(b);
+}
+
+/* ---- damage ---- */
+
+static void set_number(hid_t file, const char *group, const char *name, int64_t value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    assert_true(H5Adelete_by_name(file, group, name, H5P_DEFAULT) >= 0);
+    hid_t attribute = H5Acreate_by_name(file, group, name, H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, &value) >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+}
+
+static void raise_version(hid_t file) { set_number(file, "/", "format_version", XLM_CORPUS_VERSION + 1); }
+static void lose_format(hid_t file) { assert_true(H5Adelete(file, "format") >= 0); }
+static void lose_vocabulary(hid_t file) { assert_true(H5Ldelete(file, "/vocabulary/words", H5P_DEFAULT) >= 0); }
+static void lose_languages(hid_t file) { assert_true(H5Ldelete(file, "/languages", H5P_DEFAULT) >= 0); }
+static void lose_tokens(hid_t file) { assert_true(H5Ldelete(file, "/train/text/de/tokens", H5P_DEFAULT) >= 0); }
+static void lose_links(hid_t file) { assert_true(H5Ldelete(file, "/held_out/parallel/de-en/links", H5P_DEFAULT) >= 0); }
+static void lose_target(hid_t file) { assert_true(H5Ldelete(file, "/train/text/en", H5P_DEFAULT) >= 0); }
+static void add_sentence(hid_t file) { set_number(file, "/train/text/en", "sentences", 5); }
+static void add_pair(hid_t file) { set_number(file, "/train/parallel/de-en", "pairs", 3); }
+static void all_monolingual(hid_t file) { set_number(file, "/train/text/en", "monolingual_sentences", 5); }
+
+/* Offsets that end before the tokens do: those of another text. */
+static void mix_offsets(hid_t file)
+{
+    assert_true(H5Ldelete(file, "/train/text/en/offsets", H5P_DEFAULT) >= 0);
+    assert_true(H5Lcreate_hard(file, "/held_out/text/en/offsets", file, "/train/text/en/offsets", H5P_DEFAULT,
+                               H5P_DEFAULT) >= 0);
+    set_number(file, "/train/text/en", "sentences", 1);
+    set_number(file, "/train/text/en", "monolingual_sentences", 1);
+}
+
+static void damage_is_named(void **state)
+{
+    (void)state;
+    static const struct { void (*damage)(hid_t); const char *message; } cases[] = {
+        {raise_version, "version 2"}, {lose_format, "not a corpus"}, {lose_vocabulary, "/vocabulary/words"},
+        {lose_languages, "/languages"}, {lose_tokens, "/train/text/de/tokens"},
+        {lose_links, "/held_out/parallel/de-en/links"}, {lose_target, "no text in en"},
+        {add_sentence, "/train/text/en/offsets"}, {add_pair, "/train/parallel/de-en/links"},
+        {all_monolingual, "/train/text/en"}, {mix_offsets, "lead to token 7 of 14"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *path = write_corpus(&plan);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        assert_true(file >= 0);
+        cases[i].damage(file);
+        H5Fclose(file);
+        GError *error = NULL;
+        xlm_corpus *corpus = xlm_corpus_open(path, &error);
+        if (corpus != NULL || error->code != EX_DATAERR || strstr(error->message, cases[i].message) == NULL ||
+            strstr(error->message, path) == NULL)
+            fail_msg("%s: got %s", cases[i].message, error != NULL ? error->message : "a corpus");
+        g_error_free(error);
+        remove_corpus(path);
+    }
+}
+
+static void missing_files_are_named(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    assert_null(xlm_corpus_open("/nowhere/corpus.h5", &error));
+    assert_int_equal(error->code, EX_NOINPUT);
+    g_error_free(error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_is_there),
+        cmocka_unit_test(finds_pairs_in_either_order),
+        cmocka_unit_test(reads_any_part),
+        cmocka_unit_test(digest_is_of_vocabulary_and_languages),
+        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(missing_files_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

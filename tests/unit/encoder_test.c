@@ -1,0 +1,510 @@
+/* xlm-mpi: the encoder against a textbook version, in double and in single precision. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Built twice: encoder_test in double, encoder_float_test as the programs are. The textbook below computes in double from
+ * the same parameters; it shares no code with the library. */
+#include <glib.h>
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/options.h"
+#include "base/rng.h"
+#include "nn/model.h"
+#include "tensor/gemm.h"
+
+#ifdef XLM_DOUBLE
+static const double TOLERANCE = 1e-10;
+#else
+static const double TOLERANCE = 2e-5;
+#endif
+
+enum { V = 13, LANGUAGES = 2, T = 12, M = 4, L = 2, D = 6, F = 10, HEADS = 2 };
+
+/* Three sequences; the third one's positions restart in the middle, as those of an xlm pair do. */
+static const int32_t offsets[] = {0, 1, 5, 12}, ids[T] = {5, 0, 4, 6, 2, 0, 7, 2, 0, 4, 9, 2};
+static const int32_t positions[T] = {0, 0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3}, languages[T] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1};
+static const int32_t types[T] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}, masked_rows[M] = {0, 2, 9, 10}, targets[M] = {5, 11, 12, 9};
+static const xlm_row_key keys[T] = {{7, 0}, {8, 0}, {8, 1}, {8, 2}, {8, 3}, {9, 0}, {9, 1}, {9, 2}, {9, 3}, {9, 4}, {9, 5}, {9, 6}};
+
+static const xlm_batch batch = {
+    .tokens = T, .sequences = 3, .masked = M, .offsets = offsets, .ids = ids, .original = ids, .positions = positions,
+    .languages = languages, .types = types, .keys = keys, .masked_rows = masked_rows, .targets = targets,
+};
+
+/* ---- models ---- */
+
+struct setup {
+    xlm_model_config config;
+    xlm_parameters *parameters;
+    xlm_model *model;
+};
+
+static xlm_model_config defaults(void)
+{
+    xlm_model_config c = {0};
+    assert_true(xlm_options_defaults(xlm_model_options, &c, NULL));
+    c.languages = LANGUAGES;
+    return c;
+}
+
+enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOIDAL = 32, ALL_OPTIONS = 64 };
+
+static xlm_model_config tiny(int options)
+{
+    xlm_model_config c = defaults();
+    c.layers = L;
+    c.hidden_size = D;
+    c.attention_heads = HEADS;
+    c.feed_forward_size = F;
+    c.positions = 5;
+    c.vocabulary = V;
+    c.vocabulary_chunk = 3;
+    c.language_embeddings = options & LANGUAGE;
+    c.token_types = options & TYPE;
+    c.share_layers = options & SHARE;
+    c.embedding_size = options & FACTORISE ? 4 : 0;
+    c.head = options & XLM_HEAD ? XLM_HEAD_XLM : XLM_HEAD_BERT;
+    c.position_type = options & SINUSOIDAL ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
+    return c;
+}
+
+static double number(uint32_t which, int64_t i)
+{
+    return 2 * xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{8, 9}}, (uint32_t)i, which, 0, 0).v[0]) - 1;
+}
+
+/* Parameters uniform in ± width, those of norms around 1. */
+static struct setup open_setup(xlm_model_config config, double width)
+{
+    struct setup s = {.config = config};
+    assert_true(xlm_model_check(&s.config, NULL));
+    s.parameters = xlm_parameters_new();
+    s.model = xlm_model_new(&s.config, s.parameters);
+    xlm_parameters_seal(s.parameters);
+    for (int k = 0; k < xlm_parameters_count(s.parameters); k++) {
+        const xlm_parameter *p = xlm_parameters_get(s.parameters, k);
+        for (int64_t i = 0; i < p->rows * p->cols; i++)
+            xlm_parameters_values(s.parameters)[p->start + i] = (xlm_real)((p->init == XLM_INIT_ONE) + width * number((uint32_t)k, i));
+    }
+    return s;
+}
+
+static void close_setup(struct setup *s)
+{
+    xlm_model_free(s->model);
+    xlm_parameters_free(s->parameters);
+}
+
+static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
+{
+    xlm_var **hidden = xlm_model_encode(s->model, tape, b);
+    return xlm_lm_cross_entropy(s->model, tape, xlm_rows(tape, hidden[s->config.layers], b->masked_rows, b->masked), b->targets, scores);
+}
+
+/* ---- the textbook ---- */
+
+static const xlm_real *value(const struct setup *s, const char *name)
+{
+    const int k = xlm_parameters_find(s->parameters, name);
+    if (k < 0)
+        fail_msg("no parameter %s", name);
+    return xlm_parameters_values(s->parameters) + xlm_parameters_get(s->parameters, k)->start;
+}
+
+static const xlm_real *part(const struct setup *s, const char *prefix, const char *name)
+{
+    char full[128];
+    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    return value(s, full);
+}
+
+static void linear(const struct setup *s, const char *prefix, int n, int in, int out, const double *x, double *y)
+{
+    const xlm_real *w = part(s, prefix, "weight"), *b = part(s, prefix, "bias");
+    for (int i = 0; i < n; i++)
+        for (int o = 0; o < out; o++) {
+            y[i * out + o] = b[o];
+            for (int c = 0; c < in; c++)
+                y[i * out + o] += x[i * in + c] * w[o * in + c];
+        }
+}
+
+static void norm(const struct setup *s, const char *prefix, int n, int d, double *x)
+{
+    const xlm_real *gamma = part(s, prefix, "weight"), *beta = part(s, prefix, "bias");
+    for (int i = 0; i < n; i++) {
+        double mean = 0, variance = 0;
+        for (int c = 0; c < d; c++)
+            mean += x[i * d + c] / d;
+        for (int c = 0; c < d; c++)
+            variance += (x[i * d + c] - mean) * (x[i * d + c] - mean) / d;
+        for (int c = 0; c < d; c++)
+            x[i * d + c] = gamma[c] * (x[i * d + c] - mean) / sqrt(variance + s->config.layer_norm_epsilon) + beta[c];
+    }
+}
+
+static void gelu(int n, double *x)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = x[i] / 2 * (1 + erf(x[i] / sqrt(2)));
+}
+
+static void attention(const double *q, const double *k, const double *v, double *out)
+{
+    const int w = D / HEADS;
+    for (int s = 0; s < batch.sequences; s++)
+        for (int h = 0; h < HEADS; h++)
+            for (int i = offsets[s]; i < offsets[s + 1]; i++) {
+                double e[T], sum = 0;
+                for (int j = offsets[s]; j < offsets[s + 1]; j++) {
+                    double dot = 0;
+                    for (int c = h * w; c < (h + 1) * w; c++)
+                        dot += q[i * D + c] * k[j * D + c];
+                    sum += e[j] = exp(dot / sqrt(w));
+                }
+                for (int c = h * w; c < (h + 1) * w; c++) {
+                    out[i * D + c] = 0;
+                    for (int j = offsets[s]; j < offsets[s + 1]; j++)
+                        out[i * D + c] += e[j] / sum * v[j * D + c];
+                }
+            }
+}
+
+static void sublayer(const struct setup *s, const char *layer, const char *name, int in, const double *input, double *x)
+{
+    char prefix[128], after[128];
+    g_snprintf(prefix, sizeof prefix, "%s/%s/output", layer, name);
+    g_snprintf(after, sizeof after, "%s/%s/layer_norm", layer, name);
+    double y[T * D];
+    linear(s, prefix, T, in, D, input, y);
+    for (int i = 0; i < T * D; i++)
+        x[i] += y[i];
+    norm(s, after, T, D, x);
+}
+
+static void layer(const struct setup *s, int number_of_layer, double *x)
+{
+    static const char *const names[] = {"query", "key", "value"};
+    char name[64], prefix[128];
+    double qkv[3][T * D], a[T * D], wide[T * F];
+    if (s->config.share_layers)
+        g_snprintf(name, sizeof name, "encoder/layer.shared");
+    else
+        g_snprintf(name, sizeof name, "encoder/layer.%d", number_of_layer);
+    for (int i = 0; i < 3; i++) {
+        g_snprintf(prefix, sizeof prefix, "%s/attention/%s", name, names[i]);
+        linear(s, prefix, T, D, D, x, qkv[i]);
+    }
+    attention(qkv[0], qkv[1], qkv[2], a);
+    sublayer(s, name, "attention", D, a, x);
+    g_snprintf(prefix, sizeof prefix, "%s/feed_forward/intermediate", name);
+    linear(s, prefix, T, D, F, x, wide);
+    gelu(T * F, wide);
+    sublayer(s, name, "feed_forward", F, wide, x);
+}
+
+static double position_value(const struct setup *s, int row, int c, int e)
+{
+    if (s->config.position_type == XLM_POSITIONS_LEARNED)
+        return value(s, "embeddings/position/weight")[row * e + c];
+    const double angle = row * exp(-log(10000) * (c - c % 2) / e);
+    return c % 2 == 0 ? sin(angle) : cos(angle);
+}
+
+static void embeddings(const struct setup *s, double *out)
+{
+    const int e = (int)s->config.embedding_size;
+    double x[T * D];
+    for (int i = 0; i < T; i++)
+        for (int c = 0; c < e; c++) {
+            x[i * e + c] = value(s, "embeddings/word/weight")[ids[i] * e + c] + position_value(s, positions[i] + 2, c, e);
+            if (s->config.language_embeddings)
+                x[i * e + c] += value(s, "embeddings/language/weight")[languages[i] * e + c];
+            if (s->config.token_types)
+                x[i * e + c] += value(s, "embeddings/token_type/weight")[types[i] * e + c];
+        }
+    norm(s, "embeddings/layer_norm", T, e, x);
+    if (e != D)
+        linear(s, "embeddings/projection", T, e, D, x, out);
+    else
+        memcpy(out, x, sizeof x);
+}
+
+/* scores: [M] losses; returns their mean. */
+static double cross_entropy(const struct setup *s, const double *x, double *scores)
+{
+    const int e = (int)s->config.embedding_size;
+    const xlm_real *word = value(s, "embeddings/word/weight"), *bias = value(s, "lm_head/bias");
+    double h[M * D], y[M * D], sum = 0;
+    for (int i = 0; i < M; i++)
+        memcpy(h + i * D, x + masked_rows[i] * D, sizeof(double) * D);
+    memcpy(y, h, sizeof h);
+    if (s->config.head == XLM_HEAD_BERT || e != D)
+        linear(s, "lm_head/dense", M, D, e, h, y);
+    if (s->config.head == XLM_HEAD_BERT) {
+        gelu(M * e, y);
+        norm(s, "lm_head/layer_norm", M, e, y);
+    }
+    for (int i = 0; i < M; i++) {
+        double z[V], total = 0;
+        for (int v = 0; v < V; v++) {
+            z[v] = bias[v];
+            for (int c = 0; c < e; c++)
+                z[v] += y[i * e + c] * word[v * e + c];
+            total += exp(z[v]);
+        }
+        sum += scores[i] = log(total) - z[targets[i]];
+    }
+    return sum / M;
+}
+
+static void near(const char *what, int options, double got, double wanted)
+{
+    if (!(fabs(got - wanted) <= TOLERANCE * fmax(1, fabs(wanted))))
+        fail_msg("%s with options %d: %.12g, not %.12g", what, options, got, wanted);
+}
+
+static void test_encoder_follows_the_textbook(void **state)
+{
+    (void)state;
+    for (int options = 0; options < ALL_OPTIONS; options++) {
+        struct setup s = open_setup(tiny(options), 0.5);
+        xlm_tape *tape = xlm_tape_new(s.parameters);
+        xlm_tape_begin(tape, NULL, false, 1, 1);
+        xlm_var **hidden = xlm_model_encode(s.model, tape, &batch);
+        double x[T * D], wanted[M];
+        embeddings(&s, x);
+        for (int l = 0; l <= L; l++) {
+            for (int i = 0; i < T * D; i++)
+                near("hidden state", options, hidden[l]->value[i], x[i]);
+            if (l < L)
+                layer(&s, l, x);
+        }
+        xlm_score scores[M];
+        const double mean = cross_entropy(&s, x, wanted);
+        near("loss", options, loss(&s, tape, &batch, scores)->value[0], mean);
+        for (int i = 0; i < M; i++)
+            assert_true(fabs(scores[i].loss - wanted[i]) < 1e-4); /* a float in either build */
+        xlm_tape_free(tape);
+        close_setup(&s);
+    }
+}
+
+/* The logits give the same probabilities as the fused loss. */
+static void test_logits_agree_with_the_loss(void **state)
+{
+    (void)state;
+    for (int options = 0; options < ALL_OPTIONS; options += FACTORISE) {
+        struct setup s = open_setup(tiny(options), 0.5);
+        xlm_tape *tape = xlm_tape_new(s.parameters);
+        xlm_tape_begin(tape, NULL, false, 1, 1);
+        xlm_score scores[M];
+        loss(&s, tape, &batch, scores);
+        xlm_var *h = xlm_rows(tape, xlm_model_encode(s.model, tape, &batch)[L], masked_rows, M);
+        const xlm_var *z = xlm_lm_logits(s.model, tape, h);
+        assert_int_equal(z->rows, M);
+        assert_int_equal(z->cols, V);
+        for (int i = 0; i < M; i++) {
+            double total = 0;
+            for (int v = 0; v < V; v++)
+                total += exp(z->value[i * V + v]);
+            assert_true(fabs(log(total) - z->value[i * V + targets[i]] - scores[i].loss) < 1e-5);
+        }
+        xlm_tape_free(tape);
+        close_setup(&s);
+    }
+}
+
+/* ---- larger batches ---- */
+
+struct big {
+    int32_t *offsets, *ids, *positions, *languages, *types, *masked_rows, *targets;
+    xlm_row_key *keys;
+    xlm_batch batch;
+};
+
+/* Sequences of 1 … longest tokens, every seventh token masked. */
+static struct big make_big(int32_t tokens, int32_t longest, int32_t vocabulary)
+{
+    struct big b = {
+        .offsets = g_new0(int32_t, tokens + 1), .ids = g_new(int32_t, tokens), .positions = g_new(int32_t, tokens),
+        .languages = g_new(int32_t, tokens), .types = g_new0(int32_t, tokens), .masked_rows = g_new(int32_t, tokens),
+        .targets = g_new(int32_t, tokens), .keys = g_new(xlm_row_key, tokens),
+    };
+    int32_t sequences = 0, masked = 0;
+    for (int32_t row = 0; row < tokens; sequences++) {
+        const int32_t n = MIN(1 + (longest - 1) * (sequences % 5) / 4, tokens - row);
+        for (int32_t i = 0; i < n; i++, row++) {
+            b.ids[row] = (int32_t)((number(77, row) + 1) / 2 * vocabulary);
+            b.positions[row] = i;
+            b.languages[row] = sequences % LANGUAGES;
+            b.keys[row] = (xlm_row_key){(uint32_t)sequences + 3, (uint32_t)i};
+            if (row % 7 == 3) {
+                b.targets[masked] = (b.ids[row] + 1) % vocabulary;
+                b.masked_rows[masked++] = row;
+            }
+        }
+        b.offsets[sequences + 1] = row;
+    }
+    b.batch = (xlm_batch){
+        .tokens = tokens, .sequences = sequences, .masked = masked, .offsets = b.offsets, .ids = b.ids, .original = b.ids,
+        .positions = b.positions, .languages = b.languages, .types = b.types, .keys = b.keys, .masked_rows = b.masked_rows,
+        .targets = b.targets,
+    };
+    return b;
+}
+
+static void free_big(struct big *b)
+{
+    int32_t *const arrays[] = {b->offsets, b->ids, b->positions, b->languages, b->types, b->masked_rows, b->targets};
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        g_free(arrays[i]);
+    g_free(b->keys);
+}
+
+static xlm_model_config middling(void)
+{
+    xlm_model_config c = defaults();
+    c.layers = 2;
+    c.hidden_size = 96;
+    c.attention_heads = 4;
+    c.positions = 150;
+    c.vocabulary = 1200;
+    c.language_embeddings = true;
+    return c;
+}
+
+/* Loss and gradients of one pass, dropout on. */
+static xlm_real run(const struct setup *s, const xlm_batch *b, int threads, xlm_real *gradients)
+{
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    memset(gradients, 0, sizeof *gradients * (size_t)xlm_parameters_size(s->parameters));
+    xlm_tape *tape = xlm_tape_new(s->parameters);
+    xlm_tape_begin(tape, gradients, true, 1, 1);
+    xlm_var *y = loss(s, tape, b, NULL);
+    const xlm_real result = y->value[0];
+    xlm_tape_seed(tape, y, 1);
+    xlm_tape_backward(tape);
+    xlm_tape_free(tape);
+    omp_set_num_threads(before);
+    return result;
+}
+
+static void test_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    xlm_model_config c = middling();
+    c.layers = 1; /* BLIS's threads wait for one another by spinning, which takes long where others want the cores too */
+    struct setup s = open_setup(c, 0.1);
+    struct big b = make_big(400, 150, 1200);
+    const size_t n = (size_t)xlm_parameters_size(s.parameters);
+    xlm_real *one = g_new(xlm_real, n), *two = g_new(xlm_real, n);
+    const xlm_real wanted = run(&s, &b.batch, 1, one), got = run(&s, &b.batch, 2, two);
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(one[i]));
+    assert_true(largest > 1e-3);
+    assert_memory_equal(&got, &wanted, sizeof got);
+    assert_memory_equal(two, one, n * sizeof *one);
+    g_free(one);
+    g_free(two);
+    free_big(&b);
+    close_setup(&s);
+}
+
+/* A sequence's states do not depend on its neighbours, dropout included: the draws follow the keys. */
+static void test_sequences_do_not_see_one_another(void **state)
+{
+    (void)state;
+    struct setup s = open_setup(middling(), 0.1);
+    struct big b = make_big(700, 150, 1200);
+    xlm_tape *together = xlm_tape_new(s.parameters), *alone = xlm_tape_new(s.parameters);
+    xlm_tape_begin(together, NULL, true, 1, 1);
+    xlm_var **all = xlm_model_encode(s.model, together, &b.batch);
+    for (int q = 0; q < b.batch.sequences; q++) {
+        const int32_t first = b.offsets[q], n = b.offsets[q + 1] - first, own[] = {0, n};
+        const xlm_batch single = {
+            .tokens = n, .sequences = 1, .offsets = own, .ids = b.ids + first, .original = b.ids + first,
+            .positions = b.positions + first, .languages = b.languages + first, .types = b.types + first, .keys = b.keys + first,
+        };
+        xlm_tape_begin(alone, NULL, true, 1, 1);
+        xlm_var **h = xlm_model_encode(s.model, alone, &single);
+        const int64_t d = s.config.hidden_size;
+        for (int l = 0; l <= s.config.layers; l++)
+            for (int64_t i = 0; i < n * d; i++)
+                near("hidden state of a sequence alone", l, h[l]->value[i], all[l]->value[first * d + i]);
+    }
+    xlm_tape_free(together);
+    xlm_tape_free(alone);
+    free_big(&b);
+    close_setup(&s);
+}
+
+/* ---- operations and memory, as announced ---- */
+
+static void check_size(xlm_model_config config, int32_t tokens, int32_t longest)
+{
+    struct setup s = open_setup(config, 0.1);
+    struct big b = make_big(tokens, longest, (int32_t)config.vocabulary);
+    double pairs = 0;
+    for (int q = 0; q < b.batch.sequences; q++)
+        pairs += pow(b.offsets[q + 1] - b.offsets[q], 2);
+    xlm_real *gradients = g_new0(xlm_real, xlm_parameters_size(s.parameters));
+    xlm_tape *tape = xlm_tape_new(s.parameters);
+    xlm_tape_begin(tape, gradients, true, 1, 1);
+    const double before = xlm_gemm_flops();
+    xlm_var *y = loss(&s, tape, &b.batch, NULL);
+    const double flops = xlm_gemm_flops() - before, announced = xlm_model_forward_flops(&s.config, tokens, pairs, b.batch.masked);
+    assert_true(fabs(flops - announced) < 1);
+    xlm_tape_seed(tape, y, 1);
+    xlm_tape_backward(tape);
+    const double peak = (double)xlm_tape_peak_bytes(tape);
+    const double estimate = (double)xlm_model_pass_bytes(&s.config, tokens, longest, b.batch.masked);
+    if (!(fabs(estimate / peak - 1) <= 0.15))
+        fail_msg("%d tokens: %.0f bytes estimated, %.0f used", tokens, estimate, peak);
+    xlm_tape_free(tape);
+    g_free(gradients);
+    free_big(&b);
+    close_setup(&s);
+}
+
+static void test_operations_and_memory_are_as_announced(void **state)
+{
+    (void)state;
+    xlm_model_config c = middling();
+    check_size(c, 700, 150);
+    check_size(c, 300, 20);
+    c.dropout = c.attention_dropout = 0;
+    check_size(c, 700, 150);
+    c.vocabulary_chunk = 30;
+    check_size(c, 700, 150);
+    c = middling();
+    c.feed_forward_size = 100;
+    check_size(c, 500, 50);
+    c.feed_forward_size = 1000;
+    check_size(c, 500, 50);
+    c = middling();
+    c.embedding_size = 24, c.share_layers = true, c.position_type = XLM_POSITIONS_SINUSOIDAL, c.token_types = true, c.layers = 5;
+    check_size(c, 500, 100);
+    c.head = XLM_HEAD_XLM;
+    check_size(c, 500, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_encoder_follows_the_textbook),
+        cmocka_unit_test(test_logits_agree_with_the_loss),
+        cmocka_unit_test(test_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(test_sequences_do_not_see_one_another),
+        cmocka_unit_test(test_operations_and_memory_are_as_announced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* xlm-mpi: denormals, threads, cores and BLIS's kernels. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the module sets holds for the rest of a process, so each test is one of its own. */
+#define _GNU_SOURCE /* sched_setaffinity */
+#include <blis.h>
+#include <glib.h>
+#include <omp.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tensor/hardware.h"
+#include "tensor/kernels/processor.h"
+
+/* The check's line where it failed, or 0. */
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            return __LINE__;                                                                                           \
+    } while (0)
+
+static void in_child(int (*check)(void))
+{
+    int line[2];
+    assert_int_equal(pipe(line), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int failed = check();
+        _exit(write(line[1], &failed, sizeof failed) == sizeof failed ? 0 : 1);
+    }
+    close(line[1]);
+    int failed = -1, status = 0;
+    const ssize_t got = read(line[0], &failed, sizeof failed);
+    close(line[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(got == sizeof failed && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    if (failed != 0)
+        fail_msg("line %d", failed);
+}
+
+static bool keeps_denormals(void)
+{
+    volatile float smallest = 1.17549435e-38f, denormal = 1e-40f;
+    return smallest * 0.5f != 0 || denormal * 1e10f != 0;
+}
+
+static int denormals(void)
+{
+    EXPECT(keeps_denormals());
+    xlm_hardware h;
+    xlm_hardware_open(&h, 3, 1);
+    int keep = 0;
+    omp_set_dynamic(0);
+#pragma omp parallel num_threads(3) reduction(+ : keep)
+    keep += keeps_denormals();
+    EXPECT(keep == 0);
+    return 0;
+}
+
+static int wished_threads(void)
+{
+    xlm_hardware h;
+    xlm_hardware_open(&h, 3, 1);
+    EXPECT(h.threads == 3 && omp_get_max_threads() == 3 && bli_thread_get_num_threads() == 3);
+    EXPECT(h.cores >= 1 && h.blis != NULL && h.choice[0] != '\0');
+    return 0;
+}
+
+/* OpenMP reads the variable when the process starts, so it cannot be changed here; but omp_get_max_threads tells what it
+ * said. */
+static int threads_of_environment(void)
+{
+    xlm_hardware h;
+    g_setenv("OMP_NUM_THREADS", "5", TRUE);
+    omp_set_num_threads(5);
+    xlm_hardware_open(&h, 0, 1);
+    EXPECT(h.threads == 5);
+    return 0;
+}
+
+/* This process is bound to one processor; whatever other ranks there are, that is its own. */
+static int bound(void)
+{
+    cpu_set_t all, one;
+    EXPECT(sched_getaffinity(0, sizeof all, &all) == 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    EXPECT(sched_setaffinity(0, sizeof one, &one) == 0);
+    g_unsetenv("OMP_NUM_THREADS");
+    xlm_hardware h;
+    xlm_hardware_open(&h, 0, 2);
+    EXPECT(h.cores == 1 && h.threads == 1);
+    return 0;
+}
+
+static int shared(void)
+{
+    g_unsetenv("OMP_NUM_THREADS");
+    xlm_hardware alone, many;
+    xlm_hardware_open(&alone, 0, 1);
+    EXPECT(alone.threads == alone.cores && alone.cores >= 1);
+    /* More ranks than cores on a node: one thread each. */
+    xlm_hardware_open(&many, 0, 100000);
+    EXPECT(many.threads == 1);
+    if (alone.cores % 2 == 0) {
+        xlm_hardware_open(&many, 0, 2);
+        EXPECT(many.threads == alone.cores / 2);
+    }
+    return 0;
+}
+
+static int users_kernels(void)
+{
+    char number[16];
+    g_snprintf(number, sizeof number, "%d", (int)BLIS_ARCH_GENERIC);
+    g_setenv("BLIS_ARCH_TYPE", number, TRUE);
+    xlm_hardware h;
+    xlm_hardware_open(&h, 1, 1);
+    EXPECT(strcmp(h.blis, "generic") == 0 && strstr(h.choice, "BLIS_ARCH_TYPE") != NULL);
+    EXPECT(strcmp(g_getenv("BLIS_ARCH_TYPE"), number) == 0);
+    return 0;
+}
+
+/* The choice follows what was measured. */
+static int own_kernels(void)
+{
+    xlm_hardware h;
+    xlm_hardware_open(&h, 1, 1);
+    EXPECT(strstr(h.choice, "BLIS_ARCH_TYPE") == NULL);
+    EXPECT((strstr(h.choice, "asked for skx") != NULL) == (g_getenv("BLIS_ARCH_TYPE") != NULL));
+    if (strstr(h.choice, "asked for skx") != NULL)
+        EXPECT(strcmp(h.blis, "skx") == 0 && xlm_processor_has_avx512());
+    if (!xlm_processor_has_avx512())
+        EXPECT(strcmp(h.blis, "skx") != 0 && xlm_processor_wide_rate() == 0);
+    xlm_hardware_measure(&h);
+    EXPECT(h.gemm_gflops > 0.01 && h.gemm_gflops < 1e6);
+    return 0;
+}
+
+static void test_denormals(void **state) { (void)state; in_child(denormals); }
+static void test_wished_threads(void **state) { (void)state; in_child(wished_threads); }
+static void test_threads_of_environment(void **state) { (void)state; in_child(threads_of_environment); }
+static void test_bound(void **state) { (void)state; in_child(bound); }
+static void test_shared(void **state) { (void)state; in_child(shared); }
+static void test_users_kernels(void **state) { (void)state; in_child(users_kernels); }
+static void test_own_kernels(void **state) { (void)state; in_child(own_kernels); }
+
+int main(void)
+{
+    g_unsetenv("BLIS_ARCH_TYPE");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
+        cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_own_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* xlm-mpi: kernels of every instruction set against plain loops in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tensor/kernels.h"
+
+/* Lengths around every vector's width; GUARD floats after the end must stay as they are. */
+enum { MOST = 70, GUARD = 16 };
+static const float UNTOUCHED = 12345.0f;
+
+static const char *const names[] = {"portable", "avx2", "avx512"};
+
+static float number(uint32_t which, int64_t i)
+{
+    return (float)(4 * xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{1, 2}}, (uint32_t)i, which, 0, 0).v[0]) - 2);
+}
+
+/* n <= MOST numbers, exactly as long as they may be read, so that a sanitizer sees a read beyond them. */
+static float *numbers(uint32_t which, int64_t n)
+{
+    float *x = g_new(float, n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = number(which, i);
+    return x;
+}
+
+static void start_output(float y[MOST + GUARD], float value)
+{
+    for (int i = 0; i < MOST + GUARD; i++)
+        y[i] = i < MOST ? value : UNTOUCHED;
+}
+
+static void expect(const xlm_kernels *kernel, const char *what, int64_t n, double got, double wanted)
+{
+    if (!(fabs(got - wanted) <= 2e-6 * fmax(1, fabs(wanted))))
+        fail_msg("%s %s, n = %d: %.9g, not %.9g", kernel->name, what, (int)n, got, wanted);
+}
+
+static void expect_untouched(const xlm_kernels *kernel, const char *what, int64_t n, const float *y, float value)
+{
+    for (int64_t i = n; i < MOST + GUARD; i++)
+        if (y[i] != (i < MOST ? value : UNTOUCHED))
+            fail_msg("%s %s, n = %d: wrote element %d", kernel->name, what, (int)n, (int)i);
+}
+
+static void check_elementwise(const xlm_kernels *kernel, int64_t n)
+{
+    float *a = numbers(1, n), *b = numbers(2, n), y[MOST + GUARD];
+    for (int sum = 0; sum < 2; sum++) {
+        const double before = sum ? 0.5 : 0;
+        start_output(y, 0.5f);
+        kernel->scale(n, 1.25f, a, y, sum);
+        for (int64_t i = 0; i < n; i++)
+            expect(kernel, "scale", n, y[i], before + 1.25 * a[i]);
+        expect_untouched(kernel, "scale", n, y, 0.5f);
+        start_output(y, 0.5f);
+        kernel->fill(n, 1.25f, y, sum);
+        for (int64_t i = 0; i < n; i++)
+            expect(kernel, "fill", n, y[i], before + 1.25);
+        expect_untouched(kernel, "fill", n, y, 0.5f);
+    }
+    start_output(y, 0.5f);
+    kernel->add(n, a, b, y);
+    for (int64_t i = 0; i < n; i++)
+        expect(kernel, "add", n, y[i], (double)a[i] + b[i]);
+    expect_untouched(kernel, "add", n, y, 0.5f);
+    g_free(a);
+    g_free(b);
+}
+
+static void check_reductions(const xlm_kernels *kernel, int64_t n)
+{
+    float *a = numbers(3, n), *b = numbers(4, n), y[MOST + GUARD];
+    double sum = 0, dot = 0, most = a[0], exponentials = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += a[i];
+        dot += (double)a[i] * b[i];
+        most = fmax(most, a[i]);
+    }
+    expect(kernel, "sum", n, kernel->sum(n, a), sum);
+    expect(kernel, "dot", n, kernel->dot(n, a, b), dot);
+    assert_true(kernel->maximum(n, a) == (float)most);
+    start_output(y, 0.5f);
+    const float total = kernel->exp_sum(n, a, (float)most, y);
+    for (int64_t i = 0; i < n; i++) {
+        expect(kernel, "exp_sum", n, y[i], exp((double)a[i] - (float)most));
+        exponentials += exp((double)a[i] - (float)most);
+    }
+    expect(kernel, "exp_sum", n, total, exponentials);
+    expect_untouched(kernel, "exp_sum", n, y, 0.5f);
+    /* All below zero: lanes past the end must not count as zeros. */
+    for (int64_t i = 0; i < n; i++)
+        a[i] = -3 - (float)i;
+    assert_true(kernel->maximum(n, a) == -3);
+    g_free(a);
+    g_free(b);
+}
+
+static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
+{
+    enum { ROWS = 5 };
+    const int64_t stride = cols + 3;
+    float *x = numbers(5, ROWS * stride), y[MOST + GUARD];
+    start_output(y, 0.5f);
+    kernel->column_sums(ROWS, cols, x, stride, y);
+    for (int64_t c = 0; c < cols; c++) {
+        double sum = 0.5;
+        for (int r = 0; r < ROWS; r++)
+            sum += x[r * stride + c];
+        expect(kernel, "column_sums", cols, y[c], sum);
+    }
+    expect_untouched(kernel, "column_sums", cols, y, 0.5f);
+    g_free(x);
+}
+
+static void check_gelu(const xlm_kernels *kernel, int64_t n)
+{
+    float *x = numbers(6, n), *dy = numbers(7, n), y[MOST + GUARD];
+    start_output(y, 0.5f);
+    kernel->gelu(n, x, y);
+    for (int64_t i = 0; i < n; i++)
+        expect(kernel, "gelu", n, y[i], x[i] * 0.5 * erfc(-x[i] * M_SQRT1_2));
+    expect_untouched(kernel, "gelu", n, y, 0.5f);
+    for (int sum = 0; sum < 2; sum++) {
+        start_output(y, 0.5f);
+        kernel->gelu_back(n, x, dy, y, sum);
+        for (int64_t i = 0; i < n; i++) {
+            const double slope = 0.5 * erfc(-x[i] * M_SQRT1_2) + x[i] * exp(-0.5 * x[i] * x[i]) / sqrt(2 * M_PI);
+            expect(kernel, "gelu_back", n, y[i], (sum ? 0.5 : 0) + dy[i] * slope);
+        }
+        expect_untouched(kernel, "gelu_back", n, y, 0.5f);
+    }
+    g_free(x);
+    g_free(dy);
+}
+
+/* Tails: x Φ(x) neither overflows nor turns into a NaN. */
+static void check_gelu_far_out(const xlm_kernels *kernel)
+{
+    const float x[] = {-1e30f, -1000, -40, -14, 14, 40, 1000, 1e18f}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    float y[8], dx[8];
+    kernel->gelu(8, x, y);
+    kernel->gelu_back(8, x, ones, dx, false);
+    for (int i = 0; i < 8; i++) {
+        expect(kernel, "gelu", 8, y[i], x[i] > 0 ? x[i] : 0);
+        expect(kernel, "gelu_back", 8, dx[i], x[i] > 0);
+    }
+}
+
+static void check_layer_norm(const xlm_kernels *kernel, int64_t n)
+{
+    float *x = numbers(8, n), *gamma = numbers(9, n), *beta = numbers(10, n), *dy = numbers(11, n), y[MOST + GUARD], stats[2];
+    double mean = 0, variance = 0, sum_g = 0, sum_gs = 0, s[MOST];
+    for (int64_t i = 0; i < n; i++)
+        mean += (x[i] += 3) / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        variance += (x[i] - mean) * (x[i] - mean) / (double)n;
+    const double inverse = 1 / sqrt(variance + 0.01);
+    start_output(y, 0.5f);
+    kernel->layer_norm(n, x, gamma, beta, 0.01f, y, stats);
+    expect(kernel, "layer_norm mean", n, stats[0], mean);
+    expect(kernel, "layer_norm deviation", n, stats[1], inverse);
+    for (int64_t i = 0; i < n; i++) {
+        s[i] = (x[i] - mean) * inverse;
+        expect(kernel, "layer_norm", n, y[i], s[i] * gamma[i] + beta[i]);
+        sum_g += gamma[i] * dy[i];
+        sum_gs += gamma[i] * dy[i] * s[i];
+    }
+    expect_untouched(kernel, "layer_norm", n, y, 0.5f);
+    for (int sum = 0; sum < 2; sum++) {
+        float dgamma[MOST + GUARD], dbeta[MOST + GUARD];
+        start_output(y, 0.5f);
+        start_output(dgamma, 0.25f);
+        start_output(dbeta, 0.125f);
+        kernel->layer_norm_back(n, x, gamma, stats, dy, y, sum, dgamma, dbeta);
+        for (int64_t i = 0; i < n; i++) {
+            const double dx = inverse * (gamma[i] * dy[i] - sum_g / (double)n - s[i] * sum_gs / (double)n);
+            expect(kernel, "layer_norm_back", n, y[i], (sum ? 0.5 : 0) + dx);
+            expect(kernel, "layer_norm_back gamma", n, dgamma[i], 0.25 + dy[i] * s[i]);
+            expect(kernel, "layer_norm_back beta", n, dbeta[i], 0.125 + dy[i]);
+        }
+        expect_untouched(kernel, "layer_norm_back", n, y, 0.5f);
+        expect_untouched(kernel, "layer_norm_back gamma", n, dgamma, 0.25f);
+        expect_untouched(kernel, "layer_norm_back beta", n, dbeta, 0.125f);
+    }
+    g_free(x);
+    g_free(gamma);
+    g_free(beta);
+    g_free(dy);
+}
+
+static void check_keep(const xlm_kernels *kernel, int64_t n)
+{
+    float *x = numbers(12, n), y[MOST + GUARD];
+    uint8_t *bits = g_new(uint8_t, (n + 7) / 8);
+    for (int64_t i = 0; i < (n + 7) / 8; i++)
+        bits[i] = (uint8_t)(i * 37 + 0x59);
+    for (int sum = 0; sum < 2; sum++) {
+        start_output(y, 0.5f);
+        kernel->keep(n, x, bits, 1.5f, y, sum);
+        for (int64_t i = 0; i < n; i++)
+            expect(kernel, "keep", n, y[i], (sum ? 0.5 : 0) + (bits[i / 8] >> i % 8 & 1 ? 1.5 * x[i] : 0));
+        expect_untouched(kernel, "keep", n, y, 0.5f);
+    }
+    g_free(x);
+    g_free(bits);
+}
+
+static void test_against_loops(void **state)
+{
+    (void)state;
+    int tables = 0;
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        const xlm_kernels *kernel = xlm_kernels_find(names[k]);
+        if (kernel == NULL)
+            continue;
+        assert_string_equal(kernel->name, names[k]);
+        tables++;
+        for (int64_t n = 1; n <= MOST; n++) {
+            check_elementwise(kernel, n);
+            check_reductions(kernel, n);
+            check_column_sums(kernel, n);
+            check_gelu(kernel, n);
+            check_layer_norm(kernel, n);
+            check_keep(kernel, n);
+        }
+        check_gelu_far_out(kernel);
+    }
+    assert_true(tables >= 1);
+    assert_null(xlm_kernels_find("none of these"));
+    assert_non_null(xlm_kernels_get());
+}
+
+/* The decisions are those of xlm_rng_draw, whatever the instruction set: by definition, from the words of each block. */
+static void test_same_bits_everywhere(void **state)
+{
+    (void)state;
+    const xlm_rng_key key = xlm_rng_make_key(3, XLM_RNG_DROPOUT, 9);
+    static const uint32_t thresholds[] = {0, 1, 6554, 32768, 65535}, starts[] = {0, 5, 0xfffffffdu};
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        const xlm_kernels *kernel = xlm_kernels_find(names[k]);
+        for (int64_t draws = 1; kernel != NULL && draws <= 33; draws++) {
+            const uint32_t threshold = thresholds[draws % 5], start = starts[draws % 3];
+            uint8_t *bits = g_new(uint8_t, draws);
+            kernel->keep_bits(key, start, 11, 0xfffffff0u, 13, draws, threshold, bits);
+            for (int64_t i = 0; i < draws; i++) {
+                const xlm_rng_block b = xlm_rng_draw(key, start + (uint32_t)i, 11, 0xfffffff0u, 13);
+                for (int j = 0; j < 8; j++) {
+                    const uint32_t sixteen = j % 2 == 0 ? b.v[j / 2] & 0xffff : b.v[j / 2] >> 16;
+                    assert_int_equal(bits[i] >> j & 1, sixteen >= threshold);
+                }
+            }
+            g_free(bits);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_loops), cmocka_unit_test(test_same_bits_everywhere)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

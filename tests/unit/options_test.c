@@ -1,0 +1,511 @@
+/* xlm-mpi: tests of job files and of settings read by a table. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/options.h"
+
+enum { BERT, XLM };
+
+typedef struct settings {
+    int64_t steps;
+    double rate;
+    bool verbose;
+    char *corpus;
+    int64_t form;
+    char **languages;
+} settings;
+
+static const xlm_option table[] = {
+    {"steps", XLM_OPTION_INT, "1_000", 1, 100000, NULL, "updates to make", offsetof(settings, steps)},
+    {"rate", XLM_OPTION_REAL, "1e-4", 0, 1, NULL, "peak of the learning rate", offsetof(settings, rate)},
+    {"verbose", XLM_OPTION_FLAG, "false", 0, 0, NULL, "say more", offsetof(settings, verbose)},
+    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "the path of a corpus", offsetof(settings, corpus)},
+    {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, "bert|xlm", "how pairs are written", offsetof(settings, form)},
+    {"languages", XLM_OPTION_LIST, "", 0, 0, NULL, "languages to read; all when empty", offsetof(settings, languages)},
+    {NULL}};
+
+static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {NULL, false}};
+
+static xlm_jobfile *parse(const char *text, char *const *overrides, GError **error)
+{
+    return xlm_jobfile_parse("job.conf", text, strlen(text), kinds, overrides, error);
+}
+
+static xlm_jobfile *parse_good(const char *text, char *const *overrides)
+{
+    GError *error = NULL;
+    xlm_jobfile *job = parse(text, overrides, &error);
+    if (job == NULL)
+        fail_msg("refused: %s", error->message);
+    return job;
+}
+
+static void expect(GError *error, int code, const char *message)
+{
+    assert_non_null(error);
+    assert_string_equal(error->message, message);
+    assert_int_equal(xlm_error_exit_code(error), code);
+    g_error_free(error);
+}
+
+/* The job file, or else its override, must be refused with this message. */
+static void refuse(const char *text, const char *override, int code, const char *message)
+{
+    char *overrides[] = {(char *)override, NULL};
+    GError *error = NULL;
+    assert_null(parse(text, overrides, &error));
+    expect(error, code, message);
+}
+
+/* Reading [train] of the job must be refused with this message. */
+static void refuse_value(const char *text, const char *override, int code, const char *message)
+{
+    char *overrides[] = {(char *)override, NULL};
+    xlm_jobfile *job = parse_good(text, overrides);
+    settings s;
+    memset(&s, 0x55, sizeof s);
+    GError *error = NULL;
+    assert_false(xlm_options_parse(table, job, "train", &s, &error));
+    expect(error, code, message);
+    xlm_jobfile_free(job);
+}
+
+/* ---- job files ---- */
+
+static const char sample[] = "# what this is\n"
+                             "[train]\n"
+                             "steps = 20\n"
+                             "\n"
+                             "; another comment\n"
+                             "  corpus=a b = c.h5  \r\n"
+                             "[stream   mono ]\n"
+                             "batch = 4\n"
+                             "[stream para.de-en]\n"
+                             "empty =\n";
+
+static void sections_and_values(void **state)
+{
+    (void)state;
+    xlm_jobfile *job = parse_good(sample, NULL);
+    assert_true(xlm_jobfile_has(job, "train"));
+    assert_true(xlm_jobfile_has(job, "stream mono"));
+    assert_false(xlm_jobfile_has(job, "model"));
+
+    char **names = xlm_jobfile_names(job, "stream");
+    assert_int_equal(g_strv_length(names), 2);
+    assert_string_equal(names[0], "mono");
+    assert_string_equal(names[1], "para.de-en");
+    g_strfreev(names);
+
+    char **keys = xlm_jobfile_keys(job, "train");
+    assert_int_equal(g_strv_length(keys), 2);
+    assert_string_equal(keys[0], "steps");
+    assert_string_equal(keys[1], "corpus");
+    g_strfreev(keys);
+    keys = xlm_jobfile_keys(job, "model");
+    assert_null(keys[0]);
+    g_strfreev(keys);
+
+    char *value = xlm_jobfile_value(job, "train", "corpus");
+    assert_string_equal(value, "a b = c.h5");
+    g_free(value);
+    value = xlm_jobfile_value(job, "stream para.de-en", "empty");
+    assert_string_equal(value, "");
+    g_free(value);
+    assert_null(xlm_jobfile_value(job, "train", "rate"));
+    assert_null(xlm_jobfile_value(job, "model", "rate"));
+
+    const struct { const char *section, *key, *place; } places[] = {
+        {"train", "corpus", "job.conf:6: [train]"},
+        {"stream mono", NULL, "job.conf:7: [stream mono]"},
+        {"stream mono", "batch", "job.conf:8: [stream mono]"},
+        {"model", NULL, "job.conf: [model]"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        char *place = xlm_jobfile_place(job, places[i].section, places[i].key);
+        assert_string_equal(place, places[i].place);
+        g_free(place);
+    }
+    xlm_jobfile_free(job);
+}
+
+static void effective_text_reads_back(void **state)
+{
+    (void)state;
+    char *overrides[] = {"train.steps=1", "train.steps = 30", "stream para.de-en.batch=8", "model.layers=2", NULL};
+    xlm_jobfile *job = parse_good(sample, overrides);
+    char *value = xlm_jobfile_value(job, "train", "steps");
+    assert_string_equal(value, "30");
+    g_free(value);
+    char *place = xlm_jobfile_place(job, "train", "steps");
+    assert_string_equal(place, "--set train.steps");
+    g_free(place);
+
+    char *text = xlm_jobfile_text(job);
+    assert_non_null(strstr(text, "# what this is\n"));
+    assert_non_null(strstr(text, "# another comment\n"));
+    xlm_jobfile *again = parse_good(text, NULL);
+    const struct { const char *section, *key, *value; } values[] = {
+        {"train", "steps", "30"},       {"train", "corpus", "a b = c.h5"}, {"stream mono", "batch", "4"},
+        {"model", "layers", "2"},       {"stream para.de-en", "batch", "8"}, {"stream para.de-en", "empty", ""},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+        value = xlm_jobfile_value(again, values[i].section, values[i].key);
+        assert_string_equal(value, values[i].value);
+        g_free(value);
+    }
+    char *text_again = xlm_jobfile_text(again);
+    assert_string_equal(text, text_again);
+    g_free(text_again);
+    g_free(text);
+    xlm_jobfile_free(again);
+    xlm_jobfile_free(job);
+}
+
+static void malformed_files(void **state)
+{
+    (void)state;
+    const struct { const char *text, *message; } cases[] = {
+        {"[train]\nsteps 3\n", "job.conf:2: \"steps 3\" is neither [SECTION] nor KEY = VALUE; a comment begins with #"},
+        {"\n[train\nsteps=3\n",
+         "job.conf:2: \"[train\" is no section; write [SECTION] or [SECTION NAME] and nothing behind it"},
+        {"[train] # here\n",
+         "job.conf:1: \"[train] # here\" is no section; write [SECTION] or [SECTION NAME] and nothing behind it"},
+        {"steps=3\n", "job.conf:1: key \"steps\" stands before the first section; put a [SECTION] above it"},
+        {"[train]\n=3\n", "job.conf:2: \"\" cannot be a key; write KEY = VALUE"},
+        {"[train]\nst eps=3\n", "job.conf:2: \"st eps\" cannot be a key; write KEY = VALUE"},
+        {"[trian]\n", "job.conf:1: unknown section [trian]; did you mean \"train\"?"},
+        {"[wxyz]\n", "job.conf:1: unknown section [wxyz]; it is one of \"model\", \"train\", \"stream\""},
+        {"[]\n", "job.conf:1: unknown section []; it is one of \"model\", \"train\", \"stream\""},
+        {"[strem mono]\n", "job.conf:1: unknown section [strem]; did you mean \"stream\"?"},
+        {"[train x]\n", "job.conf:1: [train x] is a section without a name; write [train]"},
+        {"[stream]\n", "job.conf:1: [stream] needs a name; write [stream NAME]"},
+        {"[stream a/b]\n",
+         "job.conf:1: \"a/b\" cannot be the name of a section; use letters, digits, '_', '-' and '.'"},
+        {"[train]\na=1\n[train]\n", "job.conf:3: section [train] stands in line 1 already; join the two"},
+        {"[stream a]\n[stream  a]\n", "job.conf:2: section [stream a] stands in line 1 already; join the two"},
+        {"[train]\nsteps=1\n\nsteps=2\n",
+         "job.conf:4: [train]: key \"steps\" stands in line 2 already; remove one of the two"},
+        {"[train]\nsteps=\xff\n", "job.conf:2: byte 0xff is not UTF-8 text; is this a job file?"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        refuse(cases[i].text, NULL, EX_CONFIG, cases[i].message);
+
+    GError *error = NULL;
+    assert_null(xlm_jobfile_parse("job.conf", "[train]\n\0", 9, kinds, NULL, &error));
+    expect(error, EX_CONFIG, "job.conf:2: byte 0x00 is not UTF-8 text; is this a job file?");
+}
+
+static void odd_but_good_files(void **state)
+{
+    (void)state;
+    xlm_jobfile *job = parse_good("", NULL);
+    assert_false(xlm_jobfile_has(job, "train"));
+    xlm_jobfile_free(job);
+    job = parse_good("\xef\xbb\xbf[train]\r\nsteps=5", NULL);
+    char *value = xlm_jobfile_value(job, "train", "steps");
+    assert_string_equal(value, "5");
+    g_free(value);
+    xlm_jobfile_free(job);
+}
+
+static void wrong_overrides(void **state)
+{
+    (void)state;
+    const char *form = ": the form is --set SECTION.KEY=VALUE, as in --set train.steps=100 or --set \"stream "
+                       "mono.batch=32\"";
+    const char *const formless[] = {"steps=3", "train.steps", "", ".steps=3", "train.corpus=a\nb"};
+    for (size_t i = 0; i < G_N_ELEMENTS(formless); i++) {
+        char *message = g_strconcat("--set ", formless[i], form, NULL);
+        refuse(sample, formless[i], EX_USAGE, message);
+        g_free(message);
+    }
+    refuse(sample, "tarin.steps=3", EX_USAGE,
+           "--set tarin.steps=3: unknown section [tarin]; did you mean \"train\"?");
+    refuse(sample, "stream mnoo.batch=3", EX_USAGE,
+           "--set stream mnoo.batch=3: job.conf has no section [stream mnoo]; did you mean [stream mono]?");
+    refuse("[train]\n", "stream mono.batch=3", EX_USAGE,
+           "--set stream mono.batch=3: job.conf has no section [stream mono]; add it there first");
+    refuse(sample, "train.=3", EX_USAGE, "--set train.=3: \"\" cannot be a key");
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("xlm-options-XXXXXX", NULL);
+    char *path = g_build_filename(directory, "job.conf", NULL);
+    GError *error = NULL;
+    assert_null(xlm_jobfile_load(path, kinds, NULL, &error));
+    char *message = g_strconcat(path, ": no such job file", NULL);
+    expect(error, EX_NOINPUT, message);
+    g_free(message);
+
+    error = NULL;
+    assert_null(xlm_jobfile_load(directory, kinds, NULL, &error));
+    assert_int_equal(xlm_error_exit_code(error), EX_NOINPUT);
+    assert_non_null(strstr(error->message, directory));
+    g_error_free(error);
+
+    assert_true(g_file_set_contents(path, sample, -1, NULL));
+    xlm_jobfile *job = xlm_jobfile_load(path, kinds, NULL, NULL);
+    assert_non_null(job);
+    assert_string_equal(xlm_jobfile_path(job), path);
+    xlm_jobfile_free(job);
+    g_unlink(path);
+    g_rmdir(directory);
+    g_free(path);
+    g_free(directory);
+}
+
+/* ---- options ---- */
+
+static void defaults(void **state)
+{
+    (void)state;
+    settings s;
+    memset(&s, 0x55, sizeof s); /* what was there must not be freed or kept */
+    assert_true(xlm_options_defaults(table, &s, NULL));
+    assert_int_equal(s.steps, 1000);
+    assert_true(s.rate == 1e-4);
+    assert_false(s.verbose);
+    assert_null(s.corpus);
+    assert_int_equal(s.form, XLM);
+    assert_null(s.languages);
+    xlm_options_free(table, &s);
+}
+
+static void values_of_every_type(void **state)
+{
+    (void)state;
+    xlm_jobfile *job = parse_good("[train]\nsteps=100_000\nrate=0.25\nverbose=Yes\ncorpus=c.h5\nform=bert\n"
+                                  "languages= en , de\n", NULL);
+    settings s;
+    memset(&s, 0x55, sizeof s);
+    assert_true(xlm_options_parse(table, job, "train", &s, NULL));
+    assert_int_equal(s.steps, 100000);
+    assert_true(s.rate == 0.25);
+    assert_true(s.verbose);
+    assert_string_equal(s.corpus, "c.h5");
+    assert_int_equal(s.form, BERT);
+    assert_int_equal(g_strv_length(s.languages), 2);
+    assert_string_equal(s.languages[0], "en");
+    assert_string_equal(s.languages[1], "de");
+
+    const char *const printed[] = {"100000", "0.25", "true", "c.h5", "bert", "en,de"};
+    for (size_t i = 0; i < G_N_ELEMENTS(printed); i++) {
+        char *text = xlm_option_print(&table[i], &s);
+        assert_string_equal(text, printed[i]);
+        g_free(text);
+    }
+    xlm_options_free(table, &s);
+    assert_null(s.corpus);
+    assert_null(s.languages);
+    assert_int_equal(s.steps, 100000);
+    xlm_jobfile_free(job);
+}
+
+static void numbers_survive_printing(void **state)
+{
+    (void)state;
+    const double reals[] = {0, 0.1, 1.0 / 3, 5e-4, 1e-300, 123456789.123456789, 0.7, 1e22, -0.98};
+    const xlm_option real = {"rate", XLM_OPTION_REAL, "0", 0, 0, NULL, "", offsetof(settings, rate)};
+    for (size_t i = 0; i < G_N_ELEMENTS(reals); i++) {
+        settings s = {.rate = reals[i]};
+        char *text = xlm_option_print(&real, &s);
+        s.rate = NAN;
+        assert_true(xlm_option_set(&real, text, &s, NULL));
+        assert_true(s.rate == reals[i]);
+        g_free(text);
+    }
+    const int64_t integers[] = {0, -1, INT64_MAX, INT64_MIN};
+    const xlm_option integer = {"steps", XLM_OPTION_INT, "0", 0, 0, NULL, "", offsetof(settings, steps)};
+    for (size_t i = 0; i < G_N_ELEMENTS(integers); i++) {
+        settings s = {.steps = integers[i]};
+        char *text = xlm_option_print(&integer, &s);
+        s.steps = 7;
+        assert_true(xlm_option_set(&integer, text, &s, NULL));
+        assert_true(s.steps == integers[i]);
+        g_free(text);
+    }
+    settings s = {.rate = 5e-4};
+    char *text = xlm_option_print(&real, &s);
+    assert_string_equal(text, "0.0005");
+    g_free(text);
+}
+
+static void setting_again_frees_what_was_there(void **state)
+{
+    (void)state;
+    settings s = {0};
+    assert_true(xlm_option_set(&table[3], "a", &s, NULL));
+    assert_true(xlm_option_set(&table[3], "b", &s, NULL)); /* the sanitizer finds what is lost */
+    assert_string_equal(s.corpus, "b");
+    assert_true(xlm_option_set(&table[5], "a,b", &s, NULL));
+    assert_true(xlm_option_set(&table[5], "", &s, NULL));
+    assert_null(s.languages);
+    xlm_options_free(table, &s);
+}
+
+static void wrong_values(void **state)
+{
+    (void)state;
+    const struct { const char *line, *message; } cases[] = {
+        {"steps=0", "steps = 0: must be an integer from 1 to 100000"},
+        {"steps=100001", "steps = 100001: must be an integer from 1 to 100000"},
+        {"steps=99999999999999999999", "steps = 99999999999999999999: must be an integer from 1 to 100000"},
+        {"steps=1e3", "steps = 1e3: must be an integer from 1 to 100000"},
+        {"steps=10k", "steps = 10k: must be an integer from 1 to 100000"},
+        {"steps=1__0", "steps = 1__0: must be an integer from 1 to 100000"},
+        {"steps=_1", "steps = _1: must be an integer from 1 to 100000"},
+        {"steps=1_", "steps = 1_: must be an integer from 1 to 100000"},
+        {"steps=", "steps = : must be an integer from 1 to 100000"},
+        {"steps=3 # few", "steps = 3 # few: must be an integer from 1 to 100000"},
+        {"rate=1.5", "rate = 1.5: must be a number from 0 to 1"},
+        {"rate=nan", "rate = nan: must be a number from 0 to 1"},
+        {"rate=inf", "rate = inf: must be a number from 0 to 1"},
+        {"rate=0x1p-3", "rate = 0x1p-3: must be a number from 0 to 1"},
+        {"rate=0,5", "rate = 0,5: must be a number from 0 to 1"},
+        {"verbose=1", "verbose = 1: must be true or false"},
+        {"form=brt", "form = brt: is none of bert|xlm; did you mean \"bert\"?"},
+        {"form=other", "form = other: is none of bert|xlm; it is one of \"bert\", \"xlm\""},
+        {"languages=en,,de", "languages = en,,de: an item of the list is empty; write a,b,c"},
+        {"languages=en,", "languages = en,: an item of the list is empty; write a,b,c"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *text = g_strconcat("[train]\ncorpus=c.h5\n", cases[i].line, "\n", NULL);
+        char *message = g_strconcat("job.conf:3: [train]: ", cases[i].message, NULL);
+        refuse_value(text, NULL, EX_CONFIG, message);
+        g_free(message);
+        g_free(text);
+    }
+    refuse_value("[train]\ncorpus=\n", NULL, EX_CONFIG,
+                 "job.conf:2: [train]: corpus: is empty; give the path of a corpus");
+    refuse_value("\n[train]\nsteps=3\n", NULL, EX_CONFIG,
+                 "job.conf:2: [train]: key \"corpus\" is missing; give the path of a corpus");
+    refuse_value("", NULL, EX_CONFIG, "job.conf: [train]: key \"corpus\" is missing; give the path of a corpus");
+    refuse_value("[train]\ncorpus=c.h5\n", "train.steps=0", EX_USAGE,
+                 "--set train.steps: steps = 0: must be an integer from 1 to 100000");
+}
+
+static void unknown_keys(void **state)
+{
+    (void)state;
+    refuse_value("[train]\ncorpus=c.h5\nstpes=3\n", NULL, EX_CONFIG,
+                 "job.conf:3: [train]: unknown key \"stpes\"; did you mean \"steps\"?");
+    refuse_value("[train]\ncorpus=c.h5\nzzzzz=3\n", NULL, EX_CONFIG,
+                 "job.conf:3: [train]: unknown key \"zzzzz\"; it is one of \"steps\", \"rate\", \"verbose\", "
+                 "\"corpus\", \"form\", \"languages\"");
+    refuse_value("[train]\ncorpus=c.h5\n", "train.lnguages=en", EX_USAGE,
+                 "--set train.lnguages: unknown key \"lnguages\"; did you mean \"languages\"?");
+
+    /* Two modules share a section: each reads its own keys, both tables together say what is unknown. */
+    struct { int64_t depth; } other;
+    const xlm_option second[] = {{"depth", XLM_OPTION_INT, "2", 0, 0, NULL, "", 0}, {NULL}};
+    const xlm_option *const tables[] = {table, second, NULL};
+    xlm_jobfile *job = parse_good("[train]\ncorpus=c.h5\ndepth=5\n", NULL);
+    assert_true(xlm_options_check_keys(tables, job, "train", NULL));
+    assert_true(xlm_options_read(second, job, "train", &other, NULL));
+    assert_int_equal(other.depth, 5);
+    xlm_jobfile_free(job);
+    job = parse_good("[train]\ndetph=5\n", NULL);
+    GError *error = NULL;
+    assert_false(xlm_options_check_keys(tables, job, "train", &error));
+    expect(error, EX_CONFIG, "job.conf:2: [train]: unknown key \"detph\"; did you mean \"depth\"?");
+    xlm_jobfile_free(job);
+}
+
+static void wrong_table(void **state)
+{
+    (void)state;
+    const xlm_option bad[] = {{"corpus", XLM_OPTION_TEXT, "c.h5", 0, 0, NULL, "", offsetof(settings, corpus)},
+                              {"steps", XLM_OPTION_INT, "0", 1, 9, NULL, "", offsetof(settings, steps)},
+                              {NULL}};
+    settings s;
+    GError *error = NULL;
+    assert_false(xlm_options_defaults(bad, &s, &error));
+    expect(error, EX_SOFTWARE,
+           "the default of an option does not fit it: steps = 0: must be an integer from 1 to 9; correct its table");
+    assert_null(s.corpus);
+}
+
+static void ranges_open_on_one_side(void **state)
+{
+    (void)state;
+    settings s;
+    GError *error = NULL;
+    const xlm_option up = {"steps", XLM_OPTION_INT, "0", 2, INFINITY, NULL, "", offsetof(settings, steps)};
+    assert_true(xlm_option_set(&up, "9_000_000_000_000_000_000", &s, NULL));
+    assert_false(xlm_option_set(&up, "1", &s, &error));
+    expect(error, EX_CONFIG, "steps = 1: must be an integer at least 2");
+    error = NULL;
+    const xlm_option down = {"rate", XLM_OPTION_REAL, "0", -INFINITY, -0.5, NULL, "", offsetof(settings, rate)};
+    assert_true(xlm_option_set(&down, "-1e30", &s, NULL));
+    assert_false(xlm_option_set(&down, "0", &s, &error));
+    expect(error, EX_CONFIG, "rate = 0: must be a number at most -0.5");
+}
+
+static void help_is_aligned(void **state)
+{
+    (void)state;
+    const xlm_option two[] = {
+        {"steps", XLM_OPTION_INT, "10", 1, 100, NULL, "updates", offsetof(settings, steps)},
+        {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, "bert|xlm", "how pairs are written", offsetof(settings, form)},
+        {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL,
+         "a meaning that goes on for so long that one line cannot hold it and a second one has to",
+         offsetof(settings, corpus)},
+        {NULL}};
+    GString *out = g_string_new(NULL);
+    xlm_options_help(two, out);
+    assert_string_equal(out->str,
+                        "  steps   integer  10          from 1 to 100  updates\n"
+                        "  form    choice   xlm         bert|xlm       how pairs are written\n"
+                        "  corpus  text     (required)                 a meaning that goes on for so long that one "
+                        "line cannot hold it and a\n"
+                        "                                              second one has to\n");
+    g_string_free(out, TRUE);
+}
+
+static void edit_distances(void **state)
+{
+    (void)state;
+    assert_int_equal(xlm_edit_distance("", ""), 0);
+    assert_int_equal(xlm_edit_distance("", "abc"), 3);
+    assert_int_equal(xlm_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(xlm_edit_distance("stpes", "steps"), 1);
+    assert_int_equal(xlm_edit_distance("Learning-Rate", "learning_rate"), 0);
+    assert_int_equal(xlm_edit_distance("ca", "abc"), 3); /* a swapped pair is not edited again */
+    const char *const words[] = {"steps", "stops"};
+    assert_string_equal(xlm_nearest("stips", words, 2), "steps");
+    assert_null(xlm_nearest("abcdef", words, 2));
+    assert_null(xlm_nearest("", words, 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sections_and_values),
+        cmocka_unit_test(effective_text_reads_back),
+        cmocka_unit_test(malformed_files),
+        cmocka_unit_test(odd_but_good_files),
+        cmocka_unit_test(wrong_overrides),
+        cmocka_unit_test(files_that_cannot_be_read),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(values_of_every_type),
+        cmocka_unit_test(numbers_survive_printing),
+        cmocka_unit_test(setting_again_frees_what_was_there),
+        cmocka_unit_test(wrong_values),
+        cmocka_unit_test(unknown_keys),
+        cmocka_unit_test(wrong_table),
+        cmocka_unit_test(ranges_open_on_one_side),
+        cmocka_unit_test(help_is_aligned),
+        cmocka_unit_test(edit_distances),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

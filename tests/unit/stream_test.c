@@ -1,0 +1,423 @@
+/* xlm-mpi: tests of streams against answers worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus_fixture.h"
+
+#include "base/jobfile.h"
+#include "base/options.h"
+#include "corpus/stream.h"
+
+enum { EN, DE, FR, CS };
+
+/* ---- opening and reading ---- */
+
+static xlm_stream_config read_config(const char *settings)
+{
+    static const xlm_jobfile_kind kinds[] = {{"stream", true}, {NULL, false}};
+    char *text = g_strconcat("[stream s]\n", settings, NULL);
+    GError *error = NULL;
+    xlm_stream_config config;
+    xlm_jobfile *job = xlm_jobfile_parse("test", text, strlen(text), kinds, NULL, &error);
+    must(job != NULL, error);
+    must(xlm_options_parse(xlm_stream_options, job, "stream s", &config, &error), error);
+    xlm_jobfile_free(job);
+    g_free(text);
+    return config;
+}
+
+static xlm_stream *try_open(const xlm_corpus *corpus, xlm_split split, int number, const char *settings,
+                            GError **error)
+{
+    xlm_stream_config config = read_config(settings);
+    xlm_stream *stream = xlm_stream_open(corpus, split, "s", number, &config, 1234, error);
+    xlm_options_free(xlm_stream_options, &config);
+    return stream;
+}
+
+static xlm_stream *open_stream(const xlm_corpus *corpus, const char *settings)
+{
+    GError *error = NULL;
+    xlm_stream *stream = try_open(corpus, XLM_TRAIN, 0, settings, &error);
+    must(stream != NULL, error);
+    return stream;
+}
+
+static xlm_batch read_step(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena)
+{
+    xlm_batch batch;
+    GError *error = NULL;
+    must(xlm_stream_read(stream, step, first, n, arena, &batch, &error), error);
+    return batch;
+}
+
+static xlm_batch read_all(xlm_stream *stream, xlm_arena *arena)
+{
+    xlm_batch batch;
+    GError *error = NULL;
+    must(xlm_stream_read_in_order(stream, 0, xlm_stream_instances(stream), arena, &batch, &error), error);
+    return batch;
+}
+
+static void describes(const xlm_stream *stream, const char *expected)
+{
+    char *description = xlm_stream_describe(stream);
+    assert_string_equal(description, expected);
+    g_free(description);
+}
+
+/* What every batch must be, whatever is in it. */
+static void check_batch(const xlm_batch *b, int number, int64_t first)
+{
+    int32_t masked = 0;
+    assert_int_equal(b->offsets[0], 0);
+    assert_int_equal(b->offsets[b->sequences], b->tokens);
+    for (int32_t s = 0; s < b->sequences; s++)
+        for (int32_t i = b->offsets[s]; i < b->offsets[s + 1]; i++) {
+            assert_int_equal(b->keys[i].instance, (uint32_t)number << 24 | (uint32_t)(first + s));
+            assert_int_equal(b->keys[i].position, i - b->offsets[s]);
+            assert_true(b->original[i] >= 0 && b->original[i] < VOCABULARY);
+            if (masked < b->masked && b->masked_rows[masked] == i) {
+                assert_true(b->original[i] >= XLM_SPECIALS);
+                assert_int_equal(b->targets[masked++], b->original[i]);
+            } else
+                assert_int_equal(b->ids[i], b->original[i]);
+        }
+    assert_int_equal(masked, b->masked);
+}
+
+static void expect_numbers(const int32_t *got, int n, const int *expected)
+{
+    for (int i = 0; i < n; i++)
+        if (got[i] != expected[i])
+            fail_msg("number %d is %d, not %d", i, got[i], expected[i]);
+}
+
+/* The tokens of an instance as text: <s> and </s> as ( and ), ordinary tokens as their language and index. */
+static char *spell(const xlm_batch *b, int32_t s)
+{
+    GString *out = g_string_new(NULL);
+    for (int32_t i = b->offsets[s]; i < b->offsets[s + 1]; i++) {
+        const int id = b->original[i], language = b->languages[i];
+        if (id == XLM_ID_BOS)
+            g_string_append(out, "( ");
+        else if (id == XLM_ID_EOS)
+            g_string_append(out, ") ");
+        else
+            g_string_append_printf(out, "%s%d ", languages[language],
+                                   (id - token_at(language, 0) + SUBWORDS) % SUBWORDS);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static void expect_text(const xlm_batch *b, int32_t s, const char *expected)
+{
+    char *text = spell(b, s);
+    assert_string_equal(g_strchomp(text), expected);
+    g_free(text);
+}
+
+/* ---- monolingual ---- */
+
+static const int en_lengths[] = {3, 2, 4, 0, 1, 20, 2, 1, /* parallel only: */ 5, 6};
+static const int de_lengths[] = {1, 1};
+static const corpus_plan two_languages = {
+    .text = {{[EN] = {10, 8, en_lengths}, [DE] = {2, 2, de_lengths}}, {[DE] = {2, 1, de_lengths}}}};
+
+static void sentences_are_joined_and_cut(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&two_languages);
+    xlm_stream *stream = open_stream(corpus, "length=8\nmask=0\nlanguages=en\n");
+    xlm_arena *arena = xlm_arena_new();
+    assert_int_equal(xlm_stream_instances(stream), 7);
+    assert_int_equal(xlm_stream_longest(stream), 8);
+    assert_int_equal(xlm_stream_positions(stream), 8);
+    const xlm_batch b = read_all(stream, arena);
+    check_batch(&b, 0, 0);
+    assert_int_equal(b.sequences, 7);
+    assert_int_equal(b.masked, 0);
+    expect_text(&b, 0, "( en0 en1 en2 ) en3 en4 )");
+    expect_text(&b, 1, "( en5 en6 en7 en8 ) en9 )"); /* the empty sentence between them leaves nothing */
+    expect_text(&b, 2, "( en10 en11 en12 en13 en14 en15 )");
+    expect_text(&b, 3, "( en16 en17 en18 en19 en20 en21 )");
+    expect_text(&b, 4, "( en22 en23 en24 en25 en26 en27 )");
+    expect_text(&b, 5, "( en28 en29 ) en30 en31 )");
+    expect_text(&b, 6, "( en32 )");
+    for (int32_t s = 0; s < b.sequences; s++)
+        for (int32_t i = b.offsets[s]; i < b.offsets[s + 1]; i++) {
+            assert_int_equal(b.positions[i], i - b.offsets[s]);
+            assert_int_equal(b.languages[i], EN);
+            assert_int_equal(b.types[i], 0);
+        }
+    describes(stream, "7 instances (en 7, 100.0 % of the draws); sentences cut into pieces: 1");
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    xlm_corpus_close(corpus);
+}
+
+static void all_languages_when_none_is_named(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&two_languages);
+    xlm_stream *stream = open_stream(corpus, "length=4\nalpha=1\nmask=0\n");
+    xlm_arena *arena = xlm_arena_new();
+    xlm_batch b = read_all(stream, arena);
+    assert_int_equal(b.languages[b.tokens - 1], DE); /* in order: one language after the other */
+    expect_text(&b, b.sequences - 2, "( de0 )");
+    expect_text(&b, b.sequences - 1, "( de1 )");
+    /* en has 33 monolingual tokens and de 2: 94.29 % and 5.71 % of the draws. Sentences of 3, 2, 4, 1, 20, 2, 1 in twos
+     * are 2 + 1 + 2 + 1 + 10 + 1 + 1 instances; none has room for a second sentence. */
+    describes(stream, "20 instances (en 18, 94.3 % of the draws; de 2, 5.7 % of the draws); sentences cut into "
+                      "pieces: 3");
+    xlm_stream_close(stream);
+
+    stream = open_stream(corpus, "length=4\nalpha=0\nlanguages=de,en\n");
+    describes(stream, "20 instances (de 2, 50.0 % of the draws; en 18, 50.0 % of the draws); sentences cut into "
+                      "pieces: 3");
+    b = read_all(stream, arena);
+    assert_int_equal(b.languages[0], DE);
+    xlm_stream_close(stream);
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
+static void corpus_of_one_token(void **state)
+{
+    (void)state;
+    const int one[] = {1};
+    const corpus_plan plan = {.text = {{[FR] = {1, 1, one}}}};
+    xlm_corpus *corpus = make_corpus(&plan);
+    xlm_stream *stream = open_stream(corpus, "batch=5\nlength=512\n");
+    xlm_arena *arena = xlm_arena_new();
+    assert_int_equal(xlm_stream_instances(stream), 1);
+    for (int64_t step = 0; step < 3; step++) {
+        const xlm_batch b = read_step(stream, step, 0, 5, arena);
+        check_batch(&b, 0, 0);
+        assert_int_equal(b.tokens, 15);
+        assert_int_equal(b.masked, 5); /* one of one */
+        for (int32_t s = 0; s < 5; s++)
+            expect_text(&b, s, "( fr0 )");
+    }
+    const xlm_batch none = read_step(stream, 0, 2, 0, arena);
+    assert_int_equal(none.sequences, 0);
+    assert_int_equal(none.tokens, 0);
+    assert_int_equal(none.masked, 0);
+    assert_int_equal(none.offsets[0], 0);
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    xlm_corpus_close(corpus);
+}
+
+/* ---- parallel ---- */
+
+/* Pairs of de and en: (2,3) (3,1) (1,1) (7,1) (0,2) (6,6) (1,2); en stands in another order in its file. */
+static const int pair_de[] = {2, 3, 1, 7, 0, 6, 1};
+static const int pair_en[] = {1, 3, 1, 6, 1, 2, 2};
+static const int64_t pair_links[] = {0, 1, 1, 0, 2, 2, 3, 4, 4, 5, 5, 3, 6, 6};
+static const corpus_plan one_pair = {.text = {{[DE] = {7, 0, pair_de}, [EN] = {7, 0, pair_en}}},
+                                     .pairs = {{{DE, EN, 7, pair_links}}}};
+
+static void form_xlm(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&one_pair);
+    xlm_stream *stream = open_stream(corpus, "type=parallel\nlength=8\nmask=0\n");
+    xlm_arena *arena = xlm_arena_new();
+    assert_int_equal(xlm_stream_longest(stream), 16);
+    assert_int_equal(xlm_stream_positions(stream), 8);
+    const xlm_batch b = read_all(stream, arena);
+    check_batch(&b, 0, 0);
+    assert_int_equal(b.sequences, 4);
+    expect_text(&b, 0, "( de0 de1 ) de2 de3 de4 ) ( en1 en2 en3 ) en0 )"); /* halves of 8 and 7 */
+    expect_text(&b, 1, "( de5 ) ( en4 )");
+    expect_text(&b, 2, "( de13 de14 de15 de16 de17 de18 ) ( en5 en6 en7 en8 en9 en10 )"); /* 8 and 8 */
+    expect_text(&b, 3, "( de19 ) ( en14 en15 )");
+    expect_numbers(b.positions, 15 + 6,
+                   (const int[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 0, 1, 2});
+    expect_numbers(b.types, 15 + 6, (const int[]){0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1});
+    expect_numbers(b.languages, 15 + 6, (const int[]){DE, DE, DE, DE, DE, DE, DE, DE, EN, EN, EN, EN, EN, EN, EN,
+                                                      DE, DE, DE, EN, EN, EN});
+    describes(stream, "4 instances (de-en 4, 100.0 % of the draws), 5 pairs; left out: 1 too long, 1 by the bounds on "
+                      "their sides");
+    xlm_stream_close(stream);
+
+    stream = open_stream(corpus, "type=parallel\nlength=8\nmask=0\nlanguages=en-de\n"); /* the other way round */
+    const xlm_batch c = read_all(stream, arena);
+    expect_text(&c, 0, "( en1 en2 en3 ) en0 ) ( de0 de1 ) de2 de3 de4 )");
+    expect_text(&c, 3, "( en14 en15 ) ( de19 )");
+    xlm_stream_close(stream);
+
+    stream = open_stream(corpus, "type=parallel\nlength=8\nlanguages=en-de,de-en\n"); /* both ways */
+    assert_int_equal(xlm_stream_instances(stream), 8);
+    xlm_stream_close(stream);
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
+static void form_bert(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&one_pair);
+    xlm_stream *stream = open_stream(corpus, "type=parallel\nform=bert\nlength=8\nmask=0\n");
+    xlm_arena *arena = xlm_arena_new();
+    assert_int_equal(xlm_stream_longest(stream), 8);
+    const xlm_batch b = read_all(stream, arena);
+    check_batch(&b, 0, 0);
+    assert_int_equal(b.sequences, 4);
+    expect_text(&b, 0, "( de0 de1 ) en1 en2 en3 )"); /* 8 tokens */
+    expect_text(&b, 1, "( de2 de3 de4 ) en0 )");
+    expect_text(&b, 2, "( de5 ) en4 )");
+    expect_text(&b, 3, "( de19 ) en14 en15 )");
+    expect_numbers(b.positions, 8, (const int[]){0, 1, 2, 3, 4, 5, 6, 7});
+    expect_numbers(b.types, 8, (const int[]){0, 0, 0, 0, 1, 1, 1, 1});
+    expect_numbers(b.languages, 8, (const int[]){DE, DE, DE, DE, EN, EN, EN, EN});
+    describes(stream, "4 instances (de-en 4, 100.0 % of the draws), 4 pairs; left out: 2 too long, 1 by the bounds on "
+                      "their sides");
+    xlm_stream_close(stream);
+
+    stream = open_stream(corpus, "type=parallel\nform=bert\nlength=64\nleast_side=2\nmost_pair=11\n");
+    assert_int_equal(xlm_stream_instances(stream), 1); /* (2,3) alone: (6,6) are 12, all others have a side under 2 */
+    xlm_stream_close(stream);
+    stream = open_stream(corpus, "type=parallel\nform=bert\nlength=64\nleast_side=2\nmost_pair=12\n");
+    assert_int_equal(xlm_stream_instances(stream), 2);
+    xlm_stream_close(stream);
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
+static void sides_are_shuffled(void **state)
+{
+    (void)state;
+    const int lengths[] = {2, 3};
+    const int64_t links[] = {0, 0, 1, 1};
+    const corpus_plan plan = {.text = {{[DE] = {2, 0, lengths}, [EN] = {2, 0, lengths}}},
+                              .pairs = {{{DE, EN, 2, links}}}};
+    xlm_corpus *corpus = make_corpus(&plan);
+    xlm_arena *arena = xlm_arena_new();
+    const struct { const char *settings, *plain, *turned; } forms[] = {
+        {"type=parallel\nform=bert\nlength=7\nshuffle_sides=true\nbatch=400\n", "( de0 de1 ) en0 en1 )",
+         "( en0 en1 ) de0 de1 )"}, /* the pair of threes does not fit */
+        {"type=parallel\nform=xlm\nlength=10\nshuffle_sides=true\nbatch=400\n",
+         "( de0 de1 ) de2 de3 de4 ) ( en0 en1 ) en2 en3 en4 )", "( en0 en1 ) en2 en3 en4 ) ( de0 de1 ) de2 de3 de4 )"},
+    };
+    for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
+        xlm_stream *stream = open_stream(corpus, forms[f].settings);
+        const xlm_batch b = read_step(stream, 5, 0, 400, arena);
+        int turned = 0;
+        for (int32_t s = 0; s < b.sequences; s++) {
+            const int32_t first = b.offsets[s], last = b.offsets[s + 1] - 1;
+            const bool turn = b.languages[first] == EN;
+            turned += turn;
+            expect_text(&b, s, turn ? forms[f].turned : forms[f].plain);
+            assert_int_equal(b.types[first], 0);
+            assert_int_equal(b.types[last], 1);
+            assert_int_equal(b.positions[first], 0);
+            assert_int_equal(b.positions[last], f == 0 ? 6 : 7);
+        }
+        assert_in_range(turned, 160, 240); /* 200 expected, deviation 10 */
+        const xlm_batch same = read_step(stream, 5, 100, 1, arena);
+        assert_int_equal(same.languages[0], b.languages[b.offsets[100]]);
+        xlm_stream_close(stream);
+    }
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
+static int32_t unknown_but_one(int language, int64_t index)
+{
+    return index == 1 ? 17 + language : XLM_ID_UNK;
+}
+
+static void specials_in_text(void **state)
+{
+    (void)state;
+    const int lengths[] = {2, 2};
+    const corpus_plan plan = {.text = {{[EN] = {2, 2, lengths}}}, .token = unknown_but_one};
+    xlm_corpus *corpus = make_corpus(&plan);
+    xlm_stream *stream = open_stream(corpus, "length=4\nmask=1\n");
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch b = read_all(stream, arena);
+    assert_int_equal(b.sequences, 2);
+    assert_int_equal(b.masked, 1); /* the second has nothing to predict */
+    assert_int_equal(b.masked_rows[0], 2);
+    assert_int_equal(b.targets[0], 17);
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    xlm_corpus_close(corpus);
+}
+
+/* ---- errors ---- */
+
+static void refuse(const xlm_corpus *corpus, xlm_split split, int number, const char *settings, int code,
+                   const char *message)
+{
+    GError *error = NULL;
+    assert_null(try_open(corpus, split, number, settings, &error));
+    assert_non_null(error);
+    char **parts = g_strsplit(error->message, xlm_corpus_path(corpus), -1), *text = g_strjoinv("CORPUS", parts);
+    assert_string_equal(text, message);
+    assert_int_equal(xlm_error_exit_code(error), code);
+    g_strfreev(parts);
+    g_free(text);
+    g_error_free(error);
+}
+
+static void wrong_settings(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&two_languages), *pair = make_corpus(&one_pair);
+    refuse(corpus, XLM_TRAIN, 0, "mask_token=0.8\nmask_random=0.3\n", EX_CONFIG,
+           "[stream s]: mask_token and mask_random are more than 1 together; lower one");
+    refuse(corpus, XLM_TRAIN, 0, "shuffle_sides=true\n", EX_CONFIG,
+           "[stream s]: shuffle_sides, least_side and most_pair are about pairs; set type = parallel");
+    refuse(corpus, XLM_TRAIN, 256, "", EX_CONFIG, "[stream s]: a job has at most 256 streams; join some");
+    refuse(corpus, XLM_TRAIN, 0, "languages=en,fr\n", EX_CONFIG,
+           "[stream s]: languages: CORPUS has no monolingual text \"fr\"; it has en, de");
+    refuse(corpus, XLM_TRAIN, 0, "languages=en,de,en\n", EX_CONFIG,
+           "[stream s]: languages: en is named twice; remove one");
+    refuse(corpus, XLM_TRAIN, 0, "type=parallel\n", EX_CONFIG,
+           "[stream s]: CORPUS has no parallel text; give xlm_prep some with --para");
+    refuse(corpus, XLM_TRAIN, 0, "type=parallel\nlanguages=de-en\n", EX_CONFIG,
+           "[stream s]: languages: CORPUS has no parallel text \"de-en\"; it has none");
+    refuse(pair, XLM_TRAIN, 0, "", EX_CONFIG,
+           "[stream s]: CORPUS has no monolingual text; give xlm_prep some with --mono, or set type = parallel");
+    refuse(pair, XLM_TRAIN, 0, "type=parallel\nlanguages=de-fr\n", EX_CONFIG,
+           "[stream s]: languages: CORPUS has no parallel text \"de-fr\"; it has de-en");
+    refuse(pair, XLM_TRAIN, 0, "type=parallel\nleast_side=7\n", EX_CONFIG,
+           "[stream s]: CORPUS makes no instance; raise length or most_pair, or lower least_side");
+    refuse(pair, XLM_HELD_OUT, 0, "type=parallel\n", EX_CONFIG,
+           "[stream s]: CORPUS has no parallel text in its held-out part; raise --held-out of xlm_prep");
+    xlm_corpus_close(pair);
+    xlm_corpus_close(corpus);
+}
+
+/* A language whose text was not held out leaves the others to be evaluated. */
+static void rare_language(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&two_languages); /* has held-out text of de only */
+    GError *error = NULL;
+    xlm_stream *stream = try_open(corpus, XLM_HELD_OUT, 0, "languages=en,de\n", &error);
+    must(stream != NULL, error);
+    describes(stream, "1 instances (de 1, 100.0 % of the draws)");
+    xlm_stream_close(stream);
+    refuse(corpus, XLM_HELD_OUT, 0, "languages=en\n", EX_CONFIG,
+           "[stream s]: CORPUS has no monolingual text in its held-out part; raise --held-out of xlm_prep");
+    refuse(corpus, XLM_HELD_OUT, 0, "languages=de,fr\n", EX_CONFIG,
+           "[stream s]: languages: CORPUS has no monolingual text \"fr\" in its held-out part; it has de");
+    xlm_corpus_close(corpus);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sentences_are_joined_and_cut),
+        cmocka_unit_test(all_languages_when_none_is_named),
+        cmocka_unit_test(corpus_of_one_token),
+        cmocka_unit_test(form_xlm),
+        cmocka_unit_test(form_bert),
+        cmocka_unit_test(sides_are_shuffled),
+        cmocka_unit_test(specials_in_text),
+        cmocka_unit_test(wrong_settings),
+        cmocka_unit_test(rare_language),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

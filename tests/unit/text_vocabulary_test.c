@@ -1,0 +1,403 @@
+/* xlm-mpi: word counts, vocabularies and tokenizers. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <glib/gstdio.h>
+
+#include "text/tokenizer.h"
+#include "text_fixture.h"
+
+static xlm_word_counts *count_text(const char *text)
+{
+    xlm_word_counts *counts = xlm_word_counts_new();
+    xlm_word_counts_add_text(counts, text, strlen(text), 1);
+    return counts;
+}
+
+static void assert_counts(const xlm_word_counts *counts, const char *expected)
+{
+    GString *text = xlm_word_counts_print(counts);
+    assert_string_equal(text->str, expected);
+    g_string_free(text, TRUE);
+}
+
+/* ---- word counts ---- */
+
+static void test_counts_words(void **state)
+{
+    (void)state;
+    xlm_word_counts *counts = count_text("b a  a\n\nb ab\tx a");
+    assert_counts(counts, "b 2\na 3\nab\tx 1\n");
+    assert_int_equal(xlm_word_counts_total(counts), 6);
+    xlm_word_counts_add(counts, "c", 1, 2);
+    xlm_word_counts_sort(counts);
+    assert_counts(counts, "a 3\nb 2\nc 2\nab\tx 1\n");
+    assert_int_equal(xlm_word_counts_find(counts, "c", 1), 2);
+    assert_int_equal(xlm_word_counts_find(counts, "ab", 2), -1);
+    xlm_word_counts_cut(counts, 2);
+    assert_counts(counts, "a 3\nb 2\n");
+    assert_int_equal(xlm_word_counts_find(counts, "c", 1), -1);
+    xlm_word_counts_add(counts, "c", 1, 1);
+    assert_counts(counts, "a 3\nb 2\nc 1\n");
+    xlm_word_counts_free(counts);
+}
+
+/* Ties by bytes: prefixes first, bytes above 127 last. */
+static void test_sorts_by_bytes(void **state)
+{
+    (void)state;
+    xlm_word_counts *counts = count_text("\xC3\xA4 ab a b abc B");
+    xlm_word_counts_sort(counts);
+    assert_counts(counts, "B 1\na 1\nab 1\nabc 1\nb 1\n\xC3\xA4 1\n");
+    xlm_word_counts_free(counts);
+}
+
+/* Many words of all lengths, against a table of GLib's. */
+static void test_counts_like_glib(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"a", "b", "\xC3\xA4", "abcdefgh", "1", "22"};
+    xlm_word_counts *counts = xlm_word_counts_new();
+    GHashTable *expected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    uint32_t k = 0;
+    for (int i = 0; i < 60000; i++) {
+        GString *word = text_make_word(1, &k, pieces, G_N_ELEMENTS(pieces), 9);
+        gpointer before = g_hash_table_lookup(expected, word->str);
+        xlm_word_counts_add(counts, word->str, word->len, 1);
+        g_hash_table_insert(expected, g_strdup(word->str), GINT_TO_POINTER(GPOINTER_TO_INT(before) + 1));
+        g_string_free(word, TRUE);
+    }
+    xlm_word_counts_sort(counts);
+    assert_int_equal(xlm_word_counts_size(counts), g_hash_table_size(expected));
+    for (uint32_t i = 0; i < xlm_word_counts_size(counts); i++) {
+        const char *word = xlm_word_counts_word(counts, i, NULL);
+        assert_int_equal(xlm_word_counts_count(counts, i), GPOINTER_TO_INT(g_hash_table_lookup(expected, word)));
+        assert_int_equal(xlm_word_counts_index(counts, word, strlen(word)), i);
+    }
+    g_hash_table_unref(expected);
+    xlm_word_counts_free(counts);
+}
+
+static void test_packs(void **state)
+{
+    (void)state;
+    xlm_word_counts *counts = count_text("a b a"), *other = count_text("b c");
+    xlm_word_counts_add(counts, "x\0y", 3, INT64_C(1) << 40);
+    GByteArray *bytes = xlm_word_counts_pack(counts);
+    assert_true(xlm_word_counts_unpack(other, bytes->data, bytes->len, NULL));
+    assert_int_equal(xlm_word_counts_find(other, "b", 1), 2);
+    assert_int_equal(xlm_word_counts_find(other, "a", 1), 2);
+    assert_true(xlm_word_counts_find(other, "x\0y", 3) == INT64_C(1) << 40);
+    assert_int_equal(xlm_word_counts_find(other, "x", 1), -1);
+    GError *error = NULL;
+    for (guint cut = 1; cut < 13; cut++) {
+        assert_false(xlm_word_counts_unpack(other, bytes->data, cut, &error));
+        g_clear_error(&error);
+    }
+    g_byte_array_unref(bytes);
+    xlm_word_counts_free(counts);
+    xlm_word_counts_free(other);
+}
+
+static void assert_bad_words(const char *text, const char *message)
+{
+    GError *error = NULL;
+    assert_null(xlm_word_counts_parse("vocab", text, strlen(text), &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    assert_true(g_str_has_prefix(error->message, message));
+    g_error_free(error);
+}
+
+static void test_reads_words(void **state)
+{
+    (void)state;
+    xlm_word_counts *counts = xlm_word_counts_parse("vocab", "lo@@ 3\r\nw 5\nx 0", 15, NULL);
+    assert_counts(counts, "lo@@ 3\nw 5\nx 0\n");
+    xlm_word_counts_free(counts);
+    assert_bad_words("", "vocab: no words");
+    assert_bad_words("a 1\nb\n", "vocab:2: ");
+    assert_bad_words("a 1\nb x\n", "vocab:2: ");
+    assert_bad_words("a 1\nb 1 2\n", "vocab:2: ");
+    assert_bad_words("a 1\nb -1\n", "vocab:2: ");
+    assert_bad_words("a 1\nb 99999999999999999999\n", "vocab:2: ");
+    assert_bad_words("a 1\nb 1\na 1\n", "vocab:3: `a`");
+}
+
+static void test_writes_files(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "file", NULL);
+    GError *error = NULL;
+    xlm_word_counts *counts = count_text("low low lower"), *read;
+    assert_true(xlm_word_counts_write(counts, path, NULL));
+    assert_non_null(read = xlm_word_counts_read(path, NULL));
+    assert_counts(read, "low 2\nlower 1\n");
+    xlm_bpe *bpe = xlm_bpe_learn(counts, 2), *again;
+    assert_true(xlm_bpe_write(bpe, path, NULL));
+    assert_non_null(again = xlm_bpe_read(path, NULL));
+    assert_int_equal(xlm_bpe_size(again), 2);
+    g_unlink(path);
+    assert_null(xlm_word_counts_read(path, &error));
+    assert_int_equal(error->code, EX_NOINPUT);
+    g_clear_error(&error);
+    g_rmdir(directory);
+    assert_false(xlm_bpe_write(bpe, path, &error));
+    assert_int_equal(error->code, EX_CANTCREAT);
+    g_error_free(error);
+    xlm_bpe_free(bpe);
+    xlm_bpe_free(again);
+    xlm_word_counts_free(counts);
+    xlm_word_counts_free(read);
+    g_free(path);
+    g_free(directory);
+}
+
+/* ---- vocabularies ---- */
+
+static const char *const names[] = {"en", "de"};
+
+static xlm_bpe *parse_codes(void)
+{
+    static const char codes[] = "l o 7\nlo w</w> 5\ne s 4\nes t</w> 4\n";
+    return xlm_bpe_parse("codes", codes, sizeof codes - 1, NULL);
+}
+
+static xlm_vocabulary *make_vocabulary(const char *subwords, bool lowercase)
+{
+    xlm_word_counts *counts = xlm_word_counts_parse("vocab", subwords, strlen(subwords), NULL);
+    const xlm_vocabulary_settings settings = {XLM_WORDS_ICU, lowercase, 2, names};
+    xlm_vocabulary *v = xlm_vocabulary_new(counts, parse_codes(), &settings, NULL);
+    xlm_word_counts_free(counts);
+    assert_non_null(v);
+    return v;
+}
+
+static void test_numbers_subwords(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = make_vocabulary("b 2\nlow 9\na 2\n<s> 1\nlo@@ 3\n", false);
+    static const char *const words[] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>", "low", "lo@@", "a", "b", "<s>"};
+    assert_int_equal(xlm_vocabulary_size(v), 10);
+    for (int i = 0; i < 10; i++)
+        assert_string_equal(xlm_vocabulary_words(v)[i], words[i]);
+    assert_int_equal(xlm_vocabulary_counts(v)[XLM_ID_UNK], 0);
+    assert_int_equal(xlm_vocabulary_counts(v)[5], 9);
+    assert_int_equal(xlm_vocabulary_find(v, "lo@@", 4), 6);
+    assert_int_equal(xlm_vocabulary_find(v, "lo", 2), XLM_ID_UNK);
+    assert_int_equal(xlm_vocabulary_find(v, "<s>", 3), 9);
+    assert_int_equal(xlm_vocabulary_find(v, "<mask>", 6), XLM_ID_UNK);
+    assert_true(xlm_vocabulary_continues(v, 6));
+    assert_false(xlm_vocabulary_continues(v, 5));
+    assert_false(xlm_vocabulary_continues(v, XLM_ID_MASK));
+    assert_int_equal(xlm_vocabulary_find_language(v, "de"), 1);
+    assert_int_equal(xlm_vocabulary_find_language(v, "fr"), -1);
+    xlm_vocabulary_free(v);
+}
+
+static void test_refuses_bad_texts(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    const xlm_vocabulary_settings settings = {XLM_WORDS_SPACE, false, 0, NULL};
+    xlm_word_counts *counts = count_text("ok \xC3");
+    assert_null(xlm_vocabulary_new(counts, parse_codes(), &settings, &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    g_error_free(error);
+    xlm_word_counts_free(counts);
+}
+
+static void test_chooses_subwords(void **state)
+{
+    (void)state;
+    xlm_word_counts *words = xlm_word_counts_new();
+    xlm_bpe *bpe = parse_codes();
+    xlm_word_counts_add(words, "low", 3, 5);
+    xlm_word_counts_add(words, "lowest", 6, 3);
+    xlm_word_counts_add(words, "est", 3, 1);
+    xlm_word_counts *chosen = xlm_vocabulary_choose(bpe, words, 1, 0);
+    assert_counts(chosen, "low 5\nest 4\nlo@@ 3\nw@@ 3\n");
+    xlm_word_counts_free(chosen);
+    chosen = xlm_vocabulary_choose(bpe, words, 4, 0);
+    assert_counts(chosen, "low 5\nest 4\n");
+    xlm_word_counts_free(chosen);
+
+    /* Where low (5 times) is left out, it is lo@@ w: lo@@ then stands 5 times more often, and comes first. */
+    xlm_word_counts_add(words, "lol", 3, 4);
+    xlm_word_counts_add(words, "l", 1, 6);
+    chosen = xlm_vocabulary_choose(bpe, words, 1, 0);
+    assert_counts(chosen, "l 10\nlo@@ 7\nlow 5\nest 4\nw@@ 3\n");
+    xlm_word_counts_free(chosen);
+    chosen = xlm_vocabulary_choose(bpe, words, 1, 2);
+    assert_counts(chosen, "lo@@ 12\nl 10\n");
+    xlm_word_counts_free(chosen);
+    xlm_bpe_free(bpe);
+    xlm_word_counts_free(words);
+}
+
+static void test_saves_and_loads(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
+    GError *error = NULL;
+    xlm_vocabulary *v = make_vocabulary("low 9\nlo@@ 3\n\xC3\xA4 2\na 2\n", true), *loaded;
+    xlm_store *store = xlm_store_create(NULL, path, &error);
+    assert_non_null(store);
+    assert_true(xlm_vocabulary_save(v, store, "/vocabulary", 0, &error));
+    assert_true(xlm_store_commit(store, &error));
+    store = xlm_store_open(path, &error);
+    assert_non_null(store);
+    assert_non_null(loaded = xlm_vocabulary_load(store, "/vocabulary", &error));
+    assert_int_equal(xlm_vocabulary_size(loaded), 9);
+    for (int i = 0; i < 9; i++) {
+        assert_string_equal(xlm_vocabulary_words(loaded)[i], xlm_vocabulary_words(v)[i]);
+        assert_int_equal(xlm_vocabulary_counts(loaded)[i], xlm_vocabulary_counts(v)[i]);
+    }
+    assert_int_equal(xlm_vocabulary_languages(loaded), 2);
+    assert_string_equal(xlm_vocabulary_language_names(loaded)[1], "de");
+    assert_int_equal(xlm_vocabulary_word_mode(loaded), XLM_WORDS_ICU);
+    assert_true(xlm_vocabulary_lowercase(loaded));
+    GString *codes = xlm_bpe_print(xlm_vocabulary_bpe(v)), *loaded_codes = xlm_bpe_print(xlm_vocabulary_bpe(loaded));
+    assert_string_equal(codes->str, loaded_codes->str);
+    assert_true(xlm_vocabulary_digest(v) == xlm_vocabulary_digest(loaded));
+    assert_null(xlm_vocabulary_load(store, "/elsewhere", &error));
+    assert_non_null(error);
+    g_error_free(error);
+    g_string_free(codes, TRUE);
+    g_string_free(loaded_codes, TRUE);
+    xlm_store_close(store);
+    xlm_vocabulary_free(v);
+    xlm_vocabulary_free(loaded);
+    g_unlink(path);
+    g_rmdir(directory);
+    g_free(path);
+    g_free(directory);
+}
+
+/* No codes and no languages: text that is in subwords already. */
+static void test_saves_and_loads_little(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
+    const xlm_vocabulary_settings settings = {XLM_WORDS_SPACE, false, 0, NULL};
+    xlm_word_counts *counts = count_text("a b a");
+    xlm_vocabulary *v = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", "", 0, NULL), &settings, NULL), *loaded;
+    xlm_store *store = xlm_store_create(NULL, path, NULL);
+    assert_true(xlm_vocabulary_save(v, store, "/vocabulary", 0, NULL));
+    assert_true(xlm_store_commit(store, NULL));
+    store = xlm_store_open(path, NULL);
+    assert_non_null(loaded = xlm_vocabulary_load(store, "/vocabulary", NULL));
+    assert_true(xlm_vocabulary_digest(v) == xlm_vocabulary_digest(loaded));
+    assert_int_equal(xlm_vocabulary_languages(loaded), 0);
+    assert_int_equal(xlm_vocabulary_word_mode(loaded), XLM_WORDS_SPACE);
+    xlm_store_close(store);
+    xlm_vocabulary_free(v);
+    xlm_vocabulary_free(loaded);
+    xlm_word_counts_free(counts);
+    g_unlink(path);
+    g_rmdir(directory);
+    g_free(path);
+    g_free(directory);
+}
+
+static void test_digest_tells_apart(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v[] = {make_vocabulary("low 9\na 2\n", false), make_vocabulary("low 9\na 2\n", true),
+                           make_vocabulary("low 9\na 1\n", false), make_vocabulary("low 9\nb 2\n", false),
+                           make_vocabulary("low 9\na 2\nb 2\n", false)};
+    for (size_t i = 0; i < G_N_ELEMENTS(v); i++)
+        for (size_t j = 0; j < i; j++)
+            assert_true(xlm_vocabulary_digest(v[i]) != xlm_vocabulary_digest(v[j]));
+    for (size_t i = 0; i < G_N_ELEMENTS(v); i++)
+        xlm_vocabulary_free(v[i]);
+}
+
+/* ---- text to ids and back ---- */
+
+static void assert_encoded(xlm_tokenizer *t, const xlm_vocabulary *v, int language, const char *line, const char *expected,
+                           size_t expected_words)
+{
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    size_t words;
+    for (int twice = 0; twice < 2; twice++) { /* the second time from memory */
+        GString *out = g_string_new(NULL);
+        g_array_set_size(ids, 0);
+        assert_true(xlm_tokenizer_encode(t, language, line, strlen(line), ids, &words, NULL));
+        for (guint i = 0; i < ids->len; i++)
+            g_string_append_printf(out, "%s%s", i > 0 ? " " : "", xlm_vocabulary_words(v)[g_array_index(ids, int32_t, i)]);
+        assert_string_equal(out->str, expected);
+        assert_int_equal(words, expected_words);
+        g_string_free(out, TRUE);
+    }
+    g_array_free(ids, TRUE);
+}
+
+static void test_encodes(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = make_vocabulary("low 9\nest 5\nlo@@ 3\nw@@ 3\n, 2\n\xC3\xA4 1\ne@@ 1\n", true);
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    assert_encoded(t, v, 0, "", "", 0);
+    assert_encoded(t, v, 1, "LOW,  low\r\n", "low , low", 3);
+    assert_encoded(t, v, -1, "lowest A\xCC\x88", "lo@@ w@@ est \xC3\xA4", 2);
+    assert_encoded(t, v, 0, "es <s> est", "e@@ <unk> <unk> <unk> <unk> est", 5);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    GError *error = NULL;
+    assert_false(xlm_tokenizer_encode(t, 0, "low \xFF", 5, ids, NULL, &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    assert_int_equal(ids->len, 0);
+    g_error_free(error);
+
+    GString *long_line = g_string_new(NULL);
+    for (int i = 0; i < 1 << 18; i++)
+        g_string_append(long_line, "lowe");
+    size_t words;
+    assert_true(xlm_tokenizer_encode(t, 0, long_line->str, long_line->len, ids, &words, NULL));
+    assert_int_equal(words, 1);
+    assert_int_equal(ids->len, 3 * (1 << 18));
+    g_string_free(long_line, TRUE);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
+    xlm_vocabulary_free(v);
+}
+
+static void test_decodes(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = make_vocabulary("low 9\nest 5\nlo@@ 3\nw@@ 3\n", false);
+    static const struct {
+        int32_t ids[6];
+        size_t n;
+        const char *text;
+    } cases[] = {
+        {{0}, 0, ""},
+        {{5}, 1, "low"},
+        {{0, 7, 8, 6, 5, 2}, 6, "<s> lowest low </s>"},
+        {{7, 4, 6}, 3, "lo <mask> est"},
+        {{5, 7}, 2, "low lo"},
+        {{-1, 99}, 2, "<unk> <unk>"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GString *out = g_string_new("");
+        xlm_vocabulary_decode(v, cases[i].ids, cases[i].n, out);
+        assert_string_equal(out->str, cases[i].text);
+        g_string_free(out, TRUE);
+    }
+    xlm_vocabulary_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_words),      cmocka_unit_test(test_sorts_by_bytes),
+        cmocka_unit_test(test_counts_like_glib),  cmocka_unit_test(test_packs),
+        cmocka_unit_test(test_reads_words),       cmocka_unit_test(test_writes_files),
+        cmocka_unit_test(test_numbers_subwords),  cmocka_unit_test(test_refuses_bad_texts),
+        cmocka_unit_test(test_chooses_subwords),  cmocka_unit_test(test_saves_and_loads),
+        cmocka_unit_test(test_saves_and_loads_little), cmocka_unit_test(test_digest_tells_apart),
+        cmocka_unit_test(test_encodes),           cmocka_unit_test(test_decodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

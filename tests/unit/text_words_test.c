@@ -1,0 +1,210 @@
+/* xlm-mpi: splitting into words against known answers and ICU. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <unicode/ubrk.h>
+#include <unicode/uchar.h>
+#include <unicode/ustring.h>
+
+#include "text/words.h"
+#include "text_fixture.h"
+
+/* Words of a line, a '|' between them. */
+static GString *split(xlm_splitter *splitter, const char *line, size_t size)
+{
+    size_t n;
+    const xlm_word *words = xlm_splitter_split(splitter, line, size, &n);
+    GString *out = g_string_new(NULL);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            g_string_append_c(out, '|');
+        g_string_append_len(out, line + words[i].start, words[i].size);
+    }
+    return out;
+}
+
+static void assert_split(xlm_word_mode mode, const char *language, const char *line, const char *expected)
+{
+    xlm_splitter *splitter = xlm_splitter_new(mode, language, NULL);
+    assert_non_null(splitter);
+    GString *out = split(splitter, line, strlen(line));
+    assert_string_equal(out->str, expected);
+    g_string_free(out, TRUE);
+    xlm_splitter_free(splitter);
+}
+
+static void test_space(void **state)
+{
+    (void)state;
+    assert_split(XLM_WORDS_SPACE, "en", "", "");
+    assert_split(XLM_WORDS_SPACE, NULL, "don't , 3.5 %", "don't|,|3.5|%");
+    assert_split(XLM_WORDS_SPACE, "no such language", "  a   b ", "a|b");
+}
+
+static void test_icu(void **state)
+{
+    (void)state;
+    assert_split(XLM_WORDS_ICU, "en", "", "");
+    assert_split(XLM_WORDS_ICU, "en", "Don't panic, it's 3.14%!", "Don't|panic|,|it's|3.14|%|!");
+    assert_split(XLM_WORDS_ICU, "en", "U.S.A. e.g. 1,000,000 a.1 1.a x_y _ ...", "U.S.A|.|e.g|.|1,000,000|a|.|1|1|.|a|x_y|_|.|.|.");
+    assert_split(XLM_WORDS_ICU, "en", "'tis 'quoted' -- well-known (yes)", "'|tis|'|quoted|'|-|-|well|-|known|(|yes|)");
+    assert_split(XLM_WORDS_ICU, "de", "\xC3\x9C" "ber \xE2\x80\x9E" "Gr\xC3\xBC\xC3\x9F" "e\xE2\x80\x9C",
+                 "\xC3\x9C" "ber|\xE2\x80\x9E|Gr\xC3\xBC\xC3\x9F" "e|\xE2\x80\x9C");
+    /* A colon joins letters in Swedish and Finnish, and in no other language. */
+    assert_split(XLM_WORDS_ICU, "sv", "EU:s", "EU:s");
+    assert_split(XLM_WORDS_ICU, "fi", "EU:n", "EU:n");
+    assert_split(XLM_WORDS_ICU, "en", "EU:s", "EU|:|s");
+    assert_split(XLM_WORDS_ICU, "", "a b", "a|b");
+    assert_split(XLM_WORDS_ICU, "xx-not_a language!", "a b", "a|b");
+}
+
+static void test_dictionaries(void **state)
+{
+    (void)state;
+    /* I love Beijing. */
+    assert_split(XLM_WORDS_ICU, "zh", "\xE6\x88\x91\xE7\x88\xB1\xE5\x8C\x97\xE4\xBA\xAC\xE3\x80\x82",
+                 "\xE6\x88\x91|\xE7\x88\xB1|\xE5\x8C\x97\xE4\xBA\xAC|\xE3\x80\x82");
+    /* Tokyo prefecture ni sumu. */
+    assert_split(XLM_WORDS_ICU, "ja", "\xE6\x9D\xB1\xE4\xBA\xAC\xE3\x81\xAB\xE4\xBD\x8F\xE3\x82\x80",
+                 "\xE6\x9D\xB1\xE4\xBA\xAC|\xE3\x81\xAB|\xE4\xBD\x8F\xE3\x82\x80");
+    /* sawatdi khrap: hello, polite */
+    assert_split(XLM_WORDS_ICU, "th", "\xE0\xB8\xAA\xE0\xB8\xA7\xE0\xB8\xB1\xE0\xB8\xAA\xE0\xB8\x94\xE0\xB8\xB5\xE0\xB8\x84\xE0\xB8\xA3\xE0\xB8\xB1\xE0\xB8\x9A",
+                 "\xE0\xB8\xAA\xE0\xB8\xA7\xE0\xB8\xB1\xE0\xB8\xAA\xE0\xB8\x94\xE0\xB8\xB5|\xE0\xB8\x84\xE0\xB8\xA3\xE0\xB8\xB1\xE0\xB8\x9A");
+}
+
+/* ---- the short way against ICU ---- */
+
+/* What ICU says of a line. In UTF-16: the dictionaries' results depend on the encoding that ICU is given. */
+static GString *ask_icu(UBreakIterator *breaks, const char *line, size_t size)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UChar text[256];
+    int32_t n;
+    GString *out = g_string_new(NULL);
+    u_strFromUTF8(text, 256, &n, line, (int32_t)size, &status);
+    ubrk_setText(breaks, text, n, &status);
+    int32_t start = ubrk_first(breaks);
+    for (int32_t end; (end = ubrk_next(breaks)) != UBRK_DONE; start = end) {
+        char word[1024];
+        while (start < end && text[start] == ' ') /* a space that carries a mark has it for a word */
+            start++;
+        u_strToUTF8(word, sizeof word, NULL, text + start, end - start, &status);
+        if (start < end)
+            g_string_append_printf(out, "%s%s", out->len > 0 ? "|" : "", word);
+    }
+    assert_true(U_SUCCESS(status));
+    return out;
+}
+
+static void compare(xlm_splitter *splitter, UBreakIterator *breaks, const char *line, size_t size)
+{
+    GString *expected = ask_icu(breaks, line, size), *found = split(splitter, line, size);
+    assert_string_equal(found->str, expected->str);
+    g_string_free(expected, TRUE);
+    g_string_free(found, TRUE);
+}
+
+static const char *const languages[] = {"", "en", "de", "sv", "fi", "el", "ru", "ja"};
+
+/* Every character up to the East Asian scripts and some others, in contexts that matter, in all languages with rules of
+ * their own. */
+static void test_every_character_like_icu(void **state)
+{
+    (void)state;
+    static const char *const contexts[] = {"a%sa", "1%s1", "a%s1 1%sa", "_%s_ %s", "a%s%sa", "%s'a", "a'%s 1.%s", "a:%s:a", "'%s'"};
+    for (size_t l = 0; l < G_N_ELEMENTS(languages); l++) {
+        UErrorCode status = U_ZERO_ERROR;
+        UBreakIterator *breaks = ubrk_open(UBRK_WORD, languages[l], NULL, 0, &status);
+        xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, languages[l], NULL);
+        for (gunichar c = 0x21; c < 0x3000; c += l == 0 || c < 0x100 ? 1 : 7) {
+            if (u_isUWhiteSpace((UChar32)c))
+                continue;
+            char utf8[8] = "";
+            utf8[g_unichar_to_utf8(c, utf8)] = '\0';
+            for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+                char **parts = g_strsplit(contexts[i], "%s", -1);
+                char *line = g_strjoinv(utf8, parts);
+                compare(splitter, breaks, line, strlen(line));
+                g_strfreev(parts);
+                g_free(line);
+            }
+        }
+        xlm_splitter_free(splitter);
+        ubrk_close(breaks);
+    }
+}
+
+static void test_made_lines_like_icu(void **state)
+{
+    (void)state;
+    static const char *const simple[] = {"a", "B", "\xC3\xA4", "\xD0\xB6", "1", "9", ".", ",", ":", ";", "'", "\xE2\x80\x99", "\xC2\xB7", "_",
+                                         "-", "!", "\"", "@", " ", " ", "\xE2\x82\xAC"};
+    static const char *const any[] = {"a", "1", ".", "'", "_", " ", " ", "\xCC\x81", "\xE2\x80\x8D", "\xE2\x80\x8C", "\xD7\x90", "\"",
+                                      "\xE3\x82\xAB", "\xE3\x81\x82", "\xE6\x9D\xB1", "\xE4\xBA\xAC", "\xE0\xB8\x81", "\xE0\xB8\xB1", "\xF0\x9F\x98\x80",
+                                      "\xF0\x9F\x87\xA9", "\xF0\x9F\x87\xAA", "\xED\x95\x9C", "\xE1\x84\x92", "\xD9\x85", "\xEF\xB8\x8F"};
+    for (uint32_t l = 0; l < G_N_ELEMENTS(languages); l++) {
+        UErrorCode status = U_ZERO_ERROR;
+        UBreakIterator *breaks = ubrk_open(UBRK_WORD, languages[l], NULL, 0, &status);
+        xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, languages[l], NULL);
+        uint32_t k = 0;
+        for (int i = 0; i < 4000; i++) {
+            GString *line = i % 2 == 0 ? text_make_word(l, &k, simple, G_N_ELEMENTS(simple), 20)
+                                       : text_make_word(l, &k, any, G_N_ELEMENTS(any), 12);
+            compare(splitter, breaks, line->str, line->len);
+            g_string_free(line, TRUE);
+        }
+        xlm_splitter_free(splitter);
+        ubrk_close(breaks);
+    }
+}
+
+/* A megabyte without a space, by either way: every byte is in a word. */
+static void test_long_lines(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"a", "a-1,b", "\xF0\x9F\x98\x80\xE2\x80\x8D."};
+    xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, "en", NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(pieces); i++) {
+        GString *line = g_string_new(NULL);
+        while (line->len < 1000000)
+            g_string_append(line, pieces[i]);
+        size_t n, at = 0;
+        const xlm_word *words = xlm_splitter_split(splitter, line->str, line->len, &n);
+        for (size_t w = 0; w < n; w++) {
+            assert_int_equal(words[w].start, at);
+            at += words[w].size;
+        }
+        assert_int_equal(at, line->len);
+        assert_true(i > 0 || n == 1);
+        g_string_free(line, TRUE);
+    }
+    xlm_splitter_free(splitter);
+}
+
+static void test_modes(void **state)
+{
+    (void)state;
+    xlm_word_mode mode = XLM_WORDS_ICU;
+    assert_string_equal(xlm_word_mode_name(XLM_WORDS_ICU), "icu");
+    assert_true(xlm_word_mode_find("space", &mode));
+    assert_int_equal(mode, XLM_WORDS_SPACE);
+    assert_true(xlm_word_mode_find("icu", &mode));
+    assert_int_equal(mode, XLM_WORDS_ICU);
+    assert_false(xlm_word_mode_find("moses", &mode));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_space),
+        cmocka_unit_test(test_icu),
+        cmocka_unit_test(test_dictionaries),
+        cmocka_unit_test(test_every_character_like_icu),
+        cmocka_unit_test(test_made_lines_like_icu),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_modes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

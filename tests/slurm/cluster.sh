@@ -2,10 +2,12 @@
 # xlm-mpi: a small Slurm cluster on this machine, for tests. SPDX-License-Identifier: GPL-3.0-or-later
 #
 #   tests/slurm/cluster.sh start DIRECTORY [NODES]   daemons with all their state in DIRECTORY (default: 2 nodes)
-#   tests/slurm/cluster.sh stop DIRECTORY
+#   tests/slurm/cluster.sh stop DIRECTORY            ends when the daemons have ended
+#   tests/slurm/cluster.sh show DIRECTORY            jobs, nodes and the last lines of the logs, for a failed test
 #
 # Every node is a slurmd of its own on the loopback address. After start, SLURM_CONF=DIRECTORY/slurm.conf is what
 # sbatch, srun and scontrol need. No authentication: the daemons listen for this machine only, and only during a test.
+# Slurm holds a requeued job back until its old credential has expired (cred_expire); a node refuses it before.
 # Exit code 77 (skip) where Slurm is not installed or its daemons may not run.
 set -eu
 
@@ -36,7 +38,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerParameters=batch_sched_delay=1,sched_min_interval=100000,bf_interval=1
+SchedulerParameters=batch_sched_delay=1,sched_interval=1,sched_min_interval=100000,bf_interval=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
@@ -83,17 +85,29 @@ start() { # DIRECTORY NODES
 }
 
 stop() { # DIRECTORY
-    local file
+    local file pid
     for file in "$1"/slurmd.*.pid "$1"/slurmctld.pid; do
-        if [ -s "$file" ]; then kill "$(cat "$file")" 2>/dev/null || true; fi
+        if [ ! -s "$file" ]; then continue; fi
+        pid=$(cat "$file")
+        kill "$pid" 2>/dev/null || continue
+        timeout 20 tail --pid="$pid" -s 0.1 -f /dev/null || kill -KILL "$pid" 2>/dev/null || true
     done
+}
+
+show() { # DIRECTORY
+    export SLURM_CONF=$1/slurm.conf
+    scontrol show job || true
+    sinfo -N -l || true
+    sinfo -R || true
+    tail -n 40 "$1"/*.log
 }
 
 case ${1-} in
 start) start "$2" "${3-2}" ;;
 stop) stop "$2" ;;
+show) show "$2" ;;
 *)
-    echo "usage: $0 start DIRECTORY [NODES] | stop DIRECTORY" >&2
+    echo "usage: $0 start DIRECTORY [NODES] | stop DIRECTORY | show DIRECTORY" >&2
     exit 64
     ;;
 esac

@@ -1,4 +1,4 @@
-# Floor 0: errors, log, arena, random numbers, options and job files.
+# Floor 0: errors, log, arena, random numbers, options and job files, signals.
 base_sources = \
 	src/base/arena.c src/base/arena.h \
 	src/base/error.c src/base/error.h \
@@ -7,4 +7,5 @@ base_sources = \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \
 	src/base/pages.c src/base/pages.h \
-	src/base/rng.c src/base/rng.h
+	src/base/rng.c src/base/rng.h \
+	src/base/signals.c src/base/signals.h

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/signals.h"
 #include "corpus/prepare_count.h"
 #include "corpus/prepare_encode.h"
 #include "corpus/prepare_provenance.h"
@@ -78,6 +79,7 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prepare_options *options
 static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
                          const xlm_vocabulary *vocabulary, GError **error)
 {
+    xlm_signals_watch(); /* before there is a file to remove */
     xlm_corpus_writer *writer = create_writer(comm, options, vocabulary, error);
     if (writer == NULL)
         return false;

@@ -1,6 +1,7 @@
 /* xlm-mpi: text encoded and written in the order in which it stands in its files. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus/prepare_encode.h"
 
+#include "base/signals.h"
 #include "text/tokenizer.h"
 
 enum { SPLITS = 2 };
@@ -140,6 +141,8 @@ static bool encode_source(struct encoder *encoder, const xlm_prepare_source *sou
         xlm_scan_block(scan);
         while (failure == NULL && xlm_scan_sentence(scan, maker, &sentence))
             encode_sentence(encoder, source, pair, &sentence, &failure);
+        if (failure == NULL)
+            xlm_signals_none(&failure);
         xlm_prepare_progress_show(progress, xlm_scan_position(scan));
         if (!xlm_comm_agree(encoder->comm, &failure)) {
             g_propagate_error(error, failure);

@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 
 #include "base/log.h"
+#include "base/signals.h"
 #include "corpus/prepare_scan.h"
 #include "text/bpe.h"
 
@@ -89,12 +90,13 @@ static bool segment_all(const xlm_comm *comm, xlm_scan *scan, xlm_segmenter *seg
     GError *failure = NULL;
     for (int64_t more = 1; more > 0 && failure == NULL;) {
         segment_block(scan, segmenter, block);
+        xlm_signals_none(&failure);
         void *all;
         size_t total = 0;
         xlm_comm_gather_all(comm, block->str, block->len, &all, sizes);
         for (int r = 0; r < comm->ranks; r++)
             total += sizes[r];
-        if (output->file != NULL && fwrite(all, 1, total, output->file) < total)
+        if (failure == NULL && output->file != NULL && fwrite(all, 1, total, output->file) < total)
             fail_output(output, EX_IOERR, "cannot be written", &failure);
         g_free(all);
         xlm_comm_agree(comm, &failure);
@@ -114,6 +116,7 @@ static bool segment_file(const xlm_comm *comm, const xlm_prepare_options *option
 {
     const double begin = xlm_clock();
     struct output output;
+    xlm_signals_watch(); /* before there is a file to remove */
     if (!open_output(&output, comm, options->segment_output, error))
         return false;
     const xlm_prepare_source source = {.sides = 1, .path = {options->segment_input}};

@@ -75,7 +75,11 @@ bool store_reserve(xlm_store *store, uint64_t bytes, GError **error)
         return true;
     /* In larger steps than asked for where there is room, because each is an exchange of all ranks. */
     const uint64_t more = MIN(MAX(store->expected / 4, 65536), (uint64_t)64 << 20);
-    return reserve_to(store, store->expected + more, NULL) || reserve_to(store, store->expected, error);
+    if (store->refusal == NULL &&
+        (reserve_to(store, store->expected + more, NULL) || reserve_to(store, store->expected, &store->refusal)))
+        return true;
+    g_propagate_error(error, g_error_copy(store->refusal));
+    return false;
 }
 
 /* ---- beginning ---- */
@@ -193,6 +197,7 @@ static void free_store(xlm_store *store)
     g_ptr_array_free(store->written, TRUE);
     store_free_writers(store);
     g_clear_error(&store->mistake);
+    g_clear_error(&store->refusal);
     g_free(store->path);
     g_free(store->temporary);
     g_free(store);

@@ -5,7 +5,7 @@
  * Open MPI 4.1 and HDF5 1.10 they show in four ways, and each has its guard:
  *   - ROMIO returns an error on some ranks, others wait for them for ever: stop_all(), the error handler of the MPI file;
  *   - OMPIO returns success with a short count on some ranks, so that HDF5 fails there and others wait: store_give_up();
- *   - HDF5 meets the failure while flushing, goes on, and waits itself: store_watch();
+ *   - HDF5 meets the failure while flushing or closing, goes on, and waits itself: store_watch();
  *   - OMPIO says nothing at all: store_verify(). */
 #include <errno.h>
 #include <stdio.h>
@@ -93,6 +93,8 @@ void store_forget_failures(xlm_store *store) { written_together = g_slist_remove
 
 /* Data are on the disk by then (or in the file system's hands), so this is for some megabytes at most. */
 static const int64_t PATIENCE = 600; /* seconds */
+/* A file that may not grow is closed to be removed: when that hangs for want of the same room, the refusal is the news. */
+static const int64_t PATIENCE_REFUSED = 20;
 
 struct store_watchdog {
     const xlm_store *store;
@@ -113,6 +115,8 @@ static void *watch(void *data)
         in_time = g_cond_wait_until(&w->changed, &w->mutex, end);
     bool done = w->done;
     g_mutex_unlock(&w->mutex);
+    if (!done && w->store->refusal != NULL)
+        end_job(w->store, w->store->refusal->message);
     if (!done)
         end_job(w->store, g_strdup_printf("%s: ranks have waited for one another for %d s while writing; look for a full or "
                                           "failing disk (XLM_STORE_TIMEOUT sets the seconds)",
@@ -127,7 +131,9 @@ void store_watch(xlm_store *store, bool on)
         const char *seconds = g_getenv("XLM_STORE_TIMEOUT");
         store->watchdog = w = g_new0(struct store_watchdog, 1);
         w->store = store;
-        w->seconds = seconds != NULL && atoi(seconds) > 0 ? atoi(seconds) : PATIENCE;
+        w->seconds = store->refusal != NULL                  ? PATIENCE_REFUSED
+                     : seconds != NULL && atoi(seconds) > 0 ? atoi(seconds)
+                                                             : PATIENCE;
         if (store->comm.rank > 0)
             w->seconds += 5; /* rank 0 speaks */
         g_mutex_init(&w->mutex);

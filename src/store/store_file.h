@@ -37,6 +37,7 @@ struct xlm_store {
     int group_ranks;         /* of the largest group */
     GError *mistake;         /* of this rank's caller; told to all when they next agree, at the latest at the end */
     MPI_File mpi_file;
+    GError *refusal;   /* the same on all ranks: why the file may not grow any more; it can only be discarded */
     struct store_watchdog *watchdog;
     char *temporary;
     int descriptor;    /* of the temporary file, on the rank that made it; else -1 */

@@ -1,4 +1,4 @@
-# Floor 5: jobs, optimisers, the step, checkpoints, signals.
+# Floor 5: jobs, optimisers, the step, checkpoints.
 train_sources = \
 	src/train/checkpoint.c src/train/checkpoint.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
@@ -14,6 +14,5 @@ train_sources = \
 	src/train/plugins.c src/train/plugins.h \
 	src/train/report.c src/train/report.h \
 	src/train/run.c src/train/run.h \
-	src/train/signals.c src/train/signals.h \
 	src/train/step.c \
 	src/train/trainer.c src/train/trainer.h

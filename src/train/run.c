@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
+#include "base/signals.h"
 #include "train/evaluate.h"
 #include "train/report.h"
-#include "train/signals.h"
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
 

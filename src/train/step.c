@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "train/pass.h"
-#include "train/signals.h"
 
 /* Granules of this rank: rank, rank + R, ... */
 static int64_t own_granules(const xlm_trainer *t)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: xlm_prep when there is no room: a message, EX_IOERR, and no file, whole or not. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: xlm_prep without room, and stopped: message, exit code, and no file. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 
@@ -40,6 +40,26 @@ rm -f out/*
 code=0
 limited 100 2 --codes codes --segment large.en out/text || code=$?
 check 2 "segmented text larger than the limit" $code
+
+# Stopped by a signal while it writes: the same, with the exit code of what may be tried again.
+for _ in 1 2 3 4 5 6 7 8; do cat large.en; done >larger.en
+rm -f out/*
+files_there() { [ -n "$(ls -A out)" ]; }
+stop() { # RANKS SIGNAL OPTION...
+    local n=$1 signal=$2
+    shift 2
+    start "$n" xlm_prep --codes codes "$@" >log 2>&1
+    until_true files_there || return
+    # shellcheck disable=SC2046 # one process a word
+    kill -s "$signal" $(rank_processes)
+    ended
+    [ "$code" -eq 75 ] || fail "stopped by $signal, $n ranks: exit code $code: $(head -5 log)"
+    [ "$(grep -c '^xlm_prep: stopped by a signal' log)" -eq 1 ] || fail "$signal, $n ranks: not one message: $(cat log)"
+    ! files_there || { fail "stopped by $signal, $n ranks: left $(ls -A out)"; rm -f out/*; }
+}
+stop 1 TERM --mono en=larger.en --words space --held-out 0 -o out/corpus.h5
+stop 2 INT --mono en=larger.en --words space --held-out 0 -o out/corpus.h5
+stop 2 TERM --segment larger.en out/text
 
 # A full disk, where one may be made without being root.
 if unshare -rm true 2>/dev/null; then

@@ -9,8 +9,30 @@ begin() {
     name=$1
     shift
     start 2 "$@" xlm_train job.conf --set "train.output=$name" --set train.steps=100000 --set train.schedule=constant \
-        --set train.checkpoint_every=10 >"$name.log" 2>&1
-    until_true test -e "$name/latest" && until_true has_steps "$name" 11
+        --set train.checkpoint_every=50 >"$name.log" 2>&1
+    until_true test -e "$name/latest" && until_true has_steps "$name" 51
+}
+
+# signalled SIGNAL: to all ranks of the run that was begun.
+signalled() {
+    # shellcheck disable=SC2046 # one process a word
+    kill -s "$1" $(rank_processes)
+}
+is_writing() { [ -n "$(find "$name" -name 'checkpoint-*.h5.*')" ] || [ "$(readlink "$name/latest")" != "$(newest_of "$name")" ]; }
+newest_of() { (cd "$1" && printf '%s\n' checkpoint-*.h5 | tail -n 1); }
+
+# between COMMAND...: is done between two checkpoints, while the ranks stand still. (What fails in the middle of writing a
+# file is for store.sh.)
+between() {
+    local code
+    until signalled STOP && ! is_writing; do
+        signalled CONT
+        sleep 0.02
+    done
+    "$@"
+    code=$?
+    signalled CONT
+    return $code
 }
 
 # failed CODE PATTERN: the run that was begun ended with that code and one message, and left nothing half-written.
@@ -25,7 +47,7 @@ failed() {
 continues() {
     local newest
     newest=$(readlink "$name/latest")
-    [ "$newest" = "$(cd "$name" && printf '%s\n' checkpoint-*.h5 | tail -n 1)" ] || fail "$name: latest is $newest: $(ls -l "$name")"
+    [ "$newest" = "$(newest_of "$name")" ] || fail "$name: latest is $newest: $(ls -l "$name")"
     newest=${newest#checkpoint-}
     newest=$((10#${newest%.h5}))
     ranks 1 xlm_train job.conf --set "train.output=$name" --set train.steps=$((newest + 1)) --set train.schedule=constant >resume.log 2>&1 ||
@@ -36,12 +58,12 @@ continues() {
 # A limit on the size of files, set for one rank only: checkpoints have 400 kB, the metrics a few.
 if prlimit --pid $$ >/dev/null 2>&1; then
     for rank in 1 2; do
-        begin "limit$rank" && prlimit --pid "$(rank_processes | sed -n ${rank}p)" --fsize=200000
+        begin "limit$rank" && between prlimit --pid "$(rank_processes | sed -n ${rank}p)" --fsize=200000
         failed 74 "limit$rank/checkpoint-.*File too large; raise the limit on file sizes"
         continues
     done
     # Rows of the metrics that cannot be written are told once, and do not end the run.
-    begin rows && prlimit --pid "$(rank_processes | sed -n 1p)" --fsize=2000
+    begin rows && between prlimit --pid "$(rank_processes | sed -n 1p)" --fsize=2000
     failed 74 'rows/checkpoint-.*File too large'
     [ "$(grep -c 'warning: rows/metrics.csv: rows were lost: File too large' rows.log)" -eq 1 ] || fail "rows: $(grep -v '^step' rows.log)"
     continues
@@ -58,7 +80,7 @@ if unshare -rm true 2>/dev/null; then
         finish
 FULL
     head -c 600000 /dev/zero >filler
-    export -f begin failed continues start ended rank_processes until_true fail finish has_steps losses ranks
+    export -f begin failed continues newest_of start ended rank_processes until_true fail finish has_steps losses ranks
     export launcher failures
     unshare -rm bash full.sh || fail "on a full disk"
 else
@@ -66,7 +88,7 @@ else
 fi
 
 # The directory is renamed.
-begin gone && mv gone elsewhere
+begin gone && between mv gone elsewhere
 failed 73 'gone/checkpoint-.*No such file or directory; choose a directory that is there'
 mv elsewhere gone
 continues
@@ -76,7 +98,7 @@ powerless=(env)
 [ "$(id -u)" -ne 0 ] || powerless=(setpriv --bounding-set=-dac_override --inh-caps=-dac_override)
 mkdir sealed && chmod 555 sealed
 if "${powerless[@]}" true 2>/dev/null && ! "${powerless[@]}" touch sealed/file 2>/dev/null; then
-    begin readonly "${powerless[@]}" && chmod 555 readonly
+    begin readonly "${powerless[@]}" && between chmod 555 readonly
     failed 73 'readonly/checkpoint-.*Permission denied; choose a directory that is there and may be written to'
     chmod 755 readonly
     continues

@@ -1,8 +1,10 @@
 /* xlm-mpi: signals that ask a run to stop. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "train/signals.h"
+#include "base/signals.h"
 
 #include <signal.h>
 #include <stddef.h>
+
+#include "base/error.h"
 
 static volatile sig_atomic_t noted;
 
@@ -24,3 +26,9 @@ void xlm_signals_watch(void)
 }
 
 int xlm_signals_noted(void) { return noted; }
+
+bool xlm_signals_none(GError **error)
+{
+    return noted == 0 ||
+           xlm_error_set(error, EX_TEMPFAIL, "stopped by a signal (%s); nothing was written", g_strsignal(noted));
+}

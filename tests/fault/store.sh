@@ -42,6 +42,12 @@ done
 for call in 2 4 7 10 13; do
     OMPI_MCA_io=ompio OMPI_MCA_fcoll=dynamic run 2 0:$call
 done
+# A limit on file sizes that comes down when the file is larger already.
+for rank in 0 1; do
+    for array in 2 4; do
+        XLM_TEST_LOWER_LIMIT=$rank:$array run 2 0:1000000 && say "a limit lowered on rank $rank before array $array: no error"
+    done
+done
 run 1 0:5 && say "one rank: a failure is not seen"
 
 # A disk of 1 MB, where one may be made without being root.

@@ -3,6 +3,7 @@
  *   store_test               the tests, on any number of ranks
  *   store_test write FILE    write a file of some datasets and attributes; for tests/fault/store.sh, with
  *                            XLM_TEST_FAIL_WRITE=RANK:CALL: that system call of that rank that writes to it fails
+ *                            XLM_TEST_LOWER_LIMIT=RANK:ARRAY: that rank lowers its limit on file sizes before that array
  *   store_test check FILE    0 when it is what `write` writes */
 #define _GNU_SOURCE /* RTLD_NEXT, setrlimit */
 #include <dlfcn.h>
@@ -175,12 +176,24 @@ static char *long_text(void)
     return text;
 }
 
+/* On demand, that rank's files may not have more than 4 KiB from array `next` on: found out when room is asked for next,
+ * in a file that has more already. */
+static void lower_limit(int next)
+{
+    const char *demand = getenv("XLM_TEST_LOWER_LIMIT"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+    int low_rank, at;
+    if (demand != NULL && rank != NULL && sscanf(demand, "%d:%d", &low_rank, &at) == 2 && atoi(rank) == low_rank && at == next)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
+}
+
 static bool write_all(const xlm_comm *comm, const xlm_comm *ranks, const char *path, int weights, GError **error)
 {
     xlm_store *store = xlm_store_create(ranks, path, error);
     bool good = store != NULL;
-    for (size_t i = 0; good && i < G_N_ELEMENTS(arrays); i++)
+    for (size_t i = 0; good && i < G_N_ELEMENTS(arrays); i++) {
+        lower_limit((int)i);
         good = write_array(comm, store, &arrays[i], weights, error);
+    }
     char *text = long_text();
     good = good && xlm_store_write_strings(store, "/vocabulary/words", G_N_ELEMENTS(words), words, error) &&
            xlm_store_set_text(store, "/job", "text", text, error) &&

@@ -55,6 +55,7 @@ xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, co
     }
     s->y = xlm_tape_record(tape, "embedding_sum", n, table[0]->cols, tables, table, backward, s);
     s->y->keys = keys;
+    xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)((tables + 1) * n * table[0]->cols));
     forward(s);
     return s->y;
 }

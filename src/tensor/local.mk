@@ -12,6 +12,7 @@ tensor_sources = \
 	src/tensor/layer_norm.c \
 	src/tensor/linear.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
+	src/tensor/profile.c src/tensor/profile.h \
 	src/tensor/rows.c src/tensor/rows.h \
 	src/tensor/tape.c src/tensor/tape.h \
 	src/tensor/vocabulary.c \

@@ -8,6 +8,8 @@
 
 #include <xlm/tape.h>
 
+#include "tensor/profile.h"
+
 typedef enum { XLM_INIT_ZERO, XLM_INIT_ONE, XLM_INIT_NORMAL /* N(0, 0.02²) */ } xlm_init;
 
 typedef struct xlm_parameter {
@@ -55,6 +57,8 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
 /* The sweep, last operator first. */
 void xlm_tape_backward(xlm_tape *tape);
+/* Count the time of operators from now on in this profile (NULL: no more), which is the caller's. */
+void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);
 
 #endif

@@ -53,6 +53,7 @@ xlm_var *xlm_rows(xlm_tape *tape, xlm_var *x, const int32_t *index, int64_t n)
 {
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *y = xlm_tape_record(tape, "rows", n, x->cols, 1, &x, backward, s);
+    xlm_tape_moves(tape, 2 * (double)sizeof(xlm_real) * (double)(n * x->cols));
     *s = (struct state){.x = x, .y = y, .index = xlm_rows_copy_index(tape, "rows", n, index, x->rows)};
     y->keys = NULL;
     if (x->keys != NULL) {

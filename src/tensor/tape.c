@@ -29,6 +29,8 @@ typedef struct variable {
 } variable;
 
 typedef struct operation {
+    const char *name;
+    double bytes; /* that its way forth moves */
     xlm_backward *backward;
     void *state;
     xlm_var *y;
@@ -46,6 +48,9 @@ struct xlm_tape {
     GArray *operations;  /* of operation */
     GPtrArray *leaves;   /* xlm_var of parameter i, or NULL when it was not asked for yet */
     buffer *free;
+    xlm_profile *profile;
+    bool remembers;      /* the operator recorded last stands in operations */
+    double bytes;        /* of the operator recorded last */
 };
 
 /* What grad points to when a gradient is wanted and nothing has been added yet. Read-only, so that a write is caught. */
@@ -101,6 +106,7 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 }
 
 bool xlm_tape_training(const xlm_tape *tape) { return tape->training; }
+void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena); }
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->arena, bytes); }
 
@@ -200,9 +206,13 @@ xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real
     return x;
 }
 
-static xlm_var *record(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs, bool open_inputs,
-                       xlm_backward *backward, void *state)
+static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                       bool open_inputs, xlm_backward *backward, void *state)
 {
+    double bytes = (double)sizeof(xlm_real) * (double)(rows * cols);
+    for (int i = 0; i < n; i++)
+        bytes += (double)bytes_of(inputs[i]);
+    xlm_profile_enter(tape->profile, name, false, bytes);
     xlm_var *y = new_variable(tape, rows, cols);
     y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
     for (int i = 0; i < n; i++) {
@@ -211,9 +221,11 @@ static xlm_var *record(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_va
         if (y->keys == NULL && inputs[i]->rows == rows)
             y->keys = inputs[i]->keys;
     }
+    tape->bytes = bytes;
+    tape->remembers = y->grad != NULL;
     if (y->grad == NULL)
         return y;
-    operation o = {.backward = backward, .state = state, .y = y};
+    operation o = {.name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
     if (open_inputs) {
         o.inputs = n;
         o.input = XLM_TAPE_TAKE(tape, xlm_var *, n);
@@ -229,13 +241,21 @@ xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t
     for (int i = 0; i < n; i++)
         if (inner(inputs[i])->tape != tape)
             xlm_tape_fail(name, "input %d is from another tape", i);
-    return record(tape, rows, cols, n, inputs, false, backward, state);
+    return record(tape, name, rows, cols, n, inputs, false, backward, state);
+}
+
+void xlm_tape_moves(xlm_tape *tape, double bytes)
+{
+    xlm_profile_add_bytes(tape->profile, bytes - tape->bytes);
+    tape->bytes = bytes;
+    if (tape->remembers)
+        g_array_index(tape->operations, operation, tape->operations->len - 1).bytes = bytes;
 }
 
 xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                       xlm_backward *backward, void *state)
 {
-    return record(tape, rows, cols, n, inputs, true, backward, state);
+    return record(tape, "plugin's operator", rows, cols, n, inputs, true, backward, state);
 }
 
 /* ---- gradients ---- */
@@ -321,11 +341,13 @@ void xlm_tape_backward(xlm_tape *tape)
         /* Nothing that a root depends on made use of it. */
         if (o->y->grad == NOTHING)
             continue;
+        xlm_profile_enter(tape->profile, o->name, true, 2 * o->bytes);
         for (int k = 0; k < o->inputs; k++)
             xlm_grad_add(o->input[k]);
         o->backward(o->state);
         drop_gradient(o->y);
     }
+    xlm_profile_leave(tape->profile);
 }
 
 void xlm_sum_chunks(int64_t chunks, int64_t cols, const xlm_real *partial, xlm_real *out)

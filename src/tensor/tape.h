@@ -43,6 +43,10 @@
 xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                          xlm_backward *backward, void *state);
 
+/* For the profile: bytes that the operator recorded last moves on its way forth, in place of all of its inputs and its result.
+ * Backwards twice as many are assumed: operands again, gradients of the result and of the inputs. */
+void xlm_tape_moves(xlm_tape *tape, double bytes);
+
 /* End the program: the caller of an operator made a mistake. */
 void xlm_tape_fail(const char *operator_name, const char *format, ...) G_GNUC_PRINTF(2, 3) G_GNUC_NORETURN;
 

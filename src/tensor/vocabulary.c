@@ -138,6 +138,8 @@ xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm
     *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m),
                         .targets = copy_targets(tape, targets, m), .inverse = XLM_TAPE_TAKE(tape, xlm_real, m)};
     check(s);
+    /* Logits are written by the product and replaced by their exponentials. */
+    xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)(m * h->cols + v * h->cols + 3 * m * v));
     const bool keep = y->grad != NULL && m <= chunk;
     xlm_real *block = keep ? XLM_TAPE_TAKE(tape, xlm_real, m * v) : XLM_TAPE_BORROW(tape, xlm_real, s->chunk * v);
     struct outcome *outcome = XLM_TAPE_BORROW(tape, struct outcome, s->chunk);

@@ -28,7 +28,7 @@ static const xlm_program program = {
 static struct {
     char **overrides;
     char *resume, *dump_step;
-    gboolean dry_run, help_job;
+    gboolean dry_run, help_job, profile;
     const char *job;
 } said;
 
@@ -42,6 +42,8 @@ static const GOptionEntry run_options[] = {
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); from that FILE; or "
      "from nothing, an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &said.dry_run, "check everything, show parameters and memory, train nothing", NULL},
+    {"profile", 0, 0, G_OPTION_ARG_NONE, &said.profile,
+     "show in the end where the time of a step went: operators with calls, time, GFLOP/s, GB/s and share", NULL},
     {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &said.dump_step,
      "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end", "FILE.h5"},
     G_OPTION_ENTRY_NULL};
@@ -76,6 +78,7 @@ static bool train(const xlm_comm *comm, bool *interrupted, GError **error)
         .resume_file = said.resume,
         .dry_run = said.dry_run,
         .dump_step = said.dump_step,
+        .profile = said.profile,
     };
     const bool good = xlm_run(comm, job, &options, interrupted, error);
     xlm_job_free(job);

@@ -205,6 +205,26 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     }
 }
 
+void xlm_report_profile(const xlm_trainer *trainer, int64_t steps)
+{
+    int n;
+    double total = 0;
+    const xlm_profile_row *row = xlm_profile_rows(trainer->profile, &n);
+    for (int i = 0; i < n; i++)
+        total += row[i].seconds;
+    if (steps < 1 || total <= 0)
+        return;
+    xlm_log_info("profile of %" G_GINT64_FORMAT " steps of rank 0, %.2f ms each", steps, 1e3 * total / (double)steps);
+    xlm_log_info("%-28s %9s %10s %7s %9s %7s", "operator", "calls", "ms", "share", "GFLOP/s", "GB/s");
+    for (int i = 0; i < n; i++) {
+        const xlm_profile_row *r = &row[i];
+        char *name = g_strconcat(r->name, r->backward ? ", back" : "", NULL);
+        xlm_log_info("%-28s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps, 1e3 * r->seconds / (double)steps,
+                     100 * r->seconds / total, 1e-9 * r->flops / r->seconds, 1e-9 * r->bytes / r->seconds);
+        g_free(name);
+    }
+}
+
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n)
 {
     if (report->metrics == NULL)

@@ -25,6 +25,8 @@ void xlm_report_flush(xlm_report *report);
 void xlm_report_step(xlm_report *report, const xlm_step_report *step);
 /* After each evaluation: a table in the log, rows in metrics.csv. The time it took is not counted against tokens/s. */
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n);
+/* Where the time of `steps` steps of this rank went, as a table in the log. */
+void xlm_report_profile(const xlm_trainer *trainer, int64_t steps);
 /* Time outside of steps (evaluation, checkpoints) that tokens/s should not count: call before and after. */
 void xlm_report_pause(xlm_report *report);
 void xlm_report_resume(xlm_report *report);

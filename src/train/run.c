@@ -109,6 +109,13 @@ static void warn_of_nothing(const xlm_trainer *t, const xlm_step_report *step, b
 
 static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
 
+/* The first step of a run touches memory for the first time: it does not count. */
+static void profile_from_second(xlm_trainer *t, int64_t first)
+{
+    if (t->step == first)
+        xlm_profile_reset(t->profile);
+}
+
 static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError **error)
 {
     const xlm_train_config *c = &t->job->train;
@@ -117,6 +124,7 @@ static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError 
         .terms = g_new0(int64_t, t->job->objectives),
     };
     bool warned = false;
+    const int64_t first = t->step + 1;
     *interrupted = asked_to_stop(t->comm);
     bool good = *interrupted || t->step > 0 || evaluate(t, report, error);
     while (good && t->step < c->steps && !*interrupted) {
@@ -124,6 +132,7 @@ static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError 
         if (!good)
             break;
         xlm_report_step(report, &step);
+        profile_from_second(t, first);
         warn_of_nothing(t, &step, &warned);
         *interrupted = step.stop && t->step < c->steps;
         const bool last = t->step == c->steps;
@@ -136,6 +145,8 @@ static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError 
             xlm_report_resume(report);
         }
     }
+    if (t->profile != NULL)
+        xlm_report_profile(t, t->step - first);
     g_free(step.objective_loss);
     g_free(step.terms);
     return good;
@@ -202,6 +213,8 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_run_options *op
         xlm_hardware_measure(&t->hardware);
         print_hardware(t);
         xlm_trainer_allocate(t);
+        if (options->profile)
+            xlm_trainer_profile(t);
         good = run_allocated(t, options, interrupted, error);
     }
     xlm_trainer_close(t);

@@ -10,6 +10,7 @@ typedef struct xlm_run_options {
     int resume;              /* XLM_RESUME_... */
     const char *resume_file; /* of XLM_RESUME_FILE */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
+    bool profile;            /* count where the time of a step goes, and print it in the end */
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;
 

@@ -88,6 +88,7 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
 
 static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, float *gradient, double *sums)
 {
+    xlm_profile_enter(t->profile, "clear gradients", false, sizeof(float) * (double)xlm_parameters_size(t->parameters));
     clear(gradient, xlm_parameters_size(t->parameters));
     for (int s = 0; s < inputs_of(t); s++) {
         if (!has_work(&input[s]))
@@ -105,6 +106,7 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
     for (int64_t i = 0; i < own; i++) {
         const int64_t j = granule_order(i, own), granule = t->comm->rank + j * t->comm->ranks;
         run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth++], sums + granule * t->job->objectives);
+        xlm_profile_enter(t->profile, "add granules", false, 0);
         for (int64_t carry = i; carry & 1; carry >>= 1, depth--)
             add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
     }
@@ -152,18 +154,25 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     GError *failure = NULL;
     xlm_pass_input *inputs = g_new0(xlm_pass_input, MAX(own, 1) * inputs_of(t));
     xlm_arena_reset(t->arena);
+    xlm_tape_profile(t->tape, t->profile); /* of steps alone, not of evaluations */
+    xlm_profile_enter(t->profile, "read instances", false, 0);
     for (int64_t j = 0; j < own && failure == NULL; j++)
         read_granule(t, t->comm->rank + j * t->comm->ranks, inputs + j * inputs_of(t), &failure);
 
+    xlm_profile_enter(t->profile, "agree on the step", false, 0);
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     if (good) {
         double *sums = g_new0(double, t->granules *t->job->objectives);
         run_granules(t, inputs, report->terms, sums);
+        xlm_profile_enter(t->profile, "exchange gradients", false, 0);
         xlm_comm_sum_gradients(t->comm, t->buffer[0], (size_t)xlm_parameters_size(t->parameters));
         report_losses(t, sums, report);
+        xlm_profile_enter(t->profile, "norm and update", false, 9 * sizeof(float) * (double)xlm_parameters_size(t->parameters));
         good = update(t, report, &failure);
         g_free(sums);
     }
+    xlm_profile_leave(t->profile);
+    xlm_tape_profile(t->tape, NULL);
     g_free(inputs);
     if (!good)
         g_propagate_error(error, failure);

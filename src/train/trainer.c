@@ -132,6 +132,8 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
         t->buffer[b] = xlm_pages_take(sizeof(float) * (size_t)xlm_parameters_size(t->parameters), "gradients");
 }
 
+void xlm_trainer_profile(xlm_trainer *trainer) { trainer->profile = xlm_profile_new(); }
+
 void xlm_trainer_close(xlm_trainer *trainer)
 {
     xlm_trainer *t = trainer;
@@ -145,6 +147,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
     g_free(t->buffer);
     xlm_arena_free(t->arena);
     xlm_tape_free(t->tape);
+    xlm_profile_free(t->profile);
     xlm_optimiser_free(t->optimiser);
     xlm_model_free(t->model);
     xlm_parameters_free(t->parameters);

@@ -36,6 +36,7 @@ typedef struct xlm_trainer {
     int buffers;
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in buffer[0] */
     int64_t step;           /* updates made */
+    xlm_profile *profile;   /* NULL: not asked for */
 } xlm_trainer;
 
 /* What one step did; the same on all ranks. */
@@ -65,6 +66,8 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
 int xlm_trainer_gradient_buffers(const xlm_trainer *trainer);
 /* Allocate everything and draw the initial parameters. */
 void xlm_trainer_allocate(xlm_trainer *trainer);
+/* Count from now on where the time of steps goes (trainer->profile). */
+void xlm_trainer_profile(xlm_trainer *trainer);
 /* The view of the run that checkpoints read and write. */
 xlm_run_state xlm_trainer_state(xlm_trainer *trainer);
 

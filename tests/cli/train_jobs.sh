@@ -149,6 +149,16 @@ rates constant 0.002
 run clipped 1 --set train.clip=1e-3 --set train.optimiser=lamb --set train.steps=3
 awk -F, '$3 == "total" && $10 < 0.01 { exit 1 }' clipped/metrics.csv || fail "the norm shown is the clipped one"
 
+# ---- profile: changes nothing, names the operators, and its shares add up ----
+run plain 2 --set train.steps=4 --set train.evaluate_every=2
+run profiled 2 --set train.steps=4 --set train.evaluate_every=2 --profile
+same plain profiled
+for row in 'linear' 'linear, back' 'attention, back' 'vocab_cross_entropy' 'exchange gradients' 'norm and update'; do
+    [ "$(grep -c "^$row  *[1-9]" profiled.log)" -eq 1 ] || fail "no row '$row' in the profile: $(tail -n 30 profiled.log)"
+done
+sed -n '/^profile of 3 steps/,$p' profiled.log | awk '/%/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/) sum += $i } END { exit !(sum > 98 && sum < 102) }' ||
+    fail "shares of the profile: $(tail -n 30 profiled.log)"
+
 # ---- models ----
 model() { # NAME SETTING...
     local name=$1 settings=() setting

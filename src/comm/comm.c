@@ -146,6 +146,12 @@ void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n)
     g_free(all);
 }
 
+void xlm_comm_merge_double(const xlm_comm *comm, double *values, int n)
+{
+    if (comm->ranks > 1)
+        MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, comm->mpi);
+}
+
 int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value)
 {
     int64_t below = 0;

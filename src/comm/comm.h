@@ -44,17 +44,12 @@ void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int n);
 void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int n);
 /* Sum of values over ranks in a fixed order of additions (rank 0 + rank 1 + ...): same bits on every rank and run. */
 void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n);
+/* The same for many values, in an order that MPI chooses: exact when at most one rank's value is not 0. */
+void xlm_comm_merge_double(const xlm_comm *comm, double *values, int n);
 /* Sum over all lower ranks (0 on rank 0). */
 int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value);
 /* Sum over the ranks of this node. */
 int64_t xlm_comm_sum_node(const xlm_comm *comm, int64_t value);
 void xlm_comm_barrier(const xlm_comm *comm);
-
-/* values[n] <- sum over ranks, the same bits on every rank and run. When the number of ranks R is a power of two the
- * additions follow recursive halving: at distance R/2 first (rank r with r XOR R/2), then R/4, ..., 1, each rank
- * holding ever smaller parts, and the sums are gathered the same way back. With granules dealt round robin (granule g
- * to rank g mod R) and a rank's granules added as xlm-mpi's trainer does, the tree of additions is the same for every
- * such R. For other R, MPI_Allreduce. */
-void xlm_comm_sum_gradients(const xlm_comm *comm, float *values, size_t n);
 
 #endif

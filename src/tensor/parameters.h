@@ -55,6 +55,10 @@ void xlm_tape_free(xlm_tape *tape);
 void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step);
 /* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward sweep. */
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
+/* In the sweep of this pass, call complete(data, from) after each operator: gradients[from, size) of the parameters will not be
+ * added to any more in it. `from` falls to 0 by the end. */
+typedef void xlm_tape_complete(void *data, int64_t from);
+void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data);
 /* The sweep, last operator first. */
 void xlm_tape_backward(xlm_tape *tape);
 /* Count the time of operators from now on in this profile (NULL: no more), which is the caller's. */

@@ -26,11 +26,13 @@ typedef struct variable {
     xlm_var var;
     xlm_tape *tape;
     bool leaf; /* a parameter: grad is the caller's */
+    int64_t end; /* of a parameter in the flat array; else 0 */
 } variable;
 
 typedef struct operation {
     const char *name;
     double bytes; /* that its way forth moves */
+    int64_t end;  /* in the flat array, of the parameters that this and earlier operators add gradients to */
     xlm_backward *backward;
     void *state;
     xlm_var *y;
@@ -48,6 +50,8 @@ struct xlm_tape {
     GArray *operations;  /* of operation */
     GPtrArray *leaves;   /* xlm_var of parameter i, or NULL when it was not asked for yet */
     buffer *free;
+    xlm_tape_complete *complete;
+    void *watcher;
     xlm_profile *profile;
     bool remembers;      /* the operator recorded last stands in operations */
     double bytes;        /* of the operator recorded last */
@@ -100,6 +104,7 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
     tape->training = training;
     tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);
     tape->sites = 0;
+    tape->complete = NULL;
     g_array_set_size(tape->operations, 0);
     g_ptr_array_set_size(tape->leaves, 0);
     g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
@@ -165,6 +170,7 @@ static xlm_var *new_leaf(xlm_tape *tape, int64_t rows, int64_t cols, int64_t sta
 {
     xlm_var *x = new_variable(tape, rows, cols);
     inner(x)->leaf = true;
+    inner(x)->end = start + rows * cols;
     x->value = xlm_parameters_values(tape->parameters) + start;
     if (tape->gradients != NULL)
         x->grad = tape->gradients + start;
@@ -225,7 +231,11 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     tape->remembers = y->grad != NULL;
     if (y->grad == NULL)
         return y;
-    operation o = {.name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
+    const guint before = tape->operations->len;
+    int64_t end = before > 0 ? g_array_index(tape->operations, operation, before - 1).end : 0;
+    for (int i = 0; i < n; i++)
+        end = MAX(end, inner(inputs[i])->end);
+    operation o = {.end = end, .name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
     if (open_inputs) {
         o.inputs = n;
         o.input = XLM_TAPE_TAKE(tape, xlm_var *, n);
@@ -334,18 +344,30 @@ void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)
         *grad += (xlm_real)factor;
 }
 
+static void go_back(const operation *o)
+{
+    for (int k = 0; k < o->inputs; k++)
+        xlm_grad_add(o->input[k]);
+    o->backward(o->state);
+    drop_gradient(o->y);
+}
+
+void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data)
+{
+    tape->complete = complete;
+    tape->watcher = data;
+}
+
 void xlm_tape_backward(xlm_tape *tape)
 {
     for (guint i = tape->operations->len; i-- > 0;) {
         const operation *o = &g_array_index(tape->operations, operation, i);
-        /* Nothing that a root depends on made use of it. */
-        if (o->y->grad == NOTHING)
-            continue;
         xlm_profile_enter(tape->profile, o->name, true, 2 * o->bytes);
-        for (int k = 0; k < o->inputs; k++)
-            xlm_grad_add(o->input[k]);
-        o->backward(o->state);
-        drop_gradient(o->y);
+        /* Otherwise nothing that a root depends on made use of it. */
+        if (o->y->grad != NOTHING)
+            go_back(o);
+        if (tape->complete != NULL)
+            tape->complete(tape->watcher, i > 0 ? g_array_index(tape->operations, operation, i - 1).end : 0);
     }
     xlm_profile_leave(tape->profile);
 }

@@ -17,9 +17,18 @@ enum { VERSION = 1 };
 enum { VALUES, FIRST_MOMENT, SECOND_MOMENT, ARRAYS };
 static const char *const prefixes[ARRAYS] = {"/model", "/optimiser/first_moment", "/optimiser/second_moment"};
 
-static float *array_of(const xlm_run_state *state, int array)
+static float *moment_of(const xlm_run_state *state, int array)
 {
-    return array == VALUES ? xlm_parameters_values(state->parameters) : array == FIRST_MOMENT ? state->first_moment : state->second_moment;
+    return array == FIRST_MOMENT ? state->first_moment : state->second_moment;
+}
+
+/* An array as a whole: of the moments, which ranks have pieces of, in the scratch memory. Collective. */
+static const float *whole_array(const xlm_run_state *state, int array)
+{
+    if (array == VALUES)
+        return xlm_parameters_values(state->parameters);
+    xlm_shards_gather(state->shards, moment_of(state, array), state->scratch);
+    return state->scratch;
 }
 
 /* ---- writing ---- */
@@ -58,7 +67,7 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
     if (!write_provenance(store, comm, s, error) || !xlm_model_attributes_write(store, s->model, error))
         return false;
     for (int a = 0; a < ARRAYS; a++)
-        if (!xlm_parameter_arrays_write(store, comm, prefixes[a], s->parameters, array_of(s, a), error))
+        if (!xlm_parameter_arrays_write(store, comm, prefixes[a], s->parameters, whole_array(s, a), error))
             return false;
     for (int k = 0; k < s->kept; k++)
         if (!write_kept(store, comm, &s->keep[k], error))
@@ -167,26 +176,22 @@ static bool read_array(const xlm_store *store, const char *prefix, const xlm_par
     return good;
 }
 
-static bool read_arrays(const xlm_store *store, const xlm_run_state *s, int arrays, float *const *into, GError **error)
+static bool read_whole(const xlm_store *store, const xlm_run_state *s, int array, float *whole, GError **error)
 {
-    for (int a = 0; a < arrays; a++)
-        for (int i = 0; i < xlm_parameters_count(s->parameters); i++) {
-            const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
-            if (!read_array(store, prefixes[a], p, into != NULL ? into[a] + p->start : array_of(s, a) + p->start, error))
-                return false;
-        }
+    for (int i = 0; i < xlm_parameters_count(s->parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
+        if (!read_array(store, prefixes[array], p, whole + p->start, error))
+            return false;
+    }
     return true;
 }
 
-/* Read everything into one array's memory, to meet damage before anything of the run is overwritten. */
+/* Read everything, into the scratch memory, to meet damage before anything of the run is overwritten. */
 static bool check_sums(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
-    float *scratch = g_try_new(float, xlm_parameters_size(s->parameters));
-    if (scratch == NULL)
-        return xlm_error_set(error, EX_OSERR, "out of memory for checking %s", xlm_store_path(store));
-    float *const into[ARRAYS] = {scratch, scratch, scratch};
-    bool good = read_arrays(store, s, ARRAYS, into, error);
-    g_free(scratch);
+    bool good = true;
+    for (int a = 0; a < ARRAYS && good; a++)
+        good = read_whole(store, s, a, s->scratch, error);
     for (int k = 0; k < s->kept && good; k++) {
         double *numbers = g_new(double, MAX(s->keep[k].n, 1));
         good = xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, numbers, error);
@@ -195,7 +200,7 @@ static bool check_sums(const xlm_store *store, const xlm_run_state *s, GError **
     return good;
 }
 
-static verdict read_file(const char *path, xlm_run_state *s, GError **error)
+static verdict check_file(const char *path, const xlm_run_state *s, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
@@ -207,51 +212,86 @@ static verdict read_file(const char *path, xlm_run_state *s, GError **error)
         v = strstr(why->message, "does not fit the job") != NULL ? UNFIT : DAMAGED;
         g_propagate_error(error, why);
     }
-    if (v == GOOD && (!check_sums(store, s, error) || !read_arrays(store, s, ARRAYS, NULL, error)))
+    if (v == GOOD && !check_sums(store, s, error))
         v = DAMAGED;
-    for (int k = 0; k < s->kept && v == GOOD; k++)
-        if (!xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, s->keep[k].numbers, error))
-            v = DAMAGED;
-    if (v == GOOD)
-        s->step = step;
     xlm_store_close(store);
     return v;
 }
 
 /* ---- reading, by all ---- */
 
-/* What rank 0 has read, to all. */
-static void share(const xlm_comm *comm, xlm_run_state *s)
+/* Rank 0 reads array after array of a file that was found good, and all take what is theirs. */
+static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
 {
-    for (int a = 0; a < ARRAYS; a++)
-        xlm_comm_broadcast(comm, 0, array_of(s, a), sizeof(float) * (size_t)xlm_parameters_size(s->parameters));
+    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(s->parameters);
+    for (int a = 0; a < ARRAYS; a++) {
+        GError *failure = NULL;
+        /* The gaps between parameters are zeros, and no file has them. */
+        memset(s->scratch, 0, bytes);
+        if (store != NULL)
+            read_whole(store, s, a, s->scratch, &failure);
+        if (!xlm_comm_agree(comm, &failure)) {
+            g_propagate_error(error, failure);
+            return false;
+        }
+        xlm_comm_broadcast(comm, 0, s->scratch, bytes);
+        if (a == VALUES)
+            memcpy(xlm_parameters_values(s->parameters), s->scratch, bytes);
+        else
+            xlm_shards_take(s->shards, s->scratch, moment_of(s, a));
+    }
+    return true;
+}
+
+static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
+{
+    GError *failure = NULL;
+    if (store != NULL)
+        check_format(store, &s->step, &failure);
+    for (int k = 0; store != NULL && k < s->kept && failure == NULL; k++)
+        xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, s->keep[k].numbers, &failure);
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        return false;
+    }
     for (int k = 0; k < s->kept; k++)
         xlm_comm_broadcast(comm, 0, s->keep[k].numbers, sizeof(double) * (size_t)s->keep[k].n);
     xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);
+    return true;
+}
+
+static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
+{
+    GError *failure = NULL;
+    xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
+    const bool good = xlm_comm_agree(comm, &failure) && take_arrays(comm, store, state, &failure) &&
+                      take_rest(comm, store, state, &failure);
+    xlm_store_close(store);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
 }
 
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
 {
     GError *failure = NULL;
     if (comm->rank == 0)
-        read_file(path, state, &failure);
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
-        return false;
-    }
-    share(comm, state);
-    return true;
+        check_file(path, state, &failure);
+    if (xlm_comm_agree(comm, &failure))
+        return take_file(comm, path, state, error);
+    g_propagate_error(error, failure);
+    return false;
 }
 
 /* The newest good one of a directory, by rank 0. */
-static char *read_newest(const char *directory, xlm_run_state *state, GError **error)
+static char *find_newest(const char *directory, const xlm_run_state *state, GError **error)
 {
     GArray *steps = xlm_checkpoint_steps(directory);
     char *found = NULL;
     for (guint i = steps->len; i-- > 0 && found == NULL;) {
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         GError *why = NULL;
-        const verdict v = read_file(path, state, &why);
+        const verdict v = check_file(path, state, &why);
         if (v == GOOD) {
             found = path;
             break;
@@ -275,7 +315,7 @@ static char *read_newest(const char *directory, xlm_run_state *state, GError **e
 bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found, GError **error)
 {
     GError *failure = NULL;
-    *found = comm->rank == 0 ? read_newest(directory, state, &failure) : NULL;
+    *found = comm->rank == 0 ? find_newest(directory, state, &failure) : NULL;
     if (!xlm_comm_agree(comm, &failure)) {
         g_propagate_error(error, failure);
         return false;
@@ -290,8 +330,7 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
         return true;
     }
     *found = path;
-    share(comm, state);
-    return true;
+    return take_file(comm, path, state, error);
 }
 
 /* ---- for tools ---- */
@@ -312,7 +351,7 @@ static bool load(xlm_loaded_model *m, const xlm_store *store, GError **error)
         if (!good)
             return false;
     }
-    return read_arrays(store, &state, VALUES + 1, NULL, error);
+    return read_whole(store, &state, VALUES, xlm_parameters_values(m->parameters), error);
 }
 
 xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error)

@@ -18,7 +18,7 @@
 #ifndef XLM_TRAIN_CHECKPOINT_H
 #define XLM_TRAIN_CHECKPOINT_H
 
-#include "comm/comm.h"
+#include "comm/shards.h"
 #include "nn/model.h"
 #include "store/store.h"
 #include "text/vocabulary.h"
@@ -34,7 +34,9 @@ typedef struct xlm_kept_state {
 typedef struct xlm_run_state {
     const xlm_model_config *model;
     xlm_parameters *parameters;
-    float *first_moment, *second_moment; /* layout of the parameters */
+    const xlm_shards *shards;            /* which pieces of the moments this rank has */
+    float *first_moment, *second_moment; /* [shards->own] */
+    float *scratch;                      /* [size of the parameters], for the checkpoint's use */
     const char *optimiser;               /* "adamw" */
     int64_t step;
     uint64_t seed;

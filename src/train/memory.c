@@ -72,10 +72,10 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
 {
     const xlm_trainer *t = trainer;
     const uint64_t flat = (uint64_t)xlm_parameters_size(t->parameters) * sizeof(float);
-    xlm_memory_estimate e = {.parameters = flat, .moments = 2 * flat, .pass = largest_pass(t)};
+    xlm_memory_estimate e = {.parameters = flat, .pass = largest_pass(t)};
+    e.moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(xlm_parameters_size(t->parameters), t->comm->ranks);
     e.gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(t);
-    /* Two ranks or more: the half that arrives in an exchange. */
-    const uint64_t exchange = t->comm->ranks > 1 ? flat / 2 : 0;
+    const uint64_t exchange = xlm_exchange_bytes(xlm_parameters_size(t->parameters), t->comm->ranks);
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
     e.total = e.parameters + e.moments + e.gradients + e.pass + exchange + program;
     e.node_needed = (uint64_t)xlm_comm_sum_node(t->comm, (int64_t)e.total);

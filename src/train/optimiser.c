@@ -8,22 +8,46 @@
 
 #include "base/pages.h"
 
-enum { CHUNK = 16384 }; /* elements in one partial sum, whatever the thread count */
+enum { CHUNK = XLM_SHARD_UNIT }; /* elements in one partial sum: of one owner */
+
+/* What a chunk has of one parameter. */
+typedef struct stretch {
+    int parameter;
+    int64_t start, n; /* in the flat array */
+} stretch;
 
 static float *new_moment(int64_t size)
 {
-    float *moment = xlm_pages_take(sizeof(float) * (size_t)size, "the optimiser");
+    float *moment = xlm_pages_take(sizeof(float) * (size_t)MAX(size, 1), "the optimiser");
     memset(moment, 0, sizeof(float) * (size_t)size);
     return moment;
 }
 
-xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters)
+static GArray *cut_into_stretches(const xlm_parameters *parameters)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(stretch));
+    for (int p = 0; p < xlm_parameters_count(parameters); p++) {
+        const xlm_parameter *parameter = xlm_parameters_get(parameters, p);
+        const int64_t end = parameter->start + parameter->rows * parameter->cols;
+        for (int64_t start = parameter->start; start < end;) {
+            const int64_t next = MIN(end, (start / CHUNK + 1) * CHUNK);
+            const stretch one = {.parameter = p, .start = start, .n = next - start};
+            g_array_append_val(all, one);
+            start = next;
+        }
+    }
+    return all;
+}
+
+xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters, const xlm_shards *shards)
 {
     xlm_optimiser *o = g_new0(xlm_optimiser, 1);
     o->config = *config;
     o->parameters = parameters;
-    o->first_moment = new_moment(xlm_parameters_size(parameters));
-    o->second_moment = new_moment(xlm_parameters_size(parameters));
+    o->shards = *shards;
+    o->first_moment = new_moment(shards->own);
+    o->second_moment = new_moment(shards->own);
+    o->stretches = cut_into_stretches(parameters);
     return o;
 }
 
@@ -33,6 +57,7 @@ void xlm_optimiser_free(xlm_optimiser *optimiser)
         return;
     free(optimiser->first_moment);
     free(optimiser->second_moment);
+    g_array_free(optimiser->stretches, TRUE);
     g_free(optimiser);
 }
 
@@ -51,33 +76,34 @@ double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64
     }
 }
 
-/* Σ x² over [0, n), in double, chunk by chunk. */
+/* Σ x² over at most a chunk, in double. */
 static double sum_of_squares(const float *x, int64_t n)
 {
-    const int64_t chunks = (n + CHUNK - 1) / CHUNK;
-    double *part = g_new(double, MAX(chunks, 1));
+    double sum[8] = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int lane = 0; lane < 8; lane++)
+            sum[lane] += (double)x[i + lane] * x[i + lane];
+    for (; i < n; i++)
+        sum[0] += (double)x[i] * x[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+static bool is_own(const xlm_shards *shards, int64_t element) { return xlm_shards_owner(shards, element) == shards->comm->rank; }
+
+double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
+{
+    const int64_t chunks = (shards->size + CHUNK - 1) / CHUNK;
+    double *part = g_new0(double, MAX(chunks, 1)), total = 0;
 #pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < chunks; c++) {
-        const int64_t end = MIN(n, (c + 1) * CHUNK);
-        double sum[8] = {0};
-        int64_t i = c * CHUNK;
-        for (; i + 8 <= end; i += 8)
-            for (int lane = 0; lane < 8; lane++)
-                sum[lane] += (double)x[i + lane] * x[i + lane];
-        for (; i < end; i++)
-            sum[0] += (double)x[i] * x[i];
-        part[c] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-    }
-    double total = 0;
+    for (int64_t c = 0; c < chunks; c++)
+        if (is_own(shards, c * CHUNK))
+            part[c] = sum_of_squares(gradient + c * CHUNK, MIN(CHUNK, shards->size - c * CHUNK));
+    xlm_comm_merge_double(shards->comm, part, (int)chunks);
     for (int64_t c = 0; c < chunks; c++)
         total += part[c];
     g_free(part);
-    return total;
-}
-
-double xlm_gradient_norm(const xlm_parameters *parameters, const float *gradient)
-{
-    return sqrt(sum_of_squares(gradient, xlm_parameters_size(parameters)));
+    return sqrt(total);
 }
 
 typedef struct coefficients {
@@ -98,18 +124,42 @@ static void update_elements(const coefficients k, float in_gradient, float decou
     }
 }
 
-static void apply_direction(int64_t n, float *w, const float *r, double rate)
+static const stretch *stretch_at(const xlm_optimiser *o, int64_t i) { return &g_array_index(o->stretches, stretch, i); }
+
+/* w ← w − rate (|w| / |r|) r, a parameter each; r is what update_elements left in the gradient. Own stretches. */
+static void apply_directions(const xlm_optimiser *o, float *values, const float *direction, double rate)
 {
-    const double w_norm = sqrt(sum_of_squares(w, n)), r_norm = sqrt(sum_of_squares(r, n));
-    const float scaled = (float)(rate * (w_norm > 0 && r_norm > 0 ? w_norm / r_norm : 1));
+    const int64_t n = o->stretches->len;
+    const int parameters = xlm_parameters_count(o->parameters);
+    double *part = g_new0(double, 2 * MAX(n, 1)), *norm = g_new0(double, 2 * MAX(parameters, 1));
 #pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        const stretch *s = stretch_at(o, i);
+        if (!is_own(&o->shards, s->start))
+            continue;
+        part[2 * i] = sum_of_squares(values + s->start, s->n);
+        part[2 * i + 1] = sum_of_squares(direction + s->start, s->n);
+    }
+    xlm_comm_merge_double(o->shards.comm, part, (int)(2 * n));
     for (int64_t i = 0; i < n; i++)
-        w[i] -= scaled * r[i];
+        for (int k = 0; k < 2; k++)
+            norm[2 * stretch_at(o, i)->parameter + k] += part[2 * i + k];
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        const stretch *s = stretch_at(o, i);
+        const double w = sqrt(norm[2 * s->parameter]), r = sqrt(norm[2 * s->parameter + 1]);
+        const float scaled = (float)(rate * (w > 0 && r > 0 ? w / r : 1));
+        for (int64_t k = s->start; is_own(&o->shards, s->start) && k < s->start + s->n; k++)
+            values[k] -= scaled * direction[k];
+    }
+    g_free(part);
+    g_free(norm);
 }
 
 void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate)
 {
-    const xlm_optimiser_config *c = &optimiser->config;
+    const xlm_optimiser *o = optimiser;
+    const xlm_optimiser_config *c = &o->config;
     const coefficients k = {
         .factor = (float)factor,
         .beta1 = (float)c->beta1,
@@ -119,19 +169,18 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         .epsilon = (float)c->epsilon,
         .rate = c->algorithm == XLM_OPTIMISER_LAMB ? 0 : (float)learning_rate,
     };
-    const bool adam = c->algorithm == XLM_OPTIMISER_ADAM, lamb = c->algorithm == XLM_OPTIMISER_LAMB;
-    float *values = xlm_parameters_values(optimiser->parameters);
-    for (int p = 0; p < xlm_parameters_count(optimiser->parameters); p++) {
-        const xlm_parameter *parameter = xlm_parameters_get(optimiser->parameters, p);
-        const int64_t n = parameter->rows * parameter->cols, start = parameter->start;
-        const float decay = parameter->decay ? (float)c->weight_decay : 0;
+    const bool adam = c->algorithm == XLM_OPTIMISER_ADAM;
+    float *values = xlm_parameters_values(o->parameters);
 #pragma omp parallel for schedule(static)
-        for (int64_t chunk = 0; chunk < n; chunk += CHUNK) {
-            const int64_t at = start + chunk;
-            update_elements(k, adam ? decay : 0, adam ? 0 : decay, MIN(CHUNK, n - chunk), values + at, gradient + at,
-                            optimiser->first_moment + at, optimiser->second_moment + at);
-        }
-        if (lamb)
-            apply_direction(n, values + start, gradient + start, learning_rate);
+    for (int64_t i = 0; i < (int64_t)o->stretches->len; i++) {
+        const stretch *s = stretch_at(o, i);
+        if (!is_own(&o->shards, s->start))
+            continue;
+        const float decay = xlm_parameters_get(o->parameters, s->parameter)->decay ? (float)c->weight_decay : 0;
+        const int64_t place = xlm_shards_place(&o->shards, s->start);
+        update_elements(k, adam ? decay : 0, adam ? 0 : decay, s->n, values + s->start, gradient + s->start,
+                        o->first_moment + place, o->second_moment + place);
     }
+    if (c->algorithm == XLM_OPTIMISER_LAMB)
+        apply_directions(o, values, gradient, learning_rate);
 }

@@ -1,12 +1,14 @@
 /* xlm-mpi: optimisers, learning-rate schedules and clipping. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All work on flat arrays of the layout of the parameters, with sums over fixed chunks, so every rank and thread count
+ * A rank holds the moments of the elements it owns (comm/shards.h), and updates these. Sums run over fixed chunks of the flat
+ * array of parameters, each made by its owner, and are added up in the order of the chunks, so any number of ranks and threads
  * makes the same update from the same gradient. */
 #ifndef XLM_TRAIN_OPTIMISER_H
 #define XLM_TRAIN_OPTIMISER_H
 
 #include <stdbool.h>
 
+#include "comm/shards.h"
 #include "tensor/parameters.h"
 
 enum { XLM_OPTIMISER_ADAMW, XLM_OPTIMISER_ADAM, XLM_OPTIMISER_LAMB };
@@ -26,11 +28,13 @@ typedef struct xlm_optimiser_config {
 typedef struct xlm_optimiser {
     xlm_optimiser_config config;
     xlm_parameters *parameters;
-    float *first_moment, *second_moment; /* [size] */
+    xlm_shards shards;
+    float *first_moment, *second_moment; /* [shards.own] */
+    GArray *stretches;                   /* of the parameters, chunk by chunk; see optimiser.c */
 } xlm_optimiser;
 
-/* Moments of zero. */
-xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters);
+/* Moments of zero. shards: of an array with the layout of the parameters. */
+xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters, const xlm_shards *shards);
 void xlm_optimiser_free(xlm_optimiser *optimiser);
 
 /* Learning rate of update number `step` (0, 1, ...) of `steps`: warm-up peak·(step+1)/warmup, then
@@ -39,11 +43,12 @@ void xlm_optimiser_free(xlm_optimiser *optimiser);
  *   constant      peak */
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
 
-/* L2 norm of the flat gradient, in double. NaN or infinite when the gradient is not finite. */
-double xlm_gradient_norm(const xlm_parameters *parameters, const float *gradient);
+/* L2 norm of the flat gradient, in double, of which each rank's own pieces are looked at. NaN or infinite when the gradient is not
+ * finite. Collective. */
+double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
 
-/* Update number `step` with the gradient times `factor` (the clipping factor min(1, clip / norm)). The gradient's array
- * is used as scratch.
+/* Update number `step` of the own pieces with the gradient times `factor` (the clipping factor min(1, clip / norm)). The
+ * gradient's array is used as scratch. The other pieces of the parameters are then out of date (xlm_shards_share). Collective.
  *   m ← β₁ m + (1−β₁) g,  v ← β₂ v + (1−β₂) g²,  u = (m / (1−β₁ᵗ)) / (sqrt(v / (1−β₂ᵗ)) + ε),  t = step + 1
  *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019
  *   adam   the same with g + λ w in place of g, w ← w − lr u     Kingma & Ba 2015

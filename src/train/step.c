@@ -86,34 +86,76 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
     return good || xlm_comm_agree(t->comm, error);
 }
 
-static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, float *gradient, double *sums)
+/* The last sweep of a step on this rank: what it completes is added to the granules before it and goes to the other ranks. */
+struct last_sweep {
+    xlm_trainer *trainer;
+    int depth;         /* buffers that are added up: the last granule's is the highest */
+    int64_t completed; /* elements from here on are dealt with */
+};
+
+static void complete(void *data, int64_t from)
+{
+    struct last_sweep *last = data;
+    xlm_trainer *t = last->trainer;
+    xlm_profile_enter(t->profile, "exchange, in the sweep", false, 0);
+    if (from < last->completed) {
+        for (int b = last->depth - 1; b > 0; b--)
+            add_into(t->buffer[b - 1] + from, t->buffer[b] + from, last->completed - from);
+        last->completed = from;
+    }
+    xlm_exchange_ready(t->exchange, last->completed);
+}
+
+/* The last of this granule's inputs that an objective learns from; -1: none. */
+static int last_input(xlm_trainer *t, const xlm_pass_input *input)
+{
+    for (int s = inputs_of(t) - 1; s >= 0; s--)
+        for (int k = 0; has_work(&input[s]) && k < t->job->objectives; k++)
+            if (xlm_pass_count(t, &input[s], k) > 0)
+                return s;
+    return -1;
+}
+
+/* last: NULL unless it is this rank's last granule. */
+static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, float *gradient, double *sums,
+                        struct last_sweep *last)
 {
     xlm_profile_enter(t->profile, "clear gradients", false, sizeof(float) * (double)xlm_parameters_size(t->parameters));
     clear(gradient, xlm_parameters_size(t->parameters));
+    const int watched = last != NULL ? last_input(t, input) : -1;
     for (int s = 0; s < inputs_of(t); s++) {
         if (!has_work(&input[s]))
             continue;
         xlm_tape_begin(t->tape, gradient, true, t->setup.seed, (uint64_t)t->step);
+        if (s == watched)
+            xlm_tape_watch(t->tape, complete, last);
         xlm_pass_run(t, &input[s], totals, true, sums, NULL, NULL);
     }
 }
 
-/* All granules of this rank; their sum ends in buffer[0]. sums: [granules x objectives], own granules' rows filled in. */
+/* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x objectives], own
+ * granules' rows filled in. */
 static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
 {
     const int64_t own = own_granules(t), size = xlm_parameters_size(t->parameters);
     int depth = 0;
+    xlm_exchange_begin(t->exchange, t->buffer[0]);
+    struct last_sweep last = {.trainer = t, .completed = size};
     for (int64_t i = 0; i < own; i++) {
         const int64_t j = granule_order(i, own), granule = t->comm->rank + j * t->comm->ranks;
-        run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth++], sums + granule * t->job->objectives);
+        const bool is_last = i == own - 1;
+        last.depth = ++depth;
+        run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth - 1], sums + granule * t->job->objectives,
+                    is_last ? &last : NULL);
         xlm_profile_enter(t->profile, "add granules", false, 0);
-        for (int64_t carry = i; carry & 1; carry >>= 1, depth--)
+        for (int64_t carry = i; !is_last && (carry & 1) != 0; carry >>= 1, depth--)
             add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
     }
-    for (; depth > 1; depth--)
-        add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
     if (own == 0)
         clear(t->buffer[0], size);
+    complete(&last, 0);
+    xlm_profile_enter(t->profile, "exchange, waited for", false, 0);
+    xlm_exchange_end(t->exchange);
 }
 
 /* Global means, from the sums of each granule in the order of the granules. */
@@ -135,7 +177,8 @@ static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *r
 static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
 {
     float *gradient = t->buffer[0];
-    report->gradient_norm = xlm_gradient_norm(t->parameters, gradient);
+    xlm_profile_enter(t->profile, "gradient norm", false, sizeof(float) * (double)t->shards.own);
+    report->gradient_norm = xlm_gradient_norm(&t->shards, gradient);
     report->learning_rate = xlm_learning_rate(&t->job->train.optimiser, t->step, t->job->train.steps);
     if (!isfinite(report->loss) || !isfinite(report->gradient_norm))
         return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (loss %g, gradient norm %g); "
@@ -143,7 +186,10 @@ static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
                              t->step + 1, isfinite(report->loss) ? "gradient" : "loss", report->loss, report->gradient_norm);
     const double clip = t->job->train.optimiser.clip;
     const double factor = clip > 0 && report->gradient_norm > clip ? clip / report->gradient_norm : 1;
+    xlm_profile_enter(t->profile, "update", false, 8 * sizeof(float) * (double)t->shards.own);
     xlm_optimiser_update(t->optimiser, gradient, factor, t->step, report->learning_rate);
+    xlm_profile_enter(t->profile, "share parameters", false, 0);
+    xlm_shards_share(&t->shards, xlm_parameters_values(t->parameters));
     t->step++;
     return true;
 }
@@ -164,10 +210,7 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     if (good) {
         double *sums = g_new0(double, t->granules *t->job->objectives);
         run_granules(t, inputs, report->terms, sums);
-        xlm_profile_enter(t->profile, "exchange gradients", false, 0);
-        xlm_comm_sum_gradients(t->comm, t->buffer[0], (size_t)xlm_parameters_size(t->parameters));
         report_losses(t, sums, report);
-        xlm_profile_enter(t->profile, "norm and update", false, 9 * sizeof(float) * (double)xlm_parameters_size(t->parameters));
         good = update(t, report, &failure);
         g_free(sums);
     }

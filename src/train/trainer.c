@@ -123,7 +123,9 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     xlm_trainer *t = trainer;
     xlm_parameters_seal(t->parameters);
     xlm_parameters_initialise(t->parameters, t->setup.seed);
-    t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters);
+    t->shards = xlm_shards_of(t->comm, xlm_parameters_size(t->parameters));
+    t->exchange = xlm_exchange_new(&t->shards);
+    t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
     t->arena = xlm_arena_new();
     t->buffers = xlm_trainer_gradient_buffers(t);
@@ -149,6 +151,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
     xlm_tape_free(t->tape);
     xlm_profile_free(t->profile);
     xlm_optimiser_free(t->optimiser);
+    xlm_exchange_free(t->exchange);
     xlm_model_free(t->model);
     xlm_parameters_free(t->parameters);
     for (int s = 0; t->stream != NULL && s < t->job->streams; s++) {
@@ -171,6 +174,8 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
     return (xlm_run_state){
         .model = &trainer->config,
         .parameters = trainer->parameters,
+        .shards = &trainer->shards,
+        .scratch = trainer->buffer[0],
         .first_moment = trainer->optimiser->first_moment,
         .second_moment = trainer->optimiser->second_moment,
         .optimiser = names[trainer->job->train.optimiser.algorithm],

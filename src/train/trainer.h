@@ -2,13 +2,13 @@
  *
  * A step has a fixed list of instances of each stream (corpus/stream.h), cut into G granules, a power of two: granule g
  * has instances [g·B/G, (g+1)·B/G) of every stream, one forward and backward pass each, and goes to rank g mod R.
- * A rank adds its granules' gradients pairwise (granule j of its K with j + K/2 first, then K/4, ...), ranks then add theirs by
- * recursive halving (xlm_comm_sum_gradients). For R and G powers of two, R <= G, the tree of additions is one and the same, so
+ * A rank adds its granules' gradients pairwise (granule j of its K with j + K/2 first, then K/4, ...), ranks then add theirs
+ * likewise (comm/shards.h). For R and G powers of two, R <= G, the tree of additions is one and the same, so
  * the run's bits do not depend on R. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
 #ifndef XLM_TRAIN_TRAINER_H
 #define XLM_TRAIN_TRAINER_H
 
-#include "comm/comm.h"
+#include "comm/shards.h"
 #include "tensor/hardware.h"
 #include "train/checkpoint.h"
 #include "train/job.h"
@@ -30,11 +30,13 @@ typedef struct xlm_trainer {
     xlm_hardware hardware;
 
     /* from xlm_trainer_allocate on */
+    xlm_shards shards;      /* which pieces of the flat arrays this rank updates */
+    xlm_exchange *exchange;
     xlm_optimiser *optimiser;
     xlm_tape *tape;
     xlm_arena *arena;       /* the batches of a step */
     int buffers;
-    float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in buffer[0] */
+    float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
     xlm_profile *profile;   /* NULL: not asked for */
 } xlm_trainer;

@@ -56,6 +56,7 @@ typedef struct run {
     xlm_model *model;
     xlm_vocabulary *vocabulary;
     xlm_kept_state kept[2];
+    xlm_shards shards;
     xlm_run_state state;
 } run;
 
@@ -99,8 +100,11 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     xlm_parameters_seal(p);
     r->kept[0] = (xlm_kept_state){"/objectives/contrast/queue", g_new0(double, QUEUE), QUEUE};
     r->kept[1] = (xlm_kept_state){"/objectives/contrast/head", g_new0(double, 1), 1};
-    const size_t size = (size_t)xlm_parameters_size(p);
-    r->state = (xlm_run_state){.model = &r->config, .parameters = p, .first_moment = g_new0(float, size),
+    /* Every rank has the whole moments, as a job of one rank has. */
+    static const xlm_comm alone = {.ranks = 1, .local_ranks = 1};
+    r->shards = xlm_shards_of(&alone, xlm_parameters_size(p));
+    const size_t size = (size_t)r->shards.own;
+    r->state = (xlm_run_state){.model = &r->config, .parameters = p, .shards = &r->shards, .scratch = g_new0(float, size), .first_moment = g_new0(float, size),
                                .second_moment = g_new0(float, size), .optimiser = "adamw", .seed = 7, .corpus_digest = 0xfedcba9876543210u,
                                .job_text = "[model]\nlayers = 1\n", .vocabulary = r->vocabulary, .kept = with_queue ? 2 : 1,
                                .keep = r->kept};
@@ -114,6 +118,7 @@ static void free_run(run *r)
     xlm_vocabulary_free(r->vocabulary);
     g_free(r->state.first_moment);
     g_free(r->state.second_moment);
+    g_free(r->state.scratch);
     g_free(r->kept[0].numbers);
     g_free(r->kept[1].numbers);
     g_free(r);

@@ -1,9 +1,10 @@
 /* xlm-mpi: exchanges between ranks; run on 1, 2, 3, 4 and more ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "comm/comm.h"
+#include "comm/shards.h"
 
 static int failures;
 
@@ -33,37 +34,97 @@ static float folded(int n, size_t i)
     return x[0];
 }
 
-static void gradients_add_along_the_same_tree(const xlm_comm *comm, size_t n)
+enum { GRANULES = 16 };
+
+static bool folds(const xlm_comm *comm) { return (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= GRANULES; }
+
+/* Element i of this rank's sum over its granules. */
+static float own_sum(const xlm_comm *comm, size_t i)
 {
-    enum { GRANULES = 16 };
-    const bool power = (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= GRANULES;
-    const int own = power ? GRANULES / comm->ranks : 1;
+    const int own = folds(comm) ? GRANULES / comm->ranks : 1;
+    float x[GRANULES];
+    for (int j = 0; j < own; j++)
+        x[j] = drawn(comm->rank + j * comm->ranks, i);
+    for (int half = own / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            x[j] += x[j + half];
+    return x[0];
+}
+
+static void check_sum(const xlm_comm *comm, size_t i, float value)
+{
+    if (folds(comm)) {
+        CHECK(value == folded(GRANULES, i));
+        return;
+    }
+    double sum = 0, size = 0;
+    for (int r = 0; r < comm->ranks; r++) {
+        sum += drawn(r, i);
+        size += fabs(drawn(r, i));
+    }
+    CHECK(fabs(value - sum) <= 1e-6 * size);
+}
+
+/* Sums arrive at the owners, whatever becomes complete when; then all have all. Twice, as in two steps. */
+static void sums_add_along_the_same_tree(const xlm_comm *comm, int64_t n, int64_t stride)
+{
+    const xlm_shards shards = xlm_shards_of(comm, n);
+    xlm_exchange *exchange = xlm_exchange_new(&shards);
     float *values = g_new0(float, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        float x[GRANULES];
-        for (int j = 0; j < own; j++)
-            x[j] = drawn(comm->rank + j * comm->ranks, i);
-        for (int half = own / 2; half > 0; half /= 2)
-            for (int j = 0; j < half; j++)
-                x[j] += x[j + half];
-        values[i] = x[0];
-    }
-    values[n] = 42; /* must not be touched */
-    xlm_comm_sum_gradients(comm, values, n);
-    CHECK(values[n] == 42);
-    for (size_t i = 0; i < n && failures == 0; i++) {
-        if (power) {
-            CHECK(values[i] == folded(GRANULES, i));
-        } else {
-            double sum = 0, size = 0;
-            for (int r = 0; r < comm->ranks; r++) {
-                sum += drawn(r, i);
-                size += drawn(r, i) > 0 ? drawn(r, i) : -drawn(r, i);
-            }
-            CHECK(values[i] - sum <= 1e-6 * size && sum - values[i] <= 1e-6 * size);
+    for (int round = 0; round < 2; round++) {
+        values[n] = 42; /* must not be touched */
+        xlm_exchange_begin(exchange, values);
+        for (int64_t from = n; from > 0;) {
+            const int64_t next = MAX(0, from - stride * (1 + comm->rank));
+            for (int64_t i = next; i < from; i++)
+                values[i] = own_sum(comm, (size_t)i);
+            from = next;
+            xlm_exchange_ready(exchange, from);
         }
+        xlm_exchange_end(exchange);
+        for (int64_t i = 0; i < n && failures == 0; i++)
+            if (xlm_shards_owner(&shards, i) == comm->rank)
+                check_sum(comm, (size_t)i, values[i]);
+        xlm_shards_share(&shards, values);
+        CHECK(values[n] == 42);
+        for (int64_t i = 0; i < n && failures == 0; i++)
+            check_sum(comm, (size_t)i, values[i]);
     }
+    const xlm_exchange_report report = xlm_exchange_get_report(exchange);
+    CHECK(report.waited >= 0 && report.seconds >= 0 && (comm->ranks > 1 || report.bytes == 0));
+    double bytes = report.bytes;
+    xlm_comm_sum_double(comm, &bytes, 1);
+    CHECK(bytes == 2 * sizeof(float) * (double)n * (comm->ranks - 1));
+    xlm_exchange_free(exchange);
     g_free(values);
+}
+
+static void pieces_are_kept_and_brought_together(const xlm_comm *comm, int64_t n)
+{
+    const xlm_shards shards = xlm_shards_of(comm, n);
+    float *whole = g_new0(float, n), *own = g_new0(float, shards.own + 1);
+    int64_t owned = 0, all;
+    CHECK(shards.own <= xlm_shards_most(n, comm->ranks));
+    for (int64_t i = 0; i < n; i++) {
+        whole[i] = drawn(1, (size_t)i);
+        CHECK(xlm_shards_owner(&shards, i) == xlm_shards_owner(&shards, i / XLM_SHARD_UNIT * XLM_SHARD_UNIT));
+        owned += xlm_shards_owner(&shards, i) == comm->rank;
+    }
+    all = owned;
+    xlm_comm_sum_int64(comm, &all, 1);
+    CHECK(all == n && owned <= shards.own);
+    own[shards.own] = 42;
+    xlm_shards_take(&shards, whole, own);
+    CHECK(own[shards.own] == 42);
+    for (int64_t i = 0; i < n && failures == 0; i++)
+        if (xlm_shards_owner(&shards, i) == comm->rank)
+            CHECK(own[xlm_shards_place(&shards, i)] == whole[i]);
+    memset(whole, 0, sizeof *whole * (size_t)n);
+    xlm_shards_gather(&shards, own, whole);
+    for (int64_t i = 0; i < n && failures == 0; i++)
+        CHECK(whole[i] == drawn(1, (size_t)i));
+    g_free(own);
+    g_free(whole);
 }
 
 static void errors_become_everyone_s(const xlm_comm *comm)
@@ -138,9 +199,11 @@ int main(int argc, char **argv)
 {
     xlm_comm opened, *comm = &opened;
     xlm_comm_open(comm, "comm_test", &argc, &argv);
-    static const size_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001};
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
-        gradients_add_along_the_same_tree(comm, sizes[i]);
+    static const int64_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001, 655361};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        sums_add_along_the_same_tree(comm, sizes[i], sizes[i] / 7 + 1);
+        pieces_are_kept_and_brought_together(comm, sizes[i]);
+    }
     errors_become_everyone_s(comm);
     bytes_reach_everyone(comm);
     numbers_add_up(comm);

@@ -55,6 +55,9 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
 /* The sweep, last operator first. */
 void xlm_tape_backward(xlm_tape *tape);
+/* From the next pass on: segments (tensor/tape.h) keep their results only, and are computed again in the sweep. Off at first. */
+void xlm_tape_recompute(xlm_tape *tape, bool recompute);
+/* The most that a pass has taken. */
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);
 
 #endif

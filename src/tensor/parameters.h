@@ -55,9 +55,9 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
 /* The sweep, last operator first. */
 void xlm_tape_backward(xlm_tape *tape);
-/* From the next pass on: segments (tensor/tape.h) keep their results only, and are computed again in the sweep. Off at first. */
+/* Between passes: let segments (tensor/tape.h) keep their results only and be computed again in the sweep. Off at first. */
 void xlm_tape_recompute(xlm_tape *tape, bool recompute);
-/* The most that a pass has taken. */
+/* The most that a pass has taken, what was recomputed included. */
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);
 
 #endif

@@ -75,9 +75,9 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed);
 /* A part of a network with one input and one result of as many rows. It must do the same at each call. */
 typedef xlm_var *xlm_segment(xlm_tape *tape, xlm_var *x, const void *data);
 
-/* y = run(tape, x, data), with x's keys. When the tape recomputes (xlm_tape_recompute), nothing else that run makes is kept: it is run
- * again in the sweep, with the same draws, and to the same bits. data must live as long as the pass. A segment inside of a
- * segment is a part of that. */
+/* y = run(tape, x, data), with x's keys. When the tape recomputes (xlm_tape_recompute), nothing else that run makes is
+ * kept: it is run again in the sweep, with the same draws, and to the same bits. data must live as long as the pass. A
+ * segment inside of a segment is a part of that. */
 xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data);
 
 /* ---- random draws ---- */

@@ -69,7 +69,7 @@ static struct outcome run(const struct setup *s, const xlm_batch *b, bool recomp
     return o;
 }
 
-/* Of recomputing against keeping, in bytes of results. */
+/* Recomputing makes the bits that keeping makes, in less memory. */
 static void compare(const struct setup *s, const xlm_batch *b, int objectives, bool with_gradients)
 {
     struct outcome kept = run(s, b, false, objectives, with_gradients), again = run(s, b, true, objectives, with_gradients);

@@ -3,6 +3,7 @@
 
 #include "nn/parts.h"
 #include "tensor/parameters.h"
+#include "tensor/tape.h"
 
 static xlm_var *parameter(xlm_tape *tape, const char *prefix, const char *name)
 {
@@ -52,15 +53,25 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch
     return c->embedding_size == c->hidden_size ? x : xlm_model_linear(tape, "embeddings/projection", x);
 }
 
-static xlm_var *attend(const xlm_model *m, const xlm_layer_names *n, xlm_tape *tape, const xlm_batch *batch, xlm_var *x)
+/* What a layer needs beside its input. */
+struct layer {
+    const xlm_model *model;
+    const xlm_layer_names *names;
+    const int32_t *offsets; /* [sequences + 1] */
+    int32_t sequences;
+};
+
+static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x)
 {
+    const xlm_model *m = layer->model;
+    const xlm_layer_names *n = layer->names;
     const int64_t d = m->config.hidden_size;
     xlm_var *qkv = xlm_linear(tape, x, xlm_param_stack(tape, n->query_weight, 3), xlm_param_stack(tape, n->query_bias, 3)); /* T x 3d */
     const xlm_attention_inputs inputs = {
         .query = qkv, .key = qkv, .value = qkv,
         .query_column = 0, .key_column = d, .value_column = 2 * d,
         .width = d, .heads = m->config.attention_heads,
-        .offsets = batch->offsets, .sequences = batch->sequences,
+        .offsets = layer->offsets, .sequences = layer->sequences,
         .dropout = m->config.attention_dropout,
     };
     return xlm_model_linear(tape, n->attention_output, xlm_attention(tape, &inputs));
@@ -72,9 +83,12 @@ static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *nor
     return xlm_model_layer_norm(m, tape, norm, xlm_add(tape, x, xlm_dropout(tape, y, m->config.dropout)));
 }
 
-static xlm_var *layer(const xlm_model *m, const xlm_layer_names *n, xlm_tape *tape, const xlm_batch *batch, xlm_var *x)
+static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
 {
-    x = add_and_norm(m, tape, n->attention_norm, x, attend(m, n, tape, batch, x));
+    const struct layer *layer = data;
+    const xlm_model *m = layer->model;
+    const xlm_layer_names *n = layer->names;
+    x = add_and_norm(m, tape, n->attention_norm, x, attend(layer, tape, x));
     xlm_var *wide = xlm_gelu(tape, xlm_model_linear(tape, n->intermediate, x)); /* T x F */
     return add_and_norm(m, tape, n->output_norm, x, xlm_model_linear(tape, n->output, wide));
 }
@@ -84,7 +98,11 @@ xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_bat
     const int64_t layers = model->config.layers;
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
     hidden[0] = embed(model, tape, batch);
-    for (int64_t l = 0; l < layers; l++)
-        hidden[l + 1] = layer(model, &model->names[model->config.share_layers ? 0 : l], tape, batch, hidden[l]);
+    for (int64_t l = 0; l < layers; l++) {
+        struct layer *layer = xlm_tape_take(tape, sizeof *layer);
+        *layer = (struct layer){.model = model, .names = &model->names[model->config.share_layers ? 0 : l],
+                                .offsets = batch->offsets, .sequences = batch->sequences};
+        hidden[l + 1] = xlm_tape_segment(tape, hidden[l], run_layer, layer);
+    }
     return hidden;
 }

@@ -29,9 +29,9 @@ void xlm_model_free(xlm_model *model);
 
 /* Bytes of the tape's arena for one pass of `tokens` tokens in sequences of at most `length`, `masked` of them predicted, with
  * the way back: results of all operators, gradients as they live side by side, one chunk of logits, attention's scratch for
- * the threads there are. Within 15 % for passes of some hundred tokens or more; not in it: parameters, their gradients,
- * moments, the batch, and what objectives other than mlm make. */
-uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked);
+ * the threads there are. recompute: the tape recomputes layers. Within 10 % for passes of some hundred tokens or more; not in it:
+ * parameters, their gradients, moments, the batch, and what objectives other than mlm make. */
+uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked, bool recompute);
 /* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The way back costs
  * twice as much. pairs: Σ over sequences of length². */
 double xlm_model_forward_flops(const xlm_model_config *config, int64_t tokens, double pairs, int64_t masked);

@@ -48,12 +48,19 @@ static double gradients(const xlm_model_config *c)
     return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 6 * d) / 64;
 }
 
-uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked)
+/* When layers are recomputed all keep a copy of their last result, and one has the others too. */
+static double encoder_results(const xlm_model_config *c, bool recompute)
+{
+    const double layers = (double)c->layers;
+    return recompute ? layers * (double)c->hidden_size + layer_results(c) : layers * layer_results(c);
+}
+
+uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked, bool recompute)
 {
     const double rows = (double)MIN(masked, config->vocabulary_chunk);
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = (double)tokens * ((double)config->layers * layer_results(config) + embedding_results(config) + gradients(config)) +
+    const double reals = (double)tokens * (encoder_results(config, recompute) + embedding_results(config) + gradients(config)) +
                          (double)masked * head_results(config) + rows * (double)config->vocabulary + sinusoids;
     return (uint64_t)((double)sizeof(xlm_real) * reals) +
            xlm_attention_scratch_bytes(length, config->hidden_size / config->attention_heads);

@@ -63,6 +63,9 @@ void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data);
 void xlm_tape_backward(xlm_tape *tape);
 /* Count the time of operators from now on in this profile (NULL: no more), which is the caller's. */
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
+/* Between passes: let segments (tensor/tape.h) keep their results only and be computed again in the sweep. Off at first. */
+void xlm_tape_recompute(xlm_tape *tape, bool recompute);
+/* The most that a pass has taken, what was recomputed included. */
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);
 
 #endif

@@ -41,7 +41,10 @@ typedef struct operation {
 } operation;
 
 struct xlm_tape {
-    xlm_arena *arena;
+    xlm_arena *arena;    /* what lasts for the pass, and memory used by turns */
+    xlm_arena *inside;   /* results inside of the segment at hand, when segments are recomputed */
+    xlm_arena *taking;   /* the one of the two that is taken from */
+    bool recompute;
     xlm_parameters *parameters;
     xlm_real *gradients;
     bool training;
@@ -79,7 +82,8 @@ void xlm_tape_fail(const char *operator_name, const char *format, ...)
 xlm_tape *xlm_tape_new(xlm_parameters *parameters)
 {
     xlm_tape *tape = g_new0(xlm_tape, 1);
-    tape->arena = xlm_arena_new();
+    tape->arena = tape->taking = xlm_arena_new();
+    tape->inside = xlm_arena_new();
     tape->parameters = parameters;
     tape->operations = g_array_new(FALSE, FALSE, sizeof(operation));
     tape->leaves = g_ptr_array_new();
@@ -91,6 +95,7 @@ void xlm_tape_free(xlm_tape *tape)
     if (tape == NULL)
         return;
     xlm_arena_free(tape->arena);
+    xlm_arena_free(tape->inside);
     g_array_free(tape->operations, TRUE);
     g_ptr_array_free(tape->leaves, TRUE);
     g_free(tape);
@@ -110,10 +115,12 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
     g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
 }
 
+void xlm_tape_recompute(xlm_tape *tape, bool recompute) { tape->recompute = recompute; }
 bool xlm_tape_training(const xlm_tape *tape) { return tape->training; }
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }
-uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena); }
-void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->arena, bytes); }
+void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->taking, bytes); }
+
+uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena) + xlm_arena_peak(tape->inside); }
 
 xlm_site xlm_tape_site(xlm_tape *tape) { return (xlm_site){.key = tape->key, .site = tape->sites++}; }
 
@@ -159,16 +166,17 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed)
 
 /* ---- variables ---- */
 
-static xlm_var *new_variable(xlm_tape *tape, int64_t rows, int64_t cols)
+static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int64_t cols)
 {
-    variable *v = XLM_TAPE_TAKE(tape, variable, 1);
+    variable *v = XLM_TAKE(arena, variable, 1);
     *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape};
     return &v->var;
 }
 
+/* Parameters are met again after the segment that asked for them first. */
 static xlm_var *new_leaf(xlm_tape *tape, int64_t rows, int64_t cols, int64_t start)
 {
-    xlm_var *x = new_variable(tape, rows, cols);
+    xlm_var *x = new_variable(tape, tape->arena, rows, cols);
     inner(x)->leaf = true;
     inner(x)->end = start + rows * cols;
     x->value = xlm_parameters_values(tape->parameters) + start;
@@ -206,10 +214,16 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n)
 
 xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values)
 {
-    xlm_var *x = new_variable(tape, rows, cols);
+    xlm_var *x = new_variable(tape, tape->taking, rows, cols);
     x->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
     memcpy(x->value, values, bytes_of(x));
     return x;
+}
+
+static int64_t end_of_last(const xlm_tape *tape)
+{
+    const guint n = tape->operations->len;
+    return n > 0 ? g_array_index(tape->operations, operation, n - 1).end : 0;
 }
 
 static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
@@ -219,7 +233,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     for (int i = 0; i < n; i++)
         bytes += (double)bytes_of(inputs[i]);
     xlm_profile_enter(tape->profile, name, false, bytes);
-    xlm_var *y = new_variable(tape, rows, cols);
+    xlm_var *y = new_variable(tape, tape->taking, rows, cols);
     y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->grad != NULL)
@@ -231,8 +245,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     tape->remembers = y->grad != NULL;
     if (y->grad == NULL)
         return y;
-    const guint before = tape->operations->len;
-    int64_t end = before > 0 ? g_array_index(tape->operations, operation, before - 1).end : 0;
+    int64_t end = end_of_last(tape);
     for (int i = 0; i < n; i++)
         end = MAX(end, inner(inputs[i])->end);
     operation o = {.end = end, .name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
@@ -349,7 +362,8 @@ static void go_back(const operation *o)
     for (int k = 0; k < o->inputs; k++)
         xlm_grad_add(o->input[k]);
     o->backward(o->state);
-    drop_gradient(o->y);
+    if (o->y->grad != NOTHING)
+        drop_gradient(o->y);
 }
 
 void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data)
@@ -358,18 +372,85 @@ void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data)
     tape->watcher = data;
 }
 
-void xlm_tape_backward(xlm_tape *tape)
+/* Back through the operations from number `first` on. */
+static void sweep(xlm_tape *tape, guint first)
 {
-    for (guint i = tape->operations->len; i-- > 0;) {
-        const operation *o = &g_array_index(tape->operations, operation, i);
-        xlm_profile_enter(tape->profile, o->name, true, 2 * o->bytes);
+    for (guint i = tape->operations->len; i-- > first;) {
+        /* A copy: a segment's backward function records operations. */
+        const operation o = g_array_index(tape->operations, operation, i);
+        xlm_profile_enter(tape->profile, o.name, true, 2 * o.bytes);
         /* Otherwise nothing that a root depends on made use of it. */
-        if (o->y->grad != NOTHING)
-            go_back(o);
+        if (o.y->grad != NOTHING)
+            go_back(&o);
         if (tape->complete != NULL)
             tape->complete(tape->watcher, i > 0 ? g_array_index(tape->operations, operation, i - 1).end : 0);
     }
+}
+
+void xlm_tape_backward(xlm_tape *tape)
+{
+    sweep(tape, 0);
     xlm_profile_leave(tape->profile);
+}
+
+/* ---- segments ---- */
+
+struct segment {
+    xlm_tape *tape;
+    xlm_segment *run;
+    const void *data;
+    xlm_var *x, *y;
+    uint32_t sites; /* of the tape when it began */
+};
+
+static xlm_var *run_inside(const struct segment *s)
+{
+    s->tape->taking = s->tape->inside;
+    s->tape->sites = s->sites;
+    return s->run(s->tape, s->x, s->data);
+}
+
+static void give_back(xlm_tape *tape)
+{
+    xlm_arena_reset(tape->inside);
+    tape->taking = tape->arena;
+}
+
+/* The gradient is handed on, not shared, so that the last operation inside can work in it. */
+static void segment_backward(void *pointer)
+{
+    const struct segment *s = pointer;
+    xlm_tape *tape = s->tape;
+    const guint first = tape->operations->len;
+    const uint32_t sites = tape->sites;
+    xlm_grad_pass(run_inside(s), s->y);
+    drop_gradient(s->y);
+    sweep(tape, first);
+    g_array_set_size(tape->operations, first);
+    tape->sites = sites;
+    give_back(tape);
+}
+
+xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data)
+{
+    if (!tape->recompute || tape->taking == tape->inside)
+        return run(tape, x, data);
+    struct segment *s = XLM_TAPE_TAKE(tape, struct segment, 1);
+    *s = (struct segment){.tape = tape, .run = run, .data = data, .x = x, .sites = tape->sites};
+    const guint first = tape->operations->len;
+    xlm_var *result = run_inside(s);
+    if (result->rows != x->rows)
+        xlm_tape_fail("tape_segment", "%" G_GINT64_FORMAT " rows became %" G_GINT64_FORMAT, x->rows, result->rows);
+    const int64_t end = end_of_last(tape);
+    g_array_set_size(tape->operations, first);
+    tape->taking = tape->arena;
+    s->y = record(tape, "segment", result->rows, result->cols, 1, &result, false, segment_backward, s);
+    if (tape->remembers) /* the parameters inside */
+        g_array_index(tape->operations, operation, first).end = end;
+    s->y->keys = x->keys;
+    memcpy(s->y->value, result->value, bytes_of(result));
+    give_back(tape);
+    return s->y;
 }
 
 void xlm_sum_chunks(int64_t chunks, int64_t cols, const xlm_real *partial, xlm_real *out)

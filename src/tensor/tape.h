@@ -74,12 +74,22 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed);
 
 #define XLM_TAPE_BORROW(tape, type, n) ((type *)xlm_tape_borrow((tape), sizeof(type) * (uint64_t)(n)))
 
+/* ---- segments: memory for time (Chen, Xu, Zhang, Guestrin 2016) ---- */
+
+/* A part of a network with one input and one result of as many rows. It must do the same at each call. */
+typedef xlm_var *xlm_segment(xlm_tape *tape, xlm_var *x, const void *data);
+
+/* y = run(tape, x, data), with x's keys. When the tape recomputes (xlm_tape_recompute), nothing else that run makes is
+ * kept: it is run again in the sweep, with the same draws, and to the same bits. data must live as long as the pass. A
+ * segment inside of a segment is a part of that. */
+xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data);
+
 /* ---- random draws ---- */
 
 /* Where an operator draws: call once per operator call that draws, in forward, and keep it for the way back. */
 typedef struct xlm_site {
     xlm_rng_key key;
-    uint32_t site; /* c1 of the counter: number of the call on this tape since xlm_tape_begin */
+    uint32_t site; /* c1 of the counter: number of the call on this tape since xlm_tape_begin, repetitions not counted */
 } xlm_site;
 xlm_site xlm_tape_site(xlm_tape *tape);
 

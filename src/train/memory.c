@@ -56,14 +56,14 @@ static uint64_t group_memory(void)
 }
 
 /* The largest pass: a granule of any stream. Evaluation passes are no larger. */
-static uint64_t largest_pass(const xlm_trainer *t)
+static uint64_t largest_pass(const xlm_trainer *t, bool recompute)
 {
     uint64_t most = 0;
     for (int s = 0; s < t->job->streams; s++) {
         const xlm_stream_config *c = &t->job->stream[s].config;
         const int64_t instances = (c->batch + t->granules - 1) / t->granules, length = xlm_stream_longest(t->stream[s]);
         const int64_t tokens = instances * length, masked = (int64_t)((double)tokens * c->mask * 1.1) + instances;
-        most = MAX(most, xlm_model_pass_bytes(&t->config, tokens, length, masked));
+        most = MAX(most, xlm_model_pass_bytes(&t->config, tokens, length, masked, recompute));
     }
     return most;
 }
@@ -72,7 +72,8 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
 {
     const xlm_trainer *t = trainer;
     const uint64_t flat = (uint64_t)xlm_parameters_size(t->parameters) * sizeof(float);
-    xlm_memory_estimate e = {.parameters = flat, .pass = largest_pass(t)};
+    const bool recompute = t->job->train.recompute;
+    xlm_memory_estimate e = {.parameters = flat, .pass = largest_pass(t, recompute), .other_pass = largest_pass(t, !recompute)};
     e.moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(xlm_parameters_size(t->parameters), t->comm->ranks);
     e.gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(t);
     const uint64_t exchange = xlm_exchange_bytes(xlm_parameters_size(t->parameters), t->comm->ranks);
@@ -84,8 +85,8 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
     GError *failure = NULL;
     if (e.node_available > 0 && e.node_needed > e.node_available)
         xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has %.1f GiB free; "
-                      "lower the batch or the model, raise granules, or use more nodes", (double)e.node_needed / (1 << 30),
-                      t->comm->local_ranks, (double)e.total / (1 << 30), (double)e.node_available / (1 << 30));
+                      "lower the batch or the model, raise granules%s, or use more nodes", (double)e.node_needed / (1 << 30),
+                      t->comm->local_ranks, (double)e.total / (1 << 30), (double)e.node_available / (1 << 30), recompute ? "" : ", set recompute = true");
     if (xlm_comm_agree(t->comm, &failure))
         return true;
     g_propagate_error(error, failure);

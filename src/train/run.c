@@ -19,9 +19,9 @@ static void print_plan(const xlm_trainer *t, const xlm_memory_estimate *e)
                  " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, c->hidden_size, c->attention_heads, c->vocabulary,
                  xlm_parameters_elements(t->parameters),
                  xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters));
-    xlm_log_info("memory: %.2f GiB a rank (parameters %.2f, optimiser %.2f, gradients %.2f, a pass %.2f); this node: %.2f of %.1f GiB free",
-                 gib(e->total), gib(e->parameters), gib(e->moments), gib(e->gradients), gib(e->pass), gib(e->node_needed),
-                 gib(e->node_available));
+    xlm_log_info("memory: %.2f GiB a rank (parameters %.2f, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
+                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), gib(e->moments), gib(e->gradients), gib(e->pass),
+                 gib(e->other_pass), t->job->train.recompute ? "without" : "with", gib(e->node_needed), gib(e->node_available));
 }
 
 static void print_hardware(const xlm_trainer *t)

@@ -127,6 +127,7 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     t->exchange = xlm_exchange_new(&t->shards);
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
+    xlm_tape_recompute(t->tape, t->job->train.recompute);
     t->arena = xlm_arena_new();
     t->buffers = xlm_trainer_gradient_buffers(t);
     t->buffer = g_new(float *, t->buffers);

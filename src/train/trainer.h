@@ -59,6 +59,7 @@ void xlm_trainer_close(xlm_trainer *trainer);
 /* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
 typedef struct xlm_memory_estimate {
     uint64_t parameters, gradients, moments, pass, total;
+    uint64_t other_pass; /* with [train] recompute the other way; not in total */
     uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
 } xlm_memory_estimate;
 /* Collective. EX_UNAVAILABLE when a node cannot hold its ranks. */

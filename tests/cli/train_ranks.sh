@@ -35,6 +35,11 @@ for other in two again four eight; do
 done
 run threads 1 --set train.threads=2
 [ "$(digest one/latest)" = "$(digest threads/latest)" ] || fail "parameters on 1 and 2 threads are not the same bits"
+run recompute 2 --set train.recompute=true
+cmp <(rows one) <(rows recompute) || fail "metrics with and without recomputed layers are not the same bits"
+[ "$(digest one/latest)" = "$(digest recompute/latest)" ] || fail "parameters with and without recomputed layers are not the same bits"
+grep -q '^memory: .* a pass .* with recompute' one.log && grep -q '^memory: .* a pass .* without recompute' recompute.log ||
+    fail "the log does not say what a pass takes: $(grep '^memory' one.log recompute.log)"
 # It must be possible to fail: another seed gives other bits.
 run seed 1 --set train.seed=2
 [ "$(digest one/latest)" != "$(digest seed/latest)" ] || fail "another seed gave the same parameters"

@@ -1,6 +1,7 @@
 # Unit tests (cmocka), one program a module, compiled from tests/unit/NAME.c.
 unit_tests = \
 	tests/unit/encoder_float_test \
+	tests/unit/recompute_float_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
 	tests/unit/hardware_test \
@@ -24,13 +25,15 @@ unit_tests = \
 unit_headers = \
 	tests/unit/corpus_fixture.h \
 	tests/unit/gradient.h \
+	tests/unit/model_fixture.h \
 	tests/unit/text_fixture.h
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \
 	tests/unit/attention_test \
 	tests/unit/encoder_test \
 	tests/unit/gradient_test \
-	tests/unit/model_test
+	tests/unit/model_test \
+	tests/unit/recompute_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
 double_libraries = libxlm_double.la $(BLIS_LIBS) $(GLIB_LIBS) $(CMOCKA_LIBS)
 
@@ -38,8 +41,9 @@ EXTRA_DIST += $(unit_headers)
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(double_tests)
 endif
-# The same test in the precision of the programs.
+# The same tests in the precision of the programs.
 tests_unit_encoder_float_test_SOURCES = tests/unit/encoder_test.c
+tests_unit_recompute_float_test_SOURCES = tests/unit/recompute_test.c
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)
@@ -48,3 +52,5 @@ tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)
 tests_unit_model_test_LDADD = $(double_libraries)
+tests_unit_recompute_test_CPPFLAGS = $(double_flags)
+tests_unit_recompute_test_LDADD = $(double_libraries)

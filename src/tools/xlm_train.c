@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/program.h"
+#include "train/plan.h"
 #include "train/run.h"
 
 static const xlm_program program = {
@@ -18,6 +19,7 @@ static const xlm_program program = {
         "  mpiexec -n 4 xlm_train job.conf\n"
         "  mpiexec -n 4 xlm_train job.conf --set train.steps=500 --set \"stream mono.batch=64\"\n"
         "  xlm_train job.conf --dry-run\n"
+        "  mpiexec -n 2 xlm_train job.conf --plan --ranks=2,16,64,256 --network=25\n"
         "  xlm_train --help-job\n"
         "\n",
     .exit_codes =
@@ -27,10 +29,11 @@ static const xlm_program program = {
 
 static struct {
     char **overrides;
-    char *resume, *dump_step;
-    gboolean dry_run, help_job, profile;
+    char *resume, *dump_step, *ranks;
+    double network;
+    gboolean dry_run, help_job, profile, plan;
     const char *job;
-} said;
+} said = {.network = 10};
 
 static const GOptionEntry job_options[] = {
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated", "SECTION.KEY=VALUE"},
@@ -48,11 +51,20 @@ static const GOptionEntry run_options[] = {
      "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end", "FILE.h5"},
     G_OPTION_ENTRY_NULL};
 
+static const GOptionEntry plan_options[] = {
+    {"plan", 0, 0, G_OPTION_ARG_NONE, &said.plan,
+     "train nothing; measure a few passes on the ranks that were started, taken for one node's, and show memory, speed, bytes on the "
+     "wire and days for the whole job", NULL},
+    {"ranks", 0, 0, G_OPTION_ARG_STRING, &said.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)", "N[,N...]"},
+    {"network", 0, 0, G_OPTION_ARG_DOUBLE, &said.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
+    G_OPTION_ENTRY_NULL};
+
 static bool read_options(int *argc, char ***argv, GError **error)
 {
     GOptionContext *context = xlm_program_context(&program);
     xlm_program_add(context, "Job", job_options);
     xlm_program_add(context, "Run", run_options);
+    xlm_program_add(context, "Plan", plan_options);
     bool good = xlm_program_parse(&program, context, argc, argv, error);
     g_option_context_free(context);
     if (good && !said.help_job && *argc != 2)
@@ -60,6 +72,42 @@ static bool read_options(int *argc, char ***argv, GError **error)
     said.job = (*argv)[*argc - 1];
     if (good && said.dry_run && said.dump_step != NULL)
         good = xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
+    if (good && said.plan && (said.dry_run || said.dump_step != NULL || said.resume != NULL || said.profile))
+        good = xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
+    if (good && !said.plan && said.ranks != NULL)
+        good = xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
+    if (good && !(said.network > 0))
+        good = xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", said.network);
+    return good;
+}
+
+/* The numbers of --ranks. */
+static GArray *read_ranks(GError **error)
+{
+    GArray *ranks = g_array_new(FALSE, FALSE, sizeof(int));
+    char **word = g_strsplit(said.ranks != NULL ? said.ranks : "1,2,4,8,16,32,64,128,256", ",", -1);
+    for (char **at = word; *at != NULL; at++) {
+        gint64 n = 0;
+        if (!g_ascii_string_to_signed(*at, 10, 1, 1 << 20, &n, NULL))
+            xlm_error_set(error, EX_USAGE, "--ranks=%s: \"%s\" is not a number of ranks, 1 to 1048576", said.ranks, *at);
+        if (*error != NULL)
+            break;
+        const int number = (int)n;
+        g_array_append_val(ranks, number);
+    }
+    g_strfreev(word);
+    return ranks;
+}
+
+static bool plan(const xlm_comm *comm, const xlm_job *job, GError **error)
+{
+    GError *failure = NULL;
+    GArray *ranks = read_ranks(&failure);
+    const xlm_plan_options options = {.n = (int)ranks->len, .ranks = (const int *)(const void *)ranks->data, .network = said.network / 8e-9};
+    const bool good = xlm_comm_agree(comm, &failure) && xlm_plan(comm, job, &options, &failure);
+    g_array_unref(ranks);
+    if (!good)
+        g_propagate_error(error, failure);
     return good;
 }
 
@@ -71,6 +119,11 @@ static bool train(const xlm_comm *comm, bool *interrupted, GError **error)
         xlm_job_free(job);
         g_propagate_error(error, failure);
         return false;
+    }
+    if (said.plan) {
+        const bool planned = plan(comm, job, error);
+        xlm_job_free(job);
+        return planned;
     }
     const bool never = g_strcmp0(said.resume, "never") == 0, automatic = said.resume == NULL || strcmp(said.resume, "auto") == 0;
     const xlm_run_options options = {
@@ -101,6 +154,7 @@ int main(int argc, char **argv)
     g_strfreev(said.overrides);
     g_free(said.resume);
     g_free(said.dump_step);
+    g_free(said.ranks);
     const int code = xlm_comm_close(&comm, error);
     return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
 }

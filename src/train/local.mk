@@ -11,6 +11,7 @@ train_sources = \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/pass.c src/train/pass.h \
+	src/train/plan.c src/train/plan.h \
 	src/train/plugins.c src/train/plugins.h \
 	src/train/report.c src/train/report.h \
 	src/train/run.c src/train/run.h \

@@ -56,29 +56,42 @@ static uint64_t group_memory(void)
 }
 
 /* The largest pass: a granule of any stream. Evaluation passes are no larger. */
-static uint64_t largest_pass(const xlm_trainer *t, bool recompute)
+static uint64_t largest_pass(const xlm_trainer *t, int64_t granules, bool recompute)
 {
     uint64_t most = 0;
     for (int s = 0; s < t->job->streams; s++) {
         const xlm_stream_config *c = &t->job->stream[s].config;
-        const int64_t instances = (c->batch + t->granules - 1) / t->granules, length = xlm_stream_longest(t->stream[s]);
+        const int64_t instances = (c->batch + granules - 1) / granules, length = xlm_stream_longest(t->stream[s]);
         const int64_t tokens = instances * length, masked = (int64_t)((double)tokens * c->mask * 1.1) + instances;
         most = MAX(most, xlm_model_pass_bytes(&t->config, tokens, length, masked, recompute));
     }
     return most;
 }
 
+xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
+{
+    const xlm_trainer *t = trainer;
+    const int64_t size = xlm_parameters_size(t->parameters), granules = xlm_job_granules(t->job, ranks);
+    const uint64_t flat = sizeof(float) * (uint64_t)size, program = (uint64_t)64 << 20 /* libraries, MPI, BLIS's packing
+                                                                                          buffers, vocabulary */;
+    const bool recompute = t->job->train.recompute;
+    xlm_memory_estimate e = {
+        .parameters = flat,
+        .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(granules, ranks),
+        .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size, ranks),
+        .exchange = xlm_exchange_bytes(size, ranks),
+        .pass = largest_pass(t, granules, recompute),
+        .other_pass = largest_pass(t, granules, !recompute),
+    };
+    e.total = e.parameters + e.moments + e.gradients + e.exchange + e.pass + program;
+    return e;
+}
+
 bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estimate, GError **error)
 {
     const xlm_trainer *t = trainer;
-    const uint64_t flat = (uint64_t)xlm_parameters_size(t->parameters) * sizeof(float);
     const bool recompute = t->job->train.recompute;
-    xlm_memory_estimate e = {.parameters = flat, .pass = largest_pass(t, recompute), .other_pass = largest_pass(t, !recompute)};
-    e.moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(xlm_parameters_size(t->parameters), t->comm->ranks);
-    e.gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(t);
-    const uint64_t exchange = xlm_exchange_bytes(xlm_parameters_size(t->parameters), t->comm->ranks);
-    const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
-    e.total = e.parameters + e.moments + e.gradients + e.pass + exchange + program;
+    xlm_memory_estimate e = xlm_trainer_memory(t, t->comm->ranks);
     e.node_needed = (uint64_t)xlm_comm_sum_node(t->comm, (int64_t)e.total);
     e.node_available = MIN(node_memory(), group_memory());
     *estimate = e;

@@ -8,7 +8,8 @@
 /* Granules of this rank: rank, rank + R, ... */
 static int64_t own_granules(const xlm_trainer *t)
 {
-    return t->granules > t->comm->rank ? (t->granules - t->comm->rank + t->comm->ranks - 1) / t->comm->ranks : 0;
+    const int64_t own = t->granules > t->comm->rank ? (t->granules - t->comm->rank + t->comm->ranks - 1) / t->comm->ranks : 0;
+    return t->sample ? MIN(own, 1) : own;
 }
 
 /* Which of its K granules a rank computes as number i: bits reversed when K is a power of two, so that adding up like a
@@ -97,7 +98,7 @@ static void complete(void *data, int64_t from)
 {
     struct last_sweep *last = data;
     xlm_trainer *t = last->trainer;
-    xlm_profile_enter(t->profile, "exchange, in the sweep", false, 0);
+    xlm_profile_enter(t->profile, XLM_PART_EXCHANGE, false, 0);
     if (from < last->completed) {
         for (int b = last->depth - 1; b > 0; b--)
             add_into(t->buffer[b - 1] + from, t->buffer[b] + from, last->completed - from);
@@ -120,7 +121,7 @@ static int last_input(xlm_trainer *t, const xlm_pass_input *input)
 static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, float *gradient, double *sums,
                         struct last_sweep *last)
 {
-    xlm_profile_enter(t->profile, "clear gradients", false, sizeof(float) * (double)xlm_parameters_size(t->parameters));
+    xlm_profile_enter(t->profile, XLM_PART_CLEAR, false, sizeof(float) * (double)xlm_parameters_size(t->parameters));
     clear(gradient, xlm_parameters_size(t->parameters));
     const int watched = last != NULL ? last_input(t, input) : -1;
     for (int s = 0; s < inputs_of(t); s++) {
@@ -147,14 +148,14 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
         last.depth = ++depth;
         run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth - 1], sums + granule * t->job->objectives,
                     is_last ? &last : NULL);
-        xlm_profile_enter(t->profile, "add granules", false, 0);
+        xlm_profile_enter(t->profile, XLM_PART_ADD, false, 0);
         for (int64_t carry = i; !is_last && (carry & 1) != 0; carry >>= 1, depth--)
             add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
     }
     if (own == 0)
         clear(t->buffer[0], size);
     complete(&last, 0);
-    xlm_profile_enter(t->profile, "exchange, waited for", false, 0);
+    xlm_profile_enter(t->profile, XLM_PART_WAIT, false, 0);
     xlm_exchange_end(t->exchange);
 }
 
@@ -177,7 +178,7 @@ static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *r
 static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
 {
     float *gradient = t->buffer[0];
-    xlm_profile_enter(t->profile, "gradient norm", false, sizeof(float) * (double)t->shards.own);
+    xlm_profile_enter(t->profile, XLM_PART_NORM, false, sizeof(float) * (double)t->shards.own);
     report->gradient_norm = xlm_gradient_norm(&t->shards, gradient);
     report->learning_rate = xlm_learning_rate(&t->job->train.optimiser, t->step, t->job->train.steps);
     if (!isfinite(report->loss) || !isfinite(report->gradient_norm))
@@ -186,9 +187,9 @@ static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
                              t->step + 1, isfinite(report->loss) ? "gradient" : "loss", report->loss, report->gradient_norm);
     const double clip = t->job->train.optimiser.clip;
     const double factor = clip > 0 && report->gradient_norm > clip ? clip / report->gradient_norm : 1;
-    xlm_profile_enter(t->profile, "update", false, 8 * sizeof(float) * (double)t->shards.own);
+    xlm_profile_enter(t->profile, XLM_PART_UPDATE, false, 8 * sizeof(float) * (double)t->shards.own);
     xlm_optimiser_update(t->optimiser, gradient, factor, t->step, report->learning_rate);
-    xlm_profile_enter(t->profile, "share parameters", false, 0);
+    xlm_profile_enter(t->profile, XLM_PART_SHARE, false, 0);
     xlm_shards_share(&t->shards, xlm_parameters_values(t->parameters));
     t->step++;
     return true;
@@ -201,11 +202,11 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     xlm_pass_input *inputs = g_new0(xlm_pass_input, MAX(own, 1) * inputs_of(t));
     xlm_arena_reset(t->arena);
     xlm_tape_profile(t->tape, t->profile); /* of steps alone, not of evaluations */
-    xlm_profile_enter(t->profile, "read instances", false, 0);
+    xlm_profile_enter(t->profile, XLM_PART_READ, false, 0);
     for (int64_t j = 0; j < own && failure == NULL; j++)
         read_granule(t, t->comm->rank + j * t->comm->ranks, inputs + j * inputs_of(t), &failure);
 
-    xlm_profile_enter(t->profile, "agree on the step", false, 0);
+    xlm_profile_enter(t->profile, XLM_PART_AGREE, false, 0);
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     if (good) {
         double *sums = g_new0(double, t->granules *t->job->objectives);

@@ -8,8 +8,7 @@
 #include "base/pages.h"
 #include "train/declaration.h"
 
-/* Granules of the run: a power of two, at least one for each rank. */
-static int64_t granules_for(const xlm_job *job, int ranks)
+int64_t xlm_job_granules(const xlm_job *job, int ranks)
 {
     int64_t g = job->train.granules;
     while (g < ranks)
@@ -95,7 +94,7 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError *
     xlm_trainer *t = g_new0(xlm_trainer, 1);
     t->comm = comm;
     t->job = job;
-    t->granules = granules_for(job, comm->ranks);
+    t->granules = xlm_job_granules(job, comm->ranks);
     t->kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
     if (t->granules != job->train.granules)
         xlm_log_info("granules: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs on fewer "
@@ -109,9 +108,9 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError *
     return NULL;
 }
 
-int xlm_trainer_gradient_buffers(const xlm_trainer *trainer)
+int xlm_trainer_gradient_buffers(int64_t granules, int ranks)
 {
-    const int64_t own = (trainer->granules + trainer->comm->ranks - 1) / trainer->comm->ranks;
+    const int64_t own = (granules + ranks - 1) / ranks;
     int buffers = 1;
     for (int64_t k = own; k > 1; k /= 2)
         buffers++;
@@ -129,7 +128,7 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     t->tape = xlm_tape_new(t->parameters);
     xlm_tape_recompute(t->tape, t->job->train.recompute);
     t->arena = xlm_arena_new();
-    t->buffers = xlm_trainer_gradient_buffers(t);
+    t->buffers = xlm_trainer_gradient_buffers(t->granules, t->comm->ranks);
     t->buffer = g_new(float *, t->buffers);
     for (int b = 0; b < t->buffers; b++)
         t->buffer[b] = xlm_pages_take(sizeof(float) * (size_t)xlm_parameters_size(t->parameters), "gradients");

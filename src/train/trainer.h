@@ -38,8 +38,20 @@ typedef struct xlm_trainer {
     int buffers;
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
+    bool sample;            /* for measurements: of this rank's granules, only the first is computed */
     xlm_profile *profile;   /* NULL: not asked for */
 } xlm_trainer;
+
+/* Rows of a step's profile beside those of the operators. */
+#define XLM_PART_READ "read instances"
+#define XLM_PART_AGREE "agree on the step"
+#define XLM_PART_CLEAR "clear gradients"
+#define XLM_PART_ADD "add granules"
+#define XLM_PART_EXCHANGE "exchange, in the sweep"
+#define XLM_PART_WAIT "exchange, waited for"
+#define XLM_PART_NORM "gradient norm"
+#define XLM_PART_UPDATE "update"
+#define XLM_PART_SHARE "share parameters"
 
 /* What one step did; the same on all ranks. */
 typedef struct xlm_step_report {
@@ -58,15 +70,19 @@ void xlm_trainer_close(xlm_trainer *trainer);
 
 /* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
 typedef struct xlm_memory_estimate {
-    uint64_t parameters, gradients, moments, pass, total;
+    uint64_t parameters, gradients, moments, exchange, pass, total;
     uint64_t other_pass; /* with [train] recompute the other way; not in total */
     uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
 } xlm_memory_estimate;
+/* The same for a job of that many ranks; of a node nothing is filled in. Not collective. */
+xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks);
 /* Collective. EX_UNAVAILABLE when a node cannot hold its ranks. */
 bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estimate, GError **error);
 
+/* Granules of a job on that many ranks: a power of two, at least one for each rank. */
+int64_t xlm_job_granules(const xlm_job *job, int ranks);
 /* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1. */
-int xlm_trainer_gradient_buffers(const xlm_trainer *trainer);
+int xlm_trainer_gradient_buffers(int64_t granules, int ranks);
 /* Allocate everything and draw the initial parameters. */
 void xlm_trainer_allocate(xlm_trainer *trainer);
 /* Count from now on where the time of steps goes (trainer->profile). */

@@ -160,6 +160,15 @@ sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '/%/ && !/^grad
     fail "shares of the profile: $(tail -n 30 profiled.log)"
 awk '/^exchange, in the sweep/ { calls = $5 } END { exit !(calls > 20) }' profiled.log || fail "gradients do not leave in the sweep: $(tail -n 30 profiled.log)"
 
+# ---- plan: one line a number of ranks; moments are divided; nothing is written ----
+ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=planned >plan.out 2>plan.log || fail "plan: $(tail -n 3 plan.log)"
+awk '$1 == 1 || $1 == 2 || $1 == 64 { order = order " " $1; memory[$1] = $2; wire[$1] = $5; if (NF != 7 || !($3 > 0) || !($4 > 0)) bad = 1 }
+    END { exit !(order == " 2 1 64" && !bad && memory[2] <= memory[1] && wire[1] == 0 && wire[2] == 0 && wire[64] > 0) }' plan.out || fail "plan: $(cat plan.out)"
+[ ! -e planned ] || fail "a plan wrote $(ls planned)"
+expect 64 'is not a number of ranks' xlm_train job.conf --plan --ranks=2,none
+expect 64 'do not go\|does not go' xlm_train job.conf --plan --dry-run
+expect 64 'is for --plan' xlm_train job.conf --ranks=2
+
 # ---- models ----
 model() { # NAME SETTING...
     local name=$1 settings=() setting

@@ -1,0 +1,144 @@
+/* xlm-mpi: what a job will need and how long it will take. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Steps that are measured, after one that touches all memory for the first time. */
+enum { ROUNDS = 3 };
+
+/* Seconds, of one rank in one step with one granule; the mean over ranks. */
+typedef struct rates {
+    double pass, flops, tokens; /* of a granule */
+    double read, agree, clear, norm, update, exchange;
+    double seconds; /* of the steps that were measured, in all */
+} rates;
+
+static double seconds_of(const xlm_profile_row *row, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(row[i].name, name) == 0)
+            return row[i].seconds / ROUNDS;
+    return 0;
+}
+
+static rates rates_of(const xlm_trainer *t, int64_t tokens)
+{
+    int n;
+    rates r = {.tokens = (double)tokens / ROUNDS / t->comm->ranks};
+    const xlm_profile_row *row = xlm_profile_rows(t->profile, &n);
+    for (int i = 0; i < n; i++) {
+        r.seconds += row[i].seconds / ROUNDS;
+        r.flops += row[i].flops / ROUNDS;
+    }
+    r.read = seconds_of(row, n, XLM_PART_READ);
+    r.agree = seconds_of(row, n, XLM_PART_AGREE);
+    r.clear = seconds_of(row, n, XLM_PART_CLEAR);
+    r.norm = seconds_of(row, n, XLM_PART_NORM);
+    r.update = seconds_of(row, n, XLM_PART_UPDATE);
+    r.exchange = seconds_of(row, n, XLM_PART_EXCHANGE) + seconds_of(row, n, XLM_PART_WAIT) + seconds_of(row, n, XLM_PART_SHARE);
+    r.pass = r.seconds - r.read - r.agree - r.clear - r.norm - r.update - r.exchange - seconds_of(row, n, XLM_PART_ADD);
+    double all[] = {r.pass, r.flops, r.read, r.agree, r.clear, r.norm, r.update, r.exchange};
+    xlm_comm_sum_double(t->comm, all, G_N_ELEMENTS(all));
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        all[i] /= t->comm->ranks;
+    r.pass = all[0], r.flops = all[1], r.read = all[2], r.agree = all[3], r.clear = all[4], r.norm = all[5], r.update = all[6], r.exchange = all[7];
+    return r;
+}
+
+static bool measure(xlm_trainer *t, rates *r, GError **error)
+{
+    xlm_step_report report = {.objective_loss = g_new0(double, t->job->objectives), .terms = g_new0(int64_t, t->job->objectives)};
+    int64_t tokens = 0;
+    bool good = true;
+    t->sample = true;
+    for (int i = 0; i <= ROUNDS && good; i++) {
+        good = xlm_trainer_step(t, &report, error);
+        tokens += i > 0 ? report.tokens : 0;
+        if (i == 0)
+            xlm_profile_reset(t->profile);
+    }
+    g_free(report.objective_loss);
+    g_free(report.terms);
+    if (good)
+        *r = rates_of(t, tokens);
+    return good;
+}
+
+/* Elements whose gradients are complete at the very end of a sweep. */
+static int64_t embedding_elements(const xlm_parameters *parameters)
+{
+    int64_t n = 0;
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        if (g_str_has_prefix(p->name, "embeddings/"))
+            n += p->rows * p->cols;
+    }
+    return n;
+}
+
+typedef struct prediction {
+    double seconds, wire, waiting; /* of a step; bytes into and out of a node; seconds of communication that is not hidden */
+} prediction;
+
+static prediction predict(const xlm_trainer *t, const rates *r, int ranks, double network)
+{
+    const double size = (double)xlm_parameters_size(t->parameters), local = MIN(t->comm->local_ranks, ranks);
+    const double granules = (double)xlm_job_granules(t->job, ranks), own = (granules + ranks - 1) / ranks;
+    const double smaller = (double)t->granules / granules; /* more granules are smaller ones */
+    const double pass = r->pass * smaller;
+    prediction p = {.wire = ranks > local ? 2 * sizeof(float) * size * local * (1 - local / ranks) : 0};
+    if (ranks > local) {
+        const double once = p.wire / 2 / network, late = once * (double)embedding_elements(t->parameters) / size;
+        p.waiting = once + MAX(late, once - pass * 2 / 3);
+    } else if (t->comm->ranks > 1) {
+        p.waiting = r->exchange * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
+    }
+    /* An addition reads two arrays and writes one, clearing writes one. */
+    p.seconds = own * (pass + r->clear + r->read * smaller) + (own - 1) * 3 * r->clear +
+                (r->norm + r->update) * t->comm->ranks / ranks + r->agree + p.waiting;
+    return p;
+}
+
+static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *options)
+{
+    char parameters[16];
+    const double tokens = r->tokens * (double)t->granules, flops = r->flops * (double)t->granules;
+    printf("parameters        %s (%" G_GINT64_FORMAT ")\n", xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters),
+           xlm_parameters_elements(t->parameters));
+    printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, t->job->train.steps);
+    printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n", t->comm->ranks,
+           t->hardware.threads, 1e-9 * r->flops / r->pass, t->hardware.gemm_gflops);
+    printf("network           %.4g Gbit/s into and out of a node of %d ranks\n\n", 8e-9 * options->network, t->comm->local_ranks);
+    printf("%6s %10s %10s %12s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "MB/node", "waiting", "days");
+    for (int i = 0; i < options->n; i++) {
+        const int ranks = options->ranks[i];
+        const prediction p = predict(t, r, ranks, options->network);
+        printf("%6d %10.2f %10.3f %12.0f %12.1f %9.1f%% %10.2f\n", ranks, (double)xlm_trainer_memory(t, ranks).total / (1 << 30), p.seconds,
+               tokens / p.seconds, 1e-6 * p.wire, 100 * p.waiting / p.seconds, p.seconds * (double)t->job->train.steps / 86400);
+    }
+}
+
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_plan_options *options, GError **error)
+{
+    xlm_trainer *t = xlm_trainer_open(comm, job, error);
+    if (t == NULL)
+        return false;
+    xlm_memory_estimate estimate;
+    rates r;
+    bool good = xlm_trainer_estimate(t, &estimate, error);
+    if (good) {
+        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_comm_barrier(comm);
+        xlm_hardware_measure(&t->hardware);
+        xlm_trainer_allocate(t);
+        xlm_trainer_profile(t);
+        good = measure(t, &r, error);
+    }
+    if (good && comm->rank == 0)
+        print(t, &r, options);
+    xlm_trainer_close(t);
+    return good;
+}

@@ -1,0 +1,26 @@
+/* xlm-mpi: what a job will need and how long it will take, from rates measured on the spot. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The ranks that are there, taken for those of one node of the cluster, each compute one granule of the job a few times, update,
+ * and exchange gradients; nothing is kept. For R ranks of P a node, with G granules (more when R > G), N parameters and a network of
+ * B bytes/s into and out of each node, a step takes
+ *   G/R · (pass + clear + read) + (log-many additions, one a granule) + norm + update of N/R + agree
+ *   + exchange that is not hidden + sharing of parameters,
+ * where each of the two moves V = 4 N P (1 − P/R) bytes into and out of every node (comm/shards.h), V/B seconds each, and gradients
+ * but those of the embeddings, which are complete last, hide behind the last sweep, two thirds of a pass. On one node both take what was
+ * measured, in proportion to (1 − 1/R). */
+#ifndef XLM_TRAIN_PLAN_H
+#define XLM_TRAIN_PLAN_H
+
+#include "train/job.h"
+#include "train/trainer.h"
+
+typedef struct xlm_plan_options {
+    int n;
+    const int *ranks;   /* [n] to plan for */
+    double network;     /* bytes a second into, and at the same time out of, a node */
+} xlm_plan_options;
+
+/* Collective. Prints the plan on standard output, by rank 0. */
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_plan_options *options, GError **error);
+
+#endif

@@ -1,7 +1,8 @@
 # Jobs: scripts that fetch text, job files, and the demonstration. Installed as they lie here.
 nobase_dist_pkgdata_DATA = \
 	jobs/demo/demo.conf \
-	jobs/roberta-8.conf
+	jobs/roberta-8.conf \
+	jobs/xlm-r-base.conf
 EXTRA_DIST += \
 	jobs/demo/demo
 

@@ -4,6 +4,7 @@ benchmarks = \
 	tests/bench/dump.sh \
 	tests/bench/kernels.sh \
 	tests/bench/network.sh \
+	tests/bench/peers.sh \
 	tests/bench/step.sh \
 	tests/bench/train.sh
 benchmark_programs = \
@@ -14,7 +15,8 @@ EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += $(benchmarks) \
 	tests/bench/netns_agent.sh \
 	tests/bench/roberta-8.sh \
-	tests/bench/peers/check_dump.py
+	tests/bench/peers/check_dump.py \
+	tests/bench/peers/torch_train.py
 CLEANFILES += $(benchmark_programs)
 
 .PHONY: bench

@@ -96,5 +96,6 @@ compare() { # NAME STEPS LAYERS WIDTH HEADS MERGES
     done
 }
 steps=${XLM_BENCH_STEPS:-8}
+echo "load average before: $(cut -d" " -f1-3 /proc/loadavg)" # threads that wait for each other suffer most from other work
 compare "4 layers x 256" "$steps" 4 256 4 8000
 compare roberta-8 "$steps" 8 512 8 40000

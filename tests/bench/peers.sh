@@ -19,6 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 steps=${XLM_BENCH_STEPS:-6} rounds=${XLM_BENCH_ROUNDS:-3}
 roberta_8 "$work" "$steps"
+echo "load average before: $(cut -d" " -f1-3 /proc/loadavg)" # threads that wait for each other suffer most from other work
 
 ours() { # RANKS THREADS: tokens/s
     train "$work" ours "$1" "$2"

@@ -3,6 +3,8 @@ benchmarks = \
 	tests/bench/bpe.sh \
 	tests/bench/dump.sh \
 	tests/bench/kernels.sh \
+	tests/bench/network.sh \
+	tests/bench/peers.sh \
 	tests/bench/step.sh \
 	tests/bench/train.sh
 benchmark_programs = \
@@ -10,7 +12,11 @@ benchmark_programs = \
 	tests/bench/kernels \
 	tests/bench/step
 EXTRA_PROGRAMS += $(benchmark_programs)
-EXTRA_DIST += $(benchmarks) tests/bench/peers/check_dump.py
+EXTRA_DIST += $(benchmarks) \
+	tests/bench/netns_agent.sh \
+	tests/bench/roberta-8.sh \
+	tests/bench/peers/check_dump.py \
+	tests/bench/peers/torch_train.py
 CLEANFILES += $(benchmark_programs)
 
 .PHONY: bench

@@ -1,0 +1,67 @@
+# xlm-mpi: corpora, jobs and runs of the training benchmarks; sourced. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+#   made_job DIR STEPS LAYERS WIDTH HEADS MERGES   makes DIR/corpus.h5 and DIR/job.conf, 16 x 128 tokens a step
+#   roberta_8 DIR STEPS                            the one that speeds are told of: 8 layers, 512 wide, 40,000 merges
+#   train DIR NAME RANKS THREADS [ARGUMENT...]     runs the job in DIR/NAME with ${launcher[@]}; arguments: xlm_train's
+#   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
+#                                                  those from the end of the one before to its own
+
+launcher=(mpiexec --oversubscribe --bind-to none)
+
+# Words by Zipf's law over 60,000 made forms.
+made_text() {
+    awk 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+        BEGIN {
+            seed = 11
+            for (line = 0; line < 60000; line++) {
+                text = ""
+                for (n = 0; n < 24; n++) {
+                    rank = int(exp(draw() * log(60000))); form = ""
+                    for (x = rank * 7919 % 11881376 + 26; x > 0; x = int(x / 26)) form = form sprintf("%c", 97 + x % 26)
+                    text = text form " "
+                }
+                print text
+            }
+        }'
+}
+
+made_job() {
+    mkdir -p "$1"
+    made_text >"$1/text"
+    xlm_prep --mono en="$1/text" --words space --bpe "$6" --held-out 0.001 -o "$1/corpus.h5" >"$1/prep.log" 2>&1 ||
+        { cat "$1/prep.log" >&2; return 1; }
+    cat >"$1/job.conf" <<JOB
+[model]
+layers = $3
+hidden_size = $4
+attention_heads = $5
+positions = 128
+[train]
+corpus = $1/corpus.h5
+output = $1/out
+steps = $2
+log_every = 1
+evaluate_instances = 1
+granules = 2
+[stream text]
+batch = 16
+length = 128
+[objective mlm]
+stream = text
+JOB
+}
+
+roberta_8() { made_job "$1" "$2" 8 512 8 40000; }
+
+train() {
+    local dir=$1 name=$2 ranks=$3 threads=$4
+    shift 4
+    "${launcher[@]}" -n "$ranks" xlm_train "$dir/job.conf" --resume never --set "train.threads=$threads" \
+        --set "train.output=$dir/$name" "$@" >"$dir/$name.log" 2>&1 || { tail -n 3 "$dir/$name.log" >&2; return 1; }
+}
+
+rate() {
+    awk -F, -v uncounted="$2" '$3 == "total" && $1 > uncounted { tokens += $11; seconds += $12 }
+        END { if (seconds > 0) printf "%.0f\n", tokens / seconds; else exit 1 }' "$1"
+}

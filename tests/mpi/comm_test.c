@@ -3,18 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
+
 #include "base/rng.h"
 #include "comm/shards.h"
-
-static int failures;
-
-#define CHECK(condition)                                                                                              \
-    do {                                                                                                              \
-        if (!(condition)) {                                                                                           \
-            fprintf(stderr, "%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, comm->rank, comm->ranks, #condition);   \
-            failures++;                                                                                               \
-        }                                                                                                             \
-    } while (0)
 
 static float drawn(int granule, size_t i)
 {

@@ -5,3 +5,4 @@ mpi_tests = \
 	tests/mpi/store_test
 check_PROGRAMS += $(mpi_tests)
 test_scripts +=
+EXTRA_DIST += tests/mpi/check.h

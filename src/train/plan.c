@@ -86,8 +86,9 @@ typedef struct prediction {
 static prediction predict(const xlm_trainer *t, const rates *r, int ranks, double network)
 {
     const double size = (double)xlm_parameters_size(t->parameters), local = MIN(t->comm->local_ranks, ranks);
-    const double granules = (double)xlm_job_granules(t->job, ranks), own = (granules + ranks - 1) / ranks;
-    const double smaller = (double)t->granules / granules; /* more granules are smaller ones */
+    const int64_t granules = xlm_job_granules(t->job, ranks);
+    const double own = (double)((granules + ranks - 1) / ranks);            /* of the rank that has most */
+    const double smaller = (double)t->granules / (double)granules;          /* more granules are smaller ones */
     const double pass = r->pass * smaller;
     prediction p = {.wire = ranks > local ? 2 * sizeof(float) * size * local * (1 - local / ranks) : 0};
     if (ranks > local) {

@@ -72,8 +72,8 @@ xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
 {
     const xlm_trainer *t = trainer;
     const int64_t size = xlm_parameters_size(t->parameters), granules = xlm_job_granules(t->job, ranks);
-    const uint64_t flat = sizeof(float) * (uint64_t)size, program = (uint64_t)64 << 20 /* libraries, MPI, BLIS's packing
-                                                                                          buffers, vocabulary */;
+    const uint64_t flat = sizeof(float) * (uint64_t)size;
+    const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
     const bool recompute = t->job->train.recompute;
     xlm_memory_estimate e = {
         .parameters = flat,

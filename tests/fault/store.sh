@@ -52,14 +52,17 @@ run 1 0:5 && say "one rank: a failure is not seen"
 
 # A disk of 1 MB, where one may be made without being root.
 if unshare -rm true 2>/dev/null; then
+    # One is called root in there, and the directory that Open MPI has for root may be another user's.
+    space=$(mktemp -d /tmp/xlm.XXXXXX)
     for ranks in 1 2 4; do
-        output=$(unshare -rm bash -c 'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
+        output=$(OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c 'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
             code=$?; ls -A "$0"; exit $code' "$directory" "$test" write "$directory/f.h5" 2>&1)
         [ $? = 74 ] || say "full disk, $ranks ranks: exit code is not 74: $output"
         [ "$(grep -c 'f.h5: cannot be written: No space left on device' <<<"$output")" = 1 ] ||
             say "full disk, $ranks ranks: $output"
         grep -q '^f\.h5' <<<"$output" && say "full disk, $ranks ranks: left a file"
     done
+    rm -rf "$space"
 else
     echo "store.sh: no name spaces for users here: full disk not tried"
 fi

@@ -94,7 +94,7 @@ static void sums_add_along_the_same_tree(const xlm_comm *comm, int64_t n, int64_
 static void pieces_are_kept_and_brought_together(const xlm_comm *comm, int64_t n)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);
-    float *whole = g_new0(float, n), *own = g_new0(float, shards.own + 1);
+    float *whole = g_new0(float, n + 1), *own = g_new0(float, shards.own + 1);
     int64_t owned = 0, all;
     CHECK(shards.own <= xlm_shards_most(n, comm->ranks));
     for (int64_t i = 0; i < n; i++) {

@@ -23,6 +23,7 @@ unit_tests = \
 	tests/unit/text_words_test
 # What several of them share.
 unit_headers = \
+	tests/unit/batch_fixture.h \
 	tests/unit/corpus_fixture.h \
 	tests/unit/gradient.h \
 	tests/unit/model_fixture.h \

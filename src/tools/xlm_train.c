@@ -33,7 +33,9 @@ static struct {
     double network;
     gboolean dry_run, help_job, profile, plan;
     const char *job;
-} said = {.network = 10};
+} said;
+
+static const double NETWORK = 10; /* Gbit/s, when nothing is said */
 
 static const GOptionEntry job_options[] = {
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated", "SECTION.KEY=VALUE"},
@@ -74,9 +76,13 @@ static bool read_options(int *argc, char ***argv, GError **error)
         good = xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
     if (good && said.plan && (said.dry_run || said.dump_step != NULL || said.resume != NULL || said.profile))
         good = xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
+    if (good && said.profile && (said.dry_run || said.dump_step != NULL))
+        good = xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
     if (good && !said.plan && said.ranks != NULL)
         good = xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
-    if (good && !(said.network > 0))
+    if (good && !said.plan && said.network != 0)
+        good = xlm_error_set(error, EX_USAGE, "--network is for --plan");
+    if (good && !(said.network >= 0))
         good = xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", said.network);
     return good;
 }
@@ -103,7 +109,7 @@ static bool plan(const xlm_comm *comm, const xlm_job *job, GError **error)
 {
     GError *failure = NULL;
     GArray *ranks = read_ranks(&failure);
-    const xlm_plan_options options = {.n = (int)ranks->len, .ranks = (const int *)(const void *)ranks->data, .network = said.network / 8e-9};
+    const xlm_plan_options options = {.n = (int)ranks->len, .ranks = (const int *)(const void *)ranks->data, .network = (said.network > 0 ? said.network : NETWORK) / 8e-9};
     const bool good = xlm_comm_agree(comm, &failure) && xlm_plan(comm, job, &options, &failure);
     g_array_unref(ranks);
     if (!good)

@@ -168,6 +168,9 @@ awk '$1 == 1 || $1 == 2 || $1 == 64 { order = order " " $1; memory[$1] = $2; wir
 expect 64 'is not a number of ranks' xlm_train job.conf --plan --ranks=2,none
 expect 64 'do not go\|does not go' xlm_train job.conf --plan --dry-run
 expect 64 'is for --plan' xlm_train job.conf --ranks=2
+expect 64 'is for --plan' xlm_train job.conf --network=1
+expect 64 'is for training' xlm_train job.conf --profile --dry-run
+expect 64 'more than 0' xlm_train job.conf --plan --network=-1
 
 # ---- models ----
 model() { # NAME SETTING...

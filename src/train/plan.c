@@ -48,12 +48,56 @@ static rates rates_of(const xlm_trainer *t, int64_t tokens)
     return r;
 }
 
+/* Tokens of a granule, when all instances are full; one more for what objectives without stream do. */
+static double work_of(const xlm_trainer *t, int64_t granules, int64_t granule)
+{
+    double work = 1;
+    for (int s = 0; s < t->job->streams; s++) {
+        const int64_t batch = t->job->stream[s].config.batch;
+        work += (double)((xlm_granule_start(batch, granules, granule + 1) - xlm_granule_start(batch, granules, granule)) *
+                         xlm_stream_longest(t->stream[s]));
+    }
+    return work;
+}
+
+/* Of a whole step. */
+static double work_of_all(const xlm_trainer *t)
+{
+    double work = 0;
+    for (int64_t g = 0; g < t->granules; g++)
+        work += work_of(t, t->granules, g);
+    return work;
+}
+
+/* Of the rank that has most, for which all wait: instances are not cut. */
+static double work_of_busiest(const xlm_trainer *t, int64_t granules, int ranks)
+{
+    double most = 0;
+    for (int r = 0; r < ranks; r++) {
+        double work = 0;
+        for (int64_t g = r; g < granules; g += ranks)
+            work += work_of(t, granules, g);
+        most = MAX(most, work);
+    }
+    return most;
+}
+
+static int64_t largest_granule(const xlm_trainer *t)
+{
+    int64_t largest = 0;
+    for (int64_t g = 1; g < t->granules; g++)
+        if (work_of(t, t->granules, g) > work_of(t, t->granules, largest))
+            largest = g;
+    return largest;
+}
+
 static bool measure(xlm_trainer *t, rates *r, GError **error)
 {
     xlm_step_report report = {.objective_loss = g_new0(double, t->job->objectives), .terms = g_new0(int64_t, t->job->objectives)};
     int64_t tokens = 0;
     bool good = true;
     t->sample = true;
+    t->sampled = largest_granule(t);
     for (int i = 0; i <= ROUNDS && good; i++) {
         good = xlm_trainer_step(t, &report, error);
         tokens += i > 0 ? report.tokens : 0;
@@ -87,9 +131,9 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
 {
     const double size = (double)xlm_parameters_size(t->parameters), local = MIN(t->comm->local_ranks, ranks);
     const int64_t granules = xlm_job_granules(t->job, ranks);
-    const double own = (double)((granules + ranks - 1) / ranks);            /* of the rank that has most */
-    const double smaller = (double)t->granules / (double)granules;          /* more granules are smaller ones */
-    const double pass = r->pass * smaller;
+    const double own = (double)((granules + ranks - 1) / ranks); /* of the rank that has most */
+    const double share = work_of_busiest(t, granules, ranks) / work_of(t, t->granules, t->sampled); /* granules as were measured */
+    const double pass = r->pass * share / own;
     prediction p = {.wire = ranks > local ? 2 * sizeof(float) * size * local * (1 - local / ranks) : 0};
     if (ranks > local) {
         const double once = p.wire / 2 / network, late = once * (double)embedding_elements(t->parameters) / size;
@@ -98,7 +142,7 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
         p.waiting = r->exchange * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
     }
     /* An addition reads two arrays and writes one, clearing writes one. */
-    p.seconds = own * (pass + r->clear + r->read * smaller) + (own - 1) * 3 * r->clear +
+    p.seconds = share * (r->pass + r->read) + own * r->clear + (own - 1) * 3 * r->clear +
                 (r->norm + r->update) * t->comm->ranks / ranks + r->agree + p.waiting;
     return p;
 }
@@ -106,7 +150,7 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
 static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *options)
 {
     char parameters[16];
-    const double tokens = r->tokens * (double)t->granules, flops = r->flops * (double)t->granules;
+    const double parts = work_of_all(t) / work_of(t, t->granules, t->sampled), tokens = r->tokens * parts, flops = r->flops * parts;
     printf("parameters        %s (%" G_GINT64_FORMAT ")\n", xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters),
            xlm_parameters_elements(t->parameters));
     printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, t->job->train.steps);

@@ -12,6 +12,9 @@ static int64_t own_granules(const xlm_trainer *t)
     return t->sample ? MIN(own, 1) : own;
 }
 
+/* The granule that is number j of this rank. */
+static int64_t granule_of(const xlm_trainer *t, int64_t j) { return t->sample ? t->sampled : t->comm->rank + j * t->comm->ranks; }
+
 /* Which of its K granules a rank computes as number i: bits reversed when K is a power of two, so that adding up like a
  * binary counter makes the pairs (j, j + K/2), then (j, j + K/4), ... */
 static int64_t granule_order(int64_t i, int64_t k)
@@ -46,7 +49,7 @@ static bool read_granule(xlm_trainer *t, int64_t granule, xlm_pass_input *input,
 {
     for (int s = 0; s < t->job->streams; s++) {
         const int64_t batch = t->job->stream[s].config.batch;
-        const int64_t first = batch * granule / t->granules, end = batch * (granule + 1) / t->granules;
+        const int64_t first = xlm_granule_start(batch, t->granules, granule), end = xlm_granule_start(batch, t->granules, granule + 1);
         input[s] = (xlm_pass_input){.stream = s, .parts = 1, .only = -1};
         if (end == first)
             continue;
@@ -143,7 +146,7 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
     xlm_exchange_begin(t->exchange, t->buffer[0]);
     struct last_sweep last = {.trainer = t, .completed = size};
     for (int64_t i = 0; i < own; i++) {
-        const int64_t j = granule_order(i, own), granule = t->comm->rank + j * t->comm->ranks;
+        const int64_t j = granule_order(i, own), granule = granule_of(t, j);
         const bool is_last = i == own - 1;
         last.depth = ++depth;
         run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth - 1], sums + granule * t->job->objectives,
@@ -204,7 +207,7 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     xlm_tape_profile(t->tape, t->profile); /* of steps alone, not of evaluations */
     xlm_profile_enter(t->profile, XLM_PART_READ, false, 0);
     for (int64_t j = 0; j < own && failure == NULL; j++)
-        read_granule(t, t->comm->rank + j * t->comm->ranks, inputs + j * inputs_of(t), &failure);
+        read_granule(t, granule_of(t, j), inputs + j * inputs_of(t), &failure);
 
     xlm_profile_enter(t->profile, XLM_PART_AGREE, false, 0);
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);

@@ -38,7 +38,8 @@ typedef struct xlm_trainer {
     int buffers;
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
-    bool sample;            /* for measurements: of this rank's granules, only the first is computed */
+    bool sample;            /* for measurements: every rank computes granule `sampled` and no other */
+    int64_t sampled;
     xlm_profile *profile;   /* NULL: not asked for */
 } xlm_trainer;
 
@@ -81,6 +82,8 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
 
 /* Granules of a job on that many ranks: a power of two, at least one for each rank. */
 int64_t xlm_job_granules(const xlm_job *job, int ranks);
+/* First of a batch's instances that belong to a granule; the next granule's first is its end. */
+static inline int64_t xlm_granule_start(int64_t batch, int64_t granules, int64_t granule) { return batch * granule / granules; }
 /* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1. */
 int xlm_trainer_gradient_buffers(int64_t granules, int ranks);
 /* Allocate everything and draw the initial parameters. */

@@ -61,16 +61,18 @@ xlm_var *xlm_dropout(xlm_tape *tape, xlm_var *x, double p);
 
 xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b);
 
-/* Self-attention within each sequence, for each of `heads` heads of width w = d / heads:
+/* Attention within each sequence, for each of `heads` heads of width w = d / heads:
  *     O = dropout(softmax(Q Kᵀ / √w)) V.
  * Q, K, V are d columns of `query`, `key`, `value`, beginning at the given columns, so that one T x 3d variable can hold
- * all three (columns 0, d, 2d). offsets: [sequences+1], not copied. y: T x d. */
+ * all three (columns 0, d, 2d). Sequence i has the keys and values of rows offsets[i] … offsets[i + 1], and as many queries,
+ * or those of rows query_offsets[i] … query_offsets[i + 1]. y: a row a query, x d. */
 typedef struct xlm_attention_inputs {
     xlm_var *query, *key, *value;
     int64_t query_column, key_column, value_column;
     int64_t width;  /* d */
     int64_t heads;
-    const int32_t *offsets;
+    const int32_t *offsets;       /* [sequences + 1], not copied */
+    const int32_t *query_offsets; /* the same, or NULL: offsets */
     int32_t sequences;
     double dropout; /* on the attention weights */
 } xlm_attention_inputs;

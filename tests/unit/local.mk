@@ -4,6 +4,7 @@ unit_tests = \
 	tests/unit/recompute_float_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
+	tests/unit/granules_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \

@@ -1,6 +1,7 @@
 # Man pages are written from each program's --help, and go into the tarball, so that it builds without help2man. A page
 # depends on what the help is made of; the program must be there to ask it, but a tarball's page is newer than its sources.
 man_pages = \
+	man/xlm_dict.1 \
 	man/xlm_fill.1 \
 	man/xlm_prep.1 \
 	man/xlm_train.1
@@ -10,6 +11,8 @@ endif
 EXTRA_DIST += $(man_pages)
 MAINTAINERCLEANFILES += $(man_pages)
 
+man/xlm_dict.1: $(srcdir)/src/tools/xlm_dict.c | xlm_dict$(EXEEXT)
+	$(write_page)
 man/xlm_fill.1: $(srcdir)/src/tools/xlm_fill.c | xlm_fill$(EXEEXT)
 	$(write_page)
 man/xlm_prep.1: $(srcdir)/src/tools/xlm_prep.c | xlm_prep$(EXEEXT)

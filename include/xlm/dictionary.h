@@ -1,0 +1,23 @@
+/* xlm-mpi: a bilingual dictionary of subwords. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_DICTIONARY_H
+#define XLM_DICTIONARY_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Pairs of vocabulary ids that translate one another: token[0][i] of language[0] and token[1][i] of language[1]. A token
+ * may have several translations; no pair stands twice, none has the same id on both sides, none a special token. Sorted
+ * by token[0], then token[1]. */
+typedef struct xlm_dictionary {
+    int64_t pairs;           /* n */
+    const int32_t *token[2]; /* [n] each */
+    int32_t language[2];     /* language ids of the corpus */
+} xlm_dictionary;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,262 @@
+/* xlm-mpi: dictionaries of dictd, as FreeDict's packages have them. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/dictd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "corpus/lines.h"
+#include "text/normalise.h"
+
+/* ---- files ---- */
+
+static bool must_exist(const char *path, GError **error)
+{
+    return g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
+           xlm_error_set(error, EX_NOINPUT, "%s: no such file; a dictd dictionary is NAME.index and NAME.dict.dz or NAME.dict", path);
+}
+
+bool xlm_dictd_find(const char *path, char **index, char **text, GError **error)
+{
+    static const char *const endings[] = {".index", ".dict.dz", ".dict"};
+    size_t stem = strlen(path);
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_str_has_suffix(path, endings[i])) {
+            stem -= strlen(endings[i]);
+            break;
+        }
+    *index = g_strdup_printf("%.*s.index", (int)stem, path);
+    *text = g_strdup_printf("%.*s.dict", (int)stem, path);
+    if (!g_file_test(*text, G_FILE_TEST_EXISTS)) {
+        g_free(*text);
+        *text = g_strdup_printf("%.*s.dict.dz", (int)stem, path);
+    }
+    if (must_exist(*index, error) && must_exist(*text, error))
+        return true;
+    g_clear_pointer(index, g_free);
+    g_clear_pointer(text, g_free);
+    return false;
+}
+
+/* A whole file, plain or compressed. g_byte_array_unref. */
+static GByteArray *load(const char *path, GError **error)
+{
+    gzFile file = gzopen(path, "rbe");
+    if (file == NULL) {
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
+        return NULL;
+    }
+    enum { PIECE = 1 << 20 };
+    GByteArray *bytes = g_byte_array_new();
+    int got;
+    do {
+        const guint before = bytes->len;
+        g_byte_array_set_size(bytes, before + PIECE);
+        got = gzread(file, bytes->data + before, PIECE);
+        g_byte_array_set_size(bytes, before + (guint)MAX(got, 0));
+    } while (got > 0 && bytes->len < G_MAXINT32);
+    int why = Z_OK;
+    const char *message = got != 0 ? gzerror(file, &why) : NULL;
+    if (got < 0)
+        xlm_error_set(error, why == Z_ERRNO ? EX_IOERR : EX_DATAERR, "%s: %s", path, why == Z_ERRNO ? g_strerror(errno) : message);
+    else if (got > 0)
+        xlm_error_set(error, EX_DATAERR, "%s: more than 2 GiB of text", path);
+    /* The end of a file that is cut short is only told here. */
+    else if (gzclose(file) == Z_BUF_ERROR)
+        xlm_error_set(error, EX_DATAERR, "%s: the compressed data is cut short", path);
+    else
+        return bytes;
+    if (got != 0)
+        gzclose(file);
+    g_byte_array_unref(bytes);
+    return NULL;
+}
+
+/* ---- index ---- */
+
+/* A number in base 64, most significant digit first; -1 when it is none. */
+static int64_t read_number(const char *digits, size_t n)
+{
+    static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    int64_t number = n > 0 && n <= 10 ? 0 : -1;
+    for (size_t i = 0; i < n && number >= 0; i++) {
+        const char *digit = memchr(base, digits[i], sizeof base - 1);
+        number = digit == NULL ? -1 : number << 6 | (digit - base);
+    }
+    return number;
+}
+
+/* Offset and length of a line `headword<tab>offset<tab>length[<tab>...]`. */
+static bool split_index(const char *line, size_t size, int64_t *offset, int64_t *length)
+{
+    if (size > 0 && line[size - 1] == '\r')
+        size--;
+    const char *end = line + size, *first = memchr(line, '\t', size);
+    if (first == NULL)
+        return false;
+    const char *second = memchr(first + 1, '\t', (size_t)(end - first - 1));
+    if (second == NULL)
+        return false;
+    const char *third = memchr(second + 1, '\t', (size_t)(end - second - 1));
+    *offset = read_number(first + 1, (size_t)(second - first - 1));
+    *length = read_number(second + 1, (size_t)((third != NULL ? third : end) - second - 1));
+    return *offset >= 0 && *length >= 0;
+}
+
+/* What the database says about itself stands under such headwords. */
+static bool is_about_database(const char *line, size_t size)
+{
+    static const char *const names[] = {"00database", "00-database"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (size >= strlen(names[i]) && memcmp(line, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the text of an entry ---- */
+
+/* The character that closes what `c`, after `before`, opens; 0 when it opens nothing. */
+static char closes(char c, char before)
+{
+    switch (c) {
+    case '(': return ')';
+    case '[': return ']';
+    case '<': return '>';
+    case '{': return '}';
+    case '/': return before == ' ' ? '/' : 0;
+    default: return 0;
+    }
+}
+
+/* A line without what stands in brackets and between slashes. */
+static void strip(const char *line, size_t size, GString *out)
+{
+    g_string_truncate(out, 0);
+    for (size_t i = 0; i < size; i++) {
+        const char close = closes(line[i], i > 0 ? line[i - 1] : ' ');
+        const char *end = close != 0 ? memchr(line + i + 1, close, size - i - 1) : NULL;
+        if (end != NULL)
+            i = (size_t)(end - line);
+        else
+            g_string_append_c(out, line[i]);
+    }
+    g_strstrip(out->str);
+    out->len = strlen(out->str);
+}
+
+/* Is it one of an entry's other lines: an example, "Note: ...", " see: ..."? */
+static bool is_remark(const char *line, size_t size)
+{
+    size_t i = 0;
+    while (i < size && line[i] == ' ')
+        i++;
+    if (i == size || line[i] == '"')
+        return true;
+    if (i == 0)
+        return false;
+    while (i < size && g_ascii_isalpha(line[i]))
+        i++;
+    return i < size && line[i] == ':';
+}
+
+/* Behind the number of a sense, "1. ". */
+static char *behind_number(char *text)
+{
+    char *at = text;
+    while (g_ascii_isdigit(*at))
+        at++;
+    return at > text && at[0] == '.' && at[1] == ' ' ? at + 2 : text;
+}
+
+/* The translations of one line. Returns how many, -1 on error. */
+static int give_line(xlm_entries *entries, xlm_entry *entry, char *line, GError **error)
+{
+    int n = 0;
+    for (char *rest = behind_number(line); rest != NULL;) {
+        char *stop = strpbrk(rest, ",;");
+        if (stop != NULL)
+            *stop++ = '\0';
+        const char *word = g_strstrip(rest);
+        entry->word[1] = word;
+        entry->size[1] = strlen(word);
+        rest = stop;
+        if (*word == '\0')
+            continue;
+        if (!xlm_entries_give(entries, entry, error))
+            return -1;
+        n++;
+        if (entries->first)
+            break;
+    }
+    return n;
+}
+
+/* The entry at text[size]. Returns how many translations it has, -1 on error. */
+static int give_entry(xlm_entries *entries, xlm_entry *entry, const char *text, size_t size, GError **error)
+{
+    GString *head = g_string_new(NULL), *line = g_string_new(NULL);
+    int n = 0;
+    for (size_t start = 0; start < size && n >= 0 && !(entries->first && n > 0);) {
+        const char *stop = memchr(text + start, '\n', size - start);
+        const size_t length = stop != NULL ? (size_t)(stop - text) - start : size - start;
+        if (start == 0) {
+            strip(text + start, length, head);
+            entry->word[0] = head->str;
+            entry->size[0] = head->len;
+        } else if (!is_remark(text + start, length)) {
+            strip(text + start, length, line);
+            const int more = give_line(entries, entry, line->str, error);
+            n = more < 0 ? -1 : n + more;
+        }
+        start += length + 1;
+    }
+    g_string_free(head, TRUE);
+    g_string_free(line, TRUE);
+    return n;
+}
+
+static bool read_line(xlm_entries *entries, const xlm_lines *index, const char *line, size_t size, const GByteArray *text,
+                      GError **error)
+{
+    xlm_entry entry = {.path = xlm_lines_path(index), .line = xlm_lines_number(index)};
+    int64_t offset, length;
+    const char *wrong = NULL;
+    if (size == 0 || is_about_database(line, size))
+        return true;
+    if (!split_index(line, size, &offset, &length))
+        wrong = "not `headword<tab>offset<tab>length`";
+    else if (offset + length > text->len)
+        wrong = "leads behind the end of the dictionary's text";
+    else if (xlm_utf8_check((const char *)text->data + offset, (size_t)length) < (size_t)length ||
+             memchr(text->data + offset, '\0', (size_t)length) != NULL)
+        wrong = "leads to what is not UTF-8 text";
+    else {
+        const int n = give_entry(entries, &entry, (const char *)text->data + offset, (size_t)length, error);
+        if (n != 0)
+            return n > 0;
+        wrong = "leads to an entry without a translation";
+    }
+    xlm_entries_pass_over(entries, entry.path, entry.line, wrong);
+    return true;
+}
+
+bool xlm_dictd_read(xlm_entries *entries, const char *path, GError **error)
+{
+    char *index_path, *text_path;
+    if (!xlm_dictd_find(path, &index_path, &text_path, error))
+        return false;
+    GByteArray *text = load(text_path, error);
+    xlm_lines *index = text != NULL ? xlm_lines_open(index_path, error) : NULL;
+    const char *line;
+    size_t size;
+    int more = index != NULL ? 1 : -1;
+    while (more == 1 && (more = xlm_lines_next(index, &line, &size, error)) == 1)
+        if (!read_line(entries, index, line, size, text, error))
+            more = -1;
+    xlm_lines_close(index);
+    if (text != NULL)
+        g_byte_array_unref(text);
+    g_free(index_path);
+    g_free(text_path);
+    return more == 0;
+}

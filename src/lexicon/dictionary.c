@@ -1,0 +1,161 @@
+/* xlm-mpi: the file of a bilingual dictionary. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/dictionary.h"
+
+#include <string.h>
+
+/* ---- writing ---- */
+
+static bool write_pairs(xlm_store *store, const char *path, const GArray *pairs, const char *description, GError **error)
+{
+    const uint64_t dims[2] = {pairs->len, 2};
+    return xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, pairs->len, pairs->data, error) &&
+           xlm_store_set_text(store, path, "description", description, error);
+}
+
+static bool write_all(xlm_store *store, const xlm_dictionary_record *r, GError **error)
+{
+    char digest[17];
+    g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", r->corpus_digest);
+    return xlm_store_set_text(store, "/", "format", XLM_DICTIONARY_FORMAT, error) &&
+           xlm_store_set_int(store, "/", "format_version", XLM_DICTIONARY_VERSION, error) &&
+           xlm_store_set_text(store, "/", "description", "pairs of subwords of one vocabulary that translate one another", error) &&
+           xlm_store_set_text(store, "/", "program_version", "xlm_dict " PACKAGE_VERSION, error) &&
+           xlm_store_set_text(store, "/", "command", r->command, error) &&
+           xlm_store_set_text(store, "/", "source", r->language[0], error) &&
+           xlm_store_set_text(store, "/", "target", r->language[1], error) &&
+           xlm_store_set_text(store, "/", "subwords", r->subwords, error) &&
+           xlm_store_set_real(store, "/", "share", r->share, error) &&
+           xlm_store_set_int(store, "/", "seed", r->seed, error) &&
+           xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
+           xlm_store_set_int(store, "/", "vocabulary", r->vocabulary, error) &&
+           xlm_store_write_strings(store, "/inputs", g_strv_length(r->inputs), (const char *const *)r->inputs, error) &&
+           xlm_store_set_text(store, "/inputs", "description", "the files that the dictionary was made of", error) &&
+           write_pairs(store, XLM_DICTIONARY_PAIRS, r->pairs, "ids of source and target subword", error) &&
+           write_pairs(store, XLM_DICTIONARY_LEFT_OUT, r->left_out,
+                       "the pairs of the source subwords that the share left out", error);
+}
+
+bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record, GError **error)
+{
+    xlm_store *store = xlm_store_create(NULL, path, error);
+    if (store == NULL)
+        return false;
+    if (write_all(store, record, error))
+        return xlm_store_commit(store, error);
+    xlm_store_discard(store);
+    return false;
+}
+
+/* ---- reading ---- */
+
+static bool check_format(const xlm_store *store, GError **error)
+{
+    char *format = xlm_store_get_text(store, "/", "format", NULL);
+    const bool ours = g_strcmp0(format, XLM_DICTIONARY_FORMAT) == 0;
+    g_free(format);
+    if (!ours)
+        return xlm_error_set(error, EX_DATAERR, "%s: not a dictionary of xlm_dict", xlm_store_path(store));
+    int64_t version;
+    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
+        return false;
+    return version == XLM_DICTIONARY_VERSION ||
+           xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; make the dictionary "
+                         "again with this version's xlm_dict", xlm_store_path(store), version, XLM_DICTIONARY_VERSION);
+}
+
+static bool check_digest(const xlm_store *store, uint64_t wanted, GError **error)
+{
+    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
+    if (digest == NULL)
+        return false;
+    const bool fits = g_ascii_strtoull(digest, NULL, 16) == wanted;
+    if (!fits)
+        xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %s, here %016"
+                      G_GINT64_MODIFIER "x); make it for this corpus with xlm_dict", xlm_store_path(store), digest, wanted);
+    g_free(digest);
+    return fits;
+}
+
+static bool read_language(const xlm_store *store, const char *side, const xlm_vocabulary *vocabulary, int32_t *language,
+                          GError **error)
+{
+    char *name = xlm_store_get_text(store, "/", side, error);
+    if (name == NULL)
+        return false;
+    *language = xlm_vocabulary_find_language(vocabulary, name);
+    if (*language < 0)
+        xlm_error_set(error, EX_DATAERR, "%s: %s = %s, a language that the corpus does not have", xlm_store_path(store), side, name);
+    g_free(name);
+    return *language >= 0;
+}
+
+static bool check_pair(const xlm_store *store, const char *part, uint64_t i, const xlm_dictionary_pair *pair,
+                       const xlm_vocabulary *vocabulary, GError **error)
+{
+    for (int side = 0; side < 2; side++) {
+        const int32_t id = pair->token[side];
+        if (id < 0 || id >= xlm_vocabulary_size(vocabulary))
+            return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has id %d, which is not in the vocabulary "
+                                 "of %" G_GINT64_FORMAT, xlm_store_path(store), part, i, id, xlm_vocabulary_size(vocabulary));
+        if (id < XLM_SPECIALS)
+            return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has the special token %s; special tokens "
+                                 "have no translation", xlm_store_path(store), part, i, xlm_vocabulary_words(vocabulary)[id]);
+    }
+    return true;
+}
+
+static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, const xlm_vocabulary *vocabulary, GError **error)
+{
+    uint64_t dims[3];
+    const int dimensions = xlm_store_shape(store, part, dims, error);
+    if (dimensions < 0)
+        return NULL;
+    if (dimensions != 2 || dims[1] != 2) {
+        xlm_error_set(error, EX_DATAERR, "%s: %s: not a list of pairs", xlm_store_path(store), part);
+        return NULL;
+    }
+    xlm_dictionary_pair *pair = g_new(xlm_dictionary_pair, dims[0] + 1);
+    bool good = xlm_store_read(store, part, XLM_I32, 0, dims[0], pair, error);
+    for (uint64_t i = 0; i < dims[0] && good; i++)
+        good = check_pair(store, part, i, &pair[i], vocabulary, error);
+    xlm_dictionary *dictionary = NULL;
+    if (good) {
+        dictionary = g_new0(xlm_dictionary, 1);
+        dictionary->pairs = (int64_t)dims[0];
+        for (int side = 0; side < 2; side++) {
+            int32_t *token = g_new(int32_t, dims[0] + 1);
+            for (uint64_t i = 0; i < dims[0]; i++)
+                token[i] = pair[i].token[side];
+            dictionary->token[side] = token;
+        }
+    }
+    g_free(pair);
+    return dictionary;
+}
+
+xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xlm_vocabulary *vocabulary,
+                                    uint64_t corpus_digest, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return NULL;
+    int32_t language[2];
+    xlm_dictionary *dictionary = NULL;
+    if (check_format(store, error) && check_digest(store, corpus_digest, error) &&
+        read_language(store, "source", vocabulary, &language[0], error) &&
+        read_language(store, "target", vocabulary, &language[1], error) &&
+        (dictionary = read_pairs(store, part, vocabulary, error)) != NULL)
+        memcpy(dictionary->language, language, sizeof language);
+    xlm_store_close(store);
+    return dictionary;
+}
+
+void xlm_dictionary_free(xlm_dictionary *dictionary)
+{
+    if (dictionary == NULL)
+        return;
+    for (int side = 0; side < 2; side++)
+        g_free((int32_t *)dictionary->token[side]);
+    g_free(dictionary);
+}

@@ -1,0 +1,109 @@
+/* xlm-mpi: the entries of bilingual dictionaries, in the forms in which they come. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/entries.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "corpus/lines.h"
+#include "lexicon/dictd.h"
+#include "text/normalise.h"
+
+enum { SHOWN = 3 };
+
+bool xlm_entries_give(xlm_entries *entries, const xlm_entry *entry, GError **error)
+{
+    entries->read++;
+    return entries->take(entries->data, entry, error);
+}
+
+void xlm_entries_pass_over(xlm_entries *entries, const char *path, int64_t line, const char *why)
+{
+    if (entries->bad++ < SHOWN)
+        xlm_log_warn("%s:%" G_GINT64_FORMAT ": %s; passed over", path, line, why);
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* The line without blanks and line end around it. */
+static void trim(const char **text, size_t *size)
+{
+    while (*size > 0 && (is_blank((*text)[*size - 1]) || (*text)[*size - 1] == '\r'))
+        --*size;
+    while (*size > 0 && is_blank(**text))
+        ++*text, --*size;
+}
+
+/* The two fields of a line; what is wrong with it, or NULL. */
+static const char *split_text(const char *text, size_t size, xlm_entry *entry)
+{
+    trim(&text, &size);
+    const char *end = text + size, *tab = memchr(text, '\t', size), *at = tab != NULL ? tab : memchr(text, ' ', size);
+    if (at == NULL)
+        return "one word alone, where `word translation` belongs";
+    entry->word[0] = text;
+    entry->size[0] = (size_t)(at - text);
+    entry->word[1] = at;
+    entry->size[1] = (size_t)(end - at);
+    for (int side = 0; side < 2; side++)
+        trim(&entry->word[side], &entry->size[side]);
+    if (memchr(entry->word[1], tab != NULL ? '\t' : ' ', entry->size[1]) != NULL)
+        return tab != NULL ? "more than two fields" : "more than two words; put a tab between the two sides";
+    return NULL;
+}
+
+static const char *split_twins(const char *text, size_t size, xlm_entry *entry)
+{
+    if (size > 0 && text[size - 1] == '\r')
+        size--;
+    const char *tab = memchr(text, '\t', size);
+    if (tab == NULL || tab == text || tab + 1 == text + size || memchr(tab + 1, '\t', (size_t)(text + size - tab - 1)) != NULL)
+        return "not `subword<tab>subword`";
+    entry->word[0] = text;
+    entry->size[0] = (size_t)(tab - text);
+    entry->word[1] = tab + 1;
+    entry->size[1] = (size_t)(text + size - tab - 1);
+    return NULL;
+}
+
+static bool is_empty(const char *text, size_t size)
+{
+    trim(&text, &size);
+    return size == 0;
+}
+
+static bool read_line(xlm_entries *entries, xlm_entries_form form, const xlm_lines *lines, const char *text, size_t size,
+                      GError **error)
+{
+    xlm_entry entry = {.path = xlm_lines_path(lines), .line = xlm_lines_number(lines)};
+    if (entry.line == 1 && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
+        text += 3, size -= 3;
+    if (is_empty(text, size))
+        return true;
+    const char *wrong = xlm_utf8_check(text, size) < size ? "not UTF-8"
+                        : form == XLM_ENTRIES_TWINS       ? split_twins(text, size, &entry)
+                                                          : split_text(text, size, &entry);
+    if (wrong == NULL)
+        return xlm_entries_give(entries, &entry, error);
+    xlm_entries_pass_over(entries, entry.path, entry.line, wrong);
+    return true;
+}
+
+static bool read_lines(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error)
+{
+    xlm_lines *lines = xlm_lines_open(path, error);
+    if (lines == NULL)
+        return false;
+    const char *text;
+    size_t size;
+    int more;
+    while ((more = xlm_lines_next(lines, &text, &size, error)) == 1)
+        if (!read_line(entries, form, lines, text, size, error))
+            break;
+    xlm_lines_close(lines);
+    return more == 0;
+}
+
+bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error)
+{
+    return form == XLM_ENTRIES_DICTD ? xlm_dictd_read(entries, path, error) : read_lines(entries, form, path, error);
+}

@@ -1,0 +1,7 @@
+# Floor 3: bilingual dictionaries.
+lexicon_sources = \
+	src/lexicon/coverage.c src/lexicon/coverage.h \
+	src/lexicon/dictd.c src/lexicon/dictd.h \
+	src/lexicon/dictionary.c src/lexicon/dictionary.h \
+	src/lexicon/entries.c src/lexicon/entries.h \
+	src/lexicon/make.c src/lexicon/make.h

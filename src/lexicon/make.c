@@ -1,0 +1,300 @@
+/* xlm-mpi: from entries of dictionaries to pairs of subwords. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/make.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/rng.h"
+#include "corpus/corpus.h"
+#include "lexicon/coverage.h"
+#include "lexicon/dictd.h"
+#include "lexicon/dictionary.h"
+#include "text/tokenizer.h"
+
+typedef struct maker {
+    const xlm_lexicon_options *options;
+    xlm_corpus *corpus;
+    const xlm_vocabulary *vocabulary;
+    const xlm_corpus_text *text[2]; /* of the two languages, to train on */
+    xlm_tokenizer *tokenizer;
+    bool literal;                   /* the source that is read has entries of the vocabulary */
+    GArray *ids;                    /* int32_t, scratch */
+    GArray *pairs, *left_out;       /* xlm_dictionary_pair */
+    int64_t phrases, several, unknown, same;
+} maker;
+
+/* ---- entries to pairs ---- */
+
+static bool refuse_specials(const maker *m, const xlm_entry *entry, GError **error)
+{
+    for (int side = 0; side < 2; side++)
+        for (int id = 0; id < XLM_SPECIALS; id++) {
+            const char *name = xlm_vocabulary_words(m->vocabulary)[id];
+            if (entry->size[side] == strlen(name) && memcmp(entry->word[side], name, entry->size[side]) == 0)
+                return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s is a special token, and has no translation; "
+                                     "take the line out", entry->path, entry->line, name);
+        }
+    return true;
+}
+
+/* The subword that stands for one side; XLM_ID_UNK when there is none, which is counted. */
+static bool find_word(maker *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
+{
+    size_t words;
+    *id = XLM_ID_UNK;
+    g_array_set_size(m->ids, 0);
+    if (!xlm_tokenizer_encode(m->tokenizer, m->text[side]->language_id, entry->word[side], entry->size[side], m->ids, &words, error)) {
+        g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
+        return false;
+    }
+    const int32_t first = m->ids->len > 0 ? g_array_index(m->ids, int32_t, 0) : XLM_ID_UNK;
+    if (words != 1)
+        m->phrases++;
+    else if (m->ids->len > 1 && !m->options->first_subword)
+        m->several++;
+    else if (first < XLM_SPECIALS)
+        m->unknown++;
+    else
+        *id = first;
+    return true;
+}
+
+static bool take_entry(void *data, const xlm_entry *entry, GError **error)
+{
+    maker *m = data;
+    xlm_dictionary_pair pair;
+    if (!refuse_specials(m, entry, error))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        if (m->literal) {
+            pair.token[side] = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
+            m->unknown += pair.token[side] < XLM_SPECIALS;
+        } else if (!find_word(m, entry, side, &pair.token[side], error))
+            return false;
+        if (pair.token[side] < XLM_SPECIALS)
+            return true;
+    }
+    if (pair.token[0] == pair.token[1])
+        m->same++;
+    else
+        g_array_append_val(m->pairs, pair);
+    return true;
+}
+
+static gint by_ids(gconstpointer a, gconstpointer b)
+{
+    const xlm_dictionary_pair *x = a, *y = b;
+    const int side = x->token[0] == y->token[0];
+    return (x->token[side] > y->token[side]) - (x->token[side] < y->token[side]);
+}
+
+static void sort_once(GArray *pairs)
+{
+    guint n = 0;
+    g_array_sort(pairs, by_ids);
+    xlm_dictionary_pair *pair = (xlm_dictionary_pair *)(void *)pairs->data;
+    for (guint i = 0; i < pairs->len; i++)
+        if (n == 0 || by_ids(&pair[n - 1], &pair[i]) != 0)
+            pair[n++] = pair[i];
+    g_array_set_size(pairs, n);
+}
+
+static bool read_sources(maker *m, GError **error)
+{
+    xlm_entries entries = {.take = take_entry, .data = m, .first = m->options->first_translation};
+    for (guint i = 0; i < m->options->sources->len; i++) {
+        const xlm_lexicon_source *source = &g_array_index(m->options->sources, xlm_lexicon_source, i);
+        m->literal = source->form == XLM_ENTRIES_TWINS;
+        if (!xlm_entries_read(&entries, source->form, source->path, error))
+            return false;
+    }
+    xlm_log_info("read: %" G_GINT64_FORMAT " entries; %" G_GINT64_FORMAT " bad lines passed over", entries.read, entries.bad);
+    xlm_log_info("left out: %" G_GINT64_FORMAT " entries with several words, %" G_GINT64_FORMAT " with a word of several subwords, %"
+                 G_GINT64_FORMAT " with a word that is not in the vocabulary, %" G_GINT64_FORMAT " of a word with itself", m->phrases,
+                 m->several, m->unknown, m->same);
+    sort_once(m->pairs);
+    return m->pairs->len > 0 ||
+           xlm_error_set(error, EX_DATAERR, "none of %" G_GINT64_FORMAT " entries is in the vocabulary of %s on both sides; are the "
+                         "languages the right way round, and the corpus in the same case?%s", entries.read, m->options->corpus,
+                         m->options->first_subword ? "" : " --subwords first takes words of several subwords too");
+}
+
+/* ---- a share of them ---- */
+
+typedef struct drawn {
+    uint64_t draw;
+    int32_t id;
+} drawn;
+
+static gint by_draw(gconstpointer a, gconstpointer b)
+{
+    const drawn *x = a, *y = b;
+    return x->draw != y->draw ? (x->draw > y->draw ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* The source subwords, each once, by their draws. */
+static GArray *draw_sources(const maker *m)
+{
+    const xlm_rng_key key = xlm_rng_make_key((uint64_t)m->options->seed, XLM_RNG_DICTIONARY, 0);
+    GArray *sources = g_array_new(FALSE, FALSE, sizeof(drawn));
+    for (guint i = 0; i < m->pairs->len; i++) {
+        const int32_t id = g_array_index(m->pairs, xlm_dictionary_pair, i).token[0];
+        if (i > 0 && g_array_index(m->pairs, xlm_dictionary_pair, i - 1).token[0] == id)
+            continue;
+        const xlm_rng_block block = xlm_rng_draw(key, (uint32_t)id, 0, 0, 0);
+        const drawn d = {(uint64_t)block.v[0] << 32 | block.v[1], id};
+        g_array_append_val(sources, d);
+    }
+    g_array_sort(sources, by_draw);
+    return sources;
+}
+
+static void sample(maker *m)
+{
+    GArray *sources = draw_sources(m), *kept = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair));
+    const guint all = m->pairs->len, n = (guint)MAX(1, llround(m->options->share * sources->len));
+    bool *in = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
+    for (guint i = 0; i < n; i++)
+        in[g_array_index(sources, drawn, i).id] = true;
+    for (guint i = 0; i < all; i++) {
+        const xlm_dictionary_pair pair = g_array_index(m->pairs, xlm_dictionary_pair, i);
+        g_array_append_val(in[pair.token[0]] ? kept : m->left_out, pair);
+    }
+    xlm_log_info("dictionary: %u of %u source subwords that have a translation (%.1f %% of the vocabulary); %u pairs, %u left out",
+                 n, sources->len, 100.0 * n / (double)xlm_vocabulary_size(m->vocabulary), kept->len, m->left_out->len);
+    g_array_unref(m->pairs);
+    m->pairs = kept;
+    g_array_unref(sources);
+    g_free(in);
+}
+
+/* ---- report ---- */
+
+static double percent(int64_t part, int64_t all) { return all > 0 ? 100.0 * (double)part / (double)all : 0; }
+
+static bool report_coverage(const maker *m, int side, GError **error)
+{
+    xlm_coverage bands[XLM_COVERAGE_BANDS];
+    bool *known = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
+    for (guint i = 0; i < m->pairs->len; i++)
+        known[g_array_index(m->pairs, xlm_dictionary_pair, i).token[side]] = true;
+    const bool good = xlm_coverage_measure(m->corpus, m->text[side], known, bands, error);
+    g_free(known);
+    for (int b = 0; b < XLM_COVERAGE_BANDS && good; b++) {
+        char name[32] = "all";
+        if (bands[b].part < 1)
+            g_snprintf(name, sizeof name, "top %.0f %%", 100 * bands[b].part);
+        xlm_log_info("coverage of %s, %s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords (%.1f %%), %.1f %% of their tokens",
+                     m->options->language[side], name, bands[b].known, bands[b].subwords, percent(bands[b].known, bands[b].subwords),
+                     percent(bands[b].known_tokens, bands[b].tokens));
+    }
+    return good;
+}
+
+/* ---- writing ---- */
+
+/* "dict.txt: 123 bytes, SHA-256 ..." */
+static bool add_input(GPtrArray *inputs, const char *path, GError **error)
+{
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+    enum { PIECE = 1 << 18 };
+    guchar *piece = g_malloc(PIECE);
+    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    int64_t bytes = 0;
+    size_t got;
+    while ((got = fread(piece, 1, PIECE, file)) > 0) {
+        g_checksum_update(checksum, piece, (gssize)got);
+        bytes += (int64_t)got;
+    }
+    const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", path, g_strerror(errno));
+    g_ptr_array_add(inputs, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes, SHA-256 %s", path, bytes, g_checksum_get_string(checksum)));
+    g_checksum_free(checksum);
+    g_free(piece);
+    fclose(file);
+    return good;
+}
+
+static bool add_inputs(GPtrArray *inputs, const xlm_lexicon_source *source, GError **error)
+{
+    if (source->form != XLM_ENTRIES_DICTD)
+        return add_input(inputs, source->path, error);
+    char *index, *text;
+    if (!xlm_dictd_find(source->path, &index, &text, error))
+        return false;
+    const bool good = add_input(inputs, index, error) && add_input(inputs, text, error);
+    g_free(index);
+    g_free(text);
+    return good;
+}
+
+static const char *subwords_of(const xlm_lexicon_options *o)
+{
+    for (guint i = 0; i < o->sources->len; i++)
+        if (g_array_index(o->sources, xlm_lexicon_source, i).form != XLM_ENTRIES_TWINS)
+            return o->first_subword ? "first" : "one";
+    return "literal";
+}
+
+static bool write_output(const maker *m, GError **error)
+{
+    const xlm_lexicon_options *o = m->options;
+    GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
+    bool good = true;
+    for (guint i = 0; i < o->sources->len && good; i++)
+        good = add_inputs(inputs, &g_array_index(o->sources, xlm_lexicon_source, i), error);
+    g_ptr_array_add(inputs, NULL);
+    const xlm_dictionary_record record = {
+        .pairs = m->pairs, .left_out = m->left_out, .language = {o->language[0], o->language[1]}, .subwords = subwords_of(o),
+        .command = o->command, .share = o->share, .seed = o->seed, .corpus_digest = xlm_corpus_digest(m->corpus),
+        .vocabulary = xlm_vocabulary_size(m->vocabulary), .inputs = (char **)inputs->pdata,
+    };
+    good = good && xlm_dictionary_write(o->output, &record, error);
+    if (good)
+        xlm_log_info("%s written", o->output);
+    g_ptr_array_unref(inputs);
+    return good;
+}
+
+/* ---- all ---- */
+
+static bool find_texts(maker *m, GError **error)
+{
+    for (int side = 0; side < 2; side++) {
+        const char *name = m->options->language[side];
+        m->text[side] = xlm_corpus_find_text(m->corpus, XLM_TRAIN, name);
+        if (m->text[side] != NULL)
+            continue;
+        char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
+        xlm_error_set(error, EX_USAGE, "%s has no text of language \"%s\"; it has %s", m->options->corpus, name, known);
+        g_free(known);
+        return false;
+    }
+    return true;
+}
+
+bool xlm_lexicon_make(const xlm_lexicon_options *options, GError **error)
+{
+    maker m = {
+        .options = options,
+        .ids = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+        .pairs = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair)),
+        .left_out = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair)),
+    };
+    bool good = (m.corpus = xlm_corpus_open(options->corpus, error)) != NULL;
+    m.vocabulary = good ? xlm_corpus_vocabulary(m.corpus) : NULL;
+    good = good && find_texts(&m, error) && (m.tokenizer = xlm_tokenizer_new(m.vocabulary, error)) != NULL && read_sources(&m, error);
+    if (good)
+        sample(&m);
+    good = good && report_coverage(&m, 0, error) && report_coverage(&m, 1, error) && write_output(&m, error);
+    xlm_tokenizer_free(m.tokenizer);
+    xlm_corpus_close(m.corpus);
+    g_array_unref(m.ids);
+    g_array_unref(m.pairs);
+    g_array_unref(m.left_out);
+    return good;
+}

@@ -1,0 +1,153 @@
+/* xlm-mpi: xlm_dict, a bilingual dictionary in the subwords of a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <signal.h>
+#include <string.h>
+
+#include "comm/comm.h"
+#include "lexicon/make.h"
+#include "tools/program.h"
+
+static const xlm_program program = {
+    .name = "xlm_dict",
+    .arguments = "-o DICT.h5 CORPUS.h5",
+    .purpose = "Make a bilingual dictionary of the subwords of a corpus, for the objectives align and dict-mlm",
+    .notes =
+        "Words are normalised and segmented as the corpus is. An entry is taken when both its words are in the vocabulary,\n"
+        "each as one subword (see --subwords). Entries of several words, special tokens and words that are their own\n"
+        "translation are not taken. Lines that cannot be read are counted, and the first are shown.\n"
+        "\n"
+        "The file has the pairs of vocabulary ids (/dictionary/pairs) and those that --share left out\n"
+        "(/dictionary/left_out); a smaller share with the same seed is part of a larger one. What it covers of each\n"
+        "language's text is reported by frequency: the 1, 10 and 50 % of its subwords that are most frequent, and all.\n"
+        "\n"
+        "Examples:\n"
+        "  xlm_dict corpus.h5 --source en --target de --text en-de.txt -o en-de.h5\n"
+        "  xlm_dict corpus.h5 --source en --target de --dictd /usr/share/dictd/freedict-eng-deu -o en-de.h5\n"
+        "  xlm_dict made.h5 --source en --target xx --twins twins.txt --share 0.25 --seed 1 -o quarter.h5\n"
+        "\n",
+};
+
+static struct {
+    char **text, **dictd, **twins;
+    char *language[2];
+    char *translations, *subwords, *output;
+    double share;
+    gint64 seed;
+} said = {.share = 1};
+
+static const GOptionEntry source_options[] = {
+    {"text", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &said.text,
+     "lines `word translation`, a space or a tab between them, as MUSE has them; plain or gzip; may be repeated", "FILE"},
+    {"dictd", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &said.dictd,
+     "a dictd database as FreeDict has them, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
+    {"twins", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &said.twins,
+     "lines `subword<tab>subword`, entries of the vocabulary as they are spelt there; plain or gzip; may be repeated", "FILE"},
+    {"source", 0, 0, G_OPTION_ARG_STRING, &said.language[0], "language of the first word, as the corpus calls it", "LANG"},
+    {"target", 0, 0, G_OPTION_ARG_STRING, &said.language[1], "language of its translation", "LANG"},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry choice_options[] = {
+    {"translations", 0, 0, G_OPTION_ARG_STRING, &said.translations,
+     "with --dictd: the first translation of each entry, or all (default first)", "first|all"},
+    {"subwords", 0, 0, G_OPTION_ARG_STRING, &said.subwords,
+     "take words of one subword only, or let the first subword stand for the word (default one)", "one|first"},
+    {"share", 0, 0, G_OPTION_ARG_DOUBLE, &said.share,
+     "share of the source subwords that have a translation to keep, drawn at random (default 1)", "SHARE"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed, "draw others (default 0)", "N"},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry output_options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.output, "dictionary to write (HDF5)", "FILE"},
+    G_OPTION_ENTRY_NULL};
+
+/* "first" or the other word; `first`: what it says, or the default when nothing is said. */
+static bool take_choice(const char *option, const char *word, const char *other, bool fallback, bool *first, GError **error)
+{
+    *first = word != NULL ? strcmp(word, "first") == 0 : fallback;
+    return word == NULL || *first || strcmp(word, other) == 0 ||
+           xlm_error_set(error, EX_USAGE, "--%s=%s: is neither first nor %s", option, word, other);
+}
+
+static void add_sources(GArray *sources, char **paths, xlm_entries_form form)
+{
+    for (; paths != NULL && *paths != NULL; paths++) {
+        const xlm_lexicon_source source = {form, *paths};
+        g_array_append_val(sources, source);
+    }
+}
+
+static bool check(xlm_lexicon_options *o, int n, char *const *rest, GError **error)
+{
+    if (n != 1)
+        return xlm_error_set(error, EX_USAGE, "one corpus is needed; see xlm_dict --help");
+    o->corpus = rest[0];
+    if (o->sources->len == 0)
+        return xlm_error_set(error, EX_USAGE, "nothing to read; give --text, --dictd or --twins");
+    if (o->language[0] == NULL || o->language[1] == NULL)
+        return xlm_error_set(error, EX_USAGE, "say which languages they are of with --source and --target");
+    if (strcmp(o->language[0], o->language[1]) == 0)
+        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages", o->language[0]);
+    if (o->output == NULL)
+        return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
+    if (!(o->share > 0 && o->share <= 1))
+        return xlm_error_set(error, EX_USAGE, "--share=%g: is not in (0, 1]", o->share);
+    if (said.translations != NULL && said.dictd == NULL)
+        return xlm_error_set(error, EX_USAGE, "--translations is for --dictd");
+    if (said.subwords != NULL && said.text == NULL && said.dictd == NULL)
+        return xlm_error_set(error, EX_USAGE, "--subwords is for --text and --dictd; --twins has subwords");
+    return take_choice("translations", said.translations, "all", true, &o->first_translation, error) &&
+           take_choice("subwords", said.subwords, "one", false, &o->first_subword, error);
+}
+
+static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, char ***argv, GError **error)
+{
+    /* The program by its name, not by where it is installed. */
+    char *rest = g_strjoinv(" ", *argv + 1);
+    o->command = g_strjoin(" ", program.name, rest, NULL);
+    g_free(rest);
+    GOptionContext *context = xlm_program_context(&program);
+    xlm_program_add(context, "Dictionaries to read", source_options);
+    xlm_program_add(context, "What to take", choice_options);
+    xlm_program_add(context, "File to write", output_options);
+    const bool good = xlm_program_parse(&program, context, argc, argv, error);
+    g_option_context_free(context);
+    add_sources(sources, said.text, XLM_ENTRIES_TEXT);
+    add_sources(sources, said.dictd, XLM_ENTRIES_DICTD);
+    add_sources(sources, said.twins, XLM_ENTRIES_TWINS);
+    o->sources = sources;
+    o->output = said.output;
+    o->share = said.share;
+    o->seed = said.seed;
+    for (int side = 0; side < 2; side++)
+        o->language[side] = said.language[side];
+    return good && check(o, *argc - 1, *argv + 1, error);
+}
+
+static void free_options(xlm_lexicon_options *o, GArray *sources)
+{
+    char *const texts[] = {said.language[0], said.language[1], said.translations, said.subwords, said.output, (char *)o->command};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_strfreev(said.text);
+    g_strfreev(said.dictd);
+    g_strfreev(said.twins);
+    g_array_unref(sources);
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    xlm_lexicon_options options = {0};
+    GArray *sources = g_array_new(FALSE, FALSE, sizeof(xlm_lexicon_source));
+    const bool good = read_options(&options, sources, &argc, &argv, &error);
+    /* A limit on file sizes is to be an error of writing, with a message, and not the end. */
+    signal(SIGXFSZ, SIG_IGN);
+
+    /* A dictionary is small: started on several ranks, one does the work. */
+    xlm_comm comm;
+    xlm_comm_open(&comm, program.name, &argc, &argv);
+    if (good && comm.rank == 0)
+        xlm_lexicon_make(&options, &error);
+    xlm_comm_agree(&comm, &error);
+    free_options(&options, sources);
+    return xlm_comm_close(&comm, error);
+}

@@ -51,8 +51,9 @@ xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, co
 /* y_i = γ (x_i − mean x_i) / sqrt(var x_i + ε) + β.  gamma, beta: 1 x d. */
 xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *beta, double epsilon);
 
-/* Exact GELU, y = x Φ(x) = x/2 (1 + erf(x/√2)). */
-xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x);
+/* Exact GELU: y_i = u_i Φ(u_i), u_i = x_i + b, Φ(u) = (1 + erf(u/√2)) / 2.  x: n x d, bias: 1 x d or NULL. y: n x d. A
+ * linear layer before it is called without its bias, which costs nothing here. */
+xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias);
 
 /* y = x · m / (1−p), m ~ Bernoulli(1−p); y = x (the same variable) when the tape is not training or p = 0. The draws are
  * a function of (seed, step, place in the order of calls on the tape, row key, column), 16 bits an element: p is rounded

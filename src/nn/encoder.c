@@ -17,6 +17,11 @@ xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
     return xlm_linear(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"));
 }
 
+xlm_var *xlm_model_gelu(xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_gelu(tape, xlm_linear(tape, x, parameter(tape, prefix, "weight"), NULL), parameter(tape, prefix, "bias"));
+}
+
 xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
 {
     return xlm_layer_norm(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"),
@@ -101,7 +106,7 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     const xlm_layer_names *n = layer->names;
     xlm_var *at = layer->rows != NULL ? xlm_rows(tape, x, layer->rows, layer->n) : x;
     x = add_and_norm(m, tape, n->attention_norm, at, attend(layer, tape, x, at));
-    xlm_var *wide = xlm_gelu(tape, xlm_model_linear(tape, n->intermediate, x)); /* T x F */
+    xlm_var *wide = xlm_model_gelu(tape, n->intermediate, x); /* T x F */
     return add_and_norm(m, tape, n->output_norm, x, xlm_model_linear(tape, n->output, wide));
 }
 

@@ -8,6 +8,7 @@ benchmarks = \
 	tests/bench/step.sh \
 	tests/bench/train.sh
 benchmark_programs = \
+	tests/bench/alignment \
 	tests/bench/bpe_run \
 	tests/bench/kernels \
 	tests/bench/step

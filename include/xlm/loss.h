@@ -15,6 +15,7 @@
 #ifndef XLM_LOSS_H
 #define XLM_LOSS_H
 
+#include <xlm/dictionary.h>
 #include <xlm/model.h>
 #include <xlm/options.h>
 #include <xlm/tape.h>
@@ -24,7 +25,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_LOSS_ABI 1
+#define XLM_LOSS_ABI 2
 
 typedef struct xlm_loss_class xlm_loss_class;
 
@@ -36,6 +37,7 @@ typedef struct xlm_loss_setup {
     const char *const *languages; /* [model->languages] */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */
+    struct xlm_dictionaries *dictionaries; /* what xlm_loss_dictionary lends, the trainer's */
 } xlm_loss_setup;
 
 /* One objective of a job. */
@@ -67,6 +69,11 @@ void xlm_declare_state(xlm_declaration *declaration, const char *name, double *n
 /* The parameter as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 
+/* For `open`: the pairs of a dictionary file that xlm_dict has made for the job's corpus, by its path, which an option of type
+ * TEXT can give. The trainer reads it, once for all objectives that ask for it, and owns it; valid until close, the same on
+ * all ranks. NULL, with what is wrong in message[size], when it cannot be read or is of another vocabulary. */
+const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size);
+
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
@@ -75,7 +82,8 @@ struct xlm_loss_class {
     const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
     size_t state_size;
     /* All optional but `loss`. */
-    /* Check and prepare. On failure, false with a message (why, what to do) in message[size]. */
+    /* Check and prepare. On failure, false with a message (why, what to do) in message[size], which is "" before; a message
+     * on success is a warning, and goes to the log. */
     bool (*open)(xlm_loss *self, char *message, size_t size);
     void (*declare)(xlm_loss *self, xlm_declaration *declaration);
     /* Number of terms whose mean `loss` returns for this pass, known before the pass is encoded (hidden is NULL);

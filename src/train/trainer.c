@@ -59,6 +59,8 @@ static bool open_objectives(xlm_trainer *t, GError **error)
             loss->cls = NULL;
             return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", o->name, message);
         }
+        if (*message != '\0')
+            xlm_log_warn("[objective %s]: %s", o->name, message);
         xlm_declare(loss, t->parameters, t->kept);
     }
     return true;
@@ -76,6 +78,7 @@ static bool open_rank(xlm_trainer *t, GError **error)
     t->config.languages = xlm_vocabulary_languages(t->vocabulary);
     if (!xlm_model_check(&t->config, error))
         return false;
+    t->dictionaries = xlm_dictionaries_new(t->corpus);
     t->setup = (xlm_loss_setup){
         .model = &t->config,
         .words = xlm_vocabulary_words(t->vocabulary),
@@ -83,6 +86,7 @@ static bool open_rank(xlm_trainer *t, GError **error)
         .languages = xlm_vocabulary_language_names(t->vocabulary),
         .seed = (uint64_t)job->train.seed,
         .steps = job->train.steps,
+        .dictionaries = t->dictionaries,
     };
     t->parameters = xlm_parameters_new();
     t->model = xlm_model_new(&t->config, t->parameters);
@@ -164,6 +168,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
     g_free(t->stream);
     g_free(t->held_out);
     g_free(t->loss);
+    xlm_dictionaries_free(t->dictionaries);
     xlm_corpus_close(t->corpus);
     g_free(t);
 }

@@ -11,6 +11,7 @@
 #include "comm/shards.h"
 #include "tensor/hardware.h"
 #include "train/checkpoint.h"
+#include "train/dictionaries.h"
 #include "train/job.h"
 
 typedef struct xlm_trainer {
@@ -25,6 +26,7 @@ typedef struct xlm_trainer {
     xlm_model *model;
     xlm_loss *loss;         /* [job->objectives] */
     xlm_loss_setup setup;
+    xlm_dictionaries *dictionaries;
     GArray *kept;           /* xlm_kept_state */
     int64_t granules;       /* G of this run: the job's, or more when there are more ranks */
     xlm_hardware hardware;

@@ -4,6 +4,7 @@ unit_tests = \
 	tests/unit/recompute_float_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
+	tests/unit/dictionary_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \
@@ -33,6 +34,7 @@ double_tests = \
 	tests/unit/attention_test \
 	tests/unit/encoder_test \
 	tests/unit/gradient_test \
+	tests/unit/losses_test \
 	tests/unit/model_test \
 	tests/unit/recompute_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
@@ -51,6 +53,8 @@ tests_unit_encoder_test_CPPFLAGS = $(double_flags)
 tests_unit_encoder_test_LDADD = $(double_libraries)
 tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
+tests_unit_losses_test_CPPFLAGS = $(double_flags)
+tests_unit_losses_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)
 tests_unit_model_test_LDADD = $(double_libraries)
 tests_unit_recompute_test_CPPFLAGS = $(double_flags)

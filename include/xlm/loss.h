@@ -53,6 +53,7 @@ typedef struct xlm_pass {
     const xlm_model *model;
     const xlm_batch *batch;       /* NULL for an objective without stream */
     xlm_var *const *hidden;       /* [layers + 1] H[0 … L], each T x d; NULL without stream */
+    xlm_var *masked;              /* H[L] at batch->masked_rows, M x d; NULL when M is 0 or without stream */
     int64_t layers;               /* L */
     int64_t step;                 /* updates made before this one */
     int64_t part, parts;          /* an objective without stream does part `part` of `parts` of its own terms */
@@ -79,6 +80,8 @@ struct xlm_loss_class {
     const char *name;          /* "mlm" */
     const char *summary;       /* one line for --help-job */
     bool needs_stream;         /* a job must, or must not, give it a stream */
+    bool masked_only;          /* of the last layer it reads pass->masked alone. Where all objectives of a stream do, the last layer
+                                  is computed for these rows only, and hidden[L] is NULL for them */
     const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
     size_t state_size;
     /* All optional but `loss`. */

@@ -51,8 +51,9 @@ xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, co
 /* y_i = γ (x_i − mean x_i) / sqrt(var x_i + ε) + β.  gamma, beta: 1 x d. */
 xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *beta, double epsilon);
 
-/* Exact GELU, y = x Φ(x) = x/2 (1 + erf(x/√2)). */
-xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x);
+/* Exact GELU: y_i = u_i Φ(u_i), u_i = x_i + b, Φ(u) = (1 + erf(u/√2)) / 2.  x: n x d, bias: 1 x d or NULL. y: n x d. A
+ * linear layer before it is called without its bias, which costs nothing here. */
+xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias);
 
 /* y = x · m / (1−p), m ~ Bernoulli(1−p); y = x (the same variable) when the tape is not training or p = 0. The draws are
  * a function of (seed, step, place in the order of calls on the tape, row key, column), 16 bits an element: p is rounded
@@ -61,16 +62,18 @@ xlm_var *xlm_dropout(xlm_tape *tape, xlm_var *x, double p);
 
 xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b);
 
-/* Self-attention within each sequence, for each of `heads` heads of width w = d / heads:
+/* Attention within each sequence, for each of `heads` heads of width w = d / heads:
  *     O = dropout(softmax(Q Kᵀ / √w)) V.
  * Q, K, V are d columns of `query`, `key`, `value`, beginning at the given columns, so that one T x 3d variable can hold
- * all three (columns 0, d, 2d). offsets: [sequences+1], not copied. y: T x d. */
+ * all three (columns 0, d, 2d). Sequence i has the keys and values of rows offsets[i] … offsets[i + 1], and as many queries,
+ * or those of rows query_offsets[i] … query_offsets[i + 1]. y: a row a query, x d. */
 typedef struct xlm_attention_inputs {
     xlm_var *query, *key, *value;
     int64_t query_column, key_column, value_column;
     int64_t width;  /* d */
     int64_t heads;
-    const int32_t *offsets;
+    const int32_t *offsets;       /* [sequences + 1], not copied */
+    const int32_t *query_offsets; /* the same, or NULL: offsets */
     int32_t sequences;
     double dropout; /* on the attention weights */
 } xlm_attention_inputs;

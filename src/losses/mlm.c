@@ -7,9 +7,7 @@
 static xlm_var *mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     (void)self;
-    const xlm_batch *batch = pass->batch;
-    xlm_var *h = xlm_rows(tape, pass->hidden[pass->layers], batch->masked_rows, batch->masked); /* M x d */
-    return xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, pass->scores);
+    return xlm_lm_cross_entropy(pass->model, tape, pass->masked, pass->batch->targets, pass->scores);
 }
 
 const xlm_loss_class xlm_loss_mlm = {
@@ -17,5 +15,6 @@ const xlm_loss_class xlm_loss_mlm = {
     .name = "mlm",
     .summary = "masked language modelling; on a parallel stream, translation language modelling (tlm)",
     .needs_stream = true,
+    .masked_only = true,
     .loss = mlm_loss,
 };

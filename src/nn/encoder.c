@@ -17,6 +17,11 @@ xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
     return xlm_linear(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"));
 }
 
+xlm_var *xlm_model_gelu(xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_gelu(tape, xlm_linear(tape, x, parameter(tape, prefix, "weight"), NULL), parameter(tape, prefix, "bias"));
+}
+
 xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
 {
     return xlm_layer_norm(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"),
@@ -59,21 +64,32 @@ struct layer {
     const xlm_layer_names *names;
     const int32_t *offsets; /* [sequences + 1] */
     int32_t sequences;
+    const int32_t *rows;    /* [n] that are wanted of its result; NULL: all */
+    int32_t n;
+    const int32_t *row_offsets; /* [sequences + 1] of rows; NULL with them */
 };
 
-static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x)
+/* n of the layer's query, key and value from `weight` on, side by side: T x n d. */
+static xlm_var *stack(xlm_tape *tape, xlm_var *x, const char *weight, const char *bias, int n)
+{
+    return xlm_linear(tape, x, xlm_param_stack(tape, weight, n), xlm_param_stack(tape, bias, n));
+}
+
+/* at: the rows of x that attend. */
+static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x, xlm_var *at)
 {
     const xlm_model *m = layer->model;
     const xlm_layer_names *n = layer->names;
     const int64_t d = m->config.hidden_size;
-    xlm_var *qkv = xlm_linear(tape, x, xlm_param_stack(tape, n->query_weight, 3), xlm_param_stack(tape, n->query_bias, 3)); /* T x 3d */
-    const xlm_attention_inputs inputs = {
-        .query = qkv, .key = qkv, .value = qkv,
-        .query_column = 0, .key_column = d, .value_column = 2 * d,
+    xlm_attention_inputs inputs = {
         .width = d, .heads = m->config.attention_heads,
-        .offsets = layer->offsets, .sequences = layer->sequences,
+        .offsets = layer->offsets, .query_offsets = layer->row_offsets, .sequences = layer->sequences,
         .dropout = m->config.attention_dropout,
     };
+    inputs.query = at == x ? stack(tape, x, n->query_weight, n->query_bias, 3) : stack(tape, at, n->query_weight, n->query_bias, 1);
+    inputs.key = inputs.value = at == x ? inputs.query : stack(tape, x, n->key_weight, n->key_bias, 2);
+    inputs.value_column = inputs.key->cols - d;
+    inputs.key_column = inputs.value_column - d;
     return xlm_model_linear(tape, n->attention_output, xlm_attention(tape, &inputs));
 }
 
@@ -88,12 +104,27 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     const struct layer *layer = data;
     const xlm_model *m = layer->model;
     const xlm_layer_names *n = layer->names;
-    x = add_and_norm(m, tape, n->attention_norm, x, attend(layer, tape, x));
-    xlm_var *wide = xlm_gelu(tape, xlm_model_linear(tape, n->intermediate, x)); /* T x F */
+    xlm_var *at = layer->rows != NULL ? xlm_rows(tape, x, layer->rows, layer->n) : x;
+    x = add_and_norm(m, tape, n->attention_norm, at, attend(layer, tape, x, at));
+    xlm_var *wide = xlm_model_gelu(tape, n->intermediate, x); /* T x F */
     return add_and_norm(m, tape, n->output_norm, x, xlm_model_linear(tape, n->output, wide));
 }
 
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
+/* How many of the ascending rows stand before each sequence: [sequences + 1]. */
+static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n)
+{
+    int32_t *offsets = xlm_tape_take(tape, sizeof *offsets * (uint64_t)(batch->sequences + 1));
+    int32_t row = 0;
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        offsets[s] = row;
+        while (row < n && rows[row] < batch->offsets[s + 1])
+            row++;
+    }
+    offsets[batch->sequences] = row;
+    return offsets;
+}
+
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n)
 {
     const int64_t layers = model->config.layers;
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
@@ -102,7 +133,13 @@ xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_bat
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
         *layer = (struct layer){.model = model, .names = &model->names[model->config.share_layers ? 0 : l],
                                 .offsets = batch->offsets, .sequences = batch->sequences};
-        hidden[l + 1] = xlm_tape_segment(tape, hidden[l], run_layer, layer);
+        if (l == layers - 1 && rows != NULL) {
+            /* Few results, and the first that the sweep comes to: not worth making again. */
+            layer->rows = rows, layer->n = n, layer->row_offsets = offsets_of_rows(tape, batch, rows, n);
+            hidden[layers] = run_layer(tape, hidden[l], layer);
+        } else {
+            hidden[l + 1] = xlm_tape_segment(tape, hidden[l], run_layer, layer);
+        }
     }
     return hidden;
 }

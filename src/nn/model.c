@@ -158,6 +158,8 @@ static void name_layer(xlm_layer_names *n, const char *layer)
     n->attention = g_strdup_printf("encoder/%s/attention", layer);
     n->query_weight = join(n->attention, "query/weight");
     n->query_bias = join(n->attention, "query/bias");
+    n->key_weight = join(n->attention, "key/weight");
+    n->key_bias = join(n->attention, "key/bias");
     n->attention_output = join(n->attention, "output");
     n->attention_norm = join(n->attention, "layer_norm");
     n->intermediate = g_strdup_printf("encoder/%s/feed_forward/intermediate", layer);
@@ -190,8 +192,8 @@ void xlm_model_free(xlm_model *model)
         return;
     for (int64_t l = 0; l < model->sets; l++) {
         xlm_layer_names *n = &model->names[l];
-        char *all[] = {n->attention, n->query_weight, n->query_bias, n->attention_output, n->attention_norm, n->intermediate,
-                       n->output, n->output_norm};
+        char *all[] = {n->attention, n->query_weight, n->query_bias, n->key_weight, n->key_bias, n->attention_output,
+                       n->attention_norm, n->intermediate, n->output, n->output_norm};
         for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
             g_free(all[i]);
     }

@@ -27,13 +27,20 @@ bool xlm_model_check(xlm_model_config *config, GError **error);
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
 void xlm_model_free(xlm_model *model);
 
-/* Bytes of the tape's arena for one pass of `tokens` tokens in sequences of at most `length`, `masked` of them predicted, with
- * the way back: results of all operators, gradients as they live side by side, one chunk of logits, attention's scratch for
- * the threads there are. recompute: the tape recomputes layers. Within 10 % for passes of some hundred tokens or more; not in it:
- * parameters, their gradients, moments, the batch, and what objectives other than mlm make. */
-uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked, bool recompute);
+/* A pass of masked language modelling. */
+typedef struct xlm_pass_size {
+    int64_t tokens, length; /* in all; of the longest sequence */
+    double pairs;           /* Σ over sequences of length² */
+    int64_t masked;         /* tokens that are predicted */
+    bool masked_only;       /* the last layer is computed for these alone */
+} xlm_pass_size;
+
+/* Bytes of the tape's arena for one pass and the way back: results of all operators, gradients as they live side by side, one
+ * chunk of logits, attention's scratch for the threads there are. recompute: the tape recomputes layers. Within 10 % for passes of
+ * some hundred tokens or more; not in it: parameters, their gradients, moments, the batch, and what objectives other than mlm make. */
+uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute);
 /* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The way back costs
- * twice as much. pairs: Σ over sequences of length². */
-double xlm_model_forward_flops(const xlm_model_config *config, int64_t tokens, double pairs, int64_t masked);
+ * twice as much. The predicted are taken to be spread evenly over sequences. */
+double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size);
 
 #endif

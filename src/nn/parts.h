@@ -4,9 +4,9 @@
 
 #include <xlm/model.h>
 
-/* Names of a layer's parameters, made once: prefixes of a weight and a bias each, but for the first of a stack. */
+/* Names of a layer's parameters, made once: prefixes of a weight and a bias each, but for those of stacks. */
 typedef struct xlm_layer_names {
-    char *attention, *query_weight, *query_bias, *attention_output, *attention_norm, *intermediate, *output, *output_norm;
+    char *attention, *query_weight, *query_bias, *key_weight, *key_bias, *attention_output, *attention_norm, *intermediate, *output, *output_norm;
 } xlm_layer_names;
 
 struct xlm_model {
@@ -18,6 +18,8 @@ struct xlm_model {
 
 /* y = x Wᵀ + b with the parameters prefix/weight and prefix/bias. */
 xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x);
+/* GELU(x Wᵀ + b) with the parameters prefix/weight and prefix/bias. */
+xlm_var *xlm_model_gelu(xlm_tape *tape, const char *prefix, xlm_var *x);
 /* LayerNorm with the parameters prefix/weight and prefix/bias. */
 xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x);
 

@@ -4,14 +4,18 @@
 #include "nn/model.h"
 #include "tensor/attention.h"
 
-double xlm_model_forward_flops(const xlm_model_config *config, int64_t tokens, double pairs, int64_t masked)
+/* Rows of the last layer's result. */
+static double last_rows(const xlm_pass_size *size) { return (double)(size->masked_only ? size->masked : size->tokens); }
+
+double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size)
 {
-    const double t = (double)tokens, m = (double)masked, d = (double)config->hidden_size, e = (double)config->embedding_size;
-    const double f = (double)config->feed_forward_size, v = (double)config->vocabulary;
-    const double layer = 2 * t * d * (4 * d + 2 * f) + 4 * pairs * d;
+    const double t = (double)size->tokens, m = (double)size->masked, d = (double)config->hidden_size, e = (double)config->embedding_size;
+    const double f = (double)config->feed_forward_size, v = (double)config->vocabulary, last = last_rows(size);
+    /* Key and value of all rows; query, output, the two of the feed-forward part and attention of those that are wanted. */
+    const double key_value = 4 * t * d * d, wanted = 2 * d * (2 * d + 2 * f) + 4 * size->pairs / t * d;
     const double projection = e != d ? 2 * t * e * d : 0;
     const double dense = config->head == XLM_HEAD_BERT || e != d ? 2 * m * d * e : 0;
-    return (double)config->layers * layer + projection + dense + 2 * m * e * v;
+    return (double)config->layers * key_value + ((double)(config->layers - 1) * t + last) * wanted + projection + dense + 2 * m * e * v;
 }
 
 /* All in reals a token, or a masked token, unless said otherwise. A layer's results, in the order of the encoder: query, key
@@ -48,20 +52,31 @@ static double gradients(const xlm_model_config *c)
     return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 6 * d) / 64;
 }
 
-/* When layers are recomputed all keep a copy of their last result, and one has the others too. */
-static double encoder_results(const xlm_model_config *c, bool recompute)
+/* Reals of `layers` whole ones. When layers are recomputed all keep a copy of their last result, and one has the others too. */
+static double encoder_results(const xlm_model_config *c, int64_t layers, bool recompute)
 {
-    const double layers = (double)c->layers;
-    return recompute ? layers * (double)c->hidden_size + layer_results(c) : layers * layer_results(c);
+    if (!recompute)
+        return (double)layers * layer_results(c);
+    return (double)layers * (double)c->hidden_size + (layers > 0 ? layer_results(c) : 0);
 }
 
-uint64_t xlm_model_pass_bytes(const xlm_model_config *config, int64_t tokens, int64_t length, int64_t masked, bool recompute)
+/* Reals of a last layer that is computed for the predicted rows: keys and values of all, and the gradient of both, part of which
+ * serves others; all else a predicted row, where no gradient fits into the place of a whole layer's. */
+static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 {
-    const double rows = (double)MIN(masked, config->vocabulary_chunk);
+    const double d = (double)c->hidden_size;
+    return (double)size->tokens * 3 * d + (double)size->masked * (layer_results(c) - 2 * d + gradients(c));
+}
+
+uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
+{
+    const double tokens = (double)size->tokens, rows = (double)MIN(size->masked, config->vocabulary_chunk);
+    const int64_t whole = config->layers - size->masked_only;
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = (double)tokens * (encoder_results(config, recompute) + embedding_results(config) + gradients(config)) +
-                         (double)masked * head_results(config) + rows * (double)config->vocabulary + sinusoids;
+    const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) + (whole > 0 ? gradients(config) : 0)) +
+                         (size->masked_only ? last_layer(config, size) : 0) + (double)size->masked * head_results(config) +
+                         rows * (double)config->vocabulary + sinusoids;
     return (uint64_t)((double)sizeof(xlm_real) * reals) +
-           xlm_attention_scratch_bytes(length, config->hidden_size / config->attention_heads);
+           xlm_attention_scratch_bytes(size->length, config->hidden_size / config->attention_heads);
 }

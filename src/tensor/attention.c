@@ -1,9 +1,9 @@
-/* xlm-mpi: self-attention over packed sequences. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: attention over packed sequences. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For a sequence of n rows and a head of width w:  S = Q Kᵀ / √w,  P = softmax S,  P' = dropout P,  O = P' V.
+ * For a sequence of m queries and n keys and a head of width w:  S = Q Kᵀ / √w,  P = softmax S,  P' = dropout P,  O = P' V.
  * Only the log-sum-exp of each row of S is kept; the way back makes P and the dropout's draws again:
  *     dV = P'ᵀ dO,  dP' = dO Vᵀ,  dS = P ∘ (dropout dP' − D),  D_i = dO_i · O_i,  dQ = dS K / √w,  dK = dSᵀ Q / √w.
- * Each head of each sequence is one thread's, BLOCK queries at a time, so of an n x n matrix BLOCK rows exist at once. The
+ * Each head of each sequence is one thread's, BLOCK queries at a time, so of an m x n matrix BLOCK rows exist at once. The
  * decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8, site and head,
  * instance, position of i). */
 #include "tensor/attention.h"
@@ -32,12 +32,12 @@ struct part {
 struct state {
     xlm_tape *tape;
     struct part query, key, value;
-    xlm_var *y;             /* T x d */
+    xlm_var *y;             /* a row a query, x d */
     int64_t heads, w;
-    const int32_t *offsets; /* [sequences + 1] */
+    const int32_t *offsets, *query_offsets; /* [sequences + 1] */
     int32_t sequences;
-    double pairs;           /* Σ n² */
-    xlm_real *log_sum;      /* [heads x T] */
+    double pairs;           /* Σ m n */
+    xlm_real *log_sum;      /* [heads x y->rows] */
     xlm_keep rate;          /* threshold 0: no dropout */
     xlm_site site;
 };
@@ -53,18 +53,18 @@ struct scratch {
     uint8_t *bits;             /* [(n + 7) / 8] of a row */
 };
 
-/* One head of one sequence: rows row … row + n. */
+/* One head of one sequence: keys and values in rows row … row + n, queries in rows query_row … query_row + m. */
 struct head {
     const struct state *s;
     const struct scratch *scratch;
-    int64_t head, row, n;
+    int64_t head, row, n, query_row, m;
     xlm_real factor; /* 1 / √w */
 };
 
-/* Columns of this head in the rows of its sequence, of a matrix with the shape of part->var. */
-static xlm_real *columns(const struct head *h, const struct part *part, xlm_real *matrix)
+/* Columns of this head from a row on, of a matrix with the shape of part->var. */
+static xlm_real *columns(const struct head *h, const struct part *part, int64_t row, xlm_real *matrix)
 {
-    return matrix + h->row * part->var->cols + part->column + h->head * h->s->w;
+    return matrix + row * part->var->cols + part->column + h->head * h->s->w;
 }
 
 /* ---- scratch ---- */
@@ -75,7 +75,7 @@ static int64_t longest(const struct state *s)
 {
     int64_t most = 0;
     for (int32_t i = 0; i < s->sequences; i++)
-        most = MAX(most, (int64_t)s->offsets[i + 1] - s->offsets[i]);
+        most = MAX(most, MAX((int64_t)s->offsets[i + 1] - s->offsets[i], (int64_t)s->query_offsets[i + 1] - s->query_offsets[i]));
     return most;
 }
 
@@ -124,8 +124,9 @@ static struct scratch *borrow_scratch(const struct state *s)
 static struct head head_of(const struct state *s, const struct scratch *scratch, int64_t number)
 {
     const int64_t sequence = number / s->heads;
-    return (struct head){.s = s, .scratch = scratch, .head = number % s->heads, .row = s->offsets[sequence],
-                         .n = s->offsets[sequence + 1] - s->offsets[sequence], .factor = (xlm_real)(1 / sqrt((double)s->w))};
+    const int32_t *keys = s->offsets + sequence, *queries = s->query_offsets + sequence;
+    return (struct head){.s = s, .scratch = scratch, .head = number % s->heads, .row = keys[0], .n = keys[1] - keys[0],
+                         .query_row = queries[0], .m = queries[1] - queries[0], .factor = (xlm_real)(1 / sqrt((double)s->w))};
 }
 
 /* Rows first … first + rows of this head's columns, `apart` in memory, close together. */
@@ -135,19 +136,19 @@ static void copy(const struct head *h, int64_t rows, const xlm_real *from, int64
         memcpy(to + i * h->scratch->stride, from + i * apart, sizeof(xlm_real) * (size_t)h->s->w);
 }
 
-/* The decisions about row i's weights; NULL without dropout. */
+/* The decisions about the weights of query i; NULL without dropout. */
 static const uint8_t *draw(const struct head *h, int64_t i)
 {
     const struct state *s = h->s;
     if (s->rate.threshold == 0)
         return NULL;
-    const xlm_row_key key = xlm_row_key_of(s->query.var, h->row + i);
+    const xlm_row_key key = xlm_row_key_of(s->query.var, h->query_row + i);
     xlm_kernels_get()->keep_bits(s->site.key, 0, s->site.site | (uint32_t)h->head << HEAD_SHIFT, key.instance, key.position,
                                  (h->n + 7) / 8, s->rate.threshold, h->scratch->bits);
     return h->scratch->bits;
 }
 
-static xlm_real *log_sums(const struct head *h) { return h->s->log_sum + h->head * h->s->y->rows + h->row; }
+static xlm_real *log_sums(const struct head *h) { return h->s->log_sum + h->head * h->s->y->rows + h->query_row; }
 
 static void forward_head(const struct head *h)
 {
@@ -155,27 +156,35 @@ static void forward_head(const struct head *h)
     const struct scratch *scratch = h->scratch;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = h->n, w = s->w, ld = scratch->ld, d = s->y->cols, query_cols = s->query.var->cols;
-    const xlm_real *query = columns(h, &s->query, s->query.var->value);
-    kernel->transpose(n, w, columns(h, &s->key, s->key.var->value), s->key.var->cols, scratch->key_t, ld);
-    copy(h, n, columns(h, &s->value, s->value.var->value), s->value.var->cols, scratch->value);
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        const int64_t rows = MIN(BLOCK, n - first);
+    const xlm_real *query = columns(h, &s->query, h->query_row, s->query.var->value);
+    kernel->transpose(n, w, columns(h, &s->key, h->row, s->key.var->value), s->key.var->cols, scratch->key_t, ld);
+    copy(h, n, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, scratch->value);
+    for (int64_t first = 0; first < h->m; first += BLOCK) {
+        const int64_t rows = MIN(BLOCK, h->m - first);
         kernel->product(rows, n, w, query + first * query_cols, query_cols, 1, scratch->key_t, ld, scratch->p, ld, false);
         for (int64_t i = 0; i < rows; i++)
             log_sums(h)[first + i] = kernel->softmax(n, h->factor, scratch->p + i * ld, draw(h, first + i), s->rate.scale);
         kernel->product(rows, w, n, scratch->p, ld, 1, scratch->value, scratch->stride,
-                        s->y->value + (h->row + first) * d + h->head * w, d, false);
+                        s->y->value + (h->query_row + first) * d + h->head * w, d, false);
     }
 }
 
-/* A part's gradient of rows first … first + rows += or = a b; b has rows of stride. */
-static void give(const struct head *h, const struct part *part, int64_t first, int64_t rows, int64_t depth, const xlm_real *a,
+/* A part's gradient from row `row` on += or = a b; b has rows of stride. */
+static void give(const struct head *h, const struct part *part, int64_t row, int64_t rows, int64_t depth, const xlm_real *a,
                  int64_t a_row, int64_t a_col, const xlm_real *b, bool add)
 {
-    const int64_t cols = part->var->cols;
     if (part->grad.at != NULL)
         xlm_kernels_get()->product(rows, h->s->w, depth, a, a_row, a_col, b, h->scratch->stride,
-                                   columns(h, part, part->grad.at) + first * cols, cols, add);
+                                   columns(h, part, row, part->grad.at), part->var->cols, add);
+}
+
+/* The gradient of a part whose rows nothing has asked for. */
+static void give_nothing(const struct head *h, const struct part *part)
+{
+    if (part->grad.at == NULL || part->grad.add)
+        return;
+    for (int64_t i = 0; i < h->n; i++)
+        memset(columns(h, part, h->row + i, part->grad.at), 0, sizeof(xlm_real) * (size_t)h->s->w);
 }
 
 static void backward_rows(const struct head *h, int64_t first, int64_t rows)
@@ -183,9 +192,9 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
     const struct state *s = h->s;
     const struct scratch *scratch = h->scratch;
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = h->n, w = s->w, ld = scratch->ld, d = s->y->cols, start = (h->row + first) * d + h->head * w;
-    const int64_t stride = scratch->stride, query_cols = s->query.var->cols;
-    copy(h, rows, columns(h, &s->query, s->query.var->value) + first * query_cols, query_cols, scratch->query);
+    const int64_t n = h->n, w = s->w, ld = scratch->ld, d = s->y->cols, start = (h->query_row + first) * d + h->head * w;
+    const int64_t stride = scratch->stride;
+    copy(h, rows, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols, scratch->query);
     copy(h, rows, s->y->grad + start, d, scratch->dy);
     kernel->product(rows, n, w, scratch->query, stride, 1, scratch->key_t, ld, scratch->p, ld, false);
     kernel->product(rows, n, w, scratch->dy, stride, 1, scratch->value_t, ld, scratch->dp, ld, false);
@@ -194,9 +203,9 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
         kernel->softmax_back(n, h->factor, log_sums(h)[first + i], mean, scratch->p + i * ld, scratch->dp + i * ld,
                              draw(h, first + i), s->rate.scale);
     }
-    give(h, &s->query, first, rows, n, scratch->dp, ld, 1, scratch->key, s->query.grad.add);
-    give(h, &s->key, 0, n, rows, scratch->dp, 1, ld, scratch->query, s->key.grad.add || first > 0);
-    give(h, &s->value, 0, n, rows, scratch->p, 1, ld, scratch->dy, s->value.grad.add || first > 0);
+    give(h, &s->query, h->query_row + first, rows, n, scratch->dp, ld, 1, scratch->key, s->query.grad.add);
+    give(h, &s->key, h->row, n, rows, scratch->dp, 1, ld, scratch->query, s->key.grad.add || first > 0);
+    give(h, &s->value, h->row, n, rows, scratch->p, 1, ld, scratch->dy, s->value.grad.add || first > 0);
 }
 
 static void backward_head(const struct head *h)
@@ -204,12 +213,17 @@ static void backward_head(const struct head *h)
     const struct state *s = h->s;
     const struct scratch *scratch = h->scratch;
     const xlm_kernels *kernel = xlm_kernels_get();
-    const xlm_real *key = columns(h, &s->key, s->key.var->value);
+    const xlm_real *key = columns(h, &s->key, h->row, s->key.var->value);
+    if (h->m == 0) {
+        give_nothing(h, &s->key);
+        give_nothing(h, &s->value);
+        return;
+    }
     kernel->transpose(h->n, s->w, key, s->key.var->cols, scratch->key_t, scratch->ld);
-    kernel->transpose(h->n, s->w, columns(h, &s->value, s->value.var->value), s->value.var->cols, scratch->value_t, scratch->ld);
+    kernel->transpose(h->n, s->w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, scratch->value_t, scratch->ld);
     copy(h, h->n, key, s->key.var->cols, scratch->key);
-    for (int64_t first = 0; first < h->n; first += BLOCK)
-        backward_rows(h, first, MIN(BLOCK, h->n - first));
+    for (int64_t first = 0; first < h->m; first += BLOCK)
+        backward_rows(h, first, MIN(BLOCK, h->m - first));
 }
 
 static void each_head(const struct state *s, void (*work)(const struct head *))
@@ -226,18 +240,35 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
 
 /* ---- the operator ---- */
 
+/* The parts that this variable holds are all that it holds: its gradient is written once everywhere, and needs no clearing. */
+static bool all_parts(struct part *const part[3], const xlm_var *var, int64_t d)
+{
+    int64_t parts = 0;
+    bool met[3] = {false, false, false};
+    for (int i = 0; i < 3; i++) {
+        if (part[i]->var != var)
+            continue;
+        const int64_t column = part[i]->column / d;
+        if (part[i]->column % d != 0 || column > 2 || met[column])
+            return false;
+        met[column] = true;
+        parts++;
+    }
+    return var->cols == parts * d;
+}
+
 static void open_gradients(struct state *s)
 {
     struct part *const part[] = {&s->query, &s->key, &s->value};
-    /* When one variable holds the three and nothing else, its gradient is written once everywhere, and needs no clearing. */
-    xlm_var *var = s->query.var;
-    const int64_t d = s->y->cols;
-    bool whole = var->cols == 3 * d && s->key.var == var && s->value.var == var;
-    for (int i = 0; i < 3; i++)
-        whole = whole && part[i]->column % d == 0 && part[i]->column != part[(i + 1) % 3]->column;
-    const xlm_grad one = whole ? xlm_grad_open(var) : (xlm_grad){0};
-    for (int i = 0; i < 3; i++)
-        part[i]->grad = whole ? one : (xlm_grad){.at = xlm_grad_add(part[i]->var), .add = true};
+    for (int i = 0; i < 3; i++) {
+        int first = 0; /* part of the same variable */
+        while (part[first]->var != part[i]->var)
+            first++;
+        if (!all_parts(part, part[i]->var, s->y->cols))
+            part[i]->grad = (xlm_grad){.at = xlm_grad_add(part[i]->var), .add = true};
+        else
+            part[i]->grad = first < i ? part[first]->grad : xlm_grad_open(part[i]->var);
+    }
 }
 
 static void backward(void *pointer)
@@ -248,34 +279,37 @@ static void backward(void *pointer)
     xlm_gemm_count(5 * 2 * s->pairs * (double)s->y->cols);
 }
 
-static void check(const xlm_attention_inputs *in)
+static void check(const xlm_attention_inputs *in, const int32_t *query_offsets)
 {
     const xlm_var *const var[] = {in->query, in->key, in->value};
     const int64_t column[] = {in->query_column, in->key_column, in->value_column};
     for (int i = 0; i < 3; i++) {
-        if (in->offsets[0] != 0 || var[i]->rows != in->offsets[in->sequences])
-            xlm_tape_fail("attention", "%" G_GINT64_FORMAT " rows, but the sequences have %d … %d", var[i]->rows, in->offsets[0],
-                          in->offsets[in->sequences]);
+        const int32_t *offsets = i == 0 ? query_offsets : in->offsets;
+        if (offsets[0] != 0 || var[i]->rows != offsets[in->sequences])
+            xlm_tape_fail("attention", "%" G_GINT64_FORMAT " rows, but the sequences have %d … %d", var[i]->rows, offsets[0],
+                          offsets[in->sequences]);
         if (column[i] < 0 || column[i] + in->width > var[i]->cols)
             xlm_tape_fail("attention", "columns %" G_GINT64_FORMAT " … are not among %" G_GINT64_FORMAT, column[i], var[i]->cols);
     }
+    for (int32_t i = 0; i < in->sequences; i++)
+        if (in->offsets[i] == in->offsets[i + 1] && query_offsets[i] < query_offsets[i + 1])
+            xlm_tape_fail("attention", "sequence %d has queries, but no key", i);
     if (in->heads < 1 || in->width % in->heads != 0 || in->heads > 1 << (32 - HEAD_SHIFT))
         xlm_tape_fail("attention", "%" G_GINT64_FORMAT " heads do not divide a width of %" G_GINT64_FORMAT, in->heads, in->width);
 }
 
-static double count_pairs(const xlm_attention_inputs *in)
+static double count_pairs(const xlm_attention_inputs *in, const int32_t *query_offsets)
 {
     double pairs = 0;
-    for (int32_t i = 0; i < in->sequences; i++) {
-        const double n = in->offsets[i + 1] - in->offsets[i];
-        pairs += n * n;
-    }
+    for (int32_t i = 0; i < in->sequences; i++)
+        pairs += (double)(query_offsets[i + 1] - query_offsets[i]) * (in->offsets[i + 1] - in->offsets[i]);
     return pairs;
 }
 
 xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
 {
-    check(inputs);
+    const int32_t *query_offsets = inputs->query_offsets != NULL ? inputs->query_offsets : inputs->offsets;
+    check(inputs, query_offsets);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const variables[] = {inputs->query, inputs->key, inputs->value};
     const int64_t rows = inputs->query->rows;
@@ -290,8 +324,9 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
         .heads = inputs->heads,
         .w = inputs->width / inputs->heads,
         .offsets = inputs->offsets,
+        .query_offsets = query_offsets,
         .sequences = inputs->sequences,
-        .pairs = count_pairs(inputs),
+        .pairs = count_pairs(inputs, query_offsets),
         .log_sum = XLM_TAPE_TAKE(tape, xlm_real, rows * inputs->heads),
         .rate = xlm_tape_training(tape) ? xlm_keep_rate(inputs->dropout) : (xlm_keep){0},
     };

@@ -1,35 +1,52 @@
-/* xlm-mpi: exact GELU (Hendrycks, Gimpel 2016). SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: exact GELU (Hendrycks, Gimpel 2016) of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #include "tensor/kernels.h"
 #include "tensor/tape.h"
 
 struct state {
-    xlm_var *x, *y;
+    xlm_tape *tape;
+    xlm_var *x, *bias, *y; /* n x d, 1 x d or NULL, n x d */
 };
 
-/* Elements that a thread takes at a time: x, y and dy of it fit into a second-level cache. */
-enum { PIECE = 1 << 12 };
-
+/* dx row by row, and the rows' sums, which are the bias's gradient, beside it: [chunks x d]. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = s->x->rows * s->x->cols;
-    const xlm_real *dy = s->y->grad;
+    const int64_t n = s->x->rows, d = s->x->cols, chunks = xlm_chunks(n);
+    xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
+    xlm_real *partial = db != NULL ? XLM_TAPE_BORROW(s->tape, xlm_real, chunks * d) : NULL;
+    const xlm_real *dy = s->y->grad, *bias = s->bias != NULL ? s->bias->value : NULL;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
-#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->gelu_back(MIN(PIECE, n - i), s->x->value + i, dy + i, dx.at + i, dx.add);
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t k = 0; k < chunks; k++) {
+        xlm_real *sums = partial != NULL ? partial + k * d : NULL;
+        if (sums != NULL)
+            memset(sums, 0, sizeof(xlm_real) * (size_t)d);
+        for (int64_t i = k * XLM_CHUNK; i < MIN(n, (k + 1) * XLM_CHUNK); i++)
+            kernel->gelu_back(d, s->x->value + i * d, bias, dy + i * d, dx.at != NULL ? dx.at + i * d : NULL, dx.add, sums);
+    }
+    if (partial == NULL)
+        return;
+    xlm_sum_chunks(chunks, d, partial, db);
+    xlm_tape_return(s->tape, partial);
 }
 
-xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x)
+xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias)
 {
+    const int64_t n = x->rows, d = x->cols;
+    if (bias != NULL && (bias->rows != 1 || bias->cols != d))
+        xlm_tape_fail("gelu", "the bias is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT ", not 1 x %" G_GINT64_FORMAT, bias->rows,
+                      bias->cols, d);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
-    xlm_var *y = xlm_tape_record(tape, "gelu", x->rows, x->cols, 1, &x, backward, s);
-    *s = (struct state){.x = x, .y = y};
+    xlm_var *const inputs[] = {x, bias};
+    xlm_var *y = xlm_tape_record(tape, "gelu", n, d, bias != NULL ? 2 : 1, inputs, backward, s);
+    y->keys = x->keys;
+    *s = (struct state){.tape = tape, .x = x, .bias = bias, .y = y};
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = x->rows * x->cols;
-#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->gelu(MIN(PIECE, n - i), x->value + i, y->value + i);
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        kernel->gelu(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d);
     return y;
 }

@@ -24,8 +24,10 @@ typedef struct xlm_kernels {
     /* out[c] += Σ_r x[r, c] over a chunk of rows. */
     void (*column_sums)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out);
 
-    void (*gelu)(int64_t n, const xlm_real *x, xlm_real *y);
-    void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *dy, xlm_real *dx, bool add);
+    /* Of x + bias; bias: [n], or NULL for none. dx: may be NULL. dbias: [n], added to, or NULL. */
+    void (*gelu)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
+    void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
+                      xlm_real *dbias);
 
     /* One row. stats: mean, 1 / sqrt(variance + ε). */
     void (*layer_norm)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,

@@ -97,8 +97,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows)
         .masked_rows = (int32_t *)rows->data,
     };
     xlm_tape_begin(f->tape, NULL, false, 0, 0);
-    xlm_var **hidden = xlm_model_encode(f->loaded->model, f->tape, &batch);
-    xlm_var *h = xlm_rows(f->tape, hidden[f->loaded->config.layers], batch.masked_rows, batch.masked);
+    xlm_var *h = xlm_model_encode(f->loaded->model, f->tape, &batch, batch.masked_rows, batch.masked)[f->loaded->config.layers];
     const float *logits = xlm_lm_logits(f->loaded->model, f->tape, h)->value;
     g_free(positions);
     g_free(languages);

@@ -55,15 +55,27 @@ static uint64_t group_memory(void)
     return least;
 }
 
+/* All objectives that ever read the stream do with the last layer at masked rows. */
+static bool masked_only(const xlm_job *job, int stream)
+{
+    for (int k = 0; k < job->objectives; k++)
+        if (job->objective[k].stream == stream && !job->objective[k].cls->masked_only)
+            return false;
+    return true;
+}
+
 /* The largest pass: a granule of any stream. Evaluation passes are no larger. */
 static uint64_t largest_pass(const xlm_trainer *t, int64_t granules, bool recompute)
 {
     uint64_t most = 0;
     for (int s = 0; s < t->job->streams; s++) {
         const xlm_stream_config *c = &t->job->stream[s].config;
-        const int64_t instances = (c->batch + granules - 1) / granules, length = xlm_stream_longest(t->stream[s]);
-        const int64_t tokens = instances * length, masked = (int64_t)((double)tokens * c->mask * 1.1) + instances;
-        most = MAX(most, xlm_model_pass_bytes(&t->config, tokens, length, masked, recompute));
+        const int64_t instances = (c->batch + granules - 1) / granules, length = xlm_stream_longest(t->stream[s]), tokens = instances * length;
+        const xlm_pass_size size = {
+            .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
+            .masked = (int64_t)((double)tokens * c->mask * 1.1) + instances, .masked_only = masked_only(t->job, s),
+        };
+        most = MAX(most, xlm_model_pass_bytes(&t->config, &size, recompute));
     }
     return most;
 }

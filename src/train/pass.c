@@ -1,12 +1,18 @@
 /* xlm-mpi: one forward pass of a stream's batch, or of an objective without stream, and its losses. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/pass.h"
 
-static xlm_pass make_pass(const xlm_trainer *trainer, const xlm_pass_input *input, xlm_var **hidden, xlm_score *scores)
+/* What became of a batch; nothing before it is encoded, and without one. */
+struct encoded {
+    xlm_var **hidden, *masked;
+};
+
+static xlm_pass make_pass(const xlm_trainer *trainer, const xlm_pass_input *input, const struct encoded *encoded, xlm_score *scores)
 {
     return (xlm_pass){
         .model = trainer->model,
         .batch = input->batch,
-        .hidden = hidden,
+        .hidden = encoded->hidden,
+        .masked = encoded->masked,
         .layers = trainer->config.layers,
         .step = trainer->step,
         .part = input->part,
@@ -28,10 +34,31 @@ int64_t xlm_pass_count(xlm_trainer *trainer, const xlm_pass_input *input, int k)
         return 0;
     xlm_loss *loss = &trainer->loss[k];
     if (loss->cls->count != NULL) {
-        const xlm_pass pass = make_pass(trainer, input, NULL, NULL);
+        const xlm_pass pass = make_pass(trainer, input, &(struct encoded){0}, NULL);
         return loss->cls->count(loss, &pass);
     }
     return input->batch != NULL ? input->batch->masked : input->part == 0;
+}
+
+/* all: all of the last layer is wanted in any case. */
+static struct encoded encode(xlm_trainer *trainer, const xlm_pass_input *input, bool all)
+{
+    const xlm_batch *batch = input->batch;
+    if (batch == NULL)
+        return (struct encoded){0};
+    for (int k = 0; k < trainer->job->objectives; k++)
+        all |= xlm_pass_count(trainer, input, k) > 0 && !trainer->loss[k].cls->masked_only;
+    struct encoded e = {
+        .hidden = xlm_model_encode(trainer->model, trainer->tape, batch, all || batch->masked == 0 ? NULL : batch->masked_rows, batch->masked),
+    };
+    xlm_var **last = &e.hidden[trainer->config.layers];
+    if (!all && batch->masked > 0) {
+        e.masked = *last;
+        *last = NULL;
+    } else if (batch->masked > 0) {
+        e.masked = xlm_rows(trainer->tape, *last, batch->masked_rows, batch->masked);
+    }
+    return e;
 }
 
 void xlm_pass_run(xlm_trainer *trainer, const xlm_pass_input *input, const int64_t *totals, bool backward,
@@ -43,15 +70,15 @@ void xlm_pass_run(xlm_trainer *trainer, const xlm_pass_input *input, const int64
         any |= xlm_pass_count(trainer, input, k) > 0;
     if (!any && hidden == NULL)
         return;
-    xlm_var **states = input->batch != NULL ? xlm_model_encode(trainer->model, tape, input->batch) : NULL;
+    const struct encoded encoded = encode(trainer, input, hidden != NULL);
     if (hidden != NULL)
-        *hidden = states;
+        *hidden = encoded.hidden;
     for (int k = 0; k < trainer->job->objectives; k++) {
         const int64_t terms = xlm_pass_count(trainer, input, k);
         if (terms == 0)
             continue;
         xlm_loss *loss = &trainer->loss[k];
-        const xlm_pass pass = make_pass(trainer, input, states, scores);
+        const xlm_pass pass = make_pass(trainer, input, &encoded, scores);
         xlm_var *mean = loss->cls->loss(loss, tape, &pass);
         loss_sums[k] += (double)mean->value[0] * (double)terms;
         if (backward)

@@ -52,11 +52,8 @@ static rates rates_of(const xlm_trainer *t, int64_t tokens)
 static double work_of(const xlm_trainer *t, int64_t granules, int64_t granule)
 {
     double work = 1;
-    for (int s = 0; s < t->job->streams; s++) {
-        const int64_t batch = t->job->stream[s].config.batch;
-        work += (double)((xlm_granule_start(batch, granules, granule + 1) - xlm_granule_start(batch, granules, granule)) *
-                         xlm_stream_longest(t->stream[s]));
-    }
+    for (int s = 0; s < t->job->streams; s++)
+        work += (double)(xlm_granule_of_batch(t->job->stream[s].config.batch, granules, granule).n * xlm_stream_longest(t->stream[s]));
     return work;
 }
 

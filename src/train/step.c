@@ -15,9 +15,7 @@ static int64_t own_granules(const xlm_trainer *t)
 /* The granule that is number j of this rank. */
 static int64_t granule_of(const xlm_trainer *t, int64_t j) { return t->sample ? t->sampled : t->comm->rank + j * t->comm->ranks; }
 
-/* Which of its K granules a rank computes as number i: bits reversed when K is a power of two, so that adding up like a
- * binary counter makes the pairs (j, j + K/2), then (j, j + K/4), ... */
-static int64_t granule_order(int64_t i, int64_t k)
+int64_t xlm_granule_reversed(int64_t i, int64_t k)
 {
     if ((k & (k - 1)) != 0)
         return i;
@@ -25,6 +23,12 @@ static int64_t granule_order(int64_t i, int64_t k)
     for (int64_t bit = 1; bit < k; bit <<= 1, i >>= 1)
         j = j << 1 | (i & 1);
     return j;
+}
+
+xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule)
+{
+    const int64_t slice = xlm_granule_reversed(granule, granules), first = batch * slice / granules;
+    return (xlm_granule_slice){.first = first, .n = batch * (slice + 1) / granules - first};
 }
 
 static void add_into(float *restrict sum, const float *restrict x, int64_t n)
@@ -48,13 +52,12 @@ static int inputs_of(const xlm_trainer *t) { return t->job->streams + 1; }
 static bool read_granule(xlm_trainer *t, int64_t granule, xlm_pass_input *input, GError **error)
 {
     for (int s = 0; s < t->job->streams; s++) {
-        const int64_t batch = t->job->stream[s].config.batch;
-        const int64_t first = xlm_granule_start(batch, t->granules, granule), end = xlm_granule_start(batch, t->granules, granule + 1);
+        const xlm_granule_slice slice = xlm_granule_of_batch(t->job->stream[s].config.batch, t->granules, granule);
         input[s] = (xlm_pass_input){.stream = s, .parts = 1, .only = -1};
-        if (end == first)
+        if (slice.n == 0)
             continue;
         xlm_batch *read = XLM_TAKE(t->arena, xlm_batch, 1);
-        if (!xlm_stream_read(t->stream[s], t->step, first, end - first, t->arena, read, error))
+        if (!xlm_stream_read(t->stream[s], t->step, slice.first, slice.n, t->arena, read, error))
             return false;
         input[s].batch = read;
     }
@@ -146,7 +149,8 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
     xlm_exchange_begin(t->exchange, t->buffer[0]);
     struct last_sweep last = {.trainer = t, .completed = size};
     for (int64_t i = 0; i < own; i++) {
-        const int64_t j = granule_order(i, own), granule = granule_of(t, j);
+        /* Added up like a binary counter, numbers in this order make the pairs (j, j + own/2), then (j, j + own/4), ... */
+        const int64_t j = xlm_granule_reversed(i, own), granule = granule_of(t, j);
         const bool is_last = i == own - 1;
         last.depth = ++depth;
         run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth - 1], sums + granule * t->job->objectives,

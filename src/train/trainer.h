@@ -84,8 +84,15 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
 
 /* Granules of a job on that many ranks: a power of two, at least one for each rank. */
 int64_t xlm_job_granules(const xlm_job *job, int ranks);
-/* First of a batch's instances that belong to a granule; the next granule's first is its end. */
-static inline int64_t xlm_granule_start(int64_t batch, int64_t granules, int64_t granule) { return batch * granule / granules; }
+/* i < k with its bits in reverse order, when k is a power of two; else i. */
+int64_t xlm_granule_reversed(int64_t i, int64_t k);
+/* Instances first … first + n of a batch are a granule's. A batch is cut into as many slices as there are granules, and granule g has
+ * slice xlm_granule_reversed(g): a rank, which has granules g mod R, has consecutive slices, so that instances are spread evenly
+ * over ranks also when there are fewer than granules. */
+typedef struct xlm_granule_slice {
+    int64_t first, n;
+} xlm_granule_slice;
+xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule);
 /* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1. */
 int xlm_trainer_gradient_buffers(int64_t granules, int ranks);
 /* Allocate everything and draw the initial parameters. */

@@ -105,7 +105,7 @@ static void give_ones(void *pointer)
 
 static xlm_var *wide(xlm_tape *t) { return activation(t, "wide"); }
 static xlm_var *narrow(xlm_tape *t) { return activation(t, "narrow"); }
-static xlm_var *do_gelu(xlm_tape *t, xlm_var *x) { return xlm_gelu(t, x); }
+static xlm_var *do_gelu(xlm_tape *t, xlm_var *x) { return xlm_gelu(t, x, xlm_param(t, "up_bias")); }
 static xlm_var *do_dropout(xlm_tape *t, xlm_var *x) { return xlm_dropout(t, x, 0.1); }
 static xlm_var *do_scale(xlm_tape *t, xlm_var *x) { return xlm_scale(t, x, 2); }
 static xlm_var *do_add(xlm_tape *t, xlm_var *x) { return xlm_add(t, x, xlm_param(t, "narrow")); }

@@ -106,7 +106,7 @@ struct linear {
 
 struct yardstick {
     int linears;
-    struct linear linear[4 * 64 + 2]; /* of up to 64 layers, and the head */
+    struct linear linear[4 * 64 + 3]; /* of up to 64 layers, the last one's query, and the head */
     float *dy, *dx;                   /* memory that all gradients of activations share */
 };
 
@@ -130,10 +130,14 @@ static void make_yardstick(struct yardstick *y, const xlm_model_config *c, const
     y->linears = 0;
     float *x = numbers(t * d, 1);
     for (int64_t l = 0; l < c->layers; l++) {
-        add_linear(y, t, d, 3 * d, x);
-        add_linear(y, t, d, d, numbers(t * d, 1)); /* of what attention made */
-        add_linear(y, t, d, f, y->linear[y->linears - 1].y);
-        add_linear(y, t, f, d, y->linear[y->linears - 1].y);
+        const bool last = l == c->layers - 1;
+        const int64_t rows = last ? m : t; /* the last layer is computed for masked rows, but for keys and values */
+        add_linear(y, t, d, last ? 2 * d : 3 * d, x);
+        if (last)
+            add_linear(y, m, d, d, numbers(m * d, 1));
+        add_linear(y, rows, d, d, numbers(rows * d, 1)); /* of what attention made */
+        add_linear(y, rows, d, f, y->linear[y->linears - 1].y);
+        add_linear(y, rows, f, d, y->linear[y->linears - 1].y);
         x = y->linear[y->linears - 1].y;
     }
     add_linear(y, m, d, d, x);
@@ -175,8 +179,7 @@ static void run_yardstick(const struct yardstick *y)
 static void run_step(const xlm_model *model, xlm_tape *tape, const xlm_batch *b, float *gradients, uint64_t step)
 {
     xlm_tape_begin(tape, gradients, true, 1, step);
-    xlm_var **hidden = xlm_model_encode(model, tape, b);
-    xlm_var *h = xlm_rows(tape, hidden[xlm_model_get_config(model)->layers], b->masked_rows, b->masked);
+    xlm_var *h = xlm_model_encode(model, tape, b, b->masked_rows, b->masked)[xlm_model_get_config(model)->layers];
     xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, h, b->targets, NULL), 1);
     xlm_tape_backward(tape);
 }
@@ -214,7 +217,8 @@ static void run_test(const struct test *t, int rounds)
     run_yardstick(&y);
 
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
-    const double flops = 3 * xlm_model_forward_flops(&c, t->tokens, b.pairs, b.batch.masked);
+    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .masked = b.batch.masked, .masked_only = true};
+    const double flops = 3 * xlm_model_forward_flops(&c, &size);
     for (int i = 0; i < rounds; i++) {
         const double start = xlm_clock();
         run_step(model, tape, &b.batch, gradients, (uint64_t)i);

@@ -9,18 +9,25 @@ struct layout {
     double dropout;
     const int32_t *offsets;
     int32_t sequences;
+    const int32_t *queries; /* offsets of their own, in a variable of their own; keys and values then share one */
 };
 
 static const int32_t mixed[] = {0, 1, 8, 41}; /* lengths 1, 7, 33 */
 static const int32_t short_ones[] = {0, 3, 4};
 static const int32_t long_ones[] = {0, 100, 100, 297}; /* more than a block of queries, and an empty one */
 
+static const int32_t few[] = {0, 0, 3, 8}, many[] = {0, 5, 105, 106}; /* fewer queries than keys, and more */
+
 static xlm_var *attention(xlm_tape *tape, void *context)
 {
     const struct layout *c = context;
     const int64_t d = (int64_t)c->heads * c->w;
-    xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .sequences = c->sequences, .dropout = c->dropout};
-    if (c->fused) {
+    xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .query_offsets = c->queries, .sequences = c->sequences, .dropout = c->dropout};
+    if (c->queries != NULL) {
+        in.query = xlm_scale(tape, xlm_param(tape, "query"), 1.5);
+        in.key = in.value = xlm_scale(tape, xlm_param(tape, "key_value"), 1.5);
+        in.value_column = d;
+    } else if (c->fused) {
         in.query = in.key = in.value = xlm_scale(tape, xlm_param(tape, "qkv"), 1.5);
         in.key_column = d;
         in.value_column = 2 * d;
@@ -36,6 +43,8 @@ static xlm_var *attention(xlm_tape *tape, void *context)
 static xlm_parameters *attention_parameters(const struct layout *c)
 {
     const int rows = c->offsets[c->sequences], d = c->heads * c->w;
+    if (c->queries != NULL)
+        return gradient_inputs("query", c->queries[c->sequences], d, "key_value", rows, 2 * d, NULL);
     return c->fused ? gradient_inputs("qkv", rows, 3 * d, NULL)
                     : gradient_inputs("query", rows, d, "key", rows, d, "value", rows, d + 3, NULL);
 }
@@ -44,9 +53,10 @@ static void test_attention_gradients(void **state)
 {
     (void)state;
     const struct layout layouts[] = {
-        {2, 8, true, 0, mixed, 3},     {1, 16, true, 0.2, mixed, 3}, {1, 64, false, 0.1, mixed, 3},
-        {1, 80, true, 0.1, mixed, 3},  {3, 5, false, 0, short_ones, 2}, {2, 3, true, 0.5, short_ones, 2},
-        {2, 4, true, 0.1, long_ones, 3}, {1, 7, false, 0, long_ones, 3},
+        {2, 8, true, 0, mixed, 3, NULL}, {1, 16, true, 0.2, mixed, 3, NULL}, {1, 64, false, 0.1, mixed, 3, NULL},
+        {1, 80, true, 0.1, mixed, 3, NULL}, {3, 5, false, 0, short_ones, 2, NULL}, {2, 3, true, 0.5, short_ones, 2, NULL},
+        {2, 4, true, 0.1, long_ones, 3, NULL}, {1, 7, false, 0, long_ones, 3, NULL},
+        {2, 8, false, 0.1, mixed, 3, few}, {1, 16, false, 0.2, mixed, 3, many}, {1, 64, false, 0, mixed, 3, few}, {1, 80, false, 0.1, mixed, 3, few},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
         xlm_parameters *p = attention_parameters(&layouts[i]);

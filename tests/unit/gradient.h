@@ -1,6 +1,6 @@
 /* xlm-mpi: checks gradients against central differences, in double precision. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *     static xlm_var *build(xlm_tape *tape, void *context) { return xlm_gelu(tape, xlm_param(tape, "x")); }
+ *     static xlm_var *build(xlm_tape *tape, void *context) { return xlm_gelu(tape, xlm_param(tape, "x"), NULL); }
  *     ...
  *     xlm_parameters *p = gradient_inputs("x", 7, 5, NULL);
  *     gradient_check(p, build, NULL);

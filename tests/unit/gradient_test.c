@@ -42,7 +42,69 @@ static void test_layer_norm(void **state)
 static xlm_var *gelu(xlm_tape *tape, void *context)
 {
     (void)context;
-    return xlm_gelu(tape, xlm_scale(tape, in(tape, "x"), 3));
+    return xlm_gelu(tape, xlm_scale(tape, in(tape, "x"), 3), NULL);
+}
+
+static xlm_var *gelu_of_sum(xlm_tape *tape, void *context)
+{
+    (void)context;
+    return xlm_gelu(tape, xlm_scale(tape, in(tape, "x"), 3), in(tape, "bias"));
+}
+
+/* x goes elsewhere before and after, the bias too, and it is not a parameter. */
+static xlm_var *gelu_of_shared(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *bias = xlm_scale(tape, in(tape, "bias"), 2), *before = xlm_scale(tape, x, 0.5);
+    xlm_var *y = xlm_gelu(tape, x, bias), *z = xlm_gelu(tape, xlm_add(tape, y, before), bias);
+    return xlm_add(tape, xlm_add(tape, y, x), z);
+}
+
+/* Numbers that want no gradient. */
+static xlm_var *constant(xlm_tape *tape, int64_t rows, int64_t cols)
+{
+    double *values = g_new(double, rows * cols);
+    for (int64_t i = 0; i < rows * cols; i++)
+        values[i] = gradient_number(2000, i);
+    xlm_var *x = xlm_constant(tape, rows, cols, values);
+    g_free(values);
+    return x;
+}
+
+static xlm_var *gelu_of_constant(xlm_tape *tape, void *rows)
+{
+    xlm_var *bias = in(tape, "bias");
+    return xlm_gelu(tape, constant(tape, *(const int *)rows, bias->cols), bias);
+}
+
+static xlm_var *gelu_with_constant(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *x = in(tape, "x");
+    return xlm_gelu(tape, x, constant(tape, 1, x->cols));
+}
+
+/* Of operators that make sums over rows beside their results: rows around a chunk, columns around vectors. */
+static int some_rows[] = {1, 7, 33, 65, 130};
+static const int some_cols[] = {1, 7, 16, 33, 80};
+
+static void test_gelu(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < G_N_ELEMENTS(some_rows); r++)
+        for (size_t c = 0; c < G_N_ELEMENTS(some_cols); c++) {
+            xlm_parameters *p = gradient_inputs("x", some_rows[r], some_cols[c], "bias", 1, some_cols[c], NULL);
+            gradient_check(p, gelu, NULL);
+            gradient_check(p, gelu_of_sum, NULL);
+            gradient_check(p, gelu_of_shared, NULL);
+            xlm_parameters_free(p);
+            p = gradient_inputs("bias", 1, some_cols[c], NULL);
+            gradient_check(p, gelu_of_constant, &some_rows[r]);
+            xlm_parameters_free(p);
+            p = gradient_inputs("x", some_rows[r], some_cols[c], NULL);
+            gradient_check(p, gelu_with_constant, NULL);
+            xlm_parameters_free(p);
+        }
 }
 
 /* The tape is training and its seed and step are fixed, so the draws are too. */
@@ -66,7 +128,6 @@ static void test_elementwise(void **state)
     double rates[] = {0, 0.1, 0.5};
     for (size_t k = 0; k < G_N_ELEMENTS(sizes); k++) {
         xlm_parameters *p = gradient_inputs("x", sizes[k].rows, sizes[k].in, NULL);
-        gradient_check(p, gelu, NULL);
         gradient_check(p, scale, NULL);
         gradient_check(p, mean, NULL);
         for (size_t r = 0; r < G_N_ELEMENTS(rates); r++)
@@ -93,7 +154,7 @@ static xlm_var *add(xlm_tape *tape, void *context)
 static xlm_var *add_same(xlm_tape *tape, void *context)
 {
     (void)context;
-    xlm_var *x = xlm_gelu(tape, in(tape, "a"));
+    xlm_var *x = xlm_gelu(tape, in(tape, "a"), NULL);
     return xlm_add(tape, x, x);
 }
 
@@ -107,7 +168,7 @@ static xlm_var *cosine(xlm_tape *tape, void *context)
 static xlm_var *cosine_of_kin(xlm_tape *tape, void *context)
 {
     (void)context;
-    xlm_var *x = xlm_gelu(tape, in(tape, "a"));
+    xlm_var *x = xlm_gelu(tape, in(tape, "a"), NULL);
     return xlm_add(tape, xlm_cosine(tape, x, xlm_add(tape, x, in(tape, "b"))), xlm_cosine(tape, x, x));
 }
 
@@ -156,7 +217,7 @@ static xlm_var *rows_of_parameter(xlm_tape *tape, void *context)
 static xlm_var *rows_of_result(xlm_tape *tape, void *context)
 {
     (void)context;
-    return xlm_rows(tape, xlm_gelu(tape, in(tape, "a")), repeats, G_N_ELEMENTS(repeats));
+    return xlm_rows(tape, xlm_gelu(tape, in(tape, "a"), NULL), repeats, G_N_ELEMENTS(repeats));
 }
 
 static xlm_var *embedding_sum(xlm_tape *tape, void *context)
@@ -188,8 +249,8 @@ static xlm_var *network(xlm_tape *tape, void *context)
     (void)context;
     xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5);
     xlm_var *h = xlm_linear(tape, x, in(tape, "up"), in(tape, "up_bias"));
-    xlm_var *unused = xlm_gelu(tape, h);
-    xlm_var *inner = xlm_dropout(tape, xlm_gelu(tape, h), 0.25);
+    xlm_var *unused = xlm_gelu(tape, h, NULL);
+    xlm_var *inner = xlm_dropout(tape, xlm_gelu(tape, h, NULL), 0.25);
     xlm_var *sum = xlm_add(tape, x, xlm_dropout(tape, xlm_linear(tape, inner, in(tape, "down"), NULL), 0.1));
     xlm_var *y = xlm_layer_norm(tape, sum, in(tape, "gamma"), in(tape, "beta"), 1e-12);
     (void)unused;
@@ -201,7 +262,7 @@ static xlm_var *diamonds(xlm_tape *tape, void *context)
     (void)context;
     xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5);
     xlm_var *h = xlm_linear(tape, x, in(tape, "up"), in(tape, "up_bias"));
-    xlm_var *a = xlm_gelu(tape, h), *b = xlm_dropout(tape, h, 0.25), *c = xlm_add(tape, a, b);
+    xlm_var *a = xlm_gelu(tape, h, NULL), *b = xlm_dropout(tape, h, 0.25), *c = xlm_add(tape, a, b);
     xlm_var *d = xlm_linear(tape, xlm_add(tape, xlm_add(tape, c, a), xlm_add(tape, b, c)), in(tape, "down"), NULL);
     return xlm_layer_norm(tape, xlm_add(tape, x, d), in(tape, "gamma"), in(tape, "beta"), 1e-12);
 }
@@ -246,7 +307,7 @@ static xlm_var *square(xlm_tape *tape, xlm_var *x, int *calls)
 
 static xlm_var *squares(xlm_tape *tape, void *calls)
 {
-    xlm_var *x = xlm_gelu(tape, in(tape, "x")), *y = square(tape, x, calls);
+    xlm_var *x = xlm_gelu(tape, in(tape, "x"), NULL), *y = square(tape, x, calls);
     return xlm_add(tape, square(tape, y, calls), xlm_add(tape, x, y));
 }
 
@@ -286,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear),      cmocka_unit_test(test_layer_norm),     cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_gelu),
         cmocka_unit_test(test_mean_of_many), cmocka_unit_test(test_two_inputs),    cmocka_unit_test(test_cosine_of_zero),
         cmocka_unit_test(test_rows),        cmocka_unit_test(test_networks),       cmocka_unit_test(test_own_operator),
         cmocka_unit_test(test_stack),

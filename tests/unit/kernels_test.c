@@ -120,25 +120,35 @@ static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
     g_free(x);
 }
 
-static void check_gelu(const xlm_kernels *kernel, int64_t n)
+/* Without a bias, with one; its gradient wanted or not, and that of x. */
+static void check_gelu(const xlm_kernels *kernel, int64_t n, bool with_bias)
 {
-    float *x = numbers(6, n), *dy = numbers(7, n), y[MOST + GUARD];
-    start_output(y, 0.5f);
-    kernel->gelu(n, x, y);
+    float *x = numbers(6, n), *dy = numbers(7, n), *b = numbers(13, n), y[MOST + GUARD], dbias[MOST + GUARD];
+    const float *bias = with_bias ? b : NULL;
+    double u[MOST];
     for (int64_t i = 0; i < n; i++)
-        expect(kernel, "gelu", n, y[i], x[i] * 0.5 * erfc(-x[i] * M_SQRT1_2));
+        u[i] = with_bias ? (double)x[i] + b[i] : x[i];
+    start_output(y, 0.5f);
+    kernel->gelu(n, x, bias, y);
+    for (int64_t i = 0; i < n; i++)
+        expect(kernel, "gelu", n, y[i], u[i] * 0.5 * erfc(-u[i] * M_SQRT1_2));
     expect_untouched(kernel, "gelu", n, y, 0.5f);
-    for (int sum = 0; sum < 2; sum++) {
+    for (int form = 0; form < 8; form++) {
+        const bool sum = form & 1, want_x = form & 2, want_bias = form & 4;
         start_output(y, 0.5f);
-        kernel->gelu_back(n, x, dy, y, sum);
+        start_output(dbias, 0.25f);
+        kernel->gelu_back(n, x, bias, dy, want_x ? y : NULL, sum, want_bias ? dbias : NULL);
         for (int64_t i = 0; i < n; i++) {
-            const double slope = 0.5 * erfc(-x[i] * M_SQRT1_2) + x[i] * exp(-0.5 * x[i] * x[i]) / sqrt(2 * M_PI);
-            expect(kernel, "gelu_back", n, y[i], (sum ? 0.5 : 0) + dy[i] * slope);
+            const double d = dy[i] * (0.5 * erfc(-u[i] * M_SQRT1_2) + u[i] * exp(-0.5 * u[i] * u[i]) / sqrt(2 * M_PI));
+            expect(kernel, "gelu_back", n, y[i], !want_x ? 0.5 : sum ? 0.5 + d : d);
+            expect(kernel, "gelu_back bias", n, dbias[i], want_bias ? 0.25 + d : 0.25);
         }
         expect_untouched(kernel, "gelu_back", n, y, 0.5f);
+        expect_untouched(kernel, "gelu_back bias", n, dbias, 0.25f);
     }
     g_free(x);
     g_free(dy);
+    g_free(b);
 }
 
 /* Tails: x Φ(x) neither overflows nor turns into a NaN. */
@@ -146,8 +156,8 @@ static void check_gelu_far_out(const xlm_kernels *kernel)
 {
     const float x[] = {-1e30f, -1000, -40, -14, 14, 40, 1000, 1e18f}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
     float y[8], dx[8];
-    kernel->gelu(8, x, y);
-    kernel->gelu_back(8, x, ones, dx, false);
+    kernel->gelu(8, x, NULL, y);
+    kernel->gelu_back(8, x, NULL, ones, dx, false, NULL);
     for (int i = 0; i < 8; i++) {
         expect(kernel, "gelu", 8, y[i], x[i] > 0 ? x[i] : 0);
         expect(kernel, "gelu_back", 8, dx[i], x[i] > 0);
@@ -227,7 +237,8 @@ static void test_against_loops(void **state)
             check_elementwise(kernel, n);
             check_reductions(kernel, n);
             check_column_sums(kernel, n);
-            check_gelu(kernel, n);
+            check_gelu(kernel, n, false);
+            check_gelu(kernel, n, true);
             check_layer_norm(kernel, n);
             check_keep(kernel, n);
         }

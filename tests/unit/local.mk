@@ -1,10 +1,12 @@
 # Unit tests (cmocka), one program a module, compiled from tests/unit/NAME.c.
 unit_tests = \
 	tests/unit/encoder_float_test \
+	tests/unit/fused_float_test \
 	tests/unit/recompute_float_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
 	tests/unit/dictionary_test \
+	tests/unit/granules_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \
@@ -33,6 +35,7 @@ unit_headers = \
 double_tests = \
 	tests/unit/attention_test \
 	tests/unit/encoder_test \
+	tests/unit/fused_test \
 	tests/unit/gradient_test \
 	tests/unit/losses_test \
 	tests/unit/model_test \
@@ -46,11 +49,14 @@ check_PROGRAMS += $(unit_tests) $(double_tests)
 endif
 # The same tests in the precision of the programs.
 tests_unit_encoder_float_test_SOURCES = tests/unit/encoder_test.c
+tests_unit_fused_float_test_SOURCES = tests/unit/fused_test.c
 tests_unit_recompute_float_test_SOURCES = tests/unit/recompute_test.c
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)
 tests_unit_encoder_test_LDADD = $(double_libraries)
+tests_unit_fused_test_CPPFLAGS = $(double_flags)
+tests_unit_fused_test_LDADD = $(double_libraries)
 tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
 tests_unit_losses_test_CPPFLAGS = $(double_flags)

@@ -37,7 +37,7 @@ static void seed(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_
     if (objectives & MIDDLE)
         y[n++] = xlm_mean(tape, xlm_cosine(tape, hidden[2], xlm_add(tape, hidden[2], xlm_dropout(tape, hidden[3], 0.2))));
     if (objectives & FIRST)
-        y[n++] = xlm_scale(tape, xlm_mean(tape, xlm_gelu(tape, hidden[0])), 0.3);
+        y[n++] = xlm_scale(tape, xlm_mean(tape, xlm_gelu(tape, hidden[0], NULL)), 0.3);
     *loss = 0;
     for (int k = 0; k < n; k++) {
         *loss += *y[k]->value;
@@ -56,7 +56,7 @@ static struct outcome run(const struct setup *s, const xlm_batch *b, bool recomp
         if (with_gradients)
             memset(o.gradients, 0, size * sizeof *o.gradients);
         xlm_tape_begin(tape, o.gradients, true, 7, step);
-        xlm_var **hidden = xlm_model_encode(s->model, tape, b);
+        xlm_var **hidden = xlm_model_encode(s->model, tape, b, NULL, 0);
         seed(s, tape, b, hidden, objectives, &o.loss);
         if (with_gradients)
             xlm_tape_backward(tape);
@@ -159,7 +159,7 @@ static xlm_var *inner(xlm_tape *tape, xlm_var *x, const void *data)
     *s = (struct twice){.x = x, .y = xlm_operator(tape, ROWS, WIDTH, 1, &x, twice_backward, s)};
     for (int i = 0; i < ROWS * WIDTH; i++)
         s->y->value[i] = 2 * x->value[i];
-    return xlm_dropout(tape, xlm_gelu(tape, xlm_linear(tape, s->y, xlm_param(tape, "w"), NULL)), 0.3);
+    return xlm_dropout(tape, xlm_gelu(tape, xlm_linear(tape, s->y, xlm_param(tape, "w"), NULL), NULL), 0.3);
 }
 
 static xlm_var *outer(xlm_tape *tape, xlm_var *x, const void *data)

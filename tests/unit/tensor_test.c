@@ -240,7 +240,7 @@ static void test_answers_by_hand(void **state)
     expect(xlm_rows(t, x, (int32_t[]){1, 1, 0}, 3), 3, 3, (float[]){-1, 0, 1, -1, 0, 1, 1, 2, 3});
     /* 12 / (√14 √12), −2 / (√2 √3) */
     expect(xlm_cosine(t, x, y), 2, 1, (float[]){0.9258201f, -0.8164966f});
-    expect(xlm_gelu(t, x), 2, 3, (float[]){0.84134475f, 1.9544997f, 2.9959503f, -0.15865525f, 0, 0.84134475f});
+    expect(xlm_gelu(t, x, NULL), 2, 3, (float[]){0.84134475f, 1.9544997f, 2.9959503f, -0.15865525f, 0, 0.84134475f});
     xlm_var *gamma = xlm_constant(t, 1, 3, (float[]){1, 2, 3}), *beta = xlm_constant(t, 1, 3, (float[]){0, 0, 5});
     /* Variance 2/3: (−1, 0, 1) √1.5 */
     expect(xlm_layer_norm(t, x, gamma, beta, 0), 2, 3, (float[]){-1.2247449f, 0, 8.6742346f, -1.2247449f, 0, 8.6742346f});
@@ -292,7 +292,7 @@ static const float *drop_twice(xlm_tape *t, uint64_t step, int n, const xlm_row_
         ones[i] = 1;
     xlm_var *x = xlm_constant(t, n, cols, ones);
     x->keys = keys;
-    const xlm_var *y = xlm_dropout(t, xlm_gelu(t, xlm_dropout(t, x, 0.5)), 0.25);
+    const xlm_var *y = xlm_dropout(t, xlm_gelu(t, xlm_dropout(t, x, 0.5), NULL), 0.25);
     assert_ptr_equal(y->keys, keys);
     g_free(ones);
     return y->value;
@@ -367,7 +367,7 @@ static float run_network(xlm_tape *t, float *gradient, int layers)
         index[i] = i * i % WORDS;
     xlm_var *x = xlm_rows(t, xlm_param(t, "words"), index, ROWS), *first = x;
     for (int l = 0; l < layers; l++) {
-        xlm_var *h = xlm_gelu(t, xlm_linear(t, x, xlm_param(t, "up"), xlm_param(t, "up_bias")));
+        xlm_var *h = xlm_gelu(t, xlm_linear(t, x, xlm_param(t, "up"), NULL), xlm_param(t, "up_bias"));
         h = xlm_dropout(t, xlm_linear(t, h, xlm_param(t, "down"), NULL), 0.1);
         x = xlm_layer_norm(t, xlm_add(t, x, h), xlm_param(t, "gamma"), xlm_param(t, "beta"), 1e-5);
     }
@@ -444,13 +444,18 @@ static void wrong_add(xlm_tape *t)
     xlm_add(t, xlm_constant(t, 1, 2, (float[2]){0}), xlm_constant(t, 2, 1, (float[2]){0}));
 }
 
+static void wrong_gelu(xlm_tape *t)
+{
+    xlm_gelu(t, xlm_constant(t, 2, 2, (float[4]){0}), xlm_constant(t, 2, 2, (float[4]){0}));
+}
+
 static void wrong_index(xlm_tape *t) { xlm_rows(t, xlm_constant(t, 2, 1, (float[2]){0}), (int32_t[]){0, 2}, 2); }
 static void wrong_rate(xlm_tape *t) { xlm_dropout(t, xlm_constant(t, 1, 1, (float[1]){0}), 1); }
 
 static void test_mistakes(void **state)
 {
     (void)state;
-    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_index, wrong_rate};
+    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu, wrong_index, wrong_rate};
     for (size_t k = 0; k < G_N_ELEMENTS(mistake); k++) {
         const pid_t child = fork();
         if (child == 0) {

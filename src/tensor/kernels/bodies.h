@@ -108,25 +108,36 @@ static void column_sums(int64_t rows, int64_t cols, const xlm_real *x, int64_t l
     }
 }
 
-static void gelu(int64_t n, const xlm_real *x, xlm_real *y)
+/* x + bias, of which there may be none. */
+static inline vec biased(const xlm_real *x, const xlm_real *bias, int64_t i, int k)
+{
+    return bias != NULL ? plus(load(x + i, k), load(bias + i, k)) : load(x + i, k);
+}
+
+static void gelu(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
-        const vec v = load(x + i, k);
+        const vec v = biased(x, bias, i, k);
         vec density;
         store(y + i, k, times(v, normal_distribution(v, &density)));
     }
 }
 
 /* d/dx x Φ(x) = Φ(x) + x φ(x) */
-static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *dy, xlm_real *dx, bool sum)
+static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool sum_dx,
+                      xlm_real *dbias)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
-        const vec v = load(x + i, k);
+        const vec v = biased(x, bias, i, k);
         vec density;
         const vec distribution = normal_distribution(v, &density);
-        put(dx + i, k, times(load(dy + i, k), fma(v, density, distribution)), sum);
+        const vec d = times(load(dy + i, k), fma(v, density, distribution));
+        if (dx != NULL)
+            put(dx + i, k, d, sum_dx);
+        if (dbias != NULL)
+            put(dbias + i, k, d, true);
     }
 }
 

@@ -40,12 +40,21 @@ typedef struct xlm_loss_setup {
     struct xlm_dictionaries *dictionaries; /* what xlm_loss_dictionary lends, the trainer's */
 } xlm_loss_setup;
 
+/* What an objective can know of its stream. Valid until close. */
+typedef struct xlm_loss_stream {
+    const char *name;                 /* of the job file's section */
+    double mask;                      /* share of the ordinary tokens that is predicted */
+    double switching;                 /* share of those that is switched to another language by the dictionary */
+    const xlm_dictionary *dictionary; /* the stream's: its batches have `translations`; NULL: none */
+} xlm_loss_stream;
+
 /* One objective of a job. */
 typedef struct xlm_loss {
     const xlm_loss_class *cls;
     const char *name;             /* of the job file's section */
     void *state;                  /* state_size bytes, the options filled in, the rest zero */
     const xlm_loss_setup *setup;
+    const xlm_loss_stream *stream; /* NULL: none */
 } xlm_loss;
 
 /* One encoded batch. */

@@ -2,15 +2,19 @@
 # losses_LTLIBRARIES, and the two lines of flags below.
 losses_sources = \
 	src/losses/align.c \
+	src/losses/dict-mlm.c \
 	src/losses/mlm.c
 
 losses_LTLIBRARIES += \
 	src/losses/align.la \
+	src/losses/dict-mlm.la \
 	src/losses/mlm.la
 
 loss_module = -module -avoid-version -shared
 src_losses_align_la_LDFLAGS = $(loss_module)
 src_losses_align_la_LIBADD = libxlm.la
+src_losses_dict_mlm_la_LDFLAGS = $(loss_module)
+src_losses_dict_mlm_la_LIBADD = libxlm.la
 src_losses_mlm_la_LDFLAGS = $(loss_module)
 src_losses_mlm_la_LIBADD = libxlm.la
 

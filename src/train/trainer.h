@@ -21,6 +21,7 @@ typedef struct xlm_trainer {
     xlm_corpus *corpus;
     xlm_stream **stream;    /* [job->streams] on the training split */
     xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
+    xlm_loss_stream *loss_stream; /* [job->streams] what their objectives are told */
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;

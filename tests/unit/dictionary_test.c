@@ -1,12 +1,14 @@
 /* xlm-mpi: tests of dictionary files and of looking translations up. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus_fixture.h"
 
+#include "corpus/stream.h"
 #include "lexicon/dictionary.h"
+#include "lexicon/translations.h"
 
-enum { EN, DE };
+enum { EN, DE, FR };
 
-static const int lengths[] = {3};
-static const corpus_plan plan = {.text = {{[EN] = {1, 1, lengths}, [DE] = {1, 1, lengths}}}};
+static const int lengths[] = {60, 90, 80, 70, 50, 40}; /* en counts from id 5 on, de from 405, fr from 805 */
+static const corpus_plan plan = {.text = {{[EN] = {6, 6, lengths}, [DE] = {6, 6, lengths}, [FR] = {6, 6, lengths}}}};
 static char *const inputs[] = {(char *)"words.txt: 3 bytes", NULL};
 
 struct file {
@@ -122,11 +124,214 @@ static void wrong_files_are_refused(void **state)
     close_file(&f);
 }
 
+/* ---- translations ---- */
+
+static void translations_are_found_both_ways(void **state)
+{
+    (void)state;
+    static const int32_t source[] = {5, 5, 7, 8}, target[] = {9, 12, 9, 1004};
+    const xlm_dictionary dictionary = {.pairs = 4, .token = {source, target}, .language = {DE, EN}};
+    xlm_translations *t = xlm_translations_new(&dictionary, VOCABULARY);
+    const int32_t *list;
+    int32_t other;
+    assert_int_equal(xlm_translations_find(t, 5, DE, &list, &other), 2);
+    assert_int_equal(other, EN);
+    assert_true(list[0] == 9 && list[1] == 12);
+    assert_int_equal(xlm_translations_find(t, 9, EN, &list, &other), 2);
+    assert_int_equal(other, DE);
+    assert_true(list[0] == 5 && list[1] == 7);
+    assert_int_equal(xlm_translations_find(t, 1004, EN, &list, &other), 1);
+    assert_int_equal(list[0], 8);
+    assert_int_equal(xlm_translations_find(t, 5, EN, &list, &other), 0);
+    assert_int_equal(xlm_translations_find(t, 9, DE, &list, &other), 0);
+    assert_int_equal(xlm_translations_find(t, 5, FR, &list, &other), 0);
+    assert_int_equal(xlm_translations_find(t, 0, DE, &list, &other), 0);
+    xlm_translations_free(t);
+    xlm_translations_free(NULL);
+}
+
+/* ---- streams that switch ---- */
+
+/* Every other id of de's text has its translation in en. */
+static void write_dictionary(const struct file *f)
+{
+    xlm_dictionary_pair pairs[200];
+    for (int i = 0; i < 200; i++)
+        pairs[i] = (xlm_dictionary_pair){{405 + 2 * i, 5 + 2 * i}};
+    write_file(f, pairs, 200, 200);
+}
+
+static xlm_stream_config switching_config(const struct file *f)
+{
+    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .mask = 0.15, .mask_token = 0.8,
+                               .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
+}
+
+static xlm_stream *open_switching(const struct file *f, const xlm_stream_config *config)
+{
+    GError *error = NULL;
+    xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", 3, config, 99, &error);
+    must(stream != NULL, error);
+    return stream;
+}
+
+static xlm_batch read_stream(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena)
+{
+    xlm_batch batch;
+    GError *error = NULL;
+    must(xlm_stream_read(stream, step, first, n, arena, &batch, &error), error);
+    return batch;
+}
+
+static bool close_to(int64_t part, int64_t all, double share)
+{
+    const double p = (double)part / (double)all, deviation = p - share;
+    return all > 100 && deviation * deviation < 16 * share * (1 - share) / (double)all;
+}
+
+static void streams_switch(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_dictionary(&f);
+    const xlm_stream_config config = switching_config(&f);
+    xlm_stream *stream = open_switching(&f, &config);
+    xlm_arena *arena = xlm_arena_new();
+    int64_t ordinary = 0, masked = 0, known[3] = {0}, switched[3] = {0};
+    for (int step = 0; step < 200; step++) {
+        xlm_arena_reset(arena);
+        const xlm_batch b = read_stream(stream, step, 0, config.batch, arena);
+        int32_t k = 0;
+        for (int32_t i = 0; i < b.tokens; i++) {
+            const int32_t language = b.text_languages[i];
+            ordinary += b.original[i] >= XLM_SPECIALS;
+            if (k == b.masked || b.masked_rows[k] != i) {
+                assert_int_equal(b.ids[i], b.original[i]);
+                assert_int_equal(b.languages[i], language);
+                continue;
+            }
+            const bool has = b.original[i] % 2 == 1 && language != FR; /* by the dictionary above */
+            assert_int_equal(b.targets[k], b.original[i]);
+            assert_int_equal(b.translations[k], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
+            assert_true(b.languages[i] == language || (has && b.languages[i] == DE + EN - language));
+            if (b.languages[i] != language)
+                assert_int_equal(b.ids[i], b.translations[k]);
+            known[language] += has;
+            switched[language] += b.languages[i] != language;
+            k++;
+        }
+        assert_int_equal(k, b.masked);
+        masked += b.masked;
+    }
+    assert_true(close_to(masked, ordinary, 0.15));
+    assert_true(close_to(switched[EN], known[EN], 0.5));
+    assert_true(close_to(switched[DE], known[DE], 0.5));
+    assert_int_equal(switched[FR], 0);
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    close_file(&f);
+}
+
+static void same(const int32_t *whole, const int32_t *piece, int32_t n) { assert_memory_equal(whole, piece, sizeof *whole * (size_t)n); }
+
+/* Ranks read slices of a step. */
+static void slices_are_the_whole(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_dictionary(&f);
+    const xlm_stream_config config = switching_config(&f);
+    xlm_stream *stream = open_switching(&f, &config);
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch whole = read_stream(stream, 7, 0, config.batch, arena);
+    for (int slices = 2; slices <= 4; slices++) {
+        int32_t row = 0, masked = 0;
+        for (int s = 0; s < slices; s++) {
+            const int64_t first = config.batch * s / slices;
+            const xlm_batch b = read_stream(stream, 7, first, config.batch * (s + 1) / slices - first, arena);
+            same(whole.ids + row, b.ids, b.tokens);
+            same(whole.languages + row, b.languages, b.tokens);
+            same(whole.text_languages + row, b.text_languages, b.tokens);
+            same(whole.targets + masked, b.targets, b.masked);
+            same(whole.translations + masked, b.translations, b.masked);
+            row += b.tokens;
+            masked += b.masked;
+        }
+        assert_int_equal(row, whole.tokens);
+        assert_int_equal(masked, whole.masked);
+    }
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    close_file(&f);
+}
+
+/* Without a dictionary there is one array of languages; with one and no switching the input is the same. */
+static void without_switching_nothing_changes(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_dictionary(&f);
+    xlm_stream_config config = switching_config(&f);
+    config.switching = 0;
+    xlm_stream *labelled = open_switching(&f, &config);
+    config.dictionary = NULL;
+    xlm_stream *plain = open_switching(&f, &config);
+    assert_null(xlm_stream_dictionary(plain));
+    assert_int_equal(xlm_stream_dictionary(labelled)->pairs, 200);
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch a = read_stream(plain, 1, 0, config.batch, arena), b = read_stream(labelled, 1, 0, config.batch, arena);
+    assert_ptr_equal(a.languages, a.text_languages);
+    assert_null(a.translations);
+    assert_int_equal(a.masked, b.masked);
+    same(a.ids, b.ids, a.tokens);
+    same(a.languages, b.languages, a.tokens);
+    xlm_arena_free(arena);
+    xlm_stream_close(plain);
+    xlm_stream_close(labelled);
+    close_file(&f);
+}
+
+static void stream_refused(const struct file *f, const xlm_stream_config *config, int code, const char *message)
+{
+    GError *error = NULL;
+    assert_null(xlm_stream_open(f->corpus, XLM_TRAIN, "s", 0, config, 1, &error));
+    if (strstr(error->message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, error->message);
+    assert_int_equal(xlm_error_exit_code(error), code);
+    g_error_free(error);
+}
+
+static void wrong_streams_are_refused(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    xlm_stream_config config = switching_config(&f);
+    stream_refused(&f, &config, EX_NOINPUT, "[stream s]: ");
+    write_dictionary(&f);
+    char *french[] = {(char *)"fr", NULL}, *both[] = {(char *)"fr", (char *)"en", NULL};
+    config.languages = french;
+    stream_refused(&f, &config, EX_CONFIG, "d.h5 is of de and en, and the stream reads neither");
+    config.languages = both;
+    xlm_stream_close(open_switching(&f, &config));
+    config.languages = NULL;
+    config.type = XLM_STREAM_PARALLEL;
+    stream_refused(&f, &config, EX_CONFIG, "in monolingual text only");
+    config = switching_config(&f);
+    config.dictionary = NULL;
+    stream_refused(&f, &config, EX_CONFIG, "switching needs a dictionary");
+    close_file(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(translations_are_found_both_ways),
+        cmocka_unit_test(streams_switch),
+        cmocka_unit_test(slices_are_the_whole),
+        cmocka_unit_test(without_switching_nothing_changes),
+        cmocka_unit_test(wrong_streams_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "comm/shards.h"
 #include "tensor/hardware.h"
 #include "train/checkpoint.h"
+#include "train/dictionaries.h"
 #include "train/job.h"
 
 typedef struct xlm_trainer {
@@ -20,11 +21,13 @@ typedef struct xlm_trainer {
     xlm_corpus *corpus;
     xlm_stream **stream;    /* [job->streams] on the training split */
     xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
+    xlm_loss_stream *loss_stream; /* [job->streams] what their objectives are told */
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;
     xlm_loss *loss;         /* [job->objectives] */
     xlm_loss_setup setup;
+    xlm_dictionaries *dictionaries;
     GArray *kept;           /* xlm_kept_state */
     int64_t granules;       /* G of this run: the job's, or more when there are more ranks */
     xlm_hardware hardware;

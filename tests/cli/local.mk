@@ -7,6 +7,7 @@ test_scripts += \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
+	tests/cli/train_dictionary.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/train_errors.sh \
 	tests/cli/train_jobs.sh \

@@ -56,8 +56,12 @@ for shape in 1x1 1x2 2x1; do
     [[ $shape != 1x1 ]] || goal=
     row "$shape" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $shape 1)" "$(column $shape 2)")" "$(column $shape 3) GFLOP/s" "$(column $shape 4)" "$goal"
 done
-row "2x1 beside 1x1" "$(column 2x1 1) tokens/s" "$(column 1x1 1) tokens/s" "$(quotient "$(column 2x1 1)" "$(column 1x1 1)")" ">= 1.85"
-row "1x2 beside 1x1" "$(column 1x2 1) tokens/s" "$(column 1x1 1) tokens/s" "$(quotient "$(column 1x2 1)" "$(column 1x1 1)")"
+scaling() { # SHAPE [GOAL]
+    row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1" 1)")" "$(printf '%.0f tokens/s' "$(column 1x1 1)")" \
+        "$(quotient "$(column "$1" 1)" "$(column 1x1 1)")" "${2:-}"
+}
+scaling 2x1 ">= 1.85"
+scaling 1x2
 row "exchange behind the sweep, 2x1" "$(hidden "$work/2x1.log")" "" ""
 for shape in 1x1 2x1; do
     peak=$(sed -n 's/^peak memory: \([0-9.]*\) GiB.*/\1/p' "$work/$shape.log")

@@ -80,7 +80,7 @@ speed() {
     local each
     mapfile -t each <"$work/$1"
     say "$1: ${each[*]} tokens/s"
-    median "${each[@]}"
+    printf '%.0f\n' "$(median "${each[@]}")"
 }
 peer=$( (speed torch-1x2; speed torch-2x1) | sort -g | tail -n 1)
 for shape in 1x2 2x1; do

@@ -79,13 +79,15 @@ static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x)
         .offsets = layer->offsets, .sequences = layer->sequences,
         .dropout = m->config.attention_dropout,
     };
-    return xlm_model_linear(tape, n->attention_output, xlm_attention(tape, &inputs));
+    return xlm_attention(tape, &inputs);
 }
 
-/* LayerNorm(x + dropout(y)) */
-static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *norm, xlm_var *x, xlm_var *y)
+/* LayerNorm(x + dropout(h Wᵀ + b)) */
+static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *linear, const char *norm, xlm_var *x, xlm_var *h)
 {
-    return xlm_model_layer_norm(m, tape, norm, xlm_add(tape, x, xlm_dropout(tape, y, m->config.dropout)));
+    xlm_var *z = xlm_linear(tape, h, parameter(tape, linear, "weight"), NULL);
+    return xlm_residual_norm(tape, x, z, parameter(tape, linear, "bias"), m->config.dropout, parameter(tape, norm, "weight"),
+                             parameter(tape, norm, "bias"), m->config.layer_norm_epsilon);
 }
 
 static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
@@ -93,9 +95,9 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     const struct layer *layer = data;
     const xlm_model *m = layer->model;
     const xlm_layer_names *n = layer->names;
-    x = add_and_norm(m, tape, n->attention_norm, x, attend(layer, tape, x));
+    x = add_and_norm(m, tape, n->attention_output, n->attention_norm, x, attend(layer, tape, x));
     xlm_var *wide = xlm_model_gelu(tape, n->intermediate, x); /* T x F */
-    return add_and_norm(m, tape, n->output_norm, x, xlm_model_linear(tape, n->output, wide));
+    return add_and_norm(m, tape, n->output, n->output_norm, x, wide);
 }
 
 xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)

@@ -117,7 +117,8 @@ static xlm_var *do_layer_norm(xlm_tape *t, xlm_var *x)
 
 static xlm_var *do_residual_norm(xlm_tape *t, xlm_var *x)
 {
-    return xlm_residual_norm(t, x, xlm_param(t, "narrow"), xlm_param(t, "beta"), 0.1, xlm_param(t, "gamma"), xlm_param(t, "beta"), 1e-5);
+    xlm_var *beta = xlm_param(t, "beta");
+    return xlm_residual_norm(t, x, xlm_param(t, "narrow"), beta, 0.1, xlm_param(t, "gamma"), beta, 1e-5);
 }
 
 static xlm_var *do_linear(xlm_tape *t, xlm_var *x) { return xlm_linear(t, x, xlm_param(t, "up"), xlm_param(t, "up_bias")); }

@@ -23,9 +23,12 @@ static const double TOLERANCE = 2e-5;
 #endif
 
 /* Rows around a chunk of the sums over rows, columns around vectors; the last is work for several threads. */
-static const struct size { int rows, cols; } sizes[] = {
-    {1, 1},   {1, 7},   {1, 16},  {1, 33},  {1, 80},  {7, 1},   {7, 7},   {7, 16},   {7, 33},   {7, 80},   {33, 1},  {33, 7},   {33, 16},
-    {33, 33}, {33, 80}, {65, 1},  {65, 7},  {65, 16}, {65, 33}, {65, 80}, {130, 1},  {130, 7},  {130, 16}, {130, 33}, {130, 80}, {260, 130},
+static const struct size {
+    int rows, cols;
+} sizes[] = {
+    {1, 1},   {1, 7},   {1, 16},   {1, 33},   {1, 80},  {7, 1},  {7, 7},  {7, 16},  {7, 33},  {7, 80},
+    {33, 1},  {33, 7},  {33, 16},  {33, 33},  {33, 80}, {65, 1}, {65, 7}, {65, 16}, {65, 33}, {65, 80},
+    {130, 1}, {130, 7}, {130, 16}, {130, 33}, {130, 80}, {260, 130},
 };
 
 static double number(uint32_t which, int64_t i)
@@ -204,7 +207,8 @@ static xlm_var *of_constant_x(xlm_tape *tape, const struct form *form)
 static xlm_var *of_constant_z(xlm_tape *tape, const struct form *form)
 {
     const xlm_var *x = in(tape, "x");
-    xlm_var *h = xlm_constant(tape, x->rows, 5, in(tape, "h")->value), *weight = xlm_constant(tape, x->cols, 5, in(tape, "weight")->value);
+    xlm_var *h = xlm_constant(tape, x->rows, 5, in(tape, "h")->value);
+    xlm_var *weight = xlm_constant(tape, x->cols, 5, in(tape, "weight")->value);
     xlm_var *z = xlm_linear(tape, h, weight, form->bias && !form->fused ? in(tape, "bias") : NULL);
     return residual_norm(tape, form, xlm_scale(tape, in(tape, "x"), 1.5), z);
 }

@@ -55,7 +55,8 @@ static xlm_var *gelu_of_sum(xlm_tape *tape, void *context)
 static xlm_var *gelu_of_shared(xlm_tape *tape, void *context)
 {
     (void)context;
-    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *bias = xlm_scale(tape, in(tape, "bias"), 2), *before = xlm_scale(tape, x, 0.5);
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *before = xlm_scale(tape, x, 0.5);
+    xlm_var *bias = xlm_scale(tape, in(tape, "bias"), 2);
     xlm_var *y = xlm_gelu(tape, x, bias), *z = xlm_gelu(tape, xlm_add(tape, y, before), bias);
     return xlm_add(tape, xlm_add(tape, y, x), z);
 }
@@ -269,8 +270,8 @@ static xlm_var *residual_norm_of_shared(xlm_tape *tape, void *ending)
 /* The gradient of z has another source, which comes first or last. */
 static xlm_var *residual_norm_of_shared_z(xlm_tape *tape, void *ending)
 {
-    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *z = xlm_scale(tape, in(tape, "z"), 0.5), *before = xlm_gelu(tape, z, NULL);
-    xlm_var *y = end_sublayer(tape, ending, x, z);
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *z = xlm_scale(tape, in(tape, "z"), 0.5);
+    xlm_var *before = xlm_gelu(tape, z, NULL), *y = end_sublayer(tape, ending, x, z);
     return xlm_add(tape, xlm_add(tape, y, before), z);
 }
 
@@ -282,12 +283,14 @@ static xlm_var *residual_norm_of_same(xlm_tape *tape, void *ending)
 
 static void check_residual_norm(int rows, int cols, struct ending *e)
 {
-    xlm_parameters *p = gradient_inputs("x", rows, cols, "z", rows, cols, "gamma", 1, cols, "beta", 1, cols, "bias", 1, cols, NULL);
+    xlm_parameters *p = gradient_inputs("x", rows, cols, "z", rows, cols, "gamma", 1, cols, "beta", 1, cols, "bias", 1, cols,
+                                        NULL);
     gradient_check(p, residual_norm, e);
     gradient_check(p, residual_norm_of_shared_z, e);
     gradient_check(p, residual_norm_of_same, e);
     xlm_parameters_free(p);
-    p = gradient_inputs("x", rows, cols, "h", rows, 3, "weight", cols, 3, "gamma", 1, cols, "beta", 1, cols, "bias", 1, cols, NULL);
+    p = gradient_inputs("x", rows, cols, "h", rows, 3, "weight", cols, 3, "gamma", 1, cols, "beta", 1, cols, "bias", 1, cols,
+                        NULL);
     gradient_check(p, residual_norm_of_shared, e);
     xlm_parameters_free(p);
 }

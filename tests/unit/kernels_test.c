@@ -254,7 +254,8 @@ static void check_residual_back(const xlm_kernels *kernel, int64_t n, const uint
         start_output(dbias, 0.25f);
         if (way == IN_PLACE)
             memcpy(dz, ds, sizeof(float) * (size_t)n);
-        kernel->residual_back(n, way == IN_PLACE ? dz : ds, bits, 1.5f, way != NONE ? dz : NULL, way == ADD, form < FORMS ? dbias : NULL);
+        kernel->residual_back(n, way == IN_PLACE ? dz : ds, bits, 1.5f, way != NONE ? dz : NULL, way == ADD,
+                              form < FORMS ? dbias : NULL);
         for (int64_t i = 0; i < n; i++) {
             const double d = bits == NULL ? ds[i] : bits[i / 8] >> i % 8 & 1 ? 1.5 * ds[i] : 0;
             expect(kernel, "residual_back", n, dz[i], way == NONE ? 0.5 : way == ADD ? 0.5 + d : d);

@@ -468,7 +468,8 @@ static void wrong_residual_norm_bias(xlm_tape *t)
 /* A value that another operator has taken over. */
 static void taken_value(xlm_tape *t)
 {
-    xlm_var *x = xlm_constant(t, 2, 2, (float[4]){0}), *row = xlm_constant(t, 1, 2, (float[2]){0}), *z = xlm_linear(t, x, x, NULL);
+    xlm_var *x = xlm_constant(t, 2, 2, (float[4]){0}), *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_var *z = xlm_linear(t, x, x, NULL);
     xlm_residual_norm(t, x, z, NULL, 0.1, row, row, 1e-5);
     xlm_scale(t, z, 2);
 }
@@ -479,8 +480,8 @@ static void wrong_rate(xlm_tape *t) { xlm_dropout(t, xlm_constant(t, 1, 1, (floa
 static void test_mistakes(void **state)
 {
     (void)state;
-    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu, wrong_residual_norm, wrong_residual_norm_bias, taken_value,
-                                             wrong_index, wrong_rate};
+    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu,
+                                             wrong_residual_norm, wrong_residual_norm_bias, taken_value, wrong_index, wrong_rate};
     for (size_t k = 0; k < G_N_ELEMENTS(mistake); k++) {
         const pid_t child = fork();
         if (child == 0) {

@@ -25,9 +25,12 @@ _Static_assert(sizeof(buffer) <= HEADER, "the header of a buffer keeps its align
 typedef struct variable {
     xlm_var var;
     xlm_tape *tape;
-    bool leaf; /* a parameter, or several of one stack: grad is the caller's */
+    const xlm_arena *arena; /* that it lives in */
+    bool leaf;    /* a parameter, or several of one stack: grad is the caller's */
     int first, n; /* of a leaf: which parameters */
-    int64_t end; /* of a parameter in the flat array; else 0 */
+    bool passing; /* its value may be overwritten by the only operator that takes it */
+    int32_t uses; /* as an operator's input */
+    int64_t end;  /* of a parameter in the flat array; else 0 */
 } variable;
 
 typedef struct operation {
@@ -173,7 +176,7 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed)
 static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int64_t cols)
 {
     variable *v = XLM_TAKE(arena, variable, 1);
-    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape};
+    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape, .arena = arena};
     return &v->var;
 }
 
@@ -237,8 +240,12 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
                        bool open_inputs, xlm_backward *backward, void *state)
 {
     double bytes = (double)sizeof(xlm_real) * (double)(rows * cols);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (inputs[i]->value == NULL)
+            xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
+        inner(inputs[i])->uses++;
         bytes += (double)bytes_of(inputs[i]);
+    }
     xlm_profile_enter(tape->profile, name, false, bytes);
     xlm_var *y = new_variable(tape, tape->taking, rows, cols);
     y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
@@ -286,6 +293,21 @@ xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var
                       xlm_backward *backward, void *state)
 {
     return record(tape, "plugin's operator", rows, cols, n, inputs, true, backward, state);
+}
+
+/* ---- values taken over ---- */
+
+void xlm_tape_passing(xlm_var *y) { inner(y)->passing = true; }
+
+/* A segment that is run again reads what was made outside of it again. */
+xlm_real *xlm_tape_take_over(xlm_var *z)
+{
+    xlm_tape *tape = inner(z)->tape;
+    if (!inner(z)->passing || inner(z)->uses > 1 || inner(z)->arena != tape->taking)
+        return XLM_TAPE_TAKE(tape, xlm_real, z->rows * z->cols);
+    xlm_real *value = z->value;
+    z->value = NULL;
+    return value;
 }
 
 /* ---- gradients ---- */

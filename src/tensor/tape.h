@@ -66,6 +66,15 @@ xlm_real *xlm_grad_add(xlm_var *x);
 /* dx += dy; x and y of one shape. Most often without touching memory. */
 void xlm_grad_pass(xlm_var *x, xlm_var *y);
 
+/* ---- memory for the duration of a pass, taken over ---- */
+
+/* For the operator that made y: its way back reads y's gradient alone, so that y's value may go once it was used. */
+void xlm_tape_passing(xlm_var *y);
+/* For an operator just recorded that has z among its inputs and keeps something of z's shape: memory for that. z's own,
+ * when its value is passing and this is the first operator that takes z; it may be overwritten then as it is read, z->value
+ * is NULL, and an operator that takes z later ends the program. Else memory that is new. */
+xlm_real *xlm_tape_take_over(xlm_var *z);
+
 /* ---- memory for the duration of a function ---- */
 
 /* Like xlm_tape_take, but may be given back before the pass ends. Not from inside parallel regions. */

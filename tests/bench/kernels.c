@@ -128,6 +128,12 @@ static xlm_var *do_layer_norm(xlm_tape *t, xlm_var *x)
     return xlm_layer_norm(t, x, xlm_param(t, "gamma"), xlm_param(t, "beta"), 1e-5);
 }
 
+static xlm_var *do_residual_norm(xlm_tape *t, xlm_var *x)
+{
+    xlm_var *beta = xlm_param(t, "beta");
+    return xlm_residual_norm(t, x, xlm_param(t, "narrow"), beta, 0.1, xlm_param(t, "gamma"), beta, 1e-5);
+}
+
 static xlm_var *do_linear(xlm_tape *t, xlm_var *x) { return xlm_linear(t, x, xlm_param(t, "up"), xlm_param(t, "up_bias")); }
 
 static const int32_t *some_rows(int64_t below)
@@ -159,6 +165,7 @@ static const struct operator_line {
     int cols;
 } operators[] = {
     {"layer_norm 2048 x 512", narrow, do_layer_norm, 2, 3, WIDTH},
+    {"residual_norm 2048x512", narrow, do_residual_norm, 4, 5, WIDTH},
     {"gelu 2048 x 2048", wide, do_gelu, 2, 3, INNER},
     {"dropout 2048 x 512", narrow, do_dropout, 2, 2, WIDTH},
     {"add 2048 x 512", narrow, do_add, 3, 3, WIDTH},
@@ -171,7 +178,7 @@ static const struct operator_line {
 static void print_bytes(const char *name, const char *way, double seconds, double arrays, int cols)
 {
     const double rate = 1e-9 * arrays * sizeof(float) * TOKENS * cols / seconds;
-    fprintf(stderr, "%-21s %-6s %9.0f µs %8.1f GB/s    %5.0f %%\n", name, way, seconds * 1e6, rate,
+    fprintf(stderr, "%-22s %-5s %9.0f µs %8.1f GB/s    %5.0f %%\n", name, way, seconds * 1e6, rate,
            100 * rate / copy_rate[cols == INNER]);
 }
 

@@ -244,6 +244,10 @@ static void test_answers_by_hand(void **state)
     xlm_var *gamma = xlm_constant(t, 1, 3, (float[]){1, 2, 3}), *beta = xlm_constant(t, 1, 3, (float[]){0, 0, 5});
     /* Variance 2/3: (−1, 0, 1) √1.5 */
     expect(xlm_layer_norm(t, x, gamma, beta, 0), 2, 3, (float[]){-1.2247449f, 0, 8.6742346f, -1.2247449f, 0, 8.6742346f});
+    xlm_var *shift = xlm_constant(t, 1, 3, (float[]){-2, -2, -2});
+    /* Rows 1, 2, 3 and −2, −1, −2; the second of variance 2/9: (−1, 2, −1) / √2 */
+    expect(xlm_residual_norm(t, x, y, shift, 0, gamma, beta, 0), 2, 3,
+           (float[]){-1.2247449f, 0, 8.6742346f, -0.7071068f, 2.8284271f, 2.8786797f});
     xlm_var *const table[] = {x, y};
     const int32_t *const index[] = {(int32_t[]){1, 0}, (int32_t[]){1, 1}};
     expect(xlm_embedding_sum(t, 2, table, index, 2, NULL), 2, 3, (float[]){0, 1, 0, 2, 3, 2});
@@ -515,13 +519,35 @@ static void wrong_gelu(xlm_tape *t)
     xlm_gelu(t, xlm_constant(t, 2, 2, (float[4]){0}), xlm_constant(t, 2, 2, (float[4]){0}));
 }
 
+static void wrong_residual_norm(xlm_tape *t)
+{
+    xlm_var *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_residual_norm(t, xlm_constant(t, 2, 2, (float[4]){0}), row, NULL, 0.1, row, row, 1e-5);
+}
+
+static void wrong_residual_norm_bias(xlm_tape *t)
+{
+    xlm_var *x = xlm_constant(t, 2, 2, (float[4]){0}), *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_residual_norm(t, x, x, x, 0.1, row, row, 1e-5);
+}
+
+/* A value that another operator has taken over. */
+static void taken_value(xlm_tape *t)
+{
+    xlm_var *x = xlm_constant(t, 2, 2, (float[4]){0}), *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_var *z = xlm_linear(t, x, x, NULL);
+    xlm_residual_norm(t, x, z, NULL, 0.1, row, row, 1e-5);
+    xlm_scale(t, z, 2);
+}
+
 static void wrong_index(xlm_tape *t) { xlm_rows(t, xlm_constant(t, 2, 1, (float[2]){0}), (int32_t[]){0, 2}, 2); }
 static void wrong_rate(xlm_tape *t) { xlm_dropout(t, xlm_constant(t, 1, 1, (float[1]){0}), 1); }
 
 static void test_mistakes(void **state)
 {
     (void)state;
-    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu, wrong_index, wrong_rate};
+    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu,
+                                             wrong_residual_norm, wrong_residual_norm_bias, taken_value, wrong_index, wrong_rate};
     for (size_t k = 0; k < G_N_ELEMENTS(mistake); k++) {
         const pid_t child = fork();
         if (child == 0) {

@@ -25,7 +25,8 @@ _Static_assert(sizeof(buffer) <= HEADER, "the header of a buffer keeps its align
 typedef struct variable {
     xlm_var var;
     xlm_tape *tape;
-    bool leaf; /* a parameter: grad is the caller's */
+    bool leaf; /* a parameter, or several of one stack: grad is the caller's */
+    int first, n; /* of a leaf: which parameters */
     int64_t end; /* of a parameter in the flat array; else 0 */
 } variable;
 
@@ -47,6 +48,8 @@ struct xlm_tape {
     bool recompute;
     xlm_parameters *parameters;
     xlm_real *gradients;
+    bool *empty;         /* [parameters] nothing has come to its gradient since xlm_tape_clear */
+    int unsettled;       /* parameters before this number may be empty, those from it on are not */
     bool training;
     xlm_rng_key key;
     uint32_t sites;
@@ -98,6 +101,7 @@ void xlm_tape_free(xlm_tape *tape)
     xlm_arena_free(tape->inside);
     g_array_free(tape->operations, TRUE);
     g_ptr_array_free(tape->leaves, TRUE);
+    g_free(tape->empty);
     g_free(tape);
 }
 
@@ -174,10 +178,13 @@ static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int
 }
 
 /* Parameters are met again after the segment that asked for them first. */
-static xlm_var *new_leaf(xlm_tape *tape, int64_t rows, int64_t cols, int64_t start)
+static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t cols)
 {
     xlm_var *x = new_variable(tape, tape->arena, rows, cols);
+    const int64_t start = xlm_parameters_get(tape->parameters, first)->start;
     inner(x)->leaf = true;
+    inner(x)->first = first;
+    inner(x)->n = n;
     inner(x)->end = start + rows * cols;
     x->value = xlm_parameters_values(tape->parameters) + start;
     if (tape->gradients != NULL)
@@ -193,7 +200,7 @@ xlm_var *xlm_param(xlm_tape *tape, const char *name)
     xlm_var **leaf = (xlm_var **)&g_ptr_array_index(tape->leaves, index);
     if (*leaf == NULL) {
         const xlm_parameter *p = xlm_parameters_get(tape->parameters, index);
-        *leaf = new_leaf(tape, p->rows, p->cols, p->start);
+        *leaf = new_leaf(tape, index, 1, p->rows, p->cols);
     }
     return *leaf;
 }
@@ -209,7 +216,7 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n)
         if (q == NULL || q->rows != p->rows || q->cols != p->cols || q->start != p->start + i * p->rows * p->cols)
             xlm_tape_fail("param_stack", "\"%s\" and the %d parameters after it were not declared as a stack", first, n - 1);
     }
-    return p->rows == 1 ? new_leaf(tape, 1, n * p->cols, p->start) : new_leaf(tape, n * p->rows, p->cols, p->start);
+    return p->rows == 1 ? new_leaf(tape, index, n, 1, n * p->cols) : new_leaf(tape, index, n, n * p->rows, p->cols);
 }
 
 xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values)
@@ -289,10 +296,65 @@ static void drop_gradient(xlm_var *x)
     x->grad = NOTHING;
 }
 
+/* Zeros in gradients[from, end). */
+static void clear(xlm_tape *tape, int64_t from, int64_t end)
+{
+    enum { LONG = 1 << 16 };
+#pragma omp parallel for schedule(static) if (end - from > XLM_PARALLEL)
+    for (int64_t at = from; at < end; at += LONG)
+        memset(tape->gradients + at, 0, sizeof(xlm_real) * (size_t)MIN(LONG, end - at));
+}
+
+static void clear_parameter(xlm_tape *tape, int i)
+{
+    const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
+    clear(tape, p->start, p->start + p->rows * p->cols);
+    tape->empty[i] = false;
+}
+
+/* Somebody is about to give a leaf's gradient all its elements. Whether there is something to add to: a stack of which a part has
+ * something is cleared elsewhere. */
+static bool has_gradient(xlm_tape *tape, const variable *leaf)
+{
+    int empty = 0;
+    for (int i = leaf->first; i < leaf->first + leaf->n && i < tape->unsettled; i++)
+        empty += tape->empty[i];
+    for (int i = leaf->first; empty > 0 && i < leaf->first + leaf->n; i++) {
+        if (tape->empty[i] && empty < leaf->n)
+            clear_parameter(tape, i);
+        tape->empty[i] = false;
+    }
+    return empty < leaf->n;
+}
+
+void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients)
+{
+    tape->gradients = gradients;
+    tape->unsettled = xlm_parameters_count(tape->parameters);
+    tape->empty = g_renew(bool, tape->empty, tape->unsettled);
+    for (int i = 0; i < tape->unsettled; i++)
+        tape->empty[i] = true;
+}
+
+void xlm_tape_settle(xlm_tape *tape, int64_t from)
+{
+    while (tape->unsettled > 0) {
+        const int i = tape->unsettled - 1, n = xlm_parameters_count(tape->parameters);
+        const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
+        if (p->start < from)
+            return;
+        if (tape->empty[i])
+            clear_parameter(tape, i);
+        const int64_t gap = p->start + p->rows * p->cols;
+        clear(tape, gap, i + 1 < n ? xlm_parameters_get(tape->parameters, i + 1)->start : xlm_parameters_size(tape->parameters));
+        tape->unsettled = i;
+    }
+}
+
 xlm_grad xlm_grad_open(xlm_var *x)
 {
     if (x->grad == NULL || inner(x)->leaf)
-        return (xlm_grad){.at = x->grad, .add = true};
+        return (xlm_grad){.at = x->grad, .add = x->grad == NULL || has_gradient(inner(x)->tape, inner(x))};
     if (x->grad == NOTHING) {
         x->grad = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
         return (xlm_grad){.at = x->grad, .add = false};
@@ -343,7 +405,7 @@ void xlm_grad_pass(xlm_var *x, xlm_var *y)
     const xlm_real *dy = y->grad;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i += PIECE)
-        kernel->add(MIN(PIECE, n - i), g.at + i, dy + i, g.at + i);
+        kernel->scale(MIN(PIECE, n - i), 1, dy + i, g.at + i, g.add);
 }
 
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)

@@ -379,6 +379,72 @@ static float run_network(xlm_tape *t, float *gradient, int layers)
     return *loss->value;
 }
 
+/* What comes first to a parameter's gradient is assigned, whatever stood there; the rest and the gaps become zeros. */
+static void test_first_to_come_assigns(void **state)
+{
+    (void)state;
+    xlm_parameters *p = network_parameters();
+    xlm_tape *t = xlm_tape_new(p);
+    const size_t n = (size_t)xlm_parameters_size(p);
+    for (int layers = 0; layers <= LAYERS; layers += LAYERS) /* without layers, "words" alone has a gradient */
+        for (int passes = 0; passes <= 2; passes++) {
+            float *wanted = g_new0(float, n), *got = g_new(float, n);
+            for (size_t i = 0; i < n; i++)
+                got[i] = NAN;
+            for (int pass = 0; pass < passes; pass++)
+                run_network(t, wanted, layers);
+            xlm_tape_clear(t, got);
+            for (int pass = 0; pass < passes; pass++)
+                run_network(t, got, layers);
+            xlm_tape_settle(t, 0);
+            for (size_t i = 0; i < n; i++)
+                assert_true(got[i] == wanted[i]);
+            run_network(t, wanted, layers);
+            run_network(t, got, layers);
+            for (size_t i = 0; i < n; i++)
+                assert_true(got[i] == wanted[i]);
+            g_free(wanted);
+            g_free(got);
+        }
+    xlm_tape_free(t);
+    xlm_parameters_free(p);
+}
+
+/* The same where a part of a stack has something already, and piece by piece from the end. */
+static void test_first_to_come_to_a_stack(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    xlm_parameters *p = xlm_parameters_new();
+    xlm_parameters_add(p, "before", 1, 3, XLM_INIT_ONE, true);
+    xlm_parameters_add_stack(p, 3, names, 2, 16, XLM_INIT_ONE, true);
+    xlm_parameters_add(p, "after", 1, 16, XLM_INIT_ONE, true);
+    xlm_parameters_seal(p);
+    xlm_parameters_initialise(p, 1);
+    const int64_t n = xlm_parameters_size(p);
+    float *gradient = g_new(float, n);
+    xlm_tape *t = xlm_tape_new(p);
+    for (int64_t i = 0; i < n; i++)
+        gradient[i] = NAN;
+    xlm_tape_clear(t, gradient);
+    xlm_tape_begin(t, gradient, true, 1, 1);
+    /* In the sweep "b" comes first, then all three. */
+    xlm_tape_seed(t, xlm_mean(t, xlm_param_stack(t, "a", 3)), 96);
+    xlm_tape_seed(t, xlm_mean(t, xlm_param(t, "b")), 32);
+    xlm_tape_backward(t);
+    xlm_tape_settle(t, xlm_parameters_get(p, 4)->start);
+    const int64_t stack = xlm_parameters_get(p, 1)->start;
+    assert_true(gradient[n - 1] == 0 && isnan(gradient[0]));
+    for (int i = 0; i < 96; i++)
+        assert_true(gradient[stack + i] == (i / 32 == 1 ? 2 : 1));
+    xlm_tape_settle(t, 0);
+    for (int64_t i = 0; i < stack; i++)
+        assert_true(gradient[i] == 0);
+    g_free(gradient);
+    xlm_tape_free(t);
+    xlm_parameters_free(p);
+}
+
 static void test_threads_make_the_same_bits(void **state)
 {
     (void)state;
@@ -483,6 +549,8 @@ int main(void)
         cmocka_unit_test(test_dropout_rate),
         cmocka_unit_test(test_dropout_follows_tokens),
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_first_to_come_assigns),
+        cmocka_unit_test(test_first_to_come_to_a_stack),
         cmocka_unit_test(test_threads_make_the_same_bits),
         cmocka_unit_test(test_memory),
     };

@@ -174,7 +174,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_plan_options *
     rates r;
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good) {
-        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_trainer_open_hardware(t);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         xlm_trainer_allocate(t);

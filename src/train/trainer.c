@@ -129,6 +129,14 @@ int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granule
     return buffers;
 }
 
+void xlm_trainer_open_hardware(xlm_trainer *trainer)
+{
+    const xlm_comm *comm = trainer->comm;
+    int64_t two_units = xlm_hardware_two_units();
+    xlm_comm_max_int64(comm, &two_units, 1); /* a rank that is disturbed may miss one */
+    xlm_hardware_open(&trainer->hardware, (int)trainer->job->train.threads, comm->local_ranks, two_units != 0);
+}
+
 void xlm_trainer_allocate(xlm_trainer *trainer)
 {
     xlm_trainer *t = trainer;

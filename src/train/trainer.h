@@ -97,6 +97,8 @@ typedef struct xlm_granule_slice {
 xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule);
 /* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1, in any order 1. */
 int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks);
+/* Collective. Threads and BLIS's kernels, the same on all ranks. */
+void xlm_trainer_open_hardware(xlm_trainer *trainer);
 /* Allocate everything and draw the initial parameters. */
 void xlm_trainer_allocate(xlm_trainer *trainer);
 /* Count from now on where the time of steps goes (trainer->profile). */

@@ -175,7 +175,7 @@ int main(void)
         cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
         cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound), cmocka_unit_test(test_shared),
         cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_one_unit),
-        cmocka_unit_test(test_two_units),      cmocka_unit_test(test_measured_units),
+        cmocka_unit_test(test_two_units), cmocka_unit_test(test_measured_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

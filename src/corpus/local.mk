@@ -4,6 +4,7 @@ corpus_sources = \
 	src/corpus/instances.c src/corpus/instances.h \
 	src/corpus/lines.c src/corpus/lines.h \
 	src/corpus/locate.c src/corpus/locate.h \
+	src/corpus/made.c src/corpus/made.h \
 	src/corpus/masking.c src/corpus/masking.h \
 	src/corpus/monolingual.c src/corpus/monolingual.h \
 	src/corpus/packing.c src/corpus/packing.h \
@@ -11,6 +12,7 @@ corpus_sources = \
 	src/corpus/prepare.c src/corpus/prepare.h \
 	src/corpus/prepare_count.c src/corpus/prepare_count.h \
 	src/corpus/prepare_encode.c src/corpus/prepare_encode.h \
+	src/corpus/prepare_make.c src/corpus/prepare_make.h \
 	src/corpus/prepare_options.c src/corpus/prepare_options.h \
 	src/corpus/prepare_provenance.c src/corpus/prepare_provenance.h \
 	src/corpus/prepare_report.c src/corpus/prepare_report.h \

@@ -32,12 +32,12 @@ static const xlm_program program = {
 
 /* What the command line said, before it is checked. */
 static struct {
-    char **monolingual, **parallel;
+    char **monolingual, **parallel, **made;
     char *words;
     gboolean lower, segment;
     gint64 merges, min_count, max_vocabulary, seed;
-    double alpha, held_out;
-    char *codes, *vocabulary, *output, *write_codes, *write_vocabulary;
+    double alpha, held_out, shared;
+    char *codes, *vocabulary, *output, *write_codes, *write_vocabulary, *write_twins;
 } said = {.merges = G_MAXINT64, .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
 static const GOptionEntry text_options[] = {
@@ -66,7 +66,16 @@ static const GOptionEntry subword_options[] = {
 
 static const GOptionEntry split_options[] = {
     {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &said.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed, "choose other sentences to hold out (default 0)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed,
+     "choose other sentences to hold out, other shared subwords and other orders of words (default 0)", "N"},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry made_options[] = {
+    {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.made,
+     "make the language NAME of the monolingual text of BASE: transliterate, invert; may be repeated",
+     "NAME=BASE:STEP[,STEP...]"},
+    {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &said.shared,
+     "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry output_options[] = {
@@ -74,6 +83,8 @@ static const GOptionEntry output_options[] = {
     {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &said.write_codes, "write the merges, as fastBPE does", "FILE"},
     {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.write_vocabulary,
      "write the vocabulary with counts, as fastBPE does", "FILE"},
+    {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &said.write_twins,
+     "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &said.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
      "write text", NULL},
@@ -94,6 +105,7 @@ static bool take_numbers(xlm_prepare_options *options, GError **error)
         return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe");
     options->alpha = said.alpha == -G_MAXDOUBLE ? 0.5 : said.alpha;
     options->held_out = said.held_out;
+    options->shared = said.shared;
     options->seed = said.seed;
     return true;
 }
@@ -135,11 +147,15 @@ static bool take_options(xlm_prepare_options *options, int n, char *const *rest,
     for (char **text = said.parallel; text != NULL && *text != NULL; text++)
         if (!xlm_prepare_add_parallel(options, *text, error))
             return false;
+    for (char **made = said.made; made != NULL && *made != NULL; made++)
+        if (!xlm_prepare_add_made(options, *made, error))
+            return false;
     options->codes = g_strdup(said.codes);
     options->vocabulary = g_strdup(said.vocabulary);
     options->output = g_strdup(said.output);
     options->write_codes = g_strdup(said.write_codes);
     options->write_vocabulary = g_strdup(said.write_vocabulary);
+    options->write_twins = g_strdup(said.write_twins);
     return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
 }
 
@@ -152,6 +168,7 @@ static void read_command_line(xlm_prepare_options *options, int *argc, char ***a
     GOptionContext *context = xlm_program_context(&program);
     xlm_program_add(context, "Text to read", text_options);
     xlm_program_add(context, "Subwords", subword_options);
+    xlm_program_add(context, "Made languages", made_options);
     xlm_program_add(context, "Held-out text", split_options);
     xlm_program_add(context, "Files to write", output_options);
     if (xlm_program_parse(&program, context, argc, argv, error))

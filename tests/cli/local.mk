@@ -1,6 +1,7 @@
 # Tests that run the programs as a user would.
 test_scripts += \
 	tests/cli/dict.sh \
+	tests/cli/derive.sh \
 	tests/cli/fill.sh \
 	tests/cli/install.sh \
 	tests/cli/pair_html.sh \

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "corpus/prepare_count.h"
+#include "corpus/prepare_derive.h"
 #include "corpus/prepare_encode.h"
 #include "corpus/prepare_provenance.h"
 #include "corpus/prepare_segment.h"
@@ -140,6 +141,8 @@ bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GErro
 {
     if (options->segment_input != NULL)
         return xlm_prepare_segment(comm, options, error);
+    if (options->derive_input != NULL)
+        return xlm_prepare_derive(comm, options, error);
     GError *failure = NULL;
     xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed)};
     for (int side = 0; side < 2 && failure == NULL; side++)

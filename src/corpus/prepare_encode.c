@@ -120,7 +120,7 @@ static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prepare_optio
     init_parts(&encoder->parts, options);
     encoder->maker = g_new0(xlm_maker *, options->made->len);
     for (guint i = 0; i < options->made->len; i++)
-        if ((encoder->maker[i] = xlm_maker_new(options->made->pdata[i], error)) == NULL) {
+        if ((encoder->maker[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, error)) == NULL) {
             free_encoder(encoder);
             return NULL;
         }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "corpus/lines.h"
+#include "corpus/conllu.h"
 #include "text/normalise.h"
 
 static void free_source(void *pointer)
@@ -36,7 +36,7 @@ void xlm_prepare_options_free(xlm_prepare_options *options)
         return;
     char **texts[] = {&options->codes, &options->vocabulary, &options->output, &options->write_codes,
                       &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
-                      &options->command};
+                      &options->derive_input, &options->derive_output, &options->command};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(*texts[i]);
     g_ptr_array_free(options->languages, TRUE);
@@ -106,6 +106,7 @@ static bool add_monolingual(xlm_prepare_options *options, const char *specificat
         source->sides = 1;
         source->language[0] = language;
         source->path[0] = g_strdup(*files);
+        source->conllu = xlm_conllu_is_named(*files);
         g_ptr_array_insert(options->sources, options->monolingual_sources++, source);
     }
     return true;
@@ -131,6 +132,9 @@ static bool add_parallel(xlm_prepare_options *options, const char *specification
     if (!check_language(names[0], "--para", specification, error) ||
         !check_language(names[1], "--para", specification, error))
         return false;
+    for (int side = 0; side < 2; side++)
+        if (xlm_conllu_is_named(files[side]))
+            return xlm_error_set(error, EX_USAGE, "--para=%s: CoNLL-U is for --mono; give sentences, one a line", specification);
     const int a = intern_language(options, names[0]), b = intern_language(options, names[1]);
     if (a == b)
         return xlm_error_set(error, EX_USAGE, "--para=%s: a pair needs two languages", specification);
@@ -141,7 +145,7 @@ static bool add_parallel(xlm_prepare_options *options, const char *specification
                                  specification, names[0], names[1]);
     }
     xlm_prepare_source *source = g_new0(xlm_prepare_source, 1);
-    *source = (xlm_prepare_source){2, {a, b}, {g_strdup(files[0]), g_strdup(files[1])}};
+    *source = (xlm_prepare_source){.sides = 2, .language = {a, b}, .path = {g_strdup(files[0]), g_strdup(files[1])}};
     g_ptr_array_add(options->sources, source);
     return true;
 }
@@ -189,6 +193,15 @@ static bool add_made(xlm_prepare_options *options, const char *specification, co
     made->language = language;
     made->base = intern_language(options, base);
     g_ptr_array_add(options->made, made);
+    for (int i = 0; i < options->monolingual_sources; i++) {
+        xlm_prepare_source *source = options->sources->pdata[i];
+        if (made->weights[0] == NULL || source->language[0] != made->base)
+            continue;
+        if (!source->conllu)
+            return xlm_error_set(error, EX_USAGE, "--derive=%s: syntax needs trees, and %s is not CoNLL-U (*.conllu, "
+                                 "*.conllu.gz)", specification, source->path[0]);
+        source->needs_trees = true;
+    }
     return true;
 }
 
@@ -288,6 +301,17 @@ static bool check_made(const xlm_prepare_options *o, GError **error)
     return true;
 }
 
+static bool check_derive_mode(const xlm_prepare_options *o, GError **error)
+{
+    if (o->made->len != 1)
+        return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
+    if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->codes != NULL || o->vocabulary != NULL ||
+        o->write_codes != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
+        o->max_vocabulary != 0 || o->shared != 0 || o->lower)
+        return xlm_error_set(error, EX_USAGE, "--derive-conllu goes with --derive and --seed alone; it reads and writes CoNLL-U");
+    return true;
+}
+
 static bool check_combination(const xlm_prepare_options *o, GError **error)
 {
     if (o->sources->len == 0)
@@ -344,13 +368,15 @@ static bool check_input(const char *path, GError **error)
     return lines != NULL;
 }
 
-/* Has the file a line with text? Reads it up to that line. */
-static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, GError **error)
+/* Has the file a line with text? Reads it up to that line. comments: lines that begin with # are none. */
+static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comments, GError **error)
 {
     const char *line, *normal;
     size_t size, normal_size;
     int got;
     while ((got = xlm_lines_next(lines, &line, &size, error)) == 1) {
+        if (comments && size > 0 && *line == '#')
+            continue;
         if (!xlm_normaliser_run(normaliser, line, size, &normal, &normal_size, error)) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(lines), xlm_lines_number(lines));
             return false;
@@ -364,23 +390,31 @@ static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, GError **err
     return false;
 }
 
+static bool check_text(const char *path, xlm_normaliser *normaliser, bool comments, GError **error)
+{
+    xlm_lines *lines = xlm_lines_open(path, error);
+    const bool good = lines != NULL && find_text(lines, normaliser, comments, error);
+    xlm_lines_close(lines);
+    return good;
+}
+
 static bool check_texts(const xlm_prepare_options *o, GError **error)
 {
     xlm_normaliser *normaliser = xlm_normaliser_new(o->lower, error);
     bool good = normaliser != NULL;
     for (guint i = 0; i < o->sources->len && good; i++)
-        for (int side = 0; side < source_at(o, i)->sides && good; side++) {
-            xlm_lines *lines = xlm_lines_open(source_at(o, i)->path[side], error);
-            good = lines != NULL && find_text(lines, normaliser, error);
-            xlm_lines_close(lines);
-        }
+        for (int side = 0; side < source_at(o, i)->sides && good; side++)
+            good = check_text(source_at(o, i)->path[side], normaliser, source_at(o, i)->conllu, error);
+    if (good && o->derive_input != NULL)
+        good = check_text(o->derive_input, normaliser, true, error);
     xlm_normaliser_free(normaliser);
     return good;
 }
 
 static bool check_outputs(const xlm_prepare_options *o, const GPtrArray *inputs, GError **error)
 {
-    const char *outputs[] = {o->output, o->write_codes, o->write_vocabulary, o->write_twins, o->segment_output};
+    const char *outputs[] = {o->output, o->write_codes, o->write_vocabulary, o->write_twins, o->segment_output,
+                             o->derive_output};
     for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
         if (outputs[i] == NULL)
             continue;
@@ -402,10 +436,14 @@ static bool check_files(const xlm_prepare_options *o, GError **error)
     for (guint i = 0; i < o->sources->len; i++)
         for (int side = 0; side < source_at(o, i)->sides; side++)
             g_ptr_array_add(inputs, source_at(o, i)->path[side]);
-    char *others[] = {o->codes, o->vocabulary, o->segment_input};
+    char *others[] = {o->codes, o->vocabulary, o->segment_input, o->derive_input};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i] != NULL)
             g_ptr_array_add(inputs, others[i]);
+    for (guint i = 0; i < o->made->len; i++)
+        for (int k = 0; k < 2; k++)
+            if (((const xlm_made *)o->made->pdata[i])->weights[k] != NULL)
+                g_ptr_array_add(inputs, ((const xlm_made *)o->made->pdata[i])->weights[k]);
     bool good = true;
     for (guint i = 0; i < inputs->len && good; i++)
         good = check_input(inputs->pdata[i], error);
@@ -416,8 +454,9 @@ static bool check_files(const xlm_prepare_options *o, GError **error)
 
 bool xlm_prepare_options_check(const xlm_prepare_options *options, GError **error)
 {
-    const bool segments = options->segment_input != NULL;
     return check_numbers(options, error) &&
-           (segments ? check_segment_mode(options, error) : check_combination(options, error)) &&
+           (options->segment_input != NULL  ? check_segment_mode(options, error)
+            : options->derive_input != NULL ? check_derive_mode(options, error)
+                                            : check_combination(options, error)) &&
            check_files(options, error);
 }

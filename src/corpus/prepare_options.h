@@ -10,6 +10,8 @@ typedef struct xlm_prepare_source {
     int sides;       /* 1: monolingual, 2: parallel */
     int language[2]; /* index into `languages` */
     char *path[2];
+    bool conllu;      /* sentences are those of CoNLL-U (monolingual only) */
+    bool needs_trees; /* and have trees */
 } xlm_prepare_source;
 
 typedef struct xlm_prepare_options {
@@ -31,6 +33,7 @@ typedef struct xlm_prepare_options {
 
     char *output, *write_codes, *write_vocabulary, *write_twins; /* files to write, or NULL */
     char *segment_input, *segment_output;          /* both or neither */
+    char *derive_input, *derive_output;            /* both or neither: CoNLL-U to bring into a made language */
     char *command;                                 /* the command line, for the record */
 } xlm_prepare_options;
 

@@ -1,5 +1,7 @@
 # Tests that run the programs as a user would.
 test_scripts += \
+	tests/cli/derive.sh \
+	tests/cli/derive_conllu.sh \
 	tests/cli/dict.sh \
 	tests/cli/embed.sh \
 	tests/cli/fill.sh \

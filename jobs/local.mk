@@ -1,5 +1,9 @@
 # Jobs: scripts that fetch text, job files, and the demonstration. Installed as they lie here.
 nobase_dist_pkgdata_DATA = \
+	jobs/align-mlm/align-mlm.conf \
+	jobs/align-mlm/dict-mlm.conf \
+	jobs/align-mlm/mlm.conf \
+	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
 	jobs/roberta-8.conf \
 	jobs/xlm-r-base.conf
@@ -7,6 +11,10 @@ EXTRA_DIST += \
 	jobs/demo/demo
 
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
+# Finds the programs on the path.
+align_mlmdir = $(pkgdatadir)/jobs/align-mlm
+dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora
+
 corporadir = $(pkgdatadir)/jobs/corpora
 corpora_SCRIPTS = jobs/corpora/libreoffice-help
 EXTRA_DIST += jobs/corpora/libreoffice-help.in

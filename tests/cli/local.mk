@@ -1,5 +1,6 @@
 # Tests that run the programs as a user would.
 test_scripts += \
+	tests/cli/align_mlm_jobs.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/dict.sh \

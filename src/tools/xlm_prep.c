@@ -74,7 +74,8 @@ static const GOptionEntry split_options[] = {
 
 static const GOptionEntry made_options[] = {
     {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.made,
-     "make the language NAME of the monolingual text of BASE: transliterate, invert; may be repeated",
+     "make the language NAME of the monolingual text of BASE; steps are transliterate, invert and "
+     "syntax=NOUN_FILE+VERB_FILE; may be repeated",
      "NAME=BASE:STEP[,STEP...]"},
     {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &said.shared,
      "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},

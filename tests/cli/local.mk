@@ -3,6 +3,7 @@ test_scripts += \
 	tests/cli/dict.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
+	tests/cli/derive_syntax.sh \
 	tests/cli/fill.sh \
 	tests/cli/install.sh \
 	tests/cli/pair_html.sh \

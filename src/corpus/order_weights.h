@@ -1,7 +1,7 @@
 /* xlm-mpi: weights of a model of the order of dependents. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Files of the Galactic Dependencies (Wang and Eisner 2016), plain or gzip: lines `feature weight`, where a feature is its kind and
- * symbols with _ between them:
+ * Files of the Galactic Dependencies (Wang and Eisner 2016), plain or gzip: lines `feature weight`, where a feature is
+ * its kind and symbols with _ between them:
  *
  *   BI_a_b              a directly before b
  *   PRE_a_b             a somewhere before b
@@ -9,8 +9,8 @@
  *   BTW_a_b             a before the head and b behind it
  *   HI_a_b_c[_d[_e]]    three to five in a row
  *
- * A symbol stands for a dependent: its tag (NOUN), its relation (nsubj), or both (NOUN&nsubj); for the head: @NOUN, @, @NOUN&@; or
- * for what lies outside: BOS and EOS. */
+ * A symbol stands for a dependent: its tag (NOUN), its relation (nsubj), or both (NOUN&nsubj); for the head: @NOUN, @,
+ * @NOUN&@; or for what lies outside: BOS and EOS. */
 #ifndef XLM_CORPUS_ORDER_WEIGHTS_H
 #define XLM_CORPUS_ORDER_WEIGHTS_H
 

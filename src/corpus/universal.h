@@ -1,7 +1,7 @@
 /* xlm-mpi: trees of Universal Dependencies 2 as version 1 would have them. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Models of word order that were trained on version 1 know its names and its trees. What is turned back, with the change it goes back
- * to (universaldependencies.org/v2/summary.html, workgroups/v1_to_v2.html):
+ * Models of word order that were trained on version 1 know its names and its trees. What is turned back, with the
+ * change it goes back to (universaldependencies.org/v2/summary.html, workgroups/v1_to_v2.html):
  *
  *   CCONJ -> CONJ                                    renamed
  *   AUX with the relation cop -> VERB                AUX was extended to copulas

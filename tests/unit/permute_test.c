@@ -252,10 +252,10 @@ static void orders_are_projective(void **state)
 static void sees_version_1(void **state)
 {
     (void)state;
-    xlm_conllu *s = read_sentence("cats NOUN 8 nsubj/, PUNCT 3 punct/dogs NOUN 1 conj/and CCONJ 6 cc/the DET 6 det/mice NOUN 1 conj/"
-                                  "are AUX 8 cop/old ADJ 0 root/not PART 8 advmod Polarity=Neg/seen VERB 8 acl:relcl/"
-                                  "John PROPN 10 nsubj:pass/Ford PROPN 11 flat/at ADP 14 case/night NOUN 10 obl:tmod/"
-                                  "as ADP 14 fixed/! PUNCT 8 punct");
+    xlm_conllu *s = read_sentence("cats NOUN 8 nsubj/, PUNCT 3 punct/dogs NOUN 1 conj/and CCONJ 6 cc/the DET 6 det/"
+                                  "mice NOUN 1 conj/are AUX 8 cop/old ADJ 0 root/not PART 8 advmod Polarity=Neg/"
+                                  "seen VERB 8 acl:relcl/John PROPN 10 nsubj:pass/Ford PROPN 11 flat/at ADP 14 case/"
+                                  "night NOUN 10 obl:tmod/as ADP 14 fixed/! PUNCT 8 punct");
     static const struct {
         const char *tag, *relation;
         int32_t head;

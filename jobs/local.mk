@@ -10,11 +10,11 @@ nobase_dist_pkgdata_DATA = \
 EXTRA_DIST += \
 	jobs/demo/demo
 
-# The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 # Finds the programs on the path.
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
 dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora
 
+# The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora
 corpora_SCRIPTS = jobs/corpora/libreoffice-help
 EXTRA_DIST += jobs/corpora/libreoffice-help.in

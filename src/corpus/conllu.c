@@ -192,8 +192,9 @@ static bool read_heads(const xlm_lines *lines, xlm_conllu *s, bool needs_tree, G
         return true;
     for (guint i = 0; i < s->words->len; i++)
         if (strcmp(xlm_conllu_word_at(s, i)->column[XLM_CONLLU_HEAD], "_") == 0)
-            return fail_at(lines, xlm_conllu_word_at(s, i)->line, given > 0 ? "HEAD is missing; other words of the sentence have one"
-                           : "HEAD is missing; syntax needs trees: parse the text first", error);
+            return fail_at(lines, xlm_conllu_word_at(s, i)->line,
+                           given > 0 ? "HEAD is missing; other words of the sentence have one"
+                                     : "HEAD is missing; syntax needs trees: parse the text first", error);
     return true;
 }
 
@@ -203,8 +204,8 @@ static bool check_root(const xlm_lines *lines, const xlm_conllu *s, GError **err
     for (guint i = 0; i < s->words->len; i++) {
         const xlm_conllu_word *word = xlm_conllu_word_at(s, i);
         if (word->head < 0 && root >= 0)
-            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": two roots, words %" G_GINT64_FORMAT " and %u; a tree "
-                                 "has one HEAD that is 0", xlm_lines_path(lines), word->line, root + 1, i + 1);
+            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": two roots, words %" G_GINT64_FORMAT
+                                 " and %u; a tree has one HEAD that is 0", xlm_lines_path(lines), word->line, root + 1, i + 1);
         if (word->head < 0)
             root = i;
     }
@@ -224,8 +225,9 @@ static bool check_circles(const xlm_lines *lines, const xlm_conllu *s, GError **
             at = xlm_conllu_word_at(s, (size_t)at)->head;
         }
         if (at >= 0 && reached[at] == i + 1)
-            good = xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the heads above word %" G_GINT64_FORMAT " lead in a "
-                                 "circle back to it", xlm_lines_path(lines), xlm_conllu_word_at(s, (size_t)at)->line, at + 1);
+            good = xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the heads above word %" G_GINT64_FORMAT
+                                 " lead in a circle back to it", xlm_lines_path(lines),
+                                 xlm_conllu_word_at(s, (size_t)at)->line, at + 1);
     }
     g_free(reached);
     return good;

@@ -9,8 +9,10 @@ corpus_sources = \
 	src/corpus/made.c src/corpus/made.h \
 	src/corpus/masking.c src/corpus/masking.h \
 	src/corpus/monolingual.c src/corpus/monolingual.h \
+	src/corpus/order_weights.c src/corpus/order_weights.h \
 	src/corpus/packing.c src/corpus/packing.h \
 	src/corpus/parallel.c src/corpus/parallel.h \
+	src/corpus/permute.c src/corpus/permute.h \
 	src/corpus/prepare.c src/corpus/prepare.h \
 	src/corpus/prepare_count.c src/corpus/prepare_count.h \
 	src/corpus/prepare_derive.c src/corpus/prepare_derive.h \
@@ -26,4 +28,5 @@ corpus_sources = \
 	src/corpus/sampler.c src/corpus/sampler.h \
 	src/corpus/sources.c src/corpus/sources.h \
 	src/corpus/stream.c src/corpus/stream.h \
+	src/corpus/universal.c src/corpus/universal.h \
 	src/corpus/writer.c src/corpus/writer.h

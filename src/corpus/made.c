@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "text/fields.h"
 
 /* ---- what is asked for ---- */
 
@@ -69,6 +70,24 @@ void xlm_made_free(xlm_made *made)
     g_free(made->weights[0]);
     g_free(made->weights[1]);
     g_free(made);
+}
+
+char *xlm_made_weights(const xlm_made *made, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    for (int i = 0; i < 2 && made->weights[0] != NULL; i++) {
+        size_t size;
+        char *bytes = xlm_fields_load(made->weights[i], &size, error);
+        if (bytes == NULL) {
+            g_string_free(text, TRUE);
+            return NULL;
+        }
+        char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
+        g_string_append_printf(text, "%s%s: SHA-256 %s", i > 0 ? "; " : "", made->weights[i], digest);
+        g_free(digest);
+        g_free(bytes);
+    }
+    return g_string_free(text, FALSE);
 }
 
 /* ---- inversion ---- */

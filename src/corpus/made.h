@@ -39,6 +39,10 @@ xlm_made *xlm_made_parse(const char *steps, GError **error);
 /* NULL is allowed. */
 void xlm_made_free(xlm_made *made);
 
+/* The files of the weights and their SHA-256, for the record: "NOUN_FILE: SHA-256 ...; VERB_FILE: SHA-256 ..."; ""
+ * without syntax. g_free. EX_NOINPUT. */
+char *xlm_made_weights(const xlm_made *made, GError **error);
+
 /* Is this word a full stop? ("." and those of other scripts.) */
 bool xlm_made_is_stop(const char *word, size_t size);
 /* Turn round order[0..n) between stops: [in] stop[i]: is word i a full stop? */

@@ -8,6 +8,7 @@
 #include "corpus/prepare_count.h"
 #include "corpus/prepare_derive.h"
 #include "corpus/prepare_encode.h"
+#include "corpus/prepare_make.h"
 #include "corpus/prepare_provenance.h"
 #include "corpus/prepare_segment.h"
 #include "text/fields.h"
@@ -144,12 +145,18 @@ bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GErro
     if (options->derive_input != NULL)
         return xlm_prepare_derive(comm, options, error);
     GError *failure = NULL;
-    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed)};
+    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed),
+                                .made = g_new0(xlm_maker *, options->made->len)};
     for (int side = 0; side < 2 && failure == NULL; side++)
         maker.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
+    for (guint i = 0; i < options->made->len && failure == NULL; i++)
+        maker.made[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, &failure);
     const bool good = xlm_comm_agree(comm, &failure) && prepare_text(comm, options, &maker, &failure);
     for (int side = 0; side < 2; side++)
         xlm_normaliser_free(maker.normaliser[side]);
+    for (guint i = 0; i < options->made->len; i++)
+        xlm_maker_free(maker.made[i]);
+    g_free(maker.made);
     xlm_fates_free(maker.fates);
     if (!good)
         g_propagate_error(error, failure);

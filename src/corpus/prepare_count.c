@@ -197,26 +197,32 @@ static bool has_words(const struct counting *counting, GError **error)
 /* ---- from rank 0 to all ---- */
 
 /* What the vocabulary is to know of made languages. [out] settings->made: to be freed by free_made. */
-static void describe_made(const xlm_prepare_options *options, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings)
+static bool describe_made(const xlm_prepare_options *options, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings,
+                          GError **error)
 {
+    bool good = true;
     xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, options->made->len);
-    for (guint i = 0; i < options->made->len; i++) {
+    for (guint i = 0; i < options->made->len && good; i++) {
         const xlm_made *asked = options->made->pdata[i];
         made[i] = (xlm_vocabulary_made){.language = asked->language, .base = asked->base, .steps = asked->steps,
                                         .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
-                                        .weights = ""};
+                                        .weights = xlm_made_weights(asked, error)};
+        good = made[i].weights != NULL;
         if (asked->transliterates)
             made[i].originals = xlm_made_twins(XLM_SPECIALS, xlm_word_counts_size(subwords), options->shared,
                                                (uint64_t)options->seed, &made[i].twins);
     }
     settings->made_languages = (int)options->made->len;
     settings->made = made;
+    return good;
 }
 
 static void free_made(const xlm_vocabulary_settings *settings)
 {
-    for (int i = 0; i < settings->made_languages; i++)
+    for (int i = 0; i < settings->made_languages; i++) {
+        g_free((char *)settings->made[i].weights);
         g_free((int32_t *)settings->made[i].originals);
+    }
     g_free((xlm_vocabulary_made *)settings->made);
 }
 
@@ -246,9 +252,8 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
     xlm_vocabulary_settings settings = {.words = options->words, .lowercase = options->lower,
                                         .languages = (int)options->languages->len,
                                         .language_names = (const char *const *)options->languages->pdata};
-    describe_made(options, subwords, &settings);
     xlm_vocabulary *vocabulary = NULL;
-    if (failure == NULL)
+    if (failure == NULL && describe_made(options, subwords, &settings, &failure))
         vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &failure); /* frees bpe when it fails */
     else
         xlm_bpe_free(bpe);

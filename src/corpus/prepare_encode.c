@@ -20,7 +20,6 @@ struct encoder {
     const xlm_comm *comm;
     xlm_tokenizer *tokenizer;
     const xlm_prepare_options *options;
-    xlm_maker **maker; /* one a made language */
     struct parts parts;
     GArray *ordered; /* xlm_word */
     GArray *links;   /* int64_t x 2 */
@@ -96,9 +95,6 @@ static void free_encoder(struct encoder *encoder)
     clear_parts(&encoder->parts, encoder->options);
     g_array_free(encoder->links, TRUE);
     g_array_free(encoder->ordered, TRUE);
-    for (guint i = 0; i < encoder->options->made->len; i++)
-        xlm_maker_free(encoder->maker[i]);
-    g_free(encoder->maker);
     xlm_tokenizer_free(encoder->tokenizer);
     g_free(encoder);
 }
@@ -118,12 +114,6 @@ static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prepare_optio
     encoder->ordered = g_array_new(FALSE, FALSE, sizeof(xlm_word));
     encoder->links = g_array_new(FALSE, FALSE, sizeof(int64_t));
     init_parts(&encoder->parts, options);
-    encoder->maker = g_new0(xlm_maker *, options->made->len);
-    for (guint i = 0; i < options->made->len; i++)
-        if ((encoder->maker[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, error)) == NULL) {
-            free_encoder(encoder);
-            return NULL;
-        }
     return encoder;
 }
 
@@ -145,7 +135,8 @@ static void encode_words(struct encoder *encoder, int i, xlm_split split, const 
 }
 
 /* Encode monolingual text and what is made of it. */
-static bool encode_with_made(struct encoder *encoder, const xlm_sentence *sentence, xlm_split split, GError **error)
+static bool encode_with_made(struct encoder *encoder, const xlm_sentence_maker *maker, const xlm_sentence *sentence,
+                             xlm_split split, GError **error)
 {
     const struct parts *parts = &encoder->parts;
     const int given = xlm_prepare_pairs_count(encoder->options) - (int)encoder->options->made->len;
@@ -155,7 +146,7 @@ static bool encode_with_made(struct encoder *encoder, const xlm_sentence *senten
         return false;
     encode_words(encoder, 0, split, sentence->text[0], words, n);
     for (int i = 1; i < parts->n; i++) {
-        xlm_maker_words(encoder->maker[parts->pair[i] - given], sentence, words, n, encoder->ordered);
+        xlm_maker_words(maker->made[parts->pair[i] - given], sentence, words, n, encoder->ordered);
         encode_words(encoder, i, split, sentence->text[0], (const xlm_word *)(void *)encoder->ordered->data, n);
     }
     return true;
@@ -186,8 +177,8 @@ static void count_fate(xlm_fate_counts *counts, const xlm_sentence *sentence)
         counts->aside++;
 }
 
-static bool encode_sentence(struct encoder *encoder, const xlm_prepare_source *source, const xlm_sentence *sentence,
-                            GError **error)
+static bool encode_sentence(struct encoder *encoder, const xlm_prepare_source *source, const xlm_sentence_maker *maker,
+                            const xlm_sentence *sentence, GError **error)
 {
     const struct parts *parts = &encoder->parts;
     for (int i = 0; i < parts->n; i++) {
@@ -199,7 +190,7 @@ static bool encode_sentence(struct encoder *encoder, const xlm_prepare_source *s
     if (sentence->empty || sentence->fate == XLM_FATE_ASIDE)
         return true;
     const xlm_split split = sentence->fate == XLM_FATE_TRAIN ? XLM_TRAIN : XLM_HELD_OUT;
-    return source->sides == 1 ? encode_with_made(encoder, sentence, split, error)
+    return source->sides == 1 ? encode_with_made(encoder, maker, sentence, split, error)
                               : encode_pair(encoder, sentence, split, error);
 }
 
@@ -244,7 +235,7 @@ static bool encode_source(struct encoder *encoder, const xlm_prepare_source *sou
         forget_text(&encoder->parts);
         xlm_scan_block(scan);
         while (failure == NULL && xlm_scan_sentence(scan, maker, &sentence))
-            encode_sentence(encoder, source, &sentence, &failure);
+            encode_sentence(encoder, source, maker, &sentence, &failure);
         if (failure == NULL)
             xlm_signals_none(&failure);
         xlm_prepare_progress_show(progress, xlm_scan_position(scan));

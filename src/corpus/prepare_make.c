@@ -3,28 +3,33 @@
 
 #include <string.h>
 
+#include "corpus/permute.h"
+
 struct xlm_maker {
     const xlm_made *made;
-    uint64_t seed;
+    xlm_permuter *permuter; /* NULL without syntax */
     GArray *stop;  /* bool: of each word, is it a full stop? */
     GArray *order; /* uint32_t */
 };
 
 xlm_maker *xlm_maker_new(const xlm_made *made, uint64_t seed, GError **error)
 {
-    (void)error;
     xlm_maker *maker = g_new0(xlm_maker, 1);
     maker->made = made;
-    maker->seed = seed;
     maker->stop = g_array_new(FALSE, FALSE, sizeof(bool));
     maker->order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    return maker;
+    if (made->weights[0] == NULL ||
+        (maker->permuter = xlm_permuter_new(made->weights[0], made->weights[1], seed, error)) != NULL)
+        return maker;
+    xlm_maker_free(maker);
+    return NULL;
 }
 
 void xlm_maker_free(xlm_maker *maker)
 {
     if (maker == NULL)
         return;
+    xlm_permuter_free(maker->permuter);
     g_array_free(maker->stop, TRUE);
     g_array_free(maker->order, TRUE);
     g_free(maker);
@@ -34,14 +39,16 @@ void xlm_maker_free(xlm_maker *maker)
 static void arrange(xlm_maker *maker, const xlm_conllu *tree, int64_t number, GArray *order)
 {
     const guint n = maker->stop->len;
-    (void)tree;
-    (void)number;
     g_array_set_size(order, n);
     uint32_t *at = (uint32_t *)(void *)order->data;
     for (guint i = 0; i < n; i++)
         at[i] = i;
-    for (int i = 0; i < maker->made->orders; i++)
-        xlm_made_invert((const bool *)(void *)maker->stop->data, at, n);
+    for (int i = 0; i < maker->made->orders; i++) {
+        if (maker->made->order[i] == XLM_MADE_INVERT)
+            xlm_made_invert((const bool *)(void *)maker->stop->data, at, n);
+        else /* then the source has trees: prepare_options.c sees to it */
+            xlm_permuter_order(maker->permuter, tree, number, at);
+    }
 }
 
 void xlm_maker_order(xlm_maker *maker, const xlm_conllu *tree, int64_t number, GArray *order)

@@ -277,7 +277,8 @@ static bool check_segment_mode(const xlm_prepare_options *o, GError **error)
     if (o->codes == NULL)
         return xlm_error_set(error, EX_USAGE, "--segment needs --codes=FILE");
     if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->write_codes != NULL ||
-        o->write_vocabulary != NULL || o->made->len > 0 || o->write_twins != NULL || o->min_count != 1 || o->max_vocabulary != 0 || o->seed != 0)
+        o->write_vocabulary != NULL || o->made->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
+        o->max_vocabulary != 0 || o->seed != 0)
         return xlm_error_set(error, EX_USAGE, "--segment goes with --codes and --vocab alone; it reads tokenised text "
                              "and writes text");
     return true;

@@ -6,7 +6,7 @@
 
 #include "corpus/lines.h"
 
-enum { LEAST_BLOCK = 512, MOST_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64 };
+enum { LEAST_BLOCK = 512, MOST_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64, BYTES_A_TREE = 1024 };
 
 struct xlm_scan {
     xlm_lines *file[2];
@@ -22,18 +22,18 @@ struct xlm_scan {
     GError *failure;
 };
 
-static int64_t choose_block_lines(const char *path, int ranks)
+static int64_t choose_block_lines(const char *path, int bytes_a_line, int ranks)
 {
     struct stat status;
     const int64_t bytes = stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
-    return CLAMP(bytes / BYTES_A_LINE / BLOCKS_A_RANK / ranks, LEAST_BLOCK, MOST_BLOCK);
+    return CLAMP(bytes / bytes_a_line / BLOCKS_A_RANK / ranks, LEAST_BLOCK, MOST_BLOCK);
 }
 
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prepare_source *source)
 {
     xlm_scan *scan = g_new0(xlm_scan, 1);
     scan->sides = source->sides;
-    scan->block_lines = choose_block_lines(source->path[0], comm->ranks);
+    scan->block_lines = choose_block_lines(source->path[0], source->conllu ? BYTES_A_TREE : BYTES_A_LINE, comm->ranks);
     scan->rank = comm->rank;
     scan->ranks = comm->ranks;
     scan->block = -1;

@@ -44,6 +44,7 @@ typedef struct xlm_sentence {
 typedef struct xlm_sentence_maker {
     xlm_normaliser *normaliser[2]; /* one a side: its result lives until its next use */
     xlm_fates *fates;
+    struct xlm_maker **made; /* one a made language (prepare_make.h) */
 } xlm_sentence_maker;
 
 /* Begin with a source; not collective. What goes wrong, also in opening files, xlm_scan_finish will say. */

@@ -2,8 +2,8 @@
  *
  * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/bpe.h),
  * look up their ids, and exchange them for their twins when the language is a made one (text/vocabulary.h): its text is
- * given in the letters of its base, in its own order of words. No special tokens are added; a character that the vocabulary does not have is XLM_ID_UNK. The way
- * back is xlm_vocabulary_decode. */
+ * given in the letters of its base, in its own order of words. No special tokens are added; a character that the
+ * vocabulary does not have is XLM_ID_UNK. The way back is xlm_vocabulary_decode. */
 #ifndef XLM_TEXT_TOKENIZER_H
 #define XLM_TEXT_TOKENIZER_H
 

@@ -23,12 +23,27 @@ static const xlm_program program = {
         "BPE and vocabulary are made from the text to train on. For BPE the word counts of language i are multiplied\n"
         "by a number in proportion to p_i^(A-1), p_i its share of all words, 1 for the largest language.\n"
         "\n"
+        "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
+        "transliterate gives each subword a twin, an entry `NAME:subword` behind all others of the vocabulary; invert turns\n"
+        "the words between full stops round; syntax draws the order of the dependents of nouns and verbs from a model of\n"
+        "Galactic Dependencies, whose files say `feature weight` a line, and needs text in CoNLL-U. Orders of words are\n"
+        "applied in the order given, before words are segmented.\n"
+        "\n"
+        "--derive-conllu moves words with all their columns: HEAD follows, DEPS becomes _, multiword tokens, empty nodes\n"
+        "and SpaceAfter are left out, BIO tags (a column, or a key of MISC) are made anew with B- first. The words stay in\n"
+        "the letters of BASE, and `# xlm_derivation` says what they are: read the file as text of NAME. A sentence gets the\n"
+        "order that it gets in a corpus made of the same file with the same steps and seed.\n"
+        "\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_prep --mono en=wiki.en.gz --mono de=wiki.de.gz --para de-en=europarl.de,europarl.en \\\n"
         "      --bpe 32000 --write-codes codes --write-vocab vocab -o corpus.h5\n"
         "  xlm_prep --mono fr=tok.fr --words space --codes codes --vocab vocab -o more.h5\n"
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
-        "  xlm_prep --codes codes --segment tok.en bpe.en\n",
+        "  xlm_prep --codes codes --segment tok.en bpe.en\n"
+        "  xlm_prep --mono en=wiki.en --derive xx=en:invert,transliterate --bpe 40000 --write-twins twins -o made.h5\n"
+        "  xlm_prep --mono en=train.conllu.gz --derive fr_en=en:syntax=fr@N.orm.gz+fr@V.orm.gz,transliterate --words space \\\n"
+        "      --bpe 8000 -o made.h5\n"
+        "  xlm_prep --derive xx=en:invert,transliterate --derive-conllu test.conllu test.xx.conllu\n",
 };
 
 /* What the command line said, before it is checked. */
@@ -74,7 +89,8 @@ static const GOptionEntry split_options[] = {
 
 static const GOptionEntry made_options[] = {
     {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.made,
-     "make the language NAME of the monolingual text of BASE: transliterate, invert; may be repeated",
+     "make the language NAME of the monolingual text of BASE; steps are transliterate, invert and "
+     "syntax=NOUN_FILE+VERB_FILE; may be repeated",
      "NAME=BASE:STEP[,STEP...]"},
     {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &said.shared,
      "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},
@@ -147,8 +163,8 @@ static bool take_words(xlm_prepare_options *options, GError **error)
         return xlm_error_set(error, EX_USAGE, "--words=%s: words are found by icu or space", said.words);
     options->lower = said.lower;
     if ((said.segment || said.derive_conllu) && (said.words != NULL || said.lower))
-        return xlm_error_set(error, EX_USAGE, "%s; leave out --words and --lower",
-                             said.segment ? "--segment reads tokenised text as it is" : "--derive-conllu keeps words as they are");
+        return xlm_error_set(error, EX_USAGE, "%s as they are; leave out --words and --lower",
+                             said.segment ? "--segment takes the words of tokenised text" : "--derive-conllu keeps words");
     return true;
 }
 

@@ -3,6 +3,7 @@ test_scripts += \
 	tests/cli/align_mlm_jobs.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
+	tests/cli/derive_syntax.sh \
 	tests/cli/dict.sh \
 	tests/cli/embed.sh \
 	tests/cli/fill.sh \

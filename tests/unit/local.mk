@@ -13,6 +13,7 @@ unit_tests = \
 	tests/unit/made_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \
+	tests/unit/permute_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \
 	tests/unit/rng_test \

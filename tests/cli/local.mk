@@ -11,6 +11,7 @@ test_scripts += \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
+	tests/cli/spearman.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/train_errors.sh \

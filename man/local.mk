@@ -2,6 +2,7 @@
 # depends on what the help is made of; the program must be there to ask it, but a tarball's page is newer than its sources.
 man_pages = \
 	man/xlm_dict.1 \
+	man/xlm_embed.1 \
 	man/xlm_fill.1 \
 	man/xlm_prep.1 \
 	man/xlm_train.1
@@ -12,6 +13,8 @@ EXTRA_DIST += $(man_pages)
 MAINTAINERCLEANFILES += $(man_pages)
 
 man/xlm_dict.1: $(srcdir)/src/tools/xlm_dict.c | xlm_dict$(EXEEXT)
+	$(write_page)
+man/xlm_embed.1: $(srcdir)/src/tools/xlm_embed.c | xlm_embed$(EXEEXT)
 	$(write_page)
 man/xlm_fill.1: $(srcdir)/src/tools/xlm_fill.c | xlm_fill$(EXEEXT)
 	$(write_page)

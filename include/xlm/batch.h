@@ -28,11 +28,13 @@ typedef struct xlm_batch {
     const int32_t *ids;          /* [T] input, masking applied */
     const int32_t *original;     /* [T] before masking */
     const int32_t *positions;    /* [T] from 0; restarts at the target half of xlm pairs */
-    const int32_t *languages;    /* [T] language id of the corpus */
+    const int32_t *languages;    /* [T] language id of the corpus; of a token that was switched, its translation's */
+    const int32_t *text_languages; /* [T] before switching; the same memory where nothing can be switched */
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
     const xlm_row_key *keys;     /* [T] */
     const int32_t *masked_rows;  /* [M] ascending */
     const int32_t *targets;      /* [M] original token of each masked row */
+    const int32_t *translations; /* [M] a translation of each target, drawn; -1 where it has none; NULL without a dictionary */
 } xlm_batch;
 
 #ifdef __cplusplus

@@ -15,6 +15,7 @@
 #ifndef XLM_LOSS_H
 #define XLM_LOSS_H
 
+#include <xlm/dictionary.h>
 #include <xlm/model.h>
 #include <xlm/options.h>
 #include <xlm/tape.h>
@@ -36,7 +37,16 @@ typedef struct xlm_loss_setup {
     const char *const *languages; /* [model->languages] */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */
+    struct xlm_dictionaries *dictionaries; /* what xlm_loss_dictionary lends, the trainer's */
 } xlm_loss_setup;
+
+/* What an objective can know of its stream. Valid until close. */
+typedef struct xlm_loss_stream {
+    const char *name;                 /* of the job file's section */
+    double mask;                      /* share of the ordinary tokens that is predicted */
+    double switching;                 /* share of those that is switched to another language by the dictionary */
+    const xlm_dictionary *dictionary; /* the stream's: its batches have `translations`; NULL: none */
+} xlm_loss_stream;
 
 /* One objective of a job. */
 typedef struct xlm_loss {
@@ -44,6 +54,7 @@ typedef struct xlm_loss {
     const char *name;             /* of the job file's section */
     void *state;                  /* state_size bytes, the options filled in, the rest zero */
     const xlm_loss_setup *setup;
+    const xlm_loss_stream *stream; /* NULL: none */
 } xlm_loss;
 
 /* One encoded batch. */
@@ -68,6 +79,11 @@ void xlm_declare_state(xlm_declaration *declaration, const char *name, double *n
 /* The parameter as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 
+/* For `open`: the pairs of a dictionary file that xlm_dict has made for the job's corpus, by its path, which an option of type
+ * TEXT can give. The trainer reads it, once for all objectives that ask for it, and owns it; valid until close, the same on
+ * all ranks. NULL, with what is wrong in message[size], when it cannot be read or is of another vocabulary. */
+const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size);
+
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
@@ -78,7 +94,8 @@ struct xlm_loss_class {
     const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
     size_t state_size;
     /* All optional but `loss`. */
-    /* Check and prepare. On failure, false with a message (why, what to do) in message[size]. */
+    /* Check and prepare. On failure, false with a message (why, what to do) in message[size], which is "" before; a message
+     * on success is a warning, and goes to the log. */
     bool (*open)(xlm_loss *self, char *message, size_t size);
     void (*declare)(xlm_loss *self, xlm_declaration *declaration);
     /* Number of terms whose mean `loss` returns for this pass, known before the pass is encoded (hidden is NULL);

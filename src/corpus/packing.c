@@ -53,6 +53,7 @@ static layout take_arrays(xlm_arena *arena, int32_t tokens, int32_t sequences, x
         .offsets = l.offsets,       .original = l.original,
         .positions = l.positions,   .languages = l.languages,
         .types = l.types,           .keys = l.keys,
+        .text_languages = l.languages,
         .ids = XLM_TAKE(arena, int32_t, tokens),
         .masked_rows = XLM_TAKE(arena, int32_t, tokens),
         .targets = XLM_TAKE(arena, int32_t, tokens),

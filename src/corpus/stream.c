@@ -1,6 +1,8 @@
 /* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus/stream.h"
 
+#include <string.h>
+
 #include "base/rng.h"
 #include "corpus/masking.h"
 #include "corpus/packing.h"
@@ -28,6 +30,14 @@ const xlm_option xlm_stream_options[] = {
     OPTION(mask, REAL, "0.15", 0, 1, NULL, "share of the ordinary tokens that is predicted; 0: none"),
     OPTION(mask_token, REAL, "0.8", 0, 1, NULL, "share of those that is replaced by <mask>"),
     OPTION(mask_random, REAL, "0.1", 0, 1, NULL, "share of those that is replaced by a random token; the rest stays"),
+    OPTION(dictionary, TEXT, "", 0, 0, NULL,
+           "type monolingual: dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict"),
+    OPTION(switching, REAL, "0", 0, 1, NULL,
+           "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there are "
+           "several, and its language take the place of token and language; a token without one stays"),
+    OPTION(share, REAL, "1", 0, 1, NULL,
+           "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a "
+           "smaller one is part of a larger one"),
     OPTION(least_side, INT, "0", 0, 65536, NULL,
            "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound"),
     OPTION(most_pair, INT, "0", 0, 131072, NULL,
@@ -41,6 +51,8 @@ struct xlm_stream {
     uint64_t seed;
     xlm_sources *sources;
     xlm_sampler *sampler;
+    xlm_dictionary *dictionary;     /* NULL: none */
+    xlm_translations *translations;
     xlm_packing packing;      /* scratch of a read */
 };
 
@@ -59,9 +71,43 @@ static bool check(const char *name, const xlm_stream_config *c, GError **error)
 {
     if (c->mask_token + c->mask_random > 1 + 1e-9)
         return refuse(name, "mask_token and mask_random are more than 1 together; lower one", error);
-    if (c->type == XLM_STREAM_MONOLINGUAL && (c->shuffle_sides || c->least_side > 0 || c->most_pair > 0))
-        return refuse(name, "shuffle_sides, least_side and most_pair are about pairs; set type = parallel", error);
+    if (c->type == XLM_STREAM_MONOLINGUAL && (c->shuffle_sides || c->share < 1 || c->least_side > 0 || c->most_pair > 0))
+        return refuse(name, "shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel", error);
+    if (c->share <= 0)
+        return refuse(name, "a share of 0 leaves no pair; take share in (0, 1]", error);
+    if (c->dictionary != NULL && c->type != XLM_STREAM_MONOLINGUAL)
+        return refuse(name, "tokens are switched by a dictionary in monolingual text only; leave dictionary out", error);
+    if (c->dictionary == NULL && c->switching > 0)
+        return refuse(name, "switching needs a dictionary to switch by; give dictionary = FILE.h5", error);
     return true;
+}
+
+/* Does the stream read a language of its dictionary? It reads all languages when none is named. */
+static bool check_languages(const xlm_stream *stream, const char *name, GError **error)
+{
+    const char *const *known = xlm_vocabulary_language_names(xlm_corpus_vocabulary(stream->corpus));
+    bool found = stream->config.languages == NULL;
+    for (char **language = stream->config.languages; !found && *language != NULL; language++)
+        for (int side = 0; side < 2; side++)
+            found |= strcmp(*language, known[stream->dictionary->language[side]]) == 0;
+    return found || xlm_error_set(error, EX_CONFIG, "[stream %s]: %s is of %s and %s, and the stream reads neither", name,
+                                  stream->config.dictionary, known[stream->dictionary->language[0]],
+                                  known[stream->dictionary->language[1]]);
+}
+
+static bool open_dictionary(xlm_stream *stream, const char *name, GError **error)
+{
+    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(stream->corpus);
+    if (stream->config.dictionary == NULL)
+        return true;
+    stream->dictionary = xlm_dictionary_read(stream->config.dictionary, XLM_DICTIONARY_PAIRS, vocabulary,
+                                             xlm_corpus_digest(stream->corpus), error);
+    if (stream->dictionary == NULL) {
+        g_prefix_error(error, "[stream %s]: ", name);
+        return false;
+    }
+    stream->translations = xlm_translations_new(stream->dictionary, xlm_vocabulary_size(vocabulary));
+    return check_languages(stream, name, error);
 }
 
 xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
@@ -73,32 +119,41 @@ xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const cha
     }
     if (!check(name, config, error))
         return NULL;
-    xlm_sources *sources = xlm_sources_open(corpus, split, name, config, error);
+    xlm_sources *sources = xlm_sources_open(corpus, split, name, config, seed, error);
     if (sources == NULL)
         return NULL;
     xlm_stream *stream = g_new0(xlm_stream, 1);
     *stream = (xlm_stream){.corpus = corpus, .number = (uint32_t)number, .config = *config, .seed = seed,
                            .sources = sources};
     stream->config.languages = g_strdupv(config->languages);
+    stream->config.dictionary = g_strdup(config->dictionary);
     stream->sampler = xlm_sources_sampler(sources, config->alpha, seed, stream->number);
     xlm_packing_init(&stream->packing);
-    return stream;
+    if (open_dictionary(stream, name, error))
+        return stream;
+    xlm_stream_close(stream);
+    return NULL;
 }
 
 void xlm_stream_close(xlm_stream *stream)
 {
     if (stream == NULL)
         return;
+    xlm_translations_free(stream->translations);
+    xlm_dictionary_free(stream->dictionary);
     xlm_packing_clear(&stream->packing);
     xlm_sampler_free(stream->sampler);
     xlm_sources_close(stream->sources);
     g_strfreev(stream->config.languages);
+    g_free(stream->config.dictionary);
     g_free(stream);
 }
 
 /* ---- what it is ---- */
 
 const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream) { return &stream->config; }
+
+const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream) { return stream->dictionary; }
 
 int64_t xlm_stream_instances(const xlm_stream *stream) { return xlm_sources_instances(stream->sources); }
 
@@ -133,20 +188,38 @@ static bool plan(xlm_stream *stream, uint64_t step, uint64_t number, int source,
     return true;
 }
 
+/* Memory for what a dictionary changes. */
+static void take_switched(xlm_arena *arena, xlm_batch *batch)
+{
+    int32_t *languages = XLM_TAKE(arena, int32_t, batch->tokens);
+    memcpy(languages, batch->text_languages, sizeof *languages * (size_t)batch->tokens);
+    batch->languages = languages;
+    batch->translations = XLM_TAKE(arena, int32_t, batch->tokens);
+}
+
 /* Mask the sequences of a batch, which are numbers first, first + 1, ... of the step. */
-static void mask(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_batch *batch)
+static void mask(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch)
 {
     const xlm_stream_config *c = &stream->config;
     const xlm_masking masking = {
         .mask = c->mask, .mask_token = c->mask_token, .mask_random = c->mask_random,
         .vocabulary = (int32_t)xlm_vocabulary_size(xlm_corpus_vocabulary(stream->corpus)),
         .stream = stream->number, .key = xlm_rng_make_key(stream->seed, XLM_RNG_MASK, step),
+        .translations = stream->translations, .switching = c->switching,
+        .switch_key = xlm_rng_make_key(stream->seed, XLM_RNG_SWITCH, step),
     };
+    if (stream->translations != NULL)
+        take_switched(arena, batch);
     for (int32_t s = 0; s < batch->sequences; s++) {
         const int32_t row = batch->offsets[s], n = batch->offsets[s + 1] - row;
-        batch->masked += xlm_mask_sequence(&masking, first + (uint64_t)s, n, batch->original + row, row,
-                                           (int32_t *)batch->ids + row, (int32_t *)batch->masked_rows + batch->masked,
-                                           (int32_t *)batch->targets + batch->masked);
+        const xlm_masked masked = {
+            .ids = (int32_t *)batch->ids + row,
+            .languages = (int32_t *)batch->languages + row,
+            .rows = (int32_t *)batch->masked_rows + batch->masked,
+            .targets = (int32_t *)batch->targets + batch->masked,
+            .translations = batch->translations != NULL ? (int32_t *)batch->translations + batch->masked : NULL,
+        };
+        batch->masked += xlm_mask_sequence(&masking, first + (uint64_t)s, n, batch->original + row, row, &masked);
     }
 }
 
@@ -160,7 +233,7 @@ static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena 
         instances[s] = stream->number << 24 | (uint32_t)((first + s) % MOST_BATCH);
     if (!xlm_packing_read(&stream->packing, stream->corpus, instances, arena, batch, error))
         return false;
-    mask(stream, step, first, batch);
+    mask(stream, step, first, arena, batch);
     return true;
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "corpus/corpus.h"
+#include "lexicon/dictionary.h"
 
 enum { XLM_STREAM_MONOLINGUAL, XLM_STREAM_PARALLEL };
 enum { XLM_FORM_XLM, XLM_FORM_BERT };
@@ -33,6 +34,9 @@ typedef struct xlm_stream_config {
     bool shuffle_sides;  /* parallel only: the side that comes first is drawn for each instance (PPA) */
     double mask;         /* share of the ordinary tokens that is predicted */
     double mask_token, mask_random; /* 0.8, 0.1: of those; the rest stay as they are */
+    char *dictionary;    /* NULL: none; monolingual only */
+    double switching;    /* share of the predicted that is switched instead; DICT-MLM 0.5 */
+    double share;        /* parallel: of the pairs in training, drawn with the seed */
     int64_t least_side, most_pair;  /* parallel: pairs with a side of fewer subwords, or with more together, are left
                                        out; 0: no bound */
 } xlm_stream_config;
@@ -45,7 +49,8 @@ typedef struct xlm_stream xlm_stream;
  * sentence offsets, not the tokens). Not collective; every rank gets the same. number: of the stream in the job (0 to
  * 255), part of its row keys; name: for messages. config is copied.
  * Errors: EX_CONFIG for settings that contradict one another, a language or pair that the corpus does not have (the
- * message lists what it has), no instance at all; EX_DATAERR for a damaged corpus. A language that has text in the
+ * message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus; those of
+ * xlm_dictionary_read. A language that has text in the
  * training part but none in the held-out part is left out of a stream on the latter, with a warning in the log. */
 xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error);
@@ -59,6 +64,8 @@ char *xlm_stream_describe(const xlm_stream *stream);
 int64_t xlm_stream_instances(const xlm_stream *stream);
 /* Most tokens an instance can have. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
+/* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */
+const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream);
 /* Positions are below this; less than xlm_stream_longest for form xlm, where they restart. */
 int64_t xlm_stream_positions(const xlm_stream *stream);
 

@@ -4,4 +4,6 @@ lexicon_sources = \
 	src/lexicon/dictd.c src/lexicon/dictd.h \
 	src/lexicon/dictionary.c src/lexicon/dictionary.h \
 	src/lexicon/entries.c src/lexicon/entries.h \
-	src/lexicon/make.c src/lexicon/make.h
+	src/lexicon/frequency.c src/lexicon/frequency.h \
+	src/lexicon/make.c src/lexicon/make.h \
+	src/lexicon/translations.c src/lexicon/translations.h

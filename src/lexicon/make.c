@@ -177,16 +177,16 @@ static double percent(int64_t part, int64_t all) { return all > 0 ? 100.0 * (dou
 
 static bool report_coverage(const maker *m, int side, GError **error)
 {
-    xlm_coverage bands[XLM_COVERAGE_BANDS];
+    xlm_coverage bands[XLM_FREQUENCY_BANDS];
     bool *known = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
     for (guint i = 0; i < m->pairs->len; i++)
         known[g_array_index(m->pairs, xlm_dictionary_pair, i).token[side]] = true;
     const bool good = xlm_coverage_measure(m->corpus, m->text[side], known, bands, error);
     g_free(known);
-    for (int b = 0; b < XLM_COVERAGE_BANDS && good; b++) {
+    for (int b = 0; b < XLM_FREQUENCY_BANDS && good; b++) {
         char name[32] = "all";
-        if (bands[b].part < 1)
-            g_snprintf(name, sizeof name, "top %.0f %%", 100 * bands[b].part);
+        if (xlm_frequency_bands[b] < 1)
+            g_snprintf(name, sizeof name, "top %.0f %%", 100 * xlm_frequency_bands[b]);
         xlm_log_info("coverage of %s, %s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords (%.1f %%), %.1f %% of their tokens",
                      m->options->language[side], name, bands[b].known, bands[b].subwords, percent(bands[b].known, bands[b].subwords),
                      percent(bands[b].known_tokens, bands[b].tokens));

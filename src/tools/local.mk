@@ -1,6 +1,7 @@
 # Floor 6: the programs, one thin main each. They are built at the top of the build directory.
 bin_PROGRAMS += \
 	xlm_dict \
+	xlm_embed \
 	xlm_fill \
 	xlm_prep \
 	xlm_train
@@ -13,6 +14,8 @@ program_libraries = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
+xlm_embed_SOURCES = src/tools/xlm_embed.c $(program_sources)
+xlm_embed_LDADD = $(program_libraries)
 xlm_fill_SOURCES = src/tools/xlm_fill.c $(program_sources)
 xlm_fill_LDADD = $(program_libraries)
 xlm_pair_html_SOURCES = src/tools/xlm_pair_html.c $(program_sources)

@@ -36,7 +36,8 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            write_ints(store, folder, "types", b->types, b->tokens, error) &&
            write_ints(store, folder, "offsets", b->offsets, b->sequences + 1, error) &&
            write_ints(store, folder, "masked_positions", b->masked_rows, b->masked, error) &&
-           write_ints(store, folder, "targets", b->targets, b->masked, error);
+           write_ints(store, folder, "targets", b->targets, b->masked, error) &&
+           (b->translations == NULL || write_ints(store, folder, "translations", b->translations, b->masked, error));
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)

@@ -5,7 +5,8 @@
  *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the objectives)
  *   /model                     attributes: the keys of section [model], vocabulary, languages
  *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] types [T]
- *                              offsets [S+1] masked_positions [M] (rows of the packed batch) targets [M], all i32
+ *                              offsets [S+1] masked_positions [M] (rows of the packed batch) targets [M]
+ *                              translations [M] (with a dictionary; -1: none), all i32
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms
  *   /parameters/<parameter>    f32 [rows x cols] or [cols]

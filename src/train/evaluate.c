@@ -28,7 +28,7 @@ static blocks spread(const xlm_trainer *t, int s, int64_t most)
 static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *by_language)
 {
     for (int32_t i = 0; i < batch->masked; i++) {
-        tally *sum = &by_language[batch->languages[batch->masked_rows[i]]];
+        tally *sum = &by_language[batch->text_languages[batch->masked_rows[i]]];
         sum->terms++;
         sum->loss += scores[i].loss;
         sum->correct += scores[i].correct;

@@ -3,6 +3,7 @@ train_sources = \
 	src/train/checkpoint.c src/train/checkpoint.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
 	src/train/declaration.c src/train/declaration.h \
+	src/train/dictionaries.c src/train/dictionaries.h \
 	src/train/dump.c src/train/dump.h \
 	src/train/dump_step.c \
 	src/train/evaluate.c src/train/evaluate.h \

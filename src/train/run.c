@@ -208,7 +208,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_run_options *op
     if (good)
         print_plan(t, &estimate);
     if (good && !options->dry_run && (good = options->dump_step != NULL || make_output(comm, job, error))) {
-        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_trainer_open_hardware(t);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         print_hardware(t);

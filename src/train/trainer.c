@@ -31,6 +31,7 @@ static bool open_streams(xlm_trainer *t, GError **error)
     const int n = t->job->streams;
     t->stream = g_new0(xlm_stream *, MAX(n, 1));
     t->held_out = g_new0(xlm_stream *, MAX(n, 1));
+    t->loss_stream = g_new0(xlm_loss_stream, MAX(n, 1));
     for (int s = 0; s < n; s++) {
         const xlm_job_stream *stream = &t->job->stream[s];
         t->stream[s] = xlm_stream_open(t->corpus, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
@@ -39,6 +40,10 @@ static bool open_streams(xlm_trainer *t, GError **error)
         if (xlm_stream_positions(t->stream[s]) > t->config.positions)
             return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT ", but the model has positions = %" G_GINT64_FORMAT,
                                  stream->name, xlm_stream_positions(t->stream[s]), t->config.positions);
+        t->loss_stream[s] = (xlm_loss_stream){
+            .name = stream->name, .mask = stream->config.mask, .switching = stream->config.switching,
+            .dictionary = xlm_stream_dictionary(t->stream[s]),
+        };
         char *description = xlm_stream_describe(t->stream[s]);
         xlm_log_info("stream %s: %s", stream->name, description);
         g_free(description);
@@ -54,11 +59,14 @@ static bool open_objectives(xlm_trainer *t, GError **error)
         const xlm_job_objective *o = &t->job->objective[k];
         xlm_loss *loss = &t->loss[k];
         char message[512] = "";
-        *loss = (xlm_loss){.cls = o->cls, .name = o->name, .state = o->state, .setup = &t->setup};
+        *loss = (xlm_loss){.cls = o->cls, .name = o->name, .state = o->state, .setup = &t->setup,
+                           .stream = o->stream >= 0 ? &t->loss_stream[o->stream] : NULL};
         if (o->cls->open != NULL && !o->cls->open(loss, message, sizeof message)) {
             loss->cls = NULL;
             return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", o->name, message);
         }
+        if (*message != '\0')
+            xlm_log_warn("[objective %s]: %s", o->name, message);
         xlm_declare(loss, t->parameters, t->kept);
     }
     return true;
@@ -76,6 +84,7 @@ static bool open_rank(xlm_trainer *t, GError **error)
     t->config.languages = xlm_vocabulary_languages(t->vocabulary);
     if (!xlm_model_check(&t->config, error))
         return false;
+    t->dictionaries = xlm_dictionaries_new(t->corpus);
     t->setup = (xlm_loss_setup){
         .model = &t->config,
         .words = xlm_vocabulary_words(t->vocabulary),
@@ -83,6 +92,7 @@ static bool open_rank(xlm_trainer *t, GError **error)
         .languages = xlm_vocabulary_language_names(t->vocabulary),
         .seed = (uint64_t)job->train.seed,
         .steps = job->train.steps,
+        .dictionaries = t->dictionaries,
     };
     t->parameters = xlm_parameters_new();
     t->model = xlm_model_new(&t->config, t->parameters);
@@ -108,13 +118,23 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError *
     return NULL;
 }
 
-int xlm_trainer_gradient_buffers(int64_t granules, int ranks)
+int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks)
 {
+    if (!config->reproducible)
+        return 1;
     const int64_t own = (granules + ranks - 1) / ranks;
     int buffers = 1;
     for (int64_t k = own; k > 1; k /= 2)
         buffers++;
     return buffers;
+}
+
+void xlm_trainer_open_hardware(xlm_trainer *trainer)
+{
+    const xlm_comm *comm = trainer->comm;
+    int64_t two_units = xlm_hardware_two_units();
+    xlm_comm_max_int64(comm, &two_units, 1); /* a rank that is disturbed may miss one */
+    xlm_hardware_open(&trainer->hardware, (int)trainer->job->train.threads, comm->local_ranks, two_units != 0);
 }
 
 void xlm_trainer_allocate(xlm_trainer *trainer)
@@ -123,12 +143,12 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     xlm_parameters_seal(t->parameters);
     xlm_parameters_initialise(t->parameters, t->setup.seed);
     t->shards = xlm_shards_of(t->comm, xlm_parameters_size(t->parameters));
-    t->exchange = xlm_exchange_new(&t->shards);
+    t->exchange = xlm_exchange_new(&t->shards, t->job->train.reproducible);
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
     xlm_tape_recompute(t->tape, t->job->train.recompute);
     t->arena = xlm_arena_new();
-    t->buffers = xlm_trainer_gradient_buffers(t->granules, t->comm->ranks);
+    t->buffers = xlm_trainer_gradient_buffers(&t->job->train, t->granules, t->comm->ranks);
     t->buffer = g_new(float *, t->buffers);
     for (int b = 0; b < t->buffers; b++)
         t->buffer[b] = xlm_pages_take(sizeof(float) * (size_t)xlm_parameters_size(t->parameters), "gradients");
@@ -163,7 +183,9 @@ void xlm_trainer_close(xlm_trainer *trainer)
     g_array_unref(t->kept);
     g_free(t->stream);
     g_free(t->held_out);
+    g_free(t->loss_stream);
     g_free(t->loss);
+    xlm_dictionaries_free(t->dictionaries);
     xlm_corpus_close(t->corpus);
     g_free(t);
 }

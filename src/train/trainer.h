@@ -4,13 +4,15 @@
  * has instances [g·B/G, (g+1)·B/G) of every stream, one forward and backward pass each, and goes to rank g mod R.
  * A rank adds its granules' gradients pairwise (granule j of its K with j + K/2 first, then K/4, ...), ranks then add theirs
  * likewise (comm/shards.h). For R and G powers of two, R <= G, the tree of additions is one and the same, so
- * the run's bits do not depend on R. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
+ * the run's bits do not depend on R. With [train] reproducible = false a rank's granules all add into one array, and MPI adds the
+ * ranks' in the order it likes. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
 #ifndef XLM_TRAIN_TRAINER_H
 #define XLM_TRAIN_TRAINER_H
 
 #include "comm/shards.h"
 #include "tensor/hardware.h"
 #include "train/checkpoint.h"
+#include "train/dictionaries.h"
 #include "train/job.h"
 
 typedef struct xlm_trainer {
@@ -20,11 +22,13 @@ typedef struct xlm_trainer {
     xlm_corpus *corpus;
     xlm_stream **stream;    /* [job->streams] on the training split */
     xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
+    xlm_loss_stream *loss_stream; /* [job->streams] what their objectives are told */
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;
     xlm_loss *loss;         /* [job->objectives] */
     xlm_loss_setup setup;
+    xlm_dictionaries *dictionaries;
     GArray *kept;           /* xlm_kept_state */
     int64_t granules;       /* G of this run: the job's, or more when there are more ranks */
     xlm_hardware hardware;
@@ -91,8 +95,10 @@ typedef struct xlm_granule_slice {
     int64_t first, n;
 } xlm_granule_slice;
 xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule);
-/* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1. */
-int xlm_trainer_gradient_buffers(int64_t granules, int ranks);
+/* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1, in any order 1. */
+int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks);
+/* Collective. Threads and BLIS's kernels, the same on all ranks. */
+void xlm_trainer_open_hardware(xlm_trainer *trainer);
 /* Allocate everything and draw the initial parameters. */
 void xlm_trainer_allocate(xlm_trainer *trainer);
 /* Count from now on where the time of steps goes (trainer->profile). */

@@ -1,14 +1,16 @@
 # Tests that run the programs as a user would.
 test_scripts += \
-	tests/cli/dict.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \
+	tests/cli/dict.sh \
+	tests/cli/embed.sh \
 	tests/cli/fill.sh \
 	tests/cli/install.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
+	tests/cli/train_dictionary.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/train_errors.sh \
 	tests/cli/train_jobs.sh \

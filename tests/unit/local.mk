@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/recompute_float_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
+	tests/unit/dictionary_test \
 	tests/unit/granules_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
@@ -38,6 +39,7 @@ double_tests = \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
 	tests/unit/gradient_test \
+	tests/unit/losses_test \
 	tests/unit/model_test \
 	tests/unit/recompute_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
@@ -59,6 +61,8 @@ tests_unit_fused_test_CPPFLAGS = $(double_flags)
 tests_unit_fused_test_LDADD = $(double_libraries)
 tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
+tests_unit_losses_test_CPPFLAGS = $(double_flags)
+tests_unit_losses_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)
 tests_unit_model_test_LDADD = $(double_libraries)
 tests_unit_recompute_test_CPPFLAGS = $(double_flags)

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "corpus/masking.h"
@@ -25,7 +26,8 @@ static xlm_masking make_masking(double mask, uint64_t step)
 static masked run(const xlm_masking *masking, uint64_t instance, int32_t n, const int32_t *original)
 {
     masked m = {0};
-    m.n = xlm_mask_sequence(masking, instance, n, original, FIRST_ROW, m.ids, m.rows, m.targets);
+    const xlm_masked out = {.ids = m.ids, .rows = m.rows, .targets = m.targets};
+    m.n = xlm_mask_sequence(masking, instance, n, original, FIRST_ROW, &out);
     return m;
 }
 
@@ -152,11 +154,175 @@ static void draws_depend_on(void **state)
     assert_memory_equal(front.ids, a.ids, 50 * sizeof *a.ids);
 }
 
+/* ---- switching ---- */
+
+enum { EN, XX, YY };
+
+/* Of the ordinary ids 5 ... 104: 20 ... 49 have one translation, 50 ... 59 three; 60 ... 109 are nobody's source. */
+static xlm_translations *make_translations(void)
+{
+    enum { PAIRS = 30 + 3 * 10 };
+    int32_t source[PAIRS], target[PAIRS];
+    for (int i = 0; i < 30; i++)
+        source[i] = 20 + i, target[i] = 70 + i;
+    for (int i = 0; i < 30; i++)
+        source[30 + i] = 50 + i / 3, target[30 + i] = 60 + i;
+    const xlm_dictionary dictionary = {.pairs = PAIRS, .token = {source, target}, .language = {XX, EN}};
+    return xlm_translations_new(&dictionary, VOCABULARY);
+}
+
+/* Translations of an id, by hand. */
+static int translations_of(int32_t id, int32_t list[3])
+{
+    if (id >= 20 && id < 50)
+        list[0] = id + 50;
+    for (int i = 0; i < 3 && id >= 50 && id < 60; i++)
+        list[i] = 60 + 3 * (id - 50) + i;
+    return id >= 20 && id < 50 ? 1 : id >= 50 && id < 60 ? 3 : 0;
+}
+
+static bool is_translation(int32_t id, int32_t of)
+{
+    int32_t list[3];
+    for (int n = translations_of(of, list); n > 0; n--)
+        if (list[n - 1] == id)
+            return true;
+    return false;
+}
+
+typedef struct switched {
+    masked m;
+    int32_t languages[LENGTH], translations[LENGTH];
+} switched;
+
+static switched run_switched(const xlm_masking *masking, uint64_t instance, const int32_t *original, int32_t language)
+{
+    switched s = {0};
+    for (int i = 0; i < LENGTH; i++)
+        s.languages[i] = language;
+    const xlm_masked out = {s.m.ids, s.languages, s.m.rows, s.m.targets, s.translations};
+    s.m.n = xlm_mask_sequence(masking, instance, LENGTH, original, FIRST_ROW, &out);
+    return s;
+}
+
+static xlm_masking make_switching(double switching, const xlm_translations *translations)
+{
+    xlm_masking masking = make_masking(0.15, 0);
+    masking.translations = translations;
+    masking.switching = switching;
+    masking.switch_key = xlm_rng_make_key(1, XLM_RNG_SWITCH, 0);
+    return masking;
+}
+
+static void switching_shares(void **state)
+{
+    (void)state;
+    enum { SEQUENCES = 5000, ORDINARY = LENGTH - 4 };
+    int32_t original[LENGTH], list[3];
+    fill(original);
+    xlm_translations *translations = make_translations();
+    const xlm_masking plain = make_masking(0.15, 0), masking = make_switching(0.5, translations);
+    int64_t chosen = 0, known = 0, flipped = 0, unknown = 0, same = 0, mask = 0, first = 0, several = 0, labelled[3] = {0};
+    for (uint64_t s = 0; s < SEQUENCES; s++) {
+        const masked without = run(&plain, s, LENGTH, original);
+        const switched with = run_switched(&masking, s, original, XX);
+        /* The same tokens are chosen, and those that are not switched become what they would. */
+        assert_int_equal(with.m.n, without.n);
+        assert_memory_equal(with.m.rows, without.rows, sizeof without.rows);
+        assert_memory_equal(with.m.targets, without.targets, sizeof without.targets);
+        chosen += with.m.n;
+        int32_t k = 0;
+        for (int32_t i = 0; i < LENGTH; i++) {
+            if (k == with.m.n || with.m.rows[k] != FIRST_ROW + i) {
+                assert_int_equal(with.m.ids[i], original[i]);
+                assert_int_equal(with.languages[i], XX);
+                continue;
+            }
+            const int32_t translation = with.translations[k++], id = with.m.ids[i];
+            const int n = translations_of(original[i], list);
+            if (n == 0) {
+                assert_int_equal(translation, -1);
+                assert_int_equal(with.languages[i], XX); /* never flipped */
+                assert_true(id == original[i] || id == without.ids[i]);
+                unknown++;
+                same += id == original[i];
+                mask += id == XLM_ID_MASK;
+                continue;
+            }
+            assert_true(is_translation(translation, original[i]));
+            known++;
+            if (with.languages[i] == EN) {
+                assert_int_equal(id, translation);
+                flipped++;
+            } else {
+                assert_int_equal(with.languages[i], XX);
+                assert_int_equal(id, without.ids[i]);
+            }
+            if (n == 3) {
+                several++;
+                labelled[translation - list[0]]++;
+            }
+            first += n == 1;
+        }
+    }
+    near(chosen, SEQUENCES * ORDINARY, 0.15);
+    near(flipped, known, 0.5);
+    near(mask, unknown, 0.5 * 0.8);
+    near(same, unknown, 0.5 + 0.5 * (0.1 + 0.1 * 0.01));
+    for (int i = 0; i < 3; i++)
+        near(labelled[i], several, 1.0 / 3);
+    assert_int_equal(first + several, known);
+    xlm_translations_free(translations);
+}
+
+static void switching_extremes(void **state)
+{
+    (void)state;
+    int32_t original[LENGTH];
+    fill(original);
+    xlm_translations *translations = make_translations();
+    const xlm_masking plain = make_masking(0.15, 0), never = make_switching(0, translations);
+    xlm_masking always = make_switching(1, translations);
+    always.mask = 1;
+    /* never: masked as without a dictionary, but labelled. */
+    const masked without = run(&plain, 0, LENGTH, original);
+    switched s = run_switched(&never, 0, original, XX);
+    assert_memory_equal(s.m.ids, without.ids, sizeof without.ids);
+    for (int i = 0; i < LENGTH; i++)
+        assert_int_equal(s.languages[i], XX);
+    int labelled = 0;
+    for (int k = 0; k < s.m.n; k++)
+        labelled += s.translations[k] >= 0;
+    assert_true(labelled > 0 && labelled < s.m.n);
+    /* always: every token that has a translation, and no other, is switched; from the other side of the dictionary too. */
+    for (int32_t language = EN; language <= YY; language++) {
+        s = run_switched(&always, 0, original, language);
+        assert_int_equal(s.m.n, LENGTH - 4);
+        int known = 0;
+        for (int32_t i = 0, k = 0; i < LENGTH; i++) {
+            if (original[i] < XLM_SPECIALS)
+                continue;
+            const int32_t id = s.m.ids[i];
+            if (s.languages[i] == language) {
+                assert_int_equal(id, original[i]);
+                assert_int_equal(s.translations[k++], -1);
+                continue;
+            }
+            known++;
+            assert_int_equal(s.languages[i], EN + XX - language);
+            assert_int_equal(s.translations[k++], id);
+            assert_true(language == XX ? is_translation(id, original[i]) : is_translation(original[i], id));
+        }
+        assert_int_equal(known, language == XX ? 39 : language == EN ? 40 : 0); /* of 20 ... 59 one stands at <unk>; 60 ... 99 */
+    }
+    xlm_translations_free(translations);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares), cmocka_unit_test(extremes), cmocka_unit_test(at_least_one),
-        cmocka_unit_test(draws_depend_on),
+        cmocka_unit_test(draws_depend_on), cmocka_unit_test(switching_shares), cmocka_unit_test(switching_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

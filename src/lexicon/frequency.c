@@ -1,0 +1,51 @@
+/* xlm-mpi: the subwords of a language's text by frequency. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/frequency.h"
+
+#include <math.h>
+
+const double xlm_frequency_bands[XLM_FREQUENCY_BANDS] = {0.01, 0.1, 0.5, 1};
+
+int64_t xlm_frequency_band_end(int64_t n, int b) { return (int64_t)ceil(xlm_frequency_bands[b] * (double)n); }
+
+static gint by_count(gconstpointer a, gconstpointer b)
+{
+    const xlm_frequency *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+}
+
+static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t *counts, GError **error)
+{
+    enum { PIECE = 1 << 20 };
+    const int64_t vocabulary = xlm_vocabulary_size(xlm_corpus_vocabulary(corpus));
+    int32_t *ids = g_new(int32_t, MIN(PIECE, text->tokens) + 1);
+    bool good = true;
+    for (int64_t at = 0; at < text->tokens && good; at += PIECE) {
+        const int64_t n = MIN(PIECE, text->tokens - at);
+        good = xlm_corpus_read_tokens(corpus, text, at, n, ids, error);
+        for (int64_t i = 0; i < n && good; i++)
+            if (ids[i] >= 0 && ids[i] < vocabulary)
+                counts[ids[i]]++;
+            else
+                good = xlm_error_set(error, EX_DATAERR, "%s:%s: token %" G_GINT64_FORMAT " is %d, which is not in the vocabulary; the "
+                                     "corpus is damaged", xlm_corpus_path(corpus), text->tokens_path, at + i, ids[i]);
+    }
+    g_free(ids);
+    return good;
+}
+
+GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text, GError **error)
+{
+    const int64_t vocabulary = xlm_vocabulary_size(xlm_corpus_vocabulary(corpus));
+    int64_t *counts = g_new0(int64_t, vocabulary);
+    const bool good = count_tokens(corpus, text, counts, error);
+    GArray *list = good ? g_array_new(FALSE, FALSE, sizeof(xlm_frequency)) : NULL;
+    for (int32_t id = XLM_SPECIALS; id < vocabulary && good; id++)
+        if (counts[id] > 0) {
+            const xlm_frequency f = {id, counts[id]};
+            g_array_append_val(list, f);
+        }
+    if (good)
+        g_array_sort(list, by_count);
+    g_free(counts);
+    return list;
+}

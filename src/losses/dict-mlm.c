@@ -1,0 +1,65 @@
+/* xlm-mpi: masked language modelling with a bilingual dictionary (Chaudhary et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * L = −(1/M) Σ_t log p(y_t | H[L]_t) over the M masked positions, with either
+ *
+ *   predict = original      y_t = w_t, the token that stood there. The stream has switched half of the masked positions: a
+ *                           translation stands there, in the other language (DICT-MLM as Tang et al. 2022 ran it)
+ *   predict = translation   y_t = a translation of w_t, drawn by the stream, or w_t itself where it has none. The stream masks
+ *                           as for mlm and switches nothing: the label would stand in the input
+ *
+ * The stream has the dictionary; labels and switched words are of one and the same draw. */
+#include <xlm/loss.h>
+
+#include <stdio.h>
+
+enum { ORIGINAL, TRANSLATION };
+
+struct dict_mlm {
+    int64_t predict;
+};
+
+static const xlm_option dict_mlm_options[] = {
+    {"predict", XLM_OPTION_CHOICE, "original", 0, 0, "original|translation",
+     "the token that was masked, from a stream with switching; or its translation, from one without", offsetof(struct dict_mlm, predict)},
+    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+};
+
+static bool dict_mlm_open(xlm_loss *self, char *message, size_t size)
+{
+    const struct dict_mlm *dict_mlm = self->state;
+    const xlm_loss_stream *stream = self->stream;
+    if (stream->dictionary == NULL)
+        snprintf(message, size, "[stream %s] has no dictionary; give it dictionary = FILE.h5, from xlm_dict", stream->name);
+    else if (dict_mlm->predict == ORIGINAL && stream->switching == 0)
+        snprintf(message, size, "predict = original without switching is mlm; set switching = 0.5 in [stream %s]", stream->name);
+    else if (dict_mlm->predict == TRANSLATION && stream->switching > 0)
+        snprintf(message, size, "predict = translation, but [stream %s] puts translations into the input; set switching = 0 there",
+                 stream->name);
+    else
+        return true;
+    return false;
+}
+
+static xlm_var *dict_mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct dict_mlm *dict_mlm = self->state;
+    const xlm_batch *batch = pass->batch;
+    if (dict_mlm->predict == ORIGINAL)
+        return xlm_lm_cross_entropy(pass->model, tape, pass->masked, batch->targets, pass->scores);
+    int32_t *labels = xlm_tape_take(tape, sizeof *labels * (uint64_t)batch->masked); /* [M] */
+    for (int32_t i = 0; i < batch->masked; i++)
+        labels[i] = batch->translations[i] >= 0 ? batch->translations[i] : batch->targets[i];
+    return xlm_lm_cross_entropy(pass->model, tape, pass->masked, labels, pass->scores);
+}
+
+const xlm_loss_class xlm_loss_dict_mlm = {
+    .abi = XLM_LOSS_ABI,
+    .name = "dict-mlm",
+    .summary = "masked language modelling where a stream's dictionary has switched words, or predicting translations (DICT-MLM)",
+    .needs_stream = true,
+    .masked_only = true,
+    .options = dict_mlm_options,
+    .state_size = sizeof(struct dict_mlm),
+    .open = dict_mlm_open,
+    .loss = dict_mlm_loss,
+};

@@ -1,0 +1,48 @@
+/* xlm-mpi: the dictionaries that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/dictionaries.h"
+
+#include "lexicon/dictionary.h"
+
+struct xlm_dictionaries {
+    const xlm_corpus *corpus;
+    GHashTable *by_path; /* char *: xlm_dictionary * */
+};
+
+static void free_dictionary(gpointer dictionary) { xlm_dictionary_free(dictionary); }
+
+xlm_dictionaries *xlm_dictionaries_new(const xlm_corpus *corpus)
+{
+    xlm_dictionaries *d = g_new(xlm_dictionaries, 1);
+    *d = (xlm_dictionaries){corpus, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_dictionary)};
+    return d;
+}
+
+void xlm_dictionaries_free(xlm_dictionaries *dictionaries)
+{
+    if (dictionaries == NULL)
+        return;
+    g_hash_table_unref(dictionaries->by_path);
+    g_free(dictionaries);
+}
+
+const xlm_dictionary *xlm_dictionaries_get(xlm_dictionaries *dictionaries, const char *path, GError **error)
+{
+    xlm_dictionary *found = g_hash_table_lookup(dictionaries->by_path, path);
+    if (found != NULL)
+        return found;
+    const xlm_corpus *corpus = dictionaries->corpus;
+    found = xlm_dictionary_read(path, XLM_DICTIONARY_PAIRS, xlm_corpus_vocabulary(corpus), xlm_corpus_digest(corpus), error);
+    if (found != NULL)
+        g_hash_table_insert(dictionaries->by_path, g_strdup(path), found);
+    return found;
+}
+
+const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size)
+{
+    GError *error = NULL;
+    const xlm_dictionary *found = xlm_dictionaries_get(loss->setup->dictionaries, path, &error);
+    if (found == NULL)
+        g_strlcpy(message, error->message, size);
+    g_clear_error(&error);
+    return found;
+}

@@ -1,0 +1,337 @@
+/* xlm-mpi: tests of dictionary files and of looking translations up. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus_fixture.h"
+
+#include "corpus/stream.h"
+#include "lexicon/dictionary.h"
+#include "lexicon/translations.h"
+
+enum { EN, DE, FR };
+
+static const int lengths[] = {60, 90, 80, 70, 50, 40}; /* en counts from id 5 on, de from 405, fr from 805 */
+static const corpus_plan plan = {.text = {{[EN] = {6, 6, lengths}, [DE] = {6, 6, lengths}, [FR] = {6, 6, lengths}}}};
+static char *const inputs[] = {(char *)"words.txt: 3 bytes", NULL};
+
+struct file {
+    char *directory, *path;
+    xlm_corpus *corpus;
+};
+
+static struct file open_file(void)
+{
+    struct file f = {.directory = g_dir_make_tmp("xlm-dictionary-XXXXXX", NULL), .corpus = make_corpus(&plan)};
+    f.path = g_build_filename(f.directory, "d.h5", NULL);
+    return f;
+}
+
+static void close_file(struct file *f)
+{
+    g_unlink(f->path);
+    g_rmdir(f->directory);
+    g_free(f->path);
+    g_free(f->directory);
+    xlm_corpus_close(f->corpus);
+}
+
+/* Write n pairs, `kept` of them into the dictionary. */
+static void write_file(const struct file *f, const xlm_dictionary_pair *pairs, guint n, guint kept)
+{
+    GArray *in = g_array_new(FALSE, FALSE, sizeof *pairs), *out = g_array_new(FALSE, FALSE, sizeof *pairs);
+    g_array_append_vals(in, pairs, kept);
+    g_array_append_vals(out, pairs + kept, n - kept);
+    const xlm_dictionary_record record = {
+        .pairs = in, .left_out = out, .language = {"de", "en"}, .subwords = "one", .command = "test", .share = 0.5, .seed = 3,
+        .corpus_digest = xlm_corpus_digest(f->corpus), .vocabulary = VOCABULARY, .inputs = (char **)inputs,
+    };
+    GError *error = NULL;
+    must(xlm_dictionary_write(f->path, &record, &error), error);
+    g_array_unref(in);
+    g_array_unref(out);
+}
+
+static xlm_dictionary *read_file(const struct file *f, const char *part, uint64_t digest, GError **error)
+{
+    return xlm_dictionary_read(f->path, part, xlm_corpus_vocabulary(f->corpus), digest, error);
+}
+
+static void refused(const struct file *f, uint64_t digest, const char *message)
+{
+    GError *error = NULL;
+    assert_null(read_file(f, XLM_DICTIONARY_PAIRS, digest, &error));
+    if (strstr(error->message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, error->message);
+    assert_int_equal(xlm_error_exit_code(error), EX_DATAERR);
+    g_error_free(error);
+}
+
+static const xlm_dictionary_pair some[] = {{{5, 9}}, {{5, 12}}, {{7, 9}}, {{8, 1004}}};
+
+static void what_is_written_is_read(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    GError *error = NULL;
+    write_file(&f, some, G_N_ELEMENTS(some), 3);
+    const uint64_t digest = xlm_corpus_digest(f.corpus);
+    xlm_dictionary *in = read_file(&f, XLM_DICTIONARY_PAIRS, digest, &error);
+    must(in != NULL, error);
+    xlm_dictionary *out = read_file(&f, XLM_DICTIONARY_LEFT_OUT, digest, &error);
+    must(out != NULL, error);
+    assert_int_equal(in->pairs, 3);
+    assert_int_equal(out->pairs, 1);
+    assert_int_equal(in->language[0], DE);
+    assert_int_equal(in->language[1], EN);
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(in->token[side][i], some[i].token[side]);
+        assert_int_equal(out->token[side][0], some[3].token[side]);
+    }
+    xlm_dictionary_free(in);
+    xlm_dictionary_free(out);
+    xlm_dictionary_free(NULL);
+    write_file(&f, some, 0, 0); /* an empty one is a file too */
+    in = read_file(&f, XLM_DICTIONARY_PAIRS, digest, &error);
+    must(in != NULL, error);
+    assert_int_equal(in->pairs, 0);
+    xlm_dictionary_free(in);
+    close_file(&f);
+}
+
+static void wrong_files_are_refused(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    GError *error = NULL;
+    const uint64_t digest = xlm_corpus_digest(f.corpus);
+    assert_null(read_file(&f, XLM_DICTIONARY_PAIRS, digest, &error));
+    assert_int_equal(xlm_error_exit_code(error), EX_NOINPUT);
+    g_clear_error(&error);
+    write_file(&f, some, G_N_ELEMENTS(some), 4);
+    refused(&f, digest + 1, "other subwords or languages");
+    const xlm_dictionary_pair special = {{XLM_ID_MASK, 9}}, other = {{9, XLM_ID_EOS}}, high = {{9, VOCABULARY}}, low = {{-1, 9}};
+    write_file(&f, &special, 1, 1);
+    refused(&f, digest, "/dictionary/pairs: pair 0 has the special token <mask>");
+    write_file(&f, &other, 1, 1);
+    refused(&f, digest, "pair 0 has the special token </s>");
+    write_file(&f, &high, 1, 1);
+    refused(&f, digest, "has id 1005, which is not in the vocabulary of 1005");
+    write_file(&f, &low, 1, 1);
+    refused(&f, digest, "has id -1, which");
+    char *corpus = write_corpus(&plan);
+    assert_null(xlm_dictionary_read(corpus, XLM_DICTIONARY_PAIRS, xlm_corpus_vocabulary(f.corpus), digest, &error));
+    assert_non_null(strstr(error->message, "not a dictionary of xlm_dict"));
+    g_clear_error(&error);
+    remove_corpus(corpus);
+    close_file(&f);
+}
+
+/* ---- translations ---- */
+
+static void translations_are_found_both_ways(void **state)
+{
+    (void)state;
+    static const int32_t source[] = {5, 5, 7, 8}, target[] = {9, 12, 9, 1004};
+    const xlm_dictionary dictionary = {.pairs = 4, .token = {source, target}, .language = {DE, EN}};
+    xlm_translations *t = xlm_translations_new(&dictionary, VOCABULARY);
+    const int32_t *list;
+    int32_t other;
+    assert_int_equal(xlm_translations_find(t, 5, DE, &list, &other), 2);
+    assert_int_equal(other, EN);
+    assert_true(list[0] == 9 && list[1] == 12);
+    assert_int_equal(xlm_translations_find(t, 9, EN, &list, &other), 2);
+    assert_int_equal(other, DE);
+    assert_true(list[0] == 5 && list[1] == 7);
+    assert_int_equal(xlm_translations_find(t, 1004, EN, &list, &other), 1);
+    assert_int_equal(list[0], 8);
+    assert_int_equal(xlm_translations_find(t, 5, EN, &list, &other), 0);
+    assert_int_equal(xlm_translations_find(t, 9, DE, &list, &other), 0);
+    assert_int_equal(xlm_translations_find(t, 5, FR, &list, &other), 0);
+    assert_int_equal(xlm_translations_find(t, 0, DE, &list, &other), 0);
+    xlm_translations_free(t);
+    xlm_translations_free(NULL);
+}
+
+/* ---- streams that switch ---- */
+
+/* Every other id of de's text has its translation in en. */
+static void write_dictionary(const struct file *f)
+{
+    xlm_dictionary_pair pairs[200];
+    for (int i = 0; i < 200; i++)
+        pairs[i] = (xlm_dictionary_pair){{405 + 2 * i, 5 + 2 * i}};
+    write_file(f, pairs, 200, 200);
+}
+
+static xlm_stream_config switching_config(const struct file *f)
+{
+    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15, .mask_token = 0.8,
+                               .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
+}
+
+static xlm_stream *open_switching(const struct file *f, const xlm_stream_config *config)
+{
+    GError *error = NULL;
+    xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", 3, config, 99, &error);
+    must(stream != NULL, error);
+    return stream;
+}
+
+static xlm_batch read_stream(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena)
+{
+    xlm_batch batch;
+    GError *error = NULL;
+    must(xlm_stream_read(stream, step, first, n, arena, &batch, &error), error);
+    return batch;
+}
+
+static bool close_to(int64_t part, int64_t all, double share)
+{
+    const double p = (double)part / (double)all, deviation = p - share;
+    return all > 100 && deviation * deviation < 16 * share * (1 - share) / (double)all;
+}
+
+static void streams_switch(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_dictionary(&f);
+    const xlm_stream_config config = switching_config(&f);
+    xlm_stream *stream = open_switching(&f, &config);
+    xlm_arena *arena = xlm_arena_new();
+    int64_t ordinary = 0, masked = 0, known[3] = {0}, switched[3] = {0};
+    for (int step = 0; step < 200; step++) {
+        xlm_arena_reset(arena);
+        const xlm_batch b = read_stream(stream, step, 0, config.batch, arena);
+        int32_t k = 0;
+        for (int32_t i = 0; i < b.tokens; i++) {
+            const int32_t language = b.text_languages[i];
+            ordinary += b.original[i] >= XLM_SPECIALS;
+            if (k == b.masked || b.masked_rows[k] != i) {
+                assert_int_equal(b.ids[i], b.original[i]);
+                assert_int_equal(b.languages[i], language);
+                continue;
+            }
+            const bool has = b.original[i] % 2 == 1 && language != FR; /* by the dictionary above */
+            assert_int_equal(b.targets[k], b.original[i]);
+            assert_int_equal(b.translations[k], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
+            assert_true(b.languages[i] == language || (has && b.languages[i] == DE + EN - language));
+            if (b.languages[i] != language)
+                assert_int_equal(b.ids[i], b.translations[k]);
+            known[language] += has;
+            switched[language] += b.languages[i] != language;
+            k++;
+        }
+        assert_int_equal(k, b.masked);
+        masked += b.masked;
+    }
+    assert_true(close_to(masked, ordinary, 0.15));
+    assert_true(close_to(switched[EN], known[EN], 0.5));
+    assert_true(close_to(switched[DE], known[DE], 0.5));
+    assert_int_equal(switched[FR], 0);
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    close_file(&f);
+}
+
+static void same(const int32_t *whole, const int32_t *piece, int32_t n) { assert_memory_equal(whole, piece, sizeof *whole * (size_t)n); }
+
+/* Ranks read slices of a step. */
+static void slices_are_the_whole(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_dictionary(&f);
+    const xlm_stream_config config = switching_config(&f);
+    xlm_stream *stream = open_switching(&f, &config);
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch whole = read_stream(stream, 7, 0, config.batch, arena);
+    for (int slices = 2; slices <= 4; slices++) {
+        int32_t row = 0, masked = 0;
+        for (int s = 0; s < slices; s++) {
+            const int64_t first = config.batch * s / slices;
+            const xlm_batch b = read_stream(stream, 7, first, config.batch * (s + 1) / slices - first, arena);
+            same(whole.ids + row, b.ids, b.tokens);
+            same(whole.languages + row, b.languages, b.tokens);
+            same(whole.text_languages + row, b.text_languages, b.tokens);
+            same(whole.targets + masked, b.targets, b.masked);
+            same(whole.translations + masked, b.translations, b.masked);
+            row += b.tokens;
+            masked += b.masked;
+        }
+        assert_int_equal(row, whole.tokens);
+        assert_int_equal(masked, whole.masked);
+    }
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    close_file(&f);
+}
+
+/* Without a dictionary there is one array of languages; with one and no switching the input is the same. */
+static void without_switching_nothing_changes(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_dictionary(&f);
+    xlm_stream_config config = switching_config(&f);
+    config.switching = 0;
+    xlm_stream *labelled = open_switching(&f, &config);
+    config.dictionary = NULL;
+    xlm_stream *plain = open_switching(&f, &config);
+    assert_null(xlm_stream_dictionary(plain));
+    assert_int_equal(xlm_stream_dictionary(labelled)->pairs, 200);
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch a = read_stream(plain, 1, 0, config.batch, arena), b = read_stream(labelled, 1, 0, config.batch, arena);
+    assert_ptr_equal(a.languages, a.text_languages);
+    assert_null(a.translations);
+    assert_int_equal(a.masked, b.masked);
+    same(a.ids, b.ids, a.tokens);
+    same(a.languages, b.languages, a.tokens);
+    xlm_arena_free(arena);
+    xlm_stream_close(plain);
+    xlm_stream_close(labelled);
+    close_file(&f);
+}
+
+static void stream_refused(const struct file *f, const xlm_stream_config *config, int code, const char *message)
+{
+    GError *error = NULL;
+    assert_null(xlm_stream_open(f->corpus, XLM_TRAIN, "s", 0, config, 1, &error));
+    if (strstr(error->message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, error->message);
+    assert_int_equal(xlm_error_exit_code(error), code);
+    g_error_free(error);
+}
+
+static void wrong_streams_are_refused(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    xlm_stream_config config = switching_config(&f);
+    stream_refused(&f, &config, EX_NOINPUT, "[stream s]: ");
+    write_dictionary(&f);
+    char *french[] = {(char *)"fr", NULL}, *both[] = {(char *)"fr", (char *)"en", NULL};
+    config.languages = french;
+    stream_refused(&f, &config, EX_CONFIG, "d.h5 is of de and en, and the stream reads neither");
+    config.languages = both;
+    xlm_stream_close(open_switching(&f, &config));
+    config.languages = NULL;
+    config.type = XLM_STREAM_PARALLEL;
+    stream_refused(&f, &config, EX_CONFIG, "in monolingual text only");
+    config = switching_config(&f);
+    config.dictionary = NULL;
+    stream_refused(&f, &config, EX_CONFIG, "switching needs a dictionary");
+    close_file(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(translations_are_found_both_ways),
+        cmocka_unit_test(streams_switch),
+        cmocka_unit_test(slices_are_the_whole),
+        cmocka_unit_test(without_switching_nothing_changes),
+        cmocka_unit_test(wrong_streams_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

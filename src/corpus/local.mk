@@ -1,6 +1,7 @@
 # Floor 3: corpora, streams, packing, masking.
 corpus_sources = \
 	src/corpus/corpus.c src/corpus/corpus.h \
+	src/corpus/examples.c src/corpus/examples.h \
 	src/corpus/instances.c src/corpus/instances.h \
 	src/corpus/lines.c src/corpus/lines.h \
 	src/corpus/locate.c src/corpus/locate.h \

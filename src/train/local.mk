@@ -8,6 +8,7 @@ train_sources = \
 	src/train/dump_step.c \
 	src/train/evaluate.c src/train/evaluate.h \
 	src/train/job.c src/train/job.h \
+	src/train/material.c src/train/material.h \
 	src/train/memory.c \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \

@@ -163,9 +163,10 @@ static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *
     }
 }
 
-bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_plan_options *options, GError **error)
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_plan_options *options,
+              GError **error)
 {
-    xlm_trainer *t = xlm_trainer_open(comm, job, error);
+    xlm_trainer *t = xlm_trainer_open(comm, job, material, error);
     if (t == NULL)
         return false;
     xlm_memory_estimate estimate;

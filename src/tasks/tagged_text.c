@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "corpus/lines.h"
+#include "text/normalise.h"
 
 xlm_tagged_text *xlm_tagged_text_new(void)
 {
@@ -145,6 +146,9 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
 {
     if (memchr(text, '\0', size) != NULL)
         return refuse(r, error, "a byte of zero; this is not text");
+    const size_t valid = xlm_utf8_check(text, size);
+    if (valid < size)
+        return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1, (unsigned char)text[valid]);
     char *line = g_strchomp(g_strndup(text, size)), **fields;
     bool good = true;
     if (*line == '\0') {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 typedef struct xlm_tagged_word {
-    const char *word, *tag; /* UTF-8, not checked */
+    const char *word, *tag; /* UTF-8 */
     const char *path;
     int64_t line;
 } xlm_tagged_word;

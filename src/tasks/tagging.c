@@ -126,7 +126,7 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
     const int32_t unknown = XLM_ID_UNK;
     g_array_set_size(ids, 0);
     if (!xlm_tokenizer_encode(encoder->tokenizer, encoder->language, word->word, strlen(word->word), ids, NULL, error)) {
-        g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": \"%s\": ", word->path, word->line, word->word);
+        g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", word->path, word->line);
         return false;
     }
     if (ids->len == 0) {
@@ -207,11 +207,11 @@ static bool tagging_encode(const xlm_loss *self, const void *pointer, const xlm_
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
                            xlm_examples_tokens(examples));
     if (seen.cut > 0)
-        g_string_append_printf(description, "; cut between words %" G_GINT64_FORMAT " times", seen.cut);
+        g_string_append_printf(description, "; cuts between words: %" G_GINT64_FORMAT, seen.cut);
     if (seen.long_words > 0)
-        g_string_append_printf(description, "; %" G_GINT64_FORMAT " words longer than an example, read in part", seen.long_words);
+        g_string_append_printf(description, "; words longer than an example, read in part: %" G_GINT64_FORMAT, seen.long_words);
     if (seen.unknown > 0)
-        g_string_append_printf(description, "; %" G_GINT64_FORMAT " words without a subword, read as <unk>", seen.unknown);
+        g_string_append_printf(description, "; words without a subword, read as <unk>: %" G_GINT64_FORMAT, seen.unknown);
     return good;
 }
 

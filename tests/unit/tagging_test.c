@@ -104,6 +104,7 @@ static void test_pairs(void **state)
     refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos", "a.tsv:1: a line must have the form `token<tab>tag`, or be empty behind a sentence; a "
             "CoNLL-U file should be named .conllu");
+    refuses("a.tsv", "a\tX\n\xc3\tX\n", "upos", "a.tsv:2: byte 1: not UTF-8 (0xc3)");
     refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
 }
 
@@ -275,8 +276,8 @@ static void test_examples(void **state)
     assert_true(task->encode(&self, text, &encoder, e, description, &error));
     char *got = show(e);
     assert_string_equal(got, "(0 5*0 6*1 8 3*2 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*2 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
-    assert_string_equal(description->str, "3 sentences, 9 words, 29 tokens; cut between words 2 times; 1 words longer than an example, read in part; "
-                        "1 words without a subword, read as <unk>");
+    assert_string_equal(description->str, "3 sentences, 9 words, 29 tokens; cuts between words: 2; words longer than an example, read in part: 1; "
+                        "words without a subword, read as <unk>: 1");
     assert_int_equal(xlm_examples_longest(e), 8);
 
     /* What is printed, and scored: predictions in the order of words. */

@@ -69,8 +69,8 @@ void xlm_examples_end(xlm_examples *examples)
 }
 
 int64_t xlm_examples_count(const xlm_examples *examples) { return (int64_t)examples->ends->len - 1; }
-int64_t xlm_examples_tokens(const xlm_examples *examples) { return examples->tokens->len; }
 int64_t xlm_examples_longest(const xlm_examples *examples) { return examples->longest; }
+int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->tokens; }
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->predictions; }
 
 /* ---- reading ---- */

@@ -27,10 +27,10 @@ void xlm_examples_predict(xlm_examples *examples, int32_t target);
 void xlm_examples_end(xlm_examples *examples);
 
 int64_t xlm_examples_count(const xlm_examples *examples);
-int64_t xlm_examples_tokens(const xlm_examples *examples);
 /* Tokens of the longest. */
 int64_t xlm_examples_longest(const xlm_examples *examples);
-/* Predicted rows of examples 0 … example − 1: the first number of those of `example`, which may be the count. */
+/* Tokens, and predicted rows, of examples 0 … example − 1: the number of the first of those of `example`, which may be the count. */
+int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
 
 /* Lay out n examples, of these numbers, as a packed batch in the arena; all of it is filled in, nothing is masked. instances: [n]

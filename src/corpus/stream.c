@@ -192,7 +192,7 @@ char *xlm_stream_describe(const xlm_stream *stream)
     GString *out = g_string_new(NULL);
     if (stream->examples != NULL)
         g_string_printf(out, "%" G_GINT64_FORMAT " examples of %.1f tokens", xlm_stream_instances(stream),
-                        (double)xlm_examples_tokens(stream->examples) / (double)xlm_stream_instances(stream));
+                        (double)xlm_examples_tokens(stream->examples, xlm_stream_instances(stream)) / (double)xlm_stream_instances(stream));
     else
         xlm_sources_describe(stream->sources, xlm_sampler_quotas(stream->sampler), out);
     return g_string_free(out, FALSE);

@@ -55,8 +55,8 @@ typedef struct xlm_stream xlm_stream;
  * training part but none in the held-out part is left out of a stream on the latter, with a warning in the log. */
 xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error);
-/* The same on labelled examples, which are borrowed. Of config, batch and length count, and what it says of masking should be 0; length
- * is not below the longest example. EX_DATAERR when there are no examples. */
+/* The same on labelled examples, which are borrowed. Of config, batch and length count, and
+ * length is not below the longest example. EX_DATAERR when there are no examples. */
 xlm_stream *xlm_stream_open_examples(const xlm_examples *examples, const char *name, int number, const xlm_stream_config *config,
                                      uint64_t seed, GError **error);
 /* NULL is allowed. */

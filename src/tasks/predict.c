@@ -1,7 +1,7 @@
 /* xlm-mpi: what a fine-tuned model says of examples. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/predict.h"
 
-enum { RUN = 16 }; /* examples of a pass */
+enum { TOKENS = 512, MOST = 64 }; /* of a pass, unless one example has more; examples of a pass */
 
 /* Sums that ranks bring together; of a prediction of another rank all is 0. */
 typedef struct result {
@@ -24,8 +24,8 @@ static xlm_pass encode(const xlm_predictor *p, const xlm_batch *batch)
 static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t first, int64_t n, xlm_arena *arena, result *results,
                 double *loss, GError **error)
 {
-    int64_t example[RUN];
-    uint32_t instance[RUN];
+    int64_t example[MOST];
+    uint32_t instance[MOST];
     xlm_batch batch;
     for (int64_t i = 0; i < n; i++) {
         example[i] = first + i;
@@ -47,15 +47,32 @@ static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t fi
     return true;
 }
 
+/* Where the passes begin, and the number of examples. g_array_unref. */
+static GArray *cut(const xlm_examples *examples)
+{
+    GArray *cuts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    const int64_t count = xlm_examples_count(examples);
+    for (int64_t first = 0, next; first < count; first = next) {
+        g_array_append_val(cuts, first);
+        for (next = first + 1; next < count && next < first + MOST; next++)
+            if (xlm_examples_tokens(examples, next + 1) - xlm_examples_tokens(examples, first) > TOKENS)
+                break;
+    }
+    g_array_append_val(cuts, count);
+    return cuts;
+}
+
 bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_prediction *predictions, double *loss, GError **error)
 {
-    const int64_t count = xlm_examples_count(examples), n = xlm_examples_predictions(examples, count), runs = (count + RUN - 1) / RUN;
+    GArray *cuts = cut(examples);
+    const int64_t *at = (const int64_t *)(const void *)cuts->data, runs = (int64_t)cuts->len - 1;
+    const int64_t n = xlm_examples_predictions(examples, xlm_examples_count(examples));
     result *results = g_new0(result, MAX(n, 1));
     double *losses = g_new0(double, MAX(runs, 1));
     xlm_arena *arena = xlm_arena_new();
     GError *failure = NULL;
     for (int64_t r = p->comm->rank; r < runs && failure == NULL; r += p->comm->ranks)
-        run(p, examples, r * RUN, MIN(RUN, count - r * RUN), arena, results, &losses[r], &failure);
+        run(p, examples, at[r], at[r + 1] - at[r], arena, results, &losses[r], &failure);
     const bool good = xlm_comm_agree(p->comm, &failure);
     if (good) {
         xlm_comm_merge_double(p->comm, (double *)results, (int)(2 * n));
@@ -70,6 +87,7 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_predi
         g_propagate_error(error, failure);
     }
     xlm_arena_free(arena);
+    g_array_unref(cuts);
     g_free(results);
     g_free(losses);
     return good;

@@ -205,7 +205,7 @@ static bool tagging_encode(const xlm_loss *self, const void *pointer, const xlm_
                                g_array_index(text->ends, guint, s) - first, ids, examples, &seen, error);
     g_array_unref(ids);
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
-                           xlm_examples_tokens(examples));
+                           xlm_examples_tokens(examples, xlm_examples_count(examples)));
     if (seen.cut > 0)
         g_string_append_printf(description, "; cuts between words: %" G_GINT64_FORMAT, seen.cut);
     if (seen.long_words > 0)

@@ -15,7 +15,7 @@ static const xlm_option tune_options[] = {
     {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files by which the best checkpoint is chosen", TUNE(development)},
     {"language", XLM_OPTION_TEXT, "", 0, 0, NULL, "of these files, as the model calls it; needed for models with language embeddings", TUNE(language)},
     {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TUNE(train.output)},
-    {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL, "passes over the training files; a step more where batch does not divide their examples", TUNE(epochs)},
+    {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL, "passes over the training files; the steps of a pass are rounded up where batch does not divide the examples", TUNE(epochs)},
     {"batch", XLM_OPTION_INT, "32", 1, 1 << 20, NULL, "examples a step, over all ranks", TUNE(batch)},
     {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special ones included; longer ones are cut", TUNE(length)},
     {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL, "of embeddings, sublayers, attention weights and before the head; -1: the model's, its dropout before "

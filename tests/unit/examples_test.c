@@ -32,7 +32,8 @@ static void test_counts(void **state)
     (void)state;
     xlm_examples *e = make_examples();
     assert_int_equal(xlm_examples_count(e), EXAMPLES);
-    assert_int_equal(xlm_examples_tokens(e), 2 * EXAMPLES + 2 * 6 + 3); /* i % 4 over 0 … 10 sums up to 15 */
+    assert_int_equal(xlm_examples_tokens(e, EXAMPLES), 2 * EXAMPLES + 15); /* i % 4 over 0 … 10 sums up to 15 */
+    assert_int_equal(xlm_examples_tokens(e, 2), 2 + 3);
     assert_int_equal(xlm_examples_longest(e), LONGEST);
     assert_int_equal(xlm_examples_predictions(e, 0), 0);
     assert_int_equal(xlm_examples_predictions(e, 1), 2);

@@ -76,6 +76,7 @@ static bool open_task(work *w, const char *path, GError **error)
         return xlm_error_set(error, EX_DATAERR, "%s: is not fine-tuned; xlm_tune makes a model that can be scored of it", path);
     if ((w->task = xlm_task_find(task->name, error)) == NULL) {
         g_prefix_error(error, "%s: ", path);
+        (*error)->code = EX_DATAERR; /* it is the file that says so, not a job */
         return false;
     }
     void *state = xlm_task_state_read(w->task, path, task->options, said.overrides, error);

@@ -3,9 +3,11 @@
 man_pages = \
 	man/xlm_dict.1 \
 	man/xlm_embed.1 \
+	man/xlm_eval.1 \
 	man/xlm_fill.1 \
 	man/xlm_prep.1 \
-	man/xlm_train.1
+	man/xlm_train.1 \
+	man/xlm_tune.1
 if MAN_PAGES
 man1_MANS += $(man_pages)
 endif
@@ -16,11 +18,15 @@ man/xlm_dict.1: $(srcdir)/src/tools/xlm_dict.c | xlm_dict$(EXEEXT)
 	$(write_page)
 man/xlm_embed.1: $(srcdir)/src/tools/xlm_embed.c | xlm_embed$(EXEEXT)
 	$(write_page)
+man/xlm_eval.1: $(srcdir)/src/tools/xlm_eval.c | xlm_eval$(EXEEXT)
+	$(write_page)
 man/xlm_fill.1: $(srcdir)/src/tools/xlm_fill.c | xlm_fill$(EXEEXT)
 	$(write_page)
 man/xlm_prep.1: $(srcdir)/src/tools/xlm_prep.c | xlm_prep$(EXEEXT)
 	$(write_page)
 man/xlm_train.1: $(srcdir)/src/tools/xlm_train.c | xlm_train$(EXEEXT)
+	$(write_page)
+man/xlm_tune.1: $(srcdir)/src/tools/xlm_tune.c | xlm_tune$(EXEEXT)
 	$(write_page)
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/configure.ac
 

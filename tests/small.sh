@@ -113,7 +113,7 @@ JOB
 # losses DIR: "step loss" of every step of a run.
 losses() { awk -F, '$2 == "train" && $3 == "total" { print $1, $6 }' "$1/metrics.csv"; }
 # rows DIR: all that metrics.csv says but the seconds, which differ.
-rows() { cut -d, -f1-11 "$1/metrics.csv"; }
+rows() { cut -d, -f1-11,13 "$1/metrics.csv"; }
 # has_steps DIR N: N steps at least are in the metrics.
 has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 # last_step DIR

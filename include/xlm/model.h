@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
-enum { XLM_HEAD_BERT, XLM_HEAD_XLM };
+enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* a fine-tuned model's */ };
 
 /* Section [model] of a job file, and what the corpus adds to it. */
 typedef struct xlm_model_config {
@@ -43,7 +43,9 @@ const xlm_model_config *xlm_model_get_config(const xlm_model *model);
  * [out] hidden: L + 1 variables, memory of the tape. */
 xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n);
 
-/* The head's transform of h (M x d), M x e, before the decoder: for `bert` LayerNorm(GELU(h Wᵀ + b)), for `xlm` h. */
+/* What follows ends the program for XLM_HEAD_NONE.
+ *
+ * The head's transform of h (M x d), M x e, before the decoder: for `bert` LayerNorm(GELU(h Wᵀ + b)), for `xlm` h. */
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h);
 
 /* Mean over rows of −log p(target | h), with the LM head and the decoder tied to the word embeddings. */

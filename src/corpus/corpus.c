@@ -158,7 +158,7 @@ static bool open_split(xlm_corpus *corpus, xlm_split split, GError **error)
     return good;
 }
 
-static uint64_t digest_of(const xlm_vocabulary *vocabulary)
+uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary)
 {
     uint64_t digest = xlm_vocabulary_digest(vocabulary);
     for (const char *const *name = xlm_vocabulary_language_names(vocabulary); *name != NULL; name++)
@@ -176,7 +176,7 @@ xlm_corpus *xlm_corpus_open(const char *path, GError **error)
     if (check_format(store, error) &&
         (corpus->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
         open_split(corpus, XLM_TRAIN, error) && open_split(corpus, XLM_HELD_OUT, error)) {
-        corpus->digest = digest_of(corpus->vocabulary);
+        corpus->digest = xlm_corpus_digest_of(corpus->vocabulary);
         return corpus;
     }
     xlm_corpus_close(corpus);

@@ -57,6 +57,8 @@ const char *xlm_corpus_path(const xlm_corpus *corpus);
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus);
 /* Digest of vocabulary and languages: a checkpoint only fits corpora with the same. */
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus);
+/* The same of a vocabulary that came from elsewhere. */
+uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary);
 
 /* NULL when the split has no such language / pair. The name of a pair may be given in either order; *swapped (may be
  * NULL) says that the file has it the other way round. */

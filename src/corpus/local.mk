@@ -3,6 +3,7 @@ corpus_sources = \
 	src/corpus/conllu.c src/corpus/conllu.h \
 	src/corpus/corpus.c src/corpus/corpus.h \
 	src/corpus/entities.c src/corpus/entities.h \
+	src/corpus/examples.c src/corpus/examples.h \
 	src/corpus/instances.c src/corpus/instances.h \
 	src/corpus/lines.c src/corpus/lines.h \
 	src/corpus/locate.c src/corpus/locate.h \

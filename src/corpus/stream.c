@@ -54,6 +54,8 @@ struct xlm_stream {
     xlm_dictionary *dictionary;     /* NULL: none */
     xlm_translations *translations;
     xlm_packing packing;      /* scratch of a read */
+    const xlm_examples *examples; /* read instead of text; NULL: text */
+    GArray *chosen;               /* int64_t: the examples of a read */
 };
 
 /* Evaluation draws as a step that training never comes to. */
@@ -135,10 +137,32 @@ xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const cha
     return NULL;
 }
 
+xlm_stream *xlm_stream_open_examples(const xlm_examples *examples, const char *name, int number, const xlm_stream_config *config,
+                                     uint64_t seed, GError **error)
+{
+    const double share = 1;
+    const int64_t n = xlm_examples_count(examples);
+    g_assert(number >= 0 && number < MOST_STREAMS && xlm_examples_longest(examples) <= config->length);
+    if (n == 0) {
+        xlm_error_set(error, EX_DATAERR, "[stream %s]: there are no examples", name);
+        return NULL;
+    }
+    xlm_stream *stream = g_new0(xlm_stream, 1);
+    *stream = (xlm_stream){.number = (uint32_t)number, .config = *config, .seed = seed, .examples = examples};
+    stream->config.languages = g_strdupv(config->languages);
+    stream->config.dictionary = NULL;
+    stream->sampler = xlm_sampler_new(1, &share, &n, 1, seed, stream->number);
+    stream->chosen = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    xlm_packing_init(&stream->packing);
+    return stream;
+}
+
 void xlm_stream_close(xlm_stream *stream)
 {
     if (stream == NULL)
         return;
+    if (stream->chosen != NULL)
+        g_array_unref(stream->chosen);
     xlm_translations_free(stream->translations);
     xlm_dictionary_free(stream->dictionary);
     xlm_packing_clear(&stream->packing);
@@ -155,7 +179,10 @@ const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream) { retur
 
 const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream) { return stream->dictionary; }
 
-int64_t xlm_stream_instances(const xlm_stream *stream) { return xlm_sources_instances(stream->sources); }
+int64_t xlm_stream_instances(const xlm_stream *stream)
+{
+    return stream->examples != NULL ? xlm_examples_count(stream->examples) : xlm_sources_instances(stream->sources);
+}
 
 int64_t xlm_stream_longest(const xlm_stream *stream)
 {
@@ -168,7 +195,11 @@ int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->config.l
 char *xlm_stream_describe(const xlm_stream *stream)
 {
     GString *out = g_string_new(NULL);
-    xlm_sources_describe(stream->sources, xlm_sampler_quotas(stream->sampler), out);
+    if (stream->examples != NULL)
+        g_string_printf(out, "%" G_GINT64_FORMAT " examples of %.1f tokens", xlm_stream_instances(stream),
+                        (double)xlm_examples_tokens(stream->examples, xlm_stream_instances(stream)) / (double)xlm_stream_instances(stream));
+    else
+        xlm_sources_describe(stream->sources, xlm_sampler_quotas(stream->sampler), out);
     return g_string_free(out, FALSE);
 }
 
@@ -178,6 +209,10 @@ char *xlm_stream_describe(const xlm_stream *stream)
 static bool plan(xlm_stream *stream, uint64_t step, uint64_t number, int source, int64_t instance, GError **error)
 {
     bool target_first = false;
+    if (stream->examples != NULL) {
+        g_array_append_val(stream->chosen, instance);
+        return true;
+    }
     if (stream->config.shuffle_sides) {
         const xlm_rng_key key = xlm_rng_make_key(stream->seed, XLM_RNG_PAIR, step);
         target_first = xlm_rng_draw(key, (uint32_t)number, (uint32_t)(number >> 32), stream->number, 0).v[0] & 1;
@@ -227,21 +262,30 @@ static void mask(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
 static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch,
                    GError **error)
 {
-    const guint n = stream->packing.ends->len;
+    const guint n = stream->examples != NULL ? stream->chosen->len : stream->packing.ends->len;
     uint32_t *instances = XLM_TAKE(arena, uint32_t, n);
     for (guint s = 0; s < n; s++)
         instances[s] = stream->number << 24 | (uint32_t)((first + s) % MOST_BATCH);
+    if (stream->examples != NULL)
+        return xlm_examples_read(stream->examples, n, (const int64_t *)(void *)stream->chosen->data, instances, arena, batch, error);
     if (!xlm_packing_read(&stream->packing, stream->corpus, instances, arena, batch, error))
         return false;
     mask(stream, step, first, arena, batch);
     return true;
 }
 
+static void begin(xlm_stream *stream)
+{
+    xlm_packing_reset(&stream->packing);
+    if (stream->chosen != NULL)
+        g_array_set_size(stream->chosen, 0);
+}
+
 bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                      GError **error)
 {
     g_assert(step >= 0 && first >= 0 && n >= 0 && first + n <= stream->config.batch);
-    xlm_packing_reset(&stream->packing);
+    begin(stream);
     for (int64_t i = first; i < first + n; i++) {
         int source;
         int64_t instance;
@@ -256,10 +300,10 @@ bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_
                               GError **error)
 {
     g_assert(first >= 0 && n >= 0 && first + n <= xlm_stream_instances(stream));
-    xlm_packing_reset(&stream->packing);
+    begin(stream);
     for (int64_t i = first; i < first + n; i++) {
-        int64_t instance;
-        const int source = xlm_sources_at(stream->sources, i, &instance);
+        int64_t instance = i;
+        const int source = stream->examples != NULL ? 0 : xlm_sources_at(stream->sources, i, &instance);
         if (!plan(stream, in_order_step, (uint64_t)i, source, instance, error))
             return false;
     }

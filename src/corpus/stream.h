@@ -9,7 +9,8 @@
  * permuted anew for each run. Instance m of a language stands in epoch m / n at place m mod n of a permutation of its n
  * instances. Both permutations are computed; no list of instances is stored. Every 64th or so is, to find the others.
  *
- * What an instance is made of: corpus/monolingual.h, corpus/parallel.h; masks: corpus/masking.h. */
+ * What an instance is made of: corpus/monolingual.h, corpus/parallel.h; masks: corpus/masking.h. A stream of labelled examples
+ * (corpus/examples.h), for fine-tuning, reads these from memory in the same order of epochs, and masks nothing. */
 #ifndef XLM_CORPUS_STREAM_H
 #define XLM_CORPUS_STREAM_H
 
@@ -18,6 +19,7 @@
 
 #include "base/arena.h"
 #include "corpus/corpus.h"
+#include "corpus/examples.h"
 #include "lexicon/dictionary.h"
 
 enum { XLM_STREAM_MONOLINGUAL, XLM_STREAM_PARALLEL };
@@ -54,6 +56,11 @@ typedef struct xlm_stream xlm_stream;
  * training part but none in the held-out part is left out of a stream on the latter, with a warning in the log. */
 xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error);
+/* The same on labelled examples, which are borrowed. Of config, batch and length count, and
+ * length is not below the longest example. EX_DATAERR when there are no examples. */
+xlm_stream *xlm_stream_open_examples(const xlm_examples *examples, const char *name, int number, const xlm_stream_config *config,
+                                     uint64_t seed, GError **error);
+/* NULL is allowed. */
 void xlm_stream_close(xlm_stream *stream);
 const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream);
 

@@ -35,6 +35,8 @@ static bool dict_mlm_open(xlm_loss *self, char *message, size_t size)
     else if (dict_mlm->predict == TRANSLATION && stream->switching > 0)
         snprintf(message, size, "predict = translation, but [stream %s] puts translations into the input; set switching = 0 there",
                  stream->name);
+    else if (self->setup->model->head == XLM_HEAD_NONE)
+        snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
     else
         return true;
     return false;

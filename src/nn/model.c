@@ -27,8 +27,8 @@ const xlm_option xlm_model_options[] = {
     OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "added to variances; BERT 1e-12, RoBERTa 1e-5"),
     OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "of the embeddings and both sublayers' outputs"),
     OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "of the attention weights"),
-    OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm",
-           "before the decoder tied to the word embeddings: dense, GELU, LayerNorm (bert), or nothing (xlm)"),
+    OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm|none",
+           "before the decoder tied to the word embeddings: dense, GELU, LayerNorm (bert), or nothing (xlm); no head for words at all (none)"),
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
            "predicted tokens whose logits are held at a time; fewer: less memory, more work"),
     {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};
@@ -133,6 +133,8 @@ static void add_layer(const xlm_model_config *c, const xlm_layer_names *n, xlm_p
 static void add_head(const xlm_model_config *c, xlm_parameters *p)
 {
     const int64_t e = c->embedding_size;
+    if (c->head == XLM_HEAD_NONE)
+        return;
     if (c->head == XLM_HEAD_BERT || e != c->hidden_size)
         add_linear(p, "lm_head/dense", e, c->hidden_size);
     if (c->head == XLM_HEAD_BERT)

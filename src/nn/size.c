@@ -15,7 +15,8 @@ double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_si
     const double key_value = 4 * t * d * d, wanted = 2 * d * (2 * d + 2 * f) + 4 * size->pairs / t * d;
     const double projection = e != d ? 2 * t * e * d : 0;
     const double dense = config->head == XLM_HEAD_BERT || e != d ? 2 * m * d * e : 0;
-    return (double)config->layers * key_value + ((double)(config->layers - 1) * t + last) * wanted + projection + dense + 2 * m * e * v;
+    const double head = config->head != XLM_HEAD_NONE ? dense + 2 * m * e * v : 0;
+    return (double)config->layers * key_value + ((double)(config->layers - 1) * t + last) * wanted + projection + head;
 }
 
 /* All in reals a token, or a masked token, unless said otherwise. A layer's results, in the order of the encoder: query, key
@@ -70,7 +71,7 @@ static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
-    const double tokens = (double)size->tokens, rows = (double)MIN(size->masked, config->vocabulary_chunk);
+    const double tokens = (double)size->tokens, rows = config->head != XLM_HEAD_NONE ? (double)MIN(size->masked, config->vocabulary_chunk) : 0;
     const int64_t whole = config->layers - size->masked_only;
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;

@@ -2,9 +2,11 @@
 bin_PROGRAMS += \
 	xlm_dict \
 	xlm_embed \
+	xlm_eval \
 	xlm_fill \
 	xlm_prep \
-	xlm_train
+	xlm_train \
+	xlm_tune
 # Called by jobs.
 pkglibexec_PROGRAMS += \
 	xlm_pair_html \
@@ -17,6 +19,8 @@ xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = src/tools/xlm_embed.c $(program_sources)
 xlm_embed_LDADD = $(program_libraries)
+xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)
+xlm_eval_LDADD = $(program_libraries)
 xlm_fill_SOURCES = src/tools/xlm_fill.c $(program_sources)
 xlm_fill_LDADD = $(program_libraries)
 xlm_pair_html_SOURCES = src/tools/xlm_pair_html.c $(program_sources)
@@ -27,3 +31,5 @@ xlm_prep_SOURCES = src/tools/xlm_prep.c $(program_sources)
 xlm_prep_LDADD = $(program_libraries)
 xlm_train_SOURCES = src/tools/xlm_train.c $(program_sources)
 xlm_train_LDADD = $(program_libraries)
+xlm_tune_SOURCES = src/tools/xlm_tune.c $(program_sources)
+xlm_tune_LDADD = $(program_libraries)

@@ -105,32 +105,22 @@ static GArray *read_ranks(GError **error)
     return ranks;
 }
 
-static bool plan(const xlm_comm *comm, const xlm_job *job, GError **error)
+static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error)
 {
     GError *failure = NULL;
     GArray *ranks = read_ranks(&failure);
     const xlm_plan_options options = {.n = (int)ranks->len, .ranks = (const int *)(const void *)ranks->data, .network = (said.network > 0 ? said.network : NETWORK) / 8e-9};
-    const bool good = xlm_comm_agree(comm, &failure) && xlm_plan(comm, job, &options, &failure);
+    const bool good = xlm_comm_agree(comm, &failure) && xlm_plan(comm, job, material, &options, &failure);
     g_array_unref(ranks);
     if (!good)
         g_propagate_error(error, failure);
     return good;
 }
 
-static bool train(const xlm_comm *comm, bool *interrupted, GError **error)
+static bool train(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, bool *interrupted, GError **error)
 {
-    GError *failure = NULL;
-    xlm_job *job = xlm_job_load(said.job, said.overrides, &failure);
-    if (!xlm_comm_agree(comm, &failure)) {
-        xlm_job_free(job);
-        g_propagate_error(error, failure);
-        return false;
-    }
-    if (said.plan) {
-        const bool planned = plan(comm, job, error);
-        xlm_job_free(job);
-        return planned;
-    }
+    if (said.plan)
+        return plan(comm, job, material, error);
     const bool never = g_strcmp0(said.resume, "never") == 0, automatic = said.resume == NULL || strcmp(said.resume, "auto") == 0;
     const xlm_run_options options = {
         .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
@@ -139,7 +129,22 @@ static bool train(const xlm_comm *comm, bool *interrupted, GError **error)
         .dump_step = said.dump_step,
         .profile = said.profile,
     };
-    const bool good = xlm_run(comm, job, &options, interrupted, error);
+    return xlm_run(comm, job, material, &options, interrupted, error);
+}
+
+static bool run_job(const xlm_comm *comm, bool *interrupted, GError **error)
+{
+    GError *failure = NULL;
+    xlm_job *job = xlm_job_load(said.job, said.overrides, &failure);
+    xlm_corpus *corpus = job != NULL ? xlm_corpus_open(job->train.corpus, &failure) : NULL;
+    bool good = xlm_comm_agree(comm, &failure);
+    if (good) {
+        const xlm_material material = xlm_material_of_corpus(corpus);
+        good = train(comm, job, &material, interrupted, error);
+    } else {
+        g_propagate_error(error, failure);
+    }
+    xlm_corpus_close(corpus);
     xlm_job_free(job);
     return good;
 }
@@ -156,7 +161,7 @@ int main(int argc, char **argv)
     bool interrupted = false;
     xlm_comm_open(&comm, program.name, &argc, &argv);
     if (good)
-        train(&comm, &interrupted, &error);
+        run_job(&comm, &interrupted, &error);
     g_strfreev(said.overrides);
     g_free(said.resume);
     g_free(said.dump_step);

@@ -62,6 +62,16 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
     return good;
 }
 
+static bool write_task(xlm_store *store, const xlm_checkpoint_task *task, GError **error)
+{
+    const uint64_t n = task != NULL ? g_strv_length(task->labels) : 0;
+    return task == NULL || (xlm_store_set_text(store, "/task", "name", task->name, error) &&
+                            xlm_store_set_text(store, "/task", "language", task->language, error) &&
+                            xlm_store_set_int(store, "/task", "length", task->length, error) &&
+                            xlm_store_set_text(store, "/task", "options", task->options, error) &&
+                            xlm_store_write_strings(store, "/task/labels", n, (const char *const *)task->labels, error));
+}
+
 static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
     if (!write_provenance(store, comm, s, error) || !xlm_model_attributes_write(store, s->model, error))
@@ -72,7 +82,7 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
     for (int k = 0; k < s->kept; k++)
         if (!write_kept(store, comm, &s->keep[k], error))
             return false;
-    return xlm_vocabulary_save(s->vocabulary, store, "/vocabulary", comm->rank, error);
+    return write_task(store, s->task, error) && xlm_vocabulary_save(s->vocabulary, store, "/vocabulary", comm->rank, error);
 }
 
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
@@ -84,7 +94,7 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
         xlm_store_discard(store);
         good = false;
     }
-    good = good && xlm_store_commit(store, error) && xlm_checkpoint_point_latest(comm, directory, state->step, keep, error);
+    good = good && xlm_store_commit(store, error) && xlm_checkpoint_point_latest(comm, directory, state->step, state->best, keep, error);
     g_free(path);
     return good;
 }
@@ -139,6 +149,26 @@ static bool check_shape(const xlm_store *store, const char *path, const xlm_para
     return true;
 }
 
+/* The classes are the same ones in the same order. */
+static bool check_task(const xlm_store *store, const xlm_checkpoint_task *task, GError **error)
+{
+    if (task == NULL)
+        return true;
+    if (!xlm_store_has(store, "/task/labels"))
+        return unfit(store, error, "it is not fine-tuned, it has no /task/labels");
+    uint64_t n;
+    char **labels = xlm_store_read_strings(store, "/task/labels", &n, error);
+    bool good = labels != NULL;
+    if (good && !g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
+        char *there = g_strjoinv(", ", labels), *here = g_strjoinv(", ", task->labels);
+        good = unfit(store, error, "its labels are %s; here %s", there, here);
+        g_free(there);
+        g_free(here);
+    }
+    g_strfreev(labels);
+    return good;
+}
+
 static bool check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
@@ -149,6 +179,7 @@ static bool check_fit(const xlm_store *store, const xlm_run_state *s, GError **e
     if (good && (uint64_t)seed != s->seed)
         good = unfit(store, error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
     g_free(digest);
+    good = good && check_task(store, s->task, error);
     for (int a = 0; a < ARRAYS; a++)
         for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
             char *path = xlm_parameter_path(prefixes[a], xlm_parameters_get(s->parameters, i));
@@ -335,37 +366,95 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
 
 /* ---- for tools ---- */
 
-static bool load(xlm_loaded_model *m, const xlm_store *store, GError **error)
+/* /task, when there is one. */
+static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    if (!xlm_store_has(store, "/task"))
+        return true;
+    xlm_checkpoint_task *task = m->task = g_new0(xlm_checkpoint_task, 1);
+    uint64_t n;
+    return (task->name = xlm_store_get_text(store, "/task", "name", error)) != NULL &&
+           (task->language = xlm_store_get_text(store, "/task", "language", error)) != NULL &&
+           xlm_store_get_int(store, "/task", "length", &task->length, error) &&
+           (task->options = xlm_store_get_text(store, "/task", "options", error)) != NULL &&
+           (task->labels = xlm_store_read_strings(store, "/task/labels", &n, error)) != NULL;
+}
+
+static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
     if (!check_format(store, &m->step, error) || !xlm_model_attributes_read(store, &m->config, error) ||
-        (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !xlm_model_check(&m->config, error))
+        (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !xlm_model_check(&m->config, error) ||
+        !load_task(m, store, error))
         return false;
     m->parameters = xlm_parameters_new();
     m->model = xlm_model_new(&m->config, m->parameters);
-    xlm_parameters_seal(m->parameters);
-    const xlm_run_state state = {.model = &m->config, .parameters = m->parameters};
-    for (int i = 0; i < xlm_parameters_count(m->parameters); i++) {
-        char *path = xlm_parameter_path("/model", xlm_parameters_get(m->parameters, i));
-        const bool good = check_shape(store, path, xlm_parameters_get(m->parameters, i), error);
+    return true;
+}
+
+/* Those of objectives, which may not be in the file, too when `all`. */
+static bool load_values(const xlm_store *store, xlm_parameters *parameters, bool all, GError **error)
+{
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        if (!all && g_str_has_prefix(p->name, "objectives/"))
+            continue;
+        char *path = xlm_parameter_path("/model", p);
+        const bool good = check_shape(store, path, p, error) &&
+                          read_array(store, "/model", p, xlm_parameters_values(parameters) + p->start, error);
         g_free(path);
         if (!good)
             return false;
     }
-    return read_whole(store, &state, VALUES, xlm_parameters_values(m->parameters), error);
+    return true;
 }
 
-xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error)
+xlm_loaded_model *xlm_checkpoint_load_header(const char *path, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
         return NULL;
     xlm_loaded_model *loaded = g_new0(xlm_loaded_model, 1);
-    const bool good = load(loaded, store, error);
+    const bool good = load_header(loaded, store, error);
     xlm_store_close(store);
     if (good)
         return loaded;
     xlm_checkpoint_free_model(loaded);
     return NULL;
+}
+
+bool xlm_checkpoint_load_values(const char *path, xlm_loaded_model *loaded, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return false;
+    xlm_parameters_seal(loaded->parameters);
+    const bool good = load_values(store, loaded->parameters, true, error);
+    xlm_store_close(store);
+    return good;
+}
+
+xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error)
+{
+    xlm_loaded_model *loaded = xlm_checkpoint_load_header(path, error);
+    if (loaded == NULL || xlm_checkpoint_load_values(path, loaded, error))
+        return loaded;
+    xlm_checkpoint_free_model(loaded);
+    return NULL;
+}
+
+bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters *parameters, GError **error)
+{
+    GError *failure = NULL;
+    xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
+    if (store != NULL)
+        load_values(store, parameters, false, &failure);
+    xlm_store_close(store);
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    xlm_comm_broadcast(comm, 0, xlm_parameters_values(parameters), sizeof(float) * (size_t)xlm_parameters_size(parameters));
+    return true;
 }
 
 void xlm_checkpoint_free_model(xlm_loaded_model *loaded)
@@ -375,5 +464,12 @@ void xlm_checkpoint_free_model(xlm_loaded_model *loaded)
     xlm_model_free(loaded->model);
     xlm_parameters_free(loaded->parameters);
     xlm_vocabulary_free(loaded->vocabulary);
+    if (loaded->task != NULL) {
+        g_free(loaded->task->name);
+        g_free(loaded->task->language);
+        g_free(loaded->task->options);
+        g_strfreev(loaded->task->labels);
+    }
+    g_free(loaded->task);
     g_free(loaded);
 }

@@ -12,9 +12,14 @@
  *   /objectives/<name>/<parameter or state> of objective plugins: parameters named "objectives/<name>/..." are stored
  *                              here (f32, with their moments under /optimiser/...), states are f64
  *   /vocabulary, /languages    as in corpus.h5 (text/vocabulary.h)
+ *   /task                      of a fine-tuned model: name, language (of its training text, "" for none), length (most tokens of an
+ *                              example), options (a line `key = value` each)
+ *   /task/labels               [n] strings; index = class, row of the head's weight
+ *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
  * Every dataset carries Fletcher-32 checksums.
  *
- * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one. */
+ * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; and, of a
+ * fine-tuned model, `best`, one to that which did best on the development set. */
 #ifndef XLM_TRAIN_CHECKPOINT_H
 #define XLM_TRAIN_CHECKPOINT_H
 
@@ -30,6 +35,15 @@ typedef struct xlm_kept_state {
     int64_t n;
 } xlm_kept_state;
 
+/* What a fine-tuned model knows of its task, beside parameters named "objectives/<name>/...". */
+typedef struct xlm_checkpoint_task {
+    char *name;     /* "tagging" */
+    char *language; /* "": none in particular */
+    int64_t length;
+    char *options;  /* "column = upos\n..." */
+    char **labels;  /* NULL-terminated; empty where targets are not classes */
+} xlm_checkpoint_task;
+
 /* All that a run is, between two steps. The checkpoint borrows everything in it. */
 typedef struct xlm_run_state {
     const xlm_model_config *model;
@@ -43,12 +57,14 @@ typedef struct xlm_run_state {
     uint64_t corpus_digest;
     const char *job_text;
     const xlm_vocabulary *vocabulary;
+    const xlm_checkpoint_task *task; /* NULL: none */
+    int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
     int kept;
     xlm_kept_state *keep;
 } xlm_run_state;
 
 /* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
- * remove all but the newest `keep` (>= 1) complete ones. Nothing under the final name on failure; older ones stay. */
+ * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, and the best. Nothing under the final name on failure; older ones stay. */
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                           GError **error);
 
@@ -68,15 +84,23 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
  * killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 
+/* Collective. Take the model's parameters, by their names, from a checkpoint of whatever run; those of objectives stay as they are. One
+ * that is missing or has another shape is EX_DATAERR. */
+bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters *parameters, GError **error);
+
 /* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. */
 typedef struct xlm_loaded_model {
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;
     xlm_vocabulary *vocabulary;
+    xlm_checkpoint_task *task; /* NULL: not fine-tuned */
     int64_t step;
 } xlm_loaded_model;
 xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error);
+/* The same in two steps, between which more parameters may be declared, as of an objective: all but the parameters' values, and these. */
+xlm_loaded_model *xlm_checkpoint_load_header(const char *path, GError **error);
+bool xlm_checkpoint_load_values(const char *path, xlm_loaded_model *loaded, GError **error);
 void xlm_checkpoint_free_model(xlm_loaded_model *loaded);
 
 #endif

@@ -45,26 +45,28 @@ GArray *xlm_checkpoint_steps(const char *directory)
 }
 
 /* A link cannot be replaced in place, but a new one can take its name. */
-static bool point(const char *directory, int64_t step, GError **error)
+static bool point(const char *directory, const char *name, int64_t step, GError **error)
 {
-    char *target = file_name(step), *latest = g_build_filename(directory, "latest", NULL), *fresh = g_strconcat(latest, ".new", NULL);
+    char *target = file_name(step), *link = g_build_filename(directory, name, NULL), *fresh = g_strconcat(link, ".new", NULL);
     g_unlink(fresh);
-    bool good = symlink(target, fresh) == 0 && g_rename(fresh, latest) == 0;
+    bool good = symlink(target, fresh) == 0 && g_rename(fresh, link) == 0;
     if (!good)
-        xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", latest, target, g_strerror(errno));
+        xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
     g_free(target);
-    g_free(latest);
+    g_free(link);
     g_free(fresh);
     return good;
 }
 
-static void remove_old(const char *directory, int64_t step, int64_t keep)
+static void remove_old(const char *directory, int64_t step, int64_t best, int64_t keep)
 {
     GArray *steps = xlm_checkpoint_steps(directory);
     guint up_to = 0;
     while (up_to < steps->len && g_array_index(steps, int64_t, up_to) <= step)
         up_to++;
     for (guint i = 0; i + keep < up_to; i++) {
+        if (g_array_index(steps, int64_t, i) == best)
+            continue;
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         if (g_unlink(path) != 0)
             xlm_log_warn("%s: an old checkpoint cannot be removed: %s", path, g_strerror(errno));
@@ -73,15 +75,36 @@ static void remove_old(const char *directory, int64_t step, int64_t keep)
     g_array_unref(steps);
 }
 
-bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t keep, GError **error)
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t best, int64_t keep, GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0 && point(directory, step, &failure))
-        remove_old(directory, step, keep);
+    if (comm->rank == 0 && point(directory, "latest", step, &failure) && (best == 0 || point(directory, "best", best, &failure)))
+        remove_old(directory, step, best, keep);
     if (xlm_comm_agree(comm, &failure))
         return true;
     g_propagate_error(error, failure);
     return false;
+}
+
+bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int64_t best, bool *there, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0) {
+        char *path = xlm_checkpoint_path(directory, best), *link = g_build_filename(directory, "best", NULL);
+        *there = best > 0 && g_file_test(path, G_FILE_TEST_EXISTS);
+        if (*there)
+            point(directory, "best", best, &failure);
+        else
+            g_unlink(link);
+        g_free(path);
+        g_free(link);
+    }
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    xlm_comm_broadcast(comm, 0, there, sizeof *there);
+    return true;
 }
 
 /* ---- setting aside ---- */
@@ -123,7 +146,7 @@ static bool mend_latest(const char *directory, const GArray *steps, int64_t afte
         while (stay < steps->len && g_array_index(steps, int64_t, stay) <= after)
             stay++;
         if (stay > 0)
-            good = point(directory, g_array_index(steps, int64_t, stay - 1), error);
+            good = point(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
         else
             g_unlink(latest);
     }
@@ -164,7 +187,7 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         g_free(name);
     }
     if (good && moved > 0 && after < 0)
-        good = move(directory, "latest", into, error) && move(directory, "metrics.csv", into, error);
+        good = move(directory, "latest", into, error) && move(directory, "best", into, error) && move(directory, "metrics.csv", into, error);
     if (good && moved > 0 && after >= 0)
         mend_latest(directory, steps, after, error);
     g_free(into);

@@ -4,16 +4,17 @@
 #include "lexicon/dictionary.h"
 
 struct xlm_dictionaries {
-    const xlm_corpus *corpus;
+    const xlm_vocabulary *vocabulary;
+    uint64_t digest;
     GHashTable *by_path; /* char *: xlm_dictionary * */
 };
 
 static void free_dictionary(gpointer dictionary) { xlm_dictionary_free(dictionary); }
 
-xlm_dictionaries *xlm_dictionaries_new(const xlm_corpus *corpus)
+xlm_dictionaries *xlm_dictionaries_new(const xlm_vocabulary *vocabulary, uint64_t digest)
 {
     xlm_dictionaries *d = g_new(xlm_dictionaries, 1);
-    *d = (xlm_dictionaries){corpus, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_dictionary)};
+    *d = (xlm_dictionaries){vocabulary, digest, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_dictionary)};
     return d;
 }
 
@@ -30,8 +31,7 @@ const xlm_dictionary *xlm_dictionaries_get(xlm_dictionaries *dictionaries, const
     xlm_dictionary *found = g_hash_table_lookup(dictionaries->by_path, path);
     if (found != NULL)
         return found;
-    const xlm_corpus *corpus = dictionaries->corpus;
-    found = xlm_dictionary_read(path, XLM_DICTIONARY_PAIRS, xlm_corpus_vocabulary(corpus), xlm_corpus_digest(corpus), error);
+    found = xlm_dictionary_read(path, XLM_DICTIONARY_PAIRS, dictionaries->vocabulary, dictionaries->digest, error);
     if (found != NULL)
         g_hash_table_insert(dictionaries->by_path, g_strdup(path), found);
     return found;

@@ -4,12 +4,12 @@
 
 #include <xlm/loss.h>
 
-#include "corpus/corpus.h"
+#include "text/vocabulary.h"
 
 typedef struct xlm_dictionaries xlm_dictionaries;
 
-/* corpus: borrowed; dictionaries must be made for it. */
-xlm_dictionaries *xlm_dictionaries_new(const xlm_corpus *corpus);
+/* Dictionaries must be made for a corpus of this vocabulary, which is borrowed, and this digest (xlm_corpus_digest). */
+xlm_dictionaries *xlm_dictionaries_new(const xlm_vocabulary *vocabulary, uint64_t digest);
 /* NULL is allowed. */
 void xlm_dictionaries_free(xlm_dictionaries *dictionaries);
 /* The pairs of a file, read at the first call. Errors of xlm_dictionary_read, then NULL. */

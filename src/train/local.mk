@@ -8,12 +8,14 @@ train_sources = \
 	src/train/dump_step.c \
 	src/train/evaluate.c src/train/evaluate.h \
 	src/train/job.c src/train/job.h \
+	src/train/material.c src/train/material.h \
 	src/train/memory.c \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/pass.c src/train/pass.h \
 	src/train/plan.c src/train/plan.h \
 	src/train/plugins.c src/train/plugins.h \
+	src/train/ranks.c src/train/ranks.h \
 	src/train/report.c src/train/report.h \
 	src/train/run.c src/train/run.h \
 	src/train/step.c \

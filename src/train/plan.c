@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "train/ranks.h"
 
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
@@ -165,16 +166,17 @@ static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *
     }
 }
 
-bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_plan_options *options, GError **error)
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_plan_options *options,
+              GError **error)
 {
-    xlm_trainer *t = xlm_trainer_open(comm, job, error);
+    xlm_trainer *t = xlm_trainer_open(comm, job, material, error);
     if (t == NULL)
         return false;
     xlm_memory_estimate estimate;
     rates r;
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good) {
-        xlm_trainer_open_hardware(t);
+        xlm_ranks_open_hardware(comm, (int)job->train.threads, &t->hardware);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         xlm_trainer_allocate(t);

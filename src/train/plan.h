@@ -22,6 +22,7 @@ typedef struct xlm_plan_options {
 } xlm_plan_options;
 
 /* Collective. Prints the plan on standard output, by rank 0. */
-bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_plan_options *options, GError **error);
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_plan_options *options,
+              GError **error);
 
 #endif

@@ -11,7 +11,7 @@
 #include "tensor/gemm.h"
 
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
-                             "gradient_norm,tokens,seconds\n";
+                             "gradient_norm,tokens,seconds,score\n";
 
 struct xlm_report {
     const xlm_trainer *trainer;
@@ -124,11 +124,11 @@ void xlm_report_resume(xlm_report *report)
 
 static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 {
-    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g\n", r->trainer->step,
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->trainer->step,
             s->loss, s->learning_rate, s->gradient_norm, s->tokens, seconds);
     for (int k = 0; k < r->trainer->job->objectives; k++)
         if (s->terms[k] > 0)
-            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,\n", r->trainer->step,
+            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->trainer->step,
                     r->trainer->job->objective[k].name, s->terms[k], s->objective_loss[k]);
 }
 
@@ -242,14 +242,31 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
         fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", t->step, objective, language,
                 e->terms, e->loss);
         if (isnan(e->perplexity)) {
-            fputs(",,,,,\n", report->metrics);
+            fputs(",,,,,,\n", report->metrics);
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", t->step,
                          objective, language, e->loss, e->terms);
         } else {
-            fprintf(report->metrics, "%.10g,%.6g,,,,\n", e->perplexity, e->accuracy);
+            fprintf(report->metrics, "%.10g,%.6g,,,,,\n", e->perplexity, e->accuracy);
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)",
                          t->step, objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
         }
     }
+    xlm_report_flush(report);
+}
+
+void xlm_report_measures(xlm_report *report, const xlm_judge *judge, const GArray *measures, bool best)
+{
+    if (report->metrics == NULL)
+        return;
+    const int64_t step = report->trainer->step;
+    GString *line = g_string_new(NULL);
+    for (guint i = 0; i < measures->len; i++) {
+        const xlm_measure *m = &g_array_index(measures, xlm_measure, i);
+        fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, judge->split, m->name, judge->language,
+                m->terms, m->value);
+        g_string_append_printf(line, "%s%s %.4f", i > 0 ? "  " : "", m->name, m->value);
+    }
+    xlm_log_info("%s, step %" G_GINT64_FORMAT ": %s%s", judge->split, step, line->str, best ? "  (best so far)" : "");
+    g_string_free(line, TRUE);
     xlm_report_flush(report);
 }

@@ -1,14 +1,15 @@
 /* xlm-mpi: what a training run tells its user. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * On a terminal one live line; in a log one line an interval; and metrics.csv in the output directory:
- *   step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds
+ *   step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score
  * One row a step for "total" (the weighted sum) and one for each objective (split "train"), and the rows of each evaluation (split
- * "held_out"). Fields that do not apply are empty. */
+ * "held_out"). In fine-tuning these are of split "dev", one a measure, whose name stands under objective and whose value under score.
+ * Fields that do not apply are empty. */
 #ifndef XLM_TRAIN_REPORT_H
 #define XLM_TRAIN_REPORT_H
 
 #include "train/evaluate.h"
-#include "train/trainer.h"
+#include "train/run.h"
 
 typedef struct xlm_report xlm_report;
 
@@ -25,6 +26,8 @@ void xlm_report_flush(xlm_report *report);
 void xlm_report_step(xlm_report *report, const xlm_step_report *step);
 /* After each evaluation: a table in the log, rows in metrics.csv. The time it took is not counted against tokens/s. */
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n);
+/* The same of a judge's measures (GArray of xlm_measure). best: the first is better than before. */
+void xlm_report_measures(xlm_report *report, const xlm_judge *judge, const GArray *measures, bool best);
 /* Where the time of `steps` steps of this rank went, as a table in the log. */
 void xlm_report_profile(const xlm_trainer *trainer, int64_t steps);
 /* Time outside of steps (evaluation, checkpoints) that tokens/s should not count: call before and after. */

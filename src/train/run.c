@@ -2,11 +2,14 @@
 #include "train/run.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
 #include "base/signals.h"
+#include "train/checkpoint_files.h"
 #include "train/evaluate.h"
+#include "train/ranks.h"
 #include "train/report.h"
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
@@ -32,6 +35,20 @@ static void print_hardware(const xlm_trainer *t)
     xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }
 
+/* The best checkpoint so far may be in another directory, or gone. */
+static bool find_best(xlm_trainer *t, GError **error)
+{
+    bool there;
+    if (!xlm_checkpoint_point_best(t->comm, t->job->train.output, (int64_t)t->best[1], &there, error))
+        return false;
+    if (!there && t->best[1] > 0)
+        xlm_log_warn("%s: the best checkpoint, of step %.0f, is not here any more; the best of those to come is looked for",
+                     t->job->train.output, t->best[1]);
+    if (!there)
+        memset(t->best, 0, sizeof t->best);
+    return true;
+}
+
 /* Parameters, moments and step from the checkpoint that the options ask for. *resumed: there was one. */
 static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed, GError **error)
 {
@@ -55,10 +72,17 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL ? state.step : -1, &moved, error);
     if (good && moved > 0)
         xlm_log_info("%s: %d checkpoints moved aside into previous-*", t->job->train.output, moved);
+    if (good && options->judge != NULL)
+        good = find_best(t, error);
     if (good && found != NULL) {
         t->step = state.step;
         *resumed = true;
         xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, t->step);
+    }
+    if (good && found == NULL && options->start != NULL) {
+        good = xlm_checkpoint_start(t->comm, options->start, t->parameters, error);
+        if (good)
+            xlm_log_info("started from the model of %s", options->start);
     }
     g_free(found);
     return good;
@@ -73,6 +97,26 @@ static bool write_checkpoint(xlm_trainer *t, GError **error)
     xlm_log_info("checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5 written in %.1f s", t->job->train.output, t->step,
                  xlm_clock() - start);
     return true;
+}
+
+/* *best: the model is better than at any step before. */
+static bool judge(xlm_trainer *t, xlm_report *report, const xlm_judge *judge, bool *best, GError **error)
+{
+    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_measure));
+    xlm_report_pause(report);
+    const bool good = judge->measure(judge->data, t, measures, error);
+    xlm_report_resume(report);
+    if (good) {
+        const double score = g_array_index(measures, xlm_measure, 0).value;
+        *best = t->best[1] == 0 || score > t->best[0];
+        if (*best) {
+            t->best[0] = score;
+            t->best[1] = (double)t->step;
+        }
+        xlm_report_measures(report, judge, measures, *best);
+    }
+    g_array_unref(measures);
+    return good;
 }
 
 static bool evaluate(xlm_trainer *t, xlm_report *report, GError **error)
@@ -116,7 +160,27 @@ static void profile_from_second(xlm_trainer *t, int64_t first)
         xlm_profile_reset(t->profile);
 }
 
-static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError **error)
+/* What is due after an update, and the checkpoint. */
+static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool interrupted, GError **error)
+{
+    const xlm_train_config *c = &t->job->train;
+    const bool last = t->step == c->steps;
+    bool good = true, best = false;
+    /* Held-out losses change nothing that follows, and can be left out when there is haste. */
+    if ((last || due(t->step, c->evaluate_every)) && options->judge != NULL)
+        good = judge(t, report, options->judge, &best, error);
+    else if ((last || due(t->step, c->evaluate_every)) && !interrupted)
+        good = evaluate(t, report, error);
+    if (good && (last || best || interrupted || due(t->step, c->checkpoint_every))) {
+        xlm_report_pause(report);
+        xlm_report_flush(report);
+        good = write_checkpoint(t, error);
+        xlm_report_resume(report);
+    }
+    return good;
+}
+
+static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_train_config *c = &t->job->train;
     xlm_step_report step = {
@@ -126,7 +190,7 @@ static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError 
     bool warned = false;
     const int64_t first = t->step + 1;
     *interrupted = asked_to_stop(t->comm);
-    bool good = *interrupted || t->step > 0 || evaluate(t, report, error);
+    bool good = *interrupted || t->step > 0 || options->judge != NULL || evaluate(t, report, error);
     while (good && t->step < c->steps && !*interrupted) {
         good = xlm_trainer_step(t, &step, error);
         if (!good)
@@ -135,15 +199,7 @@ static bool train(xlm_trainer *t, xlm_report *report, bool *interrupted, GError 
         profile_from_second(t, first);
         warn_of_nothing(t, &step, &warned);
         *interrupted = step.stop && t->step < c->steps;
-        const bool last = t->step == c->steps;
-        if (last || due(t->step, c->evaluate_every))
-            good = *interrupted || evaluate(t, report, error);
-        if (good && (last || *interrupted || due(t->step, c->checkpoint_every))) {
-            xlm_report_pause(report);
-            xlm_report_flush(report);
-            good = write_checkpoint(t, error);
-            xlm_report_resume(report);
-        }
+        good = look_back(t, report, options, *interrupted, error);
     }
     if (t->profile != NULL)
         xlm_report_profile(t, t->step - first);
@@ -161,6 +217,12 @@ static void print_peak(const xlm_comm *comm)
     xlm_log_info("peak memory: %.2f GiB in the largest rank", gib((uint64_t)most));
 }
 
+static void print_best(const xlm_trainer *t, const xlm_run_options *options)
+{
+    if (options->judge != NULL && t->best[1] > 0)
+        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", options->judge->split, t->best[0], t->best[1], t->job->train.output);
+}
+
 static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     bool resumed;
@@ -170,13 +232,16 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
         return xlm_trainer_dump_step(t, options->dump_step, error);
     if (t->step >= t->job->train.steps) {
         xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached", t->step, t->job->train.steps);
+        print_best(t, options);
         return true;
     }
     xlm_report *report = xlm_report_open(t, resumed, error);
     if (report == NULL)
         return false;
-    const bool good = train(t, report, interrupted, error);
+    const bool good = train(t, report, options, interrupted, error);
     xlm_report_close(report);
+    if (good)
+        print_best(t, options);
     if (good)
         print_peak(t->comm);
     if (good && *interrupted)
@@ -195,20 +260,23 @@ static bool make_output(const xlm_comm *comm, const xlm_job *job, GError **error
     return false;
 }
 
-bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_run_options *options, bool *interrupted, GError **error)
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options, bool *interrupted,
+             GError **error)
 {
     *interrupted = false;
     if (!options->dry_run && options->dump_step == NULL)
         xlm_signals_watch();
-    xlm_trainer *t = xlm_trainer_open(comm, job, error);
+    xlm_trainer *t = xlm_trainer_open(comm, job, material, error);
     if (t == NULL)
         return false;
+    if (options->judge != NULL)
+        xlm_trainer_keep_best(t);
     xlm_memory_estimate estimate;
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good)
         print_plan(t, &estimate);
     if (good && !options->dry_run && (good = options->dump_step != NULL || make_output(comm, job, error))) {
-        xlm_trainer_open_hardware(t);
+        xlm_ranks_open_hardware(comm, (int)job->train.threads, &t->hardware);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         print_hardware(t);

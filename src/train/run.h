@@ -6,16 +6,36 @@
 
 enum { XLM_RESUME_AUTO, XLM_RESUME_NEVER, XLM_RESUME_FILE };
 
+/* A number that says how good a model is. */
+typedef struct xlm_measure {
+    const char *name; /* "accuracy", lives as long as the program */
+    double value;
+    int64_t terms;    /* it is the mean of, or sums over */
+} xlm_measure;
+
+/* What judges the model during a run, in place of the losses on held-out text. By the first of its measures (more is better) checkpoints
+ * are compared, and `best` (train/checkpoint.h) points at the first of those with the highest. */
+typedef struct xlm_judge {
+    /* Collective; the same on all ranks. Append to measures (GArray of xlm_measure). */
+    bool (*measure)(void *data, xlm_trainer *trainer, GArray *measures, GError **error);
+    void *data;
+    const char *split;    /* what metrics.csv calls the set: "dev" */
+    const char *language; /* of the set */
+} xlm_judge;
+
 typedef struct xlm_run_options {
     int resume;              /* XLM_RESUME_... */
     const char *resume_file; /* of XLM_RESUME_FILE */
+    const char *start;       /* checkpoint that a run which resumes nothing takes the model's parameters from; NULL: draws */
+    const xlm_judge *judge;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
     bool profile;            /* count where the time of a step goes, and print it in the end */
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;
 
-/* Collective. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1); its checkpoint is
+/* Collective. material: what is read. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1); its checkpoint is
  * written. */
-bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_run_options *options, bool *interrupted, GError **error);
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options, bool *interrupted,
+             GError **error);
 
 #endif

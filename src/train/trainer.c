@@ -20,7 +20,9 @@ static void open_held_out(xlm_trainer *t, int s)
 {
     const xlm_job_stream *stream = &t->job->stream[s];
     GError *why = NULL;
-    t->held_out[s] = xlm_stream_open(t->corpus, XLM_HELD_OUT, stream->name, s, &stream->config, t->setup.seed, &why);
+    if (t->material->corpus == NULL)
+        return; /* examples are judged otherwise (train/run.h) */
+    t->held_out[s] = xlm_material_open_stream(t->material, XLM_HELD_OUT, stream->name, s, &stream->config, t->setup.seed, &why);
     if (t->held_out[s] == NULL)
         xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
     g_clear_error(&why);
@@ -34,7 +36,7 @@ static bool open_streams(xlm_trainer *t, GError **error)
     t->loss_stream = g_new0(xlm_loss_stream, MAX(n, 1));
     for (int s = 0; s < n; s++) {
         const xlm_job_stream *stream = &t->job->stream[s];
-        t->stream[s] = xlm_stream_open(t->corpus, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
+        t->stream[s] = xlm_material_open_stream(t->material, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
         if (t->stream[s] == NULL)
             return false;
         if (xlm_stream_positions(t->stream[s]) > t->config.positions)
@@ -75,21 +77,18 @@ static bool open_objectives(xlm_trainer *t, GError **error)
 static bool open_rank(xlm_trainer *t, GError **error)
 {
     const xlm_job *job = t->job;
-    t->corpus = xlm_corpus_open(job->train.corpus, error);
-    if (t->corpus == NULL)
-        return false;
-    t->vocabulary = xlm_corpus_vocabulary(t->corpus);
+    const xlm_vocabulary *vocabulary = t->material->vocabulary;
     t->config = job->model;
-    t->config.vocabulary = xlm_vocabulary_size(t->vocabulary);
-    t->config.languages = xlm_vocabulary_languages(t->vocabulary);
+    t->config.vocabulary = xlm_vocabulary_size(vocabulary);
+    t->config.languages = xlm_vocabulary_languages(vocabulary);
     if (!xlm_model_check(&t->config, error))
         return false;
-    t->dictionaries = xlm_dictionaries_new(t->corpus);
+    t->dictionaries = xlm_dictionaries_new(vocabulary, t->material->digest);
     t->setup = (xlm_loss_setup){
         .model = &t->config,
-        .words = xlm_vocabulary_words(t->vocabulary),
-        .counts = xlm_vocabulary_counts(t->vocabulary),
-        .languages = xlm_vocabulary_language_names(t->vocabulary),
+        .words = xlm_vocabulary_words(vocabulary),
+        .counts = xlm_vocabulary_counts(vocabulary),
+        .languages = xlm_vocabulary_language_names(vocabulary),
         .seed = (uint64_t)job->train.seed,
         .steps = job->train.steps,
         .dictionaries = t->dictionaries,
@@ -99,11 +98,12 @@ static bool open_rank(xlm_trainer *t, GError **error)
     return open_streams(t, error) && open_objectives(t, error);
 }
 
-xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError **error)
+xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error)
 {
     xlm_trainer *t = g_new0(xlm_trainer, 1);
     t->comm = comm;
     t->job = job;
+    t->material = material;
     t->granules = xlm_job_granules(job, comm->ranks);
     t->kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
     if (t->granules != job->train.granules)
@@ -129,12 +129,10 @@ int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granule
     return buffers;
 }
 
-void xlm_trainer_open_hardware(xlm_trainer *trainer)
+void xlm_trainer_keep_best(xlm_trainer *trainer)
 {
-    const xlm_comm *comm = trainer->comm;
-    int64_t two_units = xlm_hardware_two_units();
-    xlm_comm_max_int64(comm, &two_units, 1); /* a rank that is disturbed may miss one */
-    xlm_hardware_open(&trainer->hardware, (int)trainer->job->train.threads, comm->local_ranks, two_units != 0);
+    const xlm_kept_state best = {g_strdup("/task/best"), trainer->best, G_N_ELEMENTS(trainer->best)};
+    g_array_append_val(trainer->kept, best);
 }
 
 void xlm_trainer_allocate(xlm_trainer *trainer)
@@ -186,7 +184,6 @@ void xlm_trainer_close(xlm_trainer *trainer)
     g_free(t->loss_stream);
     g_free(t->loss);
     xlm_dictionaries_free(t->dictionaries);
-    xlm_corpus_close(t->corpus);
     g_free(t);
 }
 
@@ -203,9 +200,11 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
         .optimiser = names[trainer->job->train.optimiser.algorithm],
         .step = trainer->step,
         .seed = trainer->setup.seed,
-        .corpus_digest = xlm_corpus_digest(trainer->corpus),
+        .corpus_digest = trainer->material->digest,
         .job_text = trainer->job->text,
-        .vocabulary = trainer->vocabulary,
+        .vocabulary = trainer->material->vocabulary,
+        .task = trainer->material->task,
+        .best = (int64_t)trainer->best[1],
         .kept = (int)trainer->kept->len,
         .keep = (xlm_kept_state *)trainer->kept->data,
     };

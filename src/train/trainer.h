@@ -14,12 +14,12 @@
 #include "train/checkpoint.h"
 #include "train/dictionaries.h"
 #include "train/job.h"
+#include "train/material.h"
 
 typedef struct xlm_trainer {
     const xlm_comm *comm;
     const xlm_job *job;
-    const xlm_vocabulary *vocabulary;
-    xlm_corpus *corpus;
+    const xlm_material *material;
     xlm_stream **stream;    /* [job->streams] on the training split */
     xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
     xlm_loss_stream *loss_stream; /* [job->streams] what their objectives are told */
@@ -42,6 +42,7 @@ typedef struct xlm_trainer {
     int buffers;
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
+    double best[2];         /* with a judge (train/run.h): the highest score so far, and the step that had it; 0: none */
     bool sample;            /* for measurements: every rank computes granule `sampled` and no other */
     int64_t sampled;
     xlm_profile *profile;   /* NULL: not asked for */
@@ -69,8 +70,8 @@ typedef struct xlm_step_report {
     bool stop;               /* a rank was asked to stop */
 } xlm_step_report;
 
-/* Open corpus, streams, plugins and model of a job, declare the parameters; nothing large is allocated yet. Collective. */
-xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, GError **error);
+/* Open streams, plugins and model of a job, declare the parameters; nothing large is allocated yet. Collective. */
+xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error);
 void xlm_trainer_close(xlm_trainer *trainer);
 
 /* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
@@ -97,8 +98,8 @@ typedef struct xlm_granule_slice {
 xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule);
 /* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1, in any order 1. */
 int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks);
-/* Collective. Threads and BLIS's kernels, the same on all ranks. */
-void xlm_trainer_open_hardware(xlm_trainer *trainer);
+/* Let checkpoints have trainer->best, and keep the one that had it. Before the first checkpoint is read or written. */
+void xlm_trainer_keep_best(xlm_trainer *trainer);
 /* Allocate everything and draw the initial parameters. */
 void xlm_trainer_allocate(xlm_trainer *trainer);
 /* Count from now on where the time of steps goes (trainer->profile). */

@@ -13,13 +13,13 @@ run() {
     ranks "$n" xlm_train $job --set "train.output=$name" "$@" >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
     form "$name"
 }
-# form NAME: every row of metrics.csv has its twelve fields, numbers where numbers belong, and nothing else.
+# form NAME: every row of metrics.csv has its thirteen fields, numbers where numbers belong, and nothing else.
 form() {
     awk -F, '
         function number(x) { return x ~ /^-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$/ }
         function wrong(what) { print FILENAME ":" NR ": " what ": " $0; bad = 1 }
-        NR == 1 { if ($0 != "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds") wrong("head"); next }
-        NF != 12 { wrong(NF " fields") }
+        NR == 1 { if ($0 != "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score") wrong("head"); next }
+        NF != 13 || $13 != "" { wrong(NF " fields") }
         $1 !~ /^[0-9]+$/ || $1 < step { wrong("step") }
         { step = $1 }
         $2 == "train" && $3 == "total" {
@@ -72,7 +72,7 @@ run several 2 "${steps[@]}"
 job=silent.conf
 run silent 1 "${steps[@]}"
 same several silent
-cmp <(grep -v ,silent, silent/metrics.csv | cut -d, -f1-11) <(rows several) || fail "an objective of weight 0 changes the metrics"
+cmp <(grep -v ,silent, silent/metrics.csv | cut -d, -f1-11,13) <(rows several) || fail "an objective of weight 0 changes the metrics"
 cmp <(grep ,silent, silent/metrics.csv | sed s/silent/mlm/) <(grep ,mlm, silent/metrics.csv) || fail "the losses of the same objective twice differ"
 awk -F, '
     $2 == "train" && $3 != "total" { n[$3]++; if (!($3 in first)) first[$3] = $1; sum[$1] += $6 * ($3 == "tlm" ? 0.5 : $3 == "late" ? 2 : 1) }

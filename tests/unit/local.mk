@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
 	tests/unit/dictionary_test \
+	tests/unit/examples_test \
 	tests/unit/granules_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
@@ -21,6 +22,7 @@ unit_tests = \
 	tests/unit/store_test \
 	tests/unit/stream_properties_test \
 	tests/unit/stream_test \
+	tests/unit/tagging_test \
 	tests/unit/tensor_test \
 	tests/unit/text_bpe_test \
 	tests/unit/text_normalise_test \

@@ -147,6 +147,7 @@ static bool open_dict_mlm(struct trained *t, const char *predict, double switchi
     t->o.loss = (xlm_loss){.cls = cls, .name = "dict", .state = g_malloc0(cls->state_size), .setup = &t->o.setup, .stream = &t->stream};
     assert_true(xlm_option_set(&cls->options[0], predict, t->o.loss.state, &error));
     *t->o.message = '\0';
+    t->o.setup.model = &t->o.model;
     return cls->open(&t->o.loss, t->o.message, sizeof t->o.message);
 }
 

@@ -1,0 +1,94 @@
+/* xlm-mpi: what a fine-tuned model says of examples. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tasks/predict.h"
+
+enum { TOKENS = 512, MOST = 64 }; /* of a pass, unless one example has more; examples of a pass */
+
+/* Sums that ranks bring together; of a prediction of another rank all is 0. */
+typedef struct result {
+    double label, score;
+} result;
+
+static xlm_pass encode(const xlm_predictor *p, const xlm_batch *batch)
+{
+    const int64_t layers = xlm_model_get_config(p->model)->layers;
+    const bool part = p->task->loss.masked_only;
+    xlm_var **hidden = xlm_model_encode(p->model, p->tape, batch, part ? batch->masked_rows : NULL, part ? batch->masked : 0);
+    xlm_pass pass = {.model = p->model, .batch = batch, .hidden = hidden, .layers = layers, .parts = 1};
+    pass.masked = part ? hidden[layers] : xlm_rows(p->tape, hidden[layers], batch->masked_rows, batch->masked);
+    if (part)
+        hidden[layers] = NULL;
+    return pass;
+}
+
+/* Examples first … first + n; their loss, summed, into *loss. */
+static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t first, int64_t n, xlm_arena *arena, result *results,
+                double *loss, GError **error)
+{
+    int64_t example[MOST];
+    uint32_t instance[MOST];
+    xlm_batch batch;
+    for (int64_t i = 0; i < n; i++) {
+        example[i] = first + i;
+        instance[i] = (uint32_t)i;
+    }
+    xlm_arena_reset(arena);
+    if (!xlm_examples_read(examples, n, example, instance, arena, &batch, error))
+        return false;
+    if (batch.masked == 0)
+        return true;
+    xlm_prediction *predictions = XLM_TAKE(arena, xlm_prediction, batch.masked);
+    xlm_tape_begin(p->tape, NULL, false, 0, 0);
+    const xlm_pass pass = encode(p, &batch);
+    *loss = (double)p->task->loss.loss(p->loss, p->tape, &pass)->value[0] * batch.masked;
+    p->task->predict(p->loss, p->tape, &pass, predictions);
+    const int64_t at = xlm_examples_predictions(examples, first);
+    for (int32_t i = 0; i < batch.masked; i++)
+        results[at + i] = (result){predictions[i].label, predictions[i].score};
+    return true;
+}
+
+/* Where the passes begin, and the number of examples. g_array_unref. */
+static GArray *cut(const xlm_examples *examples)
+{
+    GArray *cuts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    const int64_t count = xlm_examples_count(examples);
+    for (int64_t first = 0, next; first < count; first = next) {
+        g_array_append_val(cuts, first);
+        for (next = first + 1; next < count && next < first + MOST; next++)
+            if (xlm_examples_tokens(examples, next + 1) - xlm_examples_tokens(examples, first) > TOKENS)
+                break;
+    }
+    g_array_append_val(cuts, count);
+    return cuts;
+}
+
+bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_prediction *predictions, double *loss, GError **error)
+{
+    GArray *cuts = cut(examples);
+    const int64_t *at = (const int64_t *)(const void *)cuts->data, runs = (int64_t)cuts->len - 1;
+    const int64_t n = xlm_examples_predictions(examples, xlm_examples_count(examples));
+    result *results = g_new0(result, MAX(n, 1));
+    double *losses = g_new0(double, MAX(runs, 1));
+    xlm_arena *arena = xlm_arena_new();
+    GError *failure = NULL;
+    for (int64_t r = p->comm->rank; r < runs && failure == NULL; r += p->comm->ranks)
+        run(p, examples, at[r], at[r + 1] - at[r], arena, results, &losses[r], &failure);
+    const bool good = xlm_comm_agree(p->comm, &failure);
+    if (good) {
+        xlm_comm_merge_double(p->comm, (double *)results, (int)(2 * n));
+        xlm_comm_merge_double(p->comm, losses, (int)runs);
+        *loss = 0;
+        for (int64_t r = 0; r < runs; r++)
+            *loss += losses[r];
+        *loss /= (double)MAX(n, 1);
+        for (int64_t i = 0; i < n; i++)
+            predictions[i] = (xlm_prediction){(int32_t)results[i].label, (float)results[i].score};
+    } else {
+        g_propagate_error(error, failure);
+    }
+    xlm_arena_free(arena);
+    g_array_unref(cuts);
+    g_free(results);
+    g_free(losses);
+    return good;
+}

@@ -1,0 +1,20 @@
+/* xlm-mpi: what a fine-tuned model says of examples. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TASKS_PREDICT_H
+#define XLM_TASKS_PREDICT_H
+
+#include "comm/comm.h"
+#include "tasks/task.h"
+
+typedef struct xlm_predictor {
+    const xlm_comm *comm;
+    const xlm_model *model;
+    xlm_tape *tape;
+    const xlm_task *task;
+    xlm_loss *loss;
+} xlm_predictor;
+
+/* Collective. predictions: [xlm_examples_predictions of all]; *loss: mean over them of what the task's loss is the mean of. Dropout
+ * is off. The same bits on every rank and for any number of ranks: passes are over fixed runs of examples, which ranks share. */
+bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, xlm_prediction *predictions, double *loss, GError **error);
+
+#endif

@@ -1,0 +1,150 @@
+/* xlm-mpi: how well words are tagged. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tasks/tag_scores.h"
+
+#include <string.h>
+
+bool xlm_tags_are_bio(char *const *labels)
+{
+    bool any = false;
+    for (char *const *label = labels; *label != NULL; label++) {
+        const bool inside = g_str_has_prefix(*label, "B-") || g_str_has_prefix(*label, "I-");
+        if (!inside && strcmp(*label, "O") != 0)
+            return false;
+        any |= inside;
+    }
+    return any;
+}
+
+/* ---- tags ---- */
+
+static xlm_task_row *count_tags(const xlm_tag_pairs *p)
+{
+    xlm_task_row *tag = g_new0(xlm_task_row, p->classes);
+    for (int64_t i = 0; i < p->words; i++) {
+        tag[p->gold[i]].gold++;
+        tag[p->predicted[i]].predicted++;
+        tag[p->gold[i]].right += p->gold[i] == p->predicted[i];
+    }
+    return tag;
+}
+
+static void add_measure(xlm_task_scores *scores, const char *name, double value, int64_t terms)
+{
+    const xlm_measure m = {name, value, terms};
+    g_array_append_val(scores->measures, m);
+}
+
+static void add_row(xlm_task_scores *scores, const char *kind, const char *name, const xlm_task_row *counts)
+{
+    xlm_task_row row = *counts;
+    row.kind = kind;
+    row.name = g_strdup(name);
+    if (row.gold > 0 || row.predicted > 0)
+        g_array_append_val(scores->rows, row);
+    else
+        g_free(row.name);
+}
+
+static void score_tags(const xlm_tag_pairs *p, bool bio, const xlm_task_row *tag, xlm_task_scores *scores)
+{
+    xlm_task_row all = {0};
+    double f1 = 0;
+    int64_t right = 0, tags = 0;
+    for (int64_t c = 0; c < p->classes; c++) {
+        right += tag[c].right;
+        if ((bio && strcmp(p->labels[c], "O") == 0) || tag[c].gold + tag[c].predicted == 0)
+            continue;
+        all.gold += tag[c].gold, all.predicted += tag[c].predicted, all.right += tag[c].right;
+        f1 += xlm_task_f1(&tag[c]);
+        tags++;
+    }
+    add_measure(scores, "accuracy", p->words > 0 ? (double)right / (double)p->words : 0, p->words);
+    add_measure(scores, "micro_f1", xlm_task_f1(&all), all.gold);
+    add_measure(scores, "macro_f1", tags > 0 ? f1 / (double)tags : 0, tags);
+}
+
+/* ---- spans ---- */
+
+/* Words [first, end) are of a type; type NULL: no span. */
+typedef struct span {
+    int64_t first, end;
+    const char *type;
+} span;
+
+/* The next span in tags [from, end) of one sentence. It begins with B-, or with I- of another type than what is before it, and goes on as
+ * long as I- of the same type follows. */
+static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
+{
+    while (from < end && p->labels[tags[from]][0] == 'O')
+        from++;
+    if (from == end)
+        return (span){end, end, NULL};
+    span s = {from, from + 1, p->labels[tags[from]] + 2};
+    while (s.end < end && p->labels[tags[s.end]][0] == 'I' && strcmp(p->labels[tags[s.end]] + 2, s.type) == 0)
+        s.end++;
+    return s;
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Names of the types, sorted; their texts are the labels'. */
+static GPtrArray *types_of(char *const *labels)
+{
+    GPtrArray *types = g_ptr_array_new();
+    for (char *const *label = labels; *label != NULL; label++) {
+        if (**label != 'O' && !g_ptr_array_find_with_equal_func(types, *label + 2, g_str_equal, NULL))
+            g_ptr_array_add(types, *label + 2);
+    }
+    g_ptr_array_sort(types, by_name);
+    return types;
+}
+
+static xlm_task_row *row_of(const GPtrArray *types, xlm_task_row *rows, const char *type)
+{
+    guint i = 0;
+    g_ptr_array_find_with_equal_func((GPtrArray *)types, type, g_str_equal, &i);
+    return &rows[i];
+}
+
+static void count_spans(const xlm_tag_pairs *p, int64_t first, int64_t end, const GPtrArray *types, xlm_task_row *rows)
+{
+    for (span s = next_span(p, p->gold, first, end); s.type != NULL; s = next_span(p, p->gold, s.end, end))
+        row_of(types, rows, s.type)->gold++;
+    span gold = next_span(p, p->gold, first, end);
+    for (span s = next_span(p, p->predicted, first, end); s.type != NULL; s = next_span(p, p->predicted, s.end, end)) {
+        while (gold.type != NULL && gold.first < s.first)
+            gold = next_span(p, p->gold, gold.end, end);
+        xlm_task_row *row = row_of(types, rows, s.type);
+        row->predicted++;
+        row->right += gold.type != NULL && gold.first == s.first && gold.end == s.end && strcmp(gold.type, s.type) == 0;
+    }
+}
+
+static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
+{
+    GPtrArray *types = types_of(p->labels);
+    xlm_task_row *rows = g_new0(xlm_task_row, types->len), all = {0};
+    int64_t first = 0;
+    for (int64_t s = 0; s < p->sentences; first = p->ends[s++])
+        count_spans(p, first, p->ends[s], types, rows);
+    for (guint i = 0; i < types->len; i++) {
+        all.gold += rows[i].gold, all.predicted += rows[i].predicted, all.right += rows[i].right;
+        add_row(scores, "span", types->pdata[i], &rows[i]);
+    }
+    add_measure(scores, "span_f1", xlm_task_f1(&all), all.gold);
+    add_row(scores, "span", "all", &all);
+    g_free(rows);
+    g_ptr_array_unref(types);
+}
+
+void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores)
+{
+    const bool bio = xlm_tags_are_bio(pairs->labels);
+    xlm_task_row *tag = count_tags(pairs);
+    score_tags(pairs, bio, tag, scores);
+    if (bio)
+        score_spans(pairs, scores);
+    for (int64_t c = 0; c < pairs->classes; c++)
+        add_row(scores, "tag", pairs->labels[c], &tag[c]);
+    g_free(tag);
+}

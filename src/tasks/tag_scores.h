@@ -1,0 +1,30 @@
+/* xlm-mpi: how well words are tagged. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   accuracy   words with the right tag
+ *   micro_f1   2 Σ right / (Σ gold + Σ predicted) over tags: the accuracy, where each word has one tag and all tags count
+ *   macro_f1   mean F1 of the tags that stand in gold or are predicted
+ *   span_f1    of BIO tags: F1 of spans with the right beginning, end and type, as conlleval counts them (CoNLL-2000 and later)
+ *
+ * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is no entity, is left out of micro_f1
+ * and macro_f1. */
+#ifndef XLM_TASKS_TAG_SCORES_H
+#define XLM_TASKS_TAG_SCORES_H
+
+#include "tasks/task.h"
+
+/* In the order of the words; sentence s is words [ends[s−1], ends[s]). */
+typedef struct xlm_tag_pairs {
+    int64_t words, sentences;
+    const int32_t *gold, *predicted; /* [words] indices into labels */
+    const uint32_t *ends;            /* [sentences] */
+    char *const *labels;
+    int64_t classes;
+} xlm_tag_pairs;
+
+bool xlm_tags_are_bio(char *const *labels);
+
+/* Fill in the measures above in this order (span_f1 for BIO tags only), and a row a span type and a tag that stand in gold or are
+ * predicted. */
+void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores);
+
+#endif

@@ -1,0 +1,289 @@
+/* xlm-mpi: tagging of words: parts of speech, named entities. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * L = −(1/M) Σ_t log softmax(W h_t + b)[tag of the word], h_t = dropout(H[L]) at the first subword of each word; W: tags x d.
+ *
+ * Words are normalised and segmented one by one as text of the corpus is; one that yields no subword (of invisible characters alone)
+ * is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between words, and a word that is
+ * longer all by itself is read as far as it fits. */
+#include <math.h>
+#include <string.h>
+
+#include "tasks/tag_scores.h"
+#include "tasks/tagged_text.h"
+
+enum { AUTO, ACCURACY, MICRO_F1, MACRO_F1, SPAN_F1 };
+
+struct tagging {
+    xlm_task_state of;
+    char *column;
+    int64_t choose_by;
+};
+
+static const xlm_option tagging_options[] = {
+    {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL, "what is the tag in CoNLL-U files: upos, xpos, or a key in FEATS or MISC such as NER",
+     offsetof(struct tagging, column)},
+    {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
+     "measure that the best checkpoint has most of; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
+     offsetof(struct tagging, choose_by)},
+    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+};
+
+/* ---- head and loss ---- */
+
+static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    const struct tagging *tagging = self->state;
+    xlm_declare_weight(declaration, "weight", tagging->of.classes, self->setup->model->hidden_size);
+    xlm_declare_bias(declaration, "bias", tagging->of.classes);
+}
+
+static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    xlm_var *h = xlm_dropout(tape, pass->masked, self->setup->model->dropout); /* M x d */
+    return xlm_vocab_cross_entropy(tape, h, xlm_loss_param(self, tape, "weight"), xlm_loss_param(self, tape, "bias"), pass->batch->targets,
+                                   pass->batch->masked, pass->scores);
+}
+
+static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions)
+{
+    const xlm_var *z = xlm_linear(tape, pass->masked, xlm_loss_param(self, tape, "weight"), xlm_loss_param(self, tape, "bias")); /* M x tags */
+    for (int64_t i = 0; i < z->rows; i++) {
+        const xlm_real *row = z->value + i * z->cols;
+        int64_t best = 0;
+        double sum = 0;
+        for (int64_t c = 1; c < z->cols; c++)
+            best = row[c] > row[best] ? c : best;
+        for (int64_t c = 0; c < z->cols; c++)
+            sum += exp((double)row[c] - (double)row[best]);
+        predictions[i] = (xlm_prediction){(int32_t)best, (float)(1 / sum)};
+    }
+}
+
+/* ---- text ---- */
+
+static void *tagging_read(const xlm_loss *self, char *const *paths, GError **error)
+{
+    const struct tagging *tagging = self->state;
+    xlm_tagged_text *text = xlm_tagged_text_new();
+    for (; *paths != NULL; paths++)
+        if (!xlm_tagged_text_read(text, *paths, tagging->column != NULL ? tagging->column : "upos", error)) {
+            xlm_tagged_text_free(text);
+            return NULL;
+        }
+    return text;
+}
+
+static void tagging_read_free(void *text) { xlm_tagged_text_free(text); }
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
+
+static char **tagging_labels(const xlm_loss *self, const void *pointer, GError **error)
+{
+    (void)self;
+    const xlm_tagged_text *text = pointer;
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < text->words->len; i++)
+        g_hash_table_add(seen, (char *)g_array_index(text->words, xlm_tagged_word, i).tag);
+    GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
+    GPtrArray *labels = g_ptr_array_new();
+    for (GList *at = sorted; at != NULL; at = at->next)
+        g_ptr_array_add(labels, g_strdup(at->data));
+    g_ptr_array_add(labels, NULL);
+    g_list_free(sorted);
+    g_hash_table_unref(seen);
+    char **all = (char **)g_ptr_array_free(labels, FALSE);
+    if (all[1] != NULL)
+        return all;
+    xlm_error_set(error, EX_DATAERR, "%s: all words have the same tag, %s; there is nothing to learn",
+                  g_array_index(text->words, xlm_tagged_word, 0).path, all[0]);
+    g_strfreev(all);
+    return NULL;
+}
+
+/* Index of the tag among the labels, -1: none. */
+static int32_t find_label(const xlm_task_state *of, const char *tag)
+{
+    for (int32_t c = 0; c < of->classes; c++)
+        if (strcmp(of->labels[c], tag) == 0)
+            return c;
+    return -1;
+}
+
+/* What became of a text. */
+typedef struct tally {
+    int64_t cut, unknown, long_words;
+} tally;
+
+static void end_piece(xlm_examples *examples, int language)
+{
+    xlm_examples_add(examples, XLM_ID_EOS, MAX(language, 0), 0);
+    xlm_examples_end(examples);
+}
+
+/* Subwords of a word into `ids`, in the letters of the language: a made language's twins are the tokenizer's business. */
+static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word, GArray *ids, tally *seen, GError **error)
+{
+    const int32_t unknown = XLM_ID_UNK;
+    g_array_set_size(ids, 0);
+    if (!xlm_tokenizer_encode(encoder->tokenizer, encoder->language, word->word, strlen(word->word), ids, NULL, error)) {
+        g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", word->path, word->line);
+        return false;
+    }
+    if (ids->len == 0) {
+        g_array_append_val(ids, unknown);
+        seen->unknown++;
+    }
+    if (ids->len > encoder->length - 2) {
+        g_array_set_size(ids, (guint)encoder->length - 2);
+        seen->long_words++;
+    }
+    return true;
+}
+
+static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n, GArray *ids,
+                            xlm_examples *examples, tally *seen, GError **error)
+{
+    const int32_t language = MAX(encoder->language, 0);
+    int64_t tokens = 0; /* of the piece; 0: none is begun */
+    for (guint i = 0; i < n; i++) {
+        if (!segment(encoder, &words[i], ids, seen, error))
+            return false;
+        if (tokens + ids->len + 1 > encoder->length) {
+            end_piece(examples, encoder->language);
+            seen->cut++;
+            tokens = 0;
+        }
+        if (tokens == 0) {
+            xlm_examples_add(examples, XLM_ID_BOS, language, 0);
+            tokens = 1;
+        }
+        for (guint k = 0; k < ids->len; k++) {
+            xlm_examples_add(examples, g_array_index(ids, int32_t, k), language, 0);
+            if (k == 0)
+                xlm_examples_predict(examples, find_label(of, words[i].tag));
+        }
+        tokens += ids->len;
+    }
+    end_piece(examples, encoder->language);
+    return true;
+}
+
+static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GError **error)
+{
+    for (guint i = 0; i < text->words->len; i++) {
+        const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
+        if (find_label(of, word->tag) >= 0)
+            continue;
+        char *known = g_strjoinv(", ", of->labels);
+        xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the tag \"%s\" (of \"%s\") does not stand in the training text, which has %s; "
+                      "is it the same tag set and column?", word->path, word->line, word->tag, word->word, known);
+        g_free(known);
+        return false;
+    }
+    return true;
+}
+
+static bool check_measure(const struct tagging *tagging, GError **error)
+{
+    return tagging->choose_by != SPAN_F1 || xlm_tags_are_bio(tagging->of.labels) ||
+           xlm_error_set(error, EX_CONFIG, "[task tagging]: choose_by = span_f1 is for BIO tags (O, B-PER, I-PER); the training text has others, "
+                         "as \"%s\"", tagging->of.labels[0]);
+}
+
+static bool tagging_encode(const xlm_loss *self, const void *pointer, const xlm_task_encoder *encoder, xlm_examples *examples,
+                           GString *description, GError **error)
+{
+    const struct tagging *tagging = self->state;
+    const xlm_tagged_text *text = pointer;
+    if (!check_measure(tagging, error) || !check_tags(&tagging->of, text, error))
+        return false;
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    tally seen = {0};
+    bool good = true;
+    for (guint s = 0, first = 0; s < text->ends->len && good; first = g_array_index(text->ends, guint, s++))
+        good = encode_sentence(&tagging->of, encoder, &g_array_index(text->words, xlm_tagged_word, first),
+                               g_array_index(text->ends, guint, s) - first, ids, examples, &seen, error);
+    g_array_unref(ids);
+    g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
+                           xlm_examples_tokens(examples, xlm_examples_count(examples)));
+    if (seen.cut > 0)
+        g_string_append_printf(description, "; cuts between words: %" G_GINT64_FORMAT, seen.cut);
+    if (seen.long_words > 0)
+        g_string_append_printf(description, "; words longer than an example, read in part: %" G_GINT64_FORMAT, seen.long_words);
+    if (seen.unknown > 0)
+        g_string_append_printf(description, "; words without a subword, read as <unk>: %" G_GINT64_FORMAT, seen.unknown);
+    return good;
+}
+
+/* ---- results ---- */
+
+/* Move the measure that is chosen by to the front. */
+static void put_first(const struct tagging *tagging, GArray *measures)
+{
+    static const char *const names[] = {NULL, "accuracy", "micro_f1", "macro_f1", "span_f1"};
+    const char *name = names[tagging->choose_by];
+    if (name == NULL)
+        name = xlm_tags_are_bio(tagging->of.labels) ? "span_f1" : "accuracy";
+    for (guint i = 0; i < measures->len; i++) {
+        const xlm_measure m = g_array_index(measures, xlm_measure, i);
+        if (strcmp(m.name, name) != 0)
+            continue;
+        g_array_remove_index(measures, i);
+        g_array_prepend_val(measures, m);
+    }
+}
+
+static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_prediction *predictions, xlm_task_scores *scores)
+{
+    const struct tagging *tagging = self->state;
+    const xlm_tagged_text *text = pointer;
+    const guint n = text->words->len;
+    int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    for (guint i = 0; i < n; i++) {
+        gold[i] = find_label(&tagging->of, g_array_index(text->words, xlm_tagged_word, i).tag);
+        predicted[i] = predictions[i].label;
+    }
+    const xlm_tag_pairs pairs = {
+        .words = n, .sentences = text->ends->len, .gold = gold, .predicted = predicted, .ends = (const uint32_t *)(const void *)text->ends->data,
+        .labels = tagging->of.labels, .classes = tagging->of.classes,
+    };
+    xlm_tag_scores(&pairs, scores);
+    put_first(tagging, scores->measures);
+    g_free(gold);
+    g_free(predicted);
+}
+
+/* token<tab>gold<tab>predicted, an empty line behind each sentence. */
+static void tagging_print(const xlm_loss *self, const void *pointer, const xlm_prediction *predictions, GString *out)
+{
+    const struct tagging *tagging = self->state;
+    const xlm_tagged_text *text = pointer;
+    for (guint s = 0, i = 0; s < text->ends->len; s++) {
+        for (; i < g_array_index(text->ends, guint, s); i++) {
+            const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
+            g_string_append_printf(out, "%s\t%s\t%s\n", word->word, word->tag, tagging->of.labels[predictions[i].label]);
+        }
+        g_string_append_c(out, '\n');
+    }
+}
+
+const xlm_task xlm_task_tagging = {
+    .loss = {
+        .abi = XLM_LOSS_ABI,
+        .name = "tagging",
+        .summary = "a tag for each word, on its first subword: parts of speech, named entities (BIO)",
+        .needs_stream = true,
+        .masked_only = true,
+        .options = tagging_options,
+        .state_size = sizeof(struct tagging),
+        .declare = tagging_declare,
+        .loss = tagging_loss,
+    },
+    .read = tagging_read,
+    .read_free = tagging_read_free,
+    .labels = tagging_labels,
+    .encode = tagging_encode,
+    .predict = tagging_predict,
+    .score = tagging_score,
+    .print = tagging_print,
+};

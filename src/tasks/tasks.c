@@ -1,0 +1,55 @@
+/* xlm-mpi: the tasks there are. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "tasks/task.h"
+
+extern const xlm_task xlm_task_tagging;
+
+static const xlm_task *const tasks[] = {&xlm_task_tagging, NULL};
+
+const xlm_task *const *xlm_tasks(void) { return tasks; }
+
+const xlm_task *xlm_task_find(const char *name, GError **error)
+{
+    const char *names[G_N_ELEMENTS(tasks)];
+    guint n = 0;
+    for (; tasks[n] != NULL; n++) {
+        names[n] = tasks[n]->loss.name;
+        if (strcmp(names[n], name) == 0)
+            return tasks[n];
+    }
+    char *advice = xlm_nearest_advice(name, names, n);
+    xlm_error_set(error, EX_CONFIG, "there is no task \"%s\"; %s", name, advice);
+    g_free(advice);
+    return NULL;
+}
+
+double xlm_task_precision(const xlm_task_row *row) { return row->predicted > 0 ? (double)row->right / (double)row->predicted : 0; }
+double xlm_task_recall(const xlm_task_row *row) { return row->gold > 0 ? (double)row->right / (double)row->gold : 0; }
+
+double xlm_task_f1(const xlm_task_row *row)
+{
+    const int64_t both = row->gold + row->predicted;
+    return both > 0 ? 2 * (double)row->right / (double)both : 0;
+}
+
+static void clear_row(gpointer row) { g_free(((xlm_task_row *)row)->name); }
+
+xlm_task_scores *xlm_task_scores_new(void)
+{
+    xlm_task_scores *s = g_new(xlm_task_scores, 1);
+    s->measures = g_array_new(FALSE, FALSE, sizeof(xlm_measure));
+    s->rows = g_array_new(FALSE, FALSE, sizeof(xlm_task_row));
+    g_array_set_clear_func(s->rows, clear_row);
+    return s;
+}
+
+void xlm_task_scores_free(xlm_task_scores *scores)
+{
+    if (scores == NULL)
+        return;
+    g_array_unref(scores->measures);
+    g_array_unref(scores->rows);
+    g_free(scores);
+}

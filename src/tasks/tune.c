@@ -1,0 +1,181 @@
+/* xlm-mpi: fine-tuning, a training run on labelled examples. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tasks/tune.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "tasks/predict.h"
+
+/* All that a run needs, between reading the job and training. */
+typedef struct tuning {
+    const xlm_tune_job *job;
+    const xlm_task *task;
+    xlm_loss self;            /* the task, for its functions that need no trainer */
+    xlm_loaded_model *loaded; /* of the checkpoint, without parameters */
+    xlm_task_encoder encoder;
+    void *development;        /* text */
+    xlm_examples *training_examples, *development_examples;
+    char **labels;
+    xlm_prediction *predictions; /* of the development examples */
+} tuning;
+
+bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code, int *language,
+                       GError **error)
+{
+    *language = name != NULL ? xlm_vocabulary_find_language(vocabulary, name) : -1;
+    if (*language >= 0 || (name == NULL && !needed))
+        return true;
+    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
+    if (name != NULL)
+        xlm_error_set(error, exit_code, "the model has no language \"%s\"; it has %s", name, known);
+    else
+        xlm_error_set(error, exit_code, "the model has language embeddings; say %s (one of %s)", how, known);
+    g_free(known);
+    return false;
+}
+
+/* ---- text ---- */
+
+/* Examples of files; the first are the training files, which have the labels. *text: NULL, or what was read. */
+static xlm_examples *make_examples(tuning *t, char *const *paths, const char *what, void **text, GError **error)
+{
+    void *read = t->task->read(&t->self, paths, error);
+    if (read == NULL)
+        return NULL;
+    xlm_task_state *state = t->self.state;
+    xlm_examples *examples = xlm_examples_new();
+    GString *description = g_string_new(NULL);
+    bool good = true;
+    if (t->labels == NULL) {
+        good = (t->labels = t->task->labels(&t->self, read, error)) != NULL;
+        state->labels = t->labels;
+        state->classes = good ? g_strv_length(t->labels) : 0;
+    }
+    good = good && t->task->encode(&t->self, read, &t->encoder, examples, description, error);
+    if (good)
+        xlm_log_info("%s: %s", what, description->str);
+    g_string_free(description, TRUE);
+    if (!good)
+        g_clear_pointer(&examples, xlm_examples_free);
+    if (good && text != NULL)
+        *text = read;
+    else
+        t->task->read_free(read);
+    return examples;
+}
+
+static bool open_model(tuning *t, GError **error)
+{
+    const xlm_tune_config *c = &t->job->config;
+    if ((t->loaded = xlm_checkpoint_load_header(c->model, error)) == NULL)
+        return false;
+    const xlm_model_config *model = &t->loaded->config;
+    if (c->length > model->positions)
+        return xlm_error_set(error, EX_CONFIG, "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
+                             c->length, c->model, model->positions);
+    t->encoder.length = c->length;
+    return xlm_task_language(t->loaded->vocabulary, c->language, model->language_embeddings, "language = NAME in [tune]", EX_CONFIG,
+                             &t->encoder.language, error) &&
+           (t->encoder.tokenizer = xlm_tokenizer_new(t->loaded->vocabulary, error)) != NULL;
+}
+
+static bool open_text(tuning *t, GError **error)
+{
+    const xlm_tune_config *c = &t->job->config;
+    t->training_examples = make_examples(t, c->training, "train", NULL, error);
+    if (t->training_examples == NULL)
+        return false;
+    t->development_examples = make_examples(t, c->development, "dev", &t->development, error);
+    if (t->development_examples == NULL)
+        return false;
+    char *labels = g_strjoinv(", ", t->labels);
+    xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
+    g_free(labels);
+    t->predictions = g_new(xlm_prediction, xlm_examples_predictions(t->development_examples, xlm_examples_count(t->development_examples)));
+    return true;
+}
+
+static void close_tuning(tuning *t)
+{
+    g_free(t->predictions);
+    if (t->development != NULL)
+        t->task->read_free(t->development);
+    xlm_examples_free(t->training_examples);
+    xlm_examples_free(t->development_examples);
+    g_strfreev(t->labels);
+    xlm_tokenizer_free(t->encoder.tokenizer);
+    xlm_checkpoint_free_model(t->loaded);
+}
+
+/* ---- the trainer's job ---- */
+
+/* Its texts and states belong to the tuning's job: only the arrays and names made here are freed. */
+static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objective *objective)
+{
+    const xlm_tune_config *c = &t->job->config;
+    const int64_t n = xlm_examples_count(t->training_examples), epoch = (n + c->batch - 1) / c->batch;
+    *stream = (xlm_job_stream){.name = (char *)"train"};
+    stream->config.batch = c->batch;
+    stream->config.length = xlm_examples_longest(t->training_examples);
+    /* Masks nothing; what is predicted counts in the estimate of memory. */
+    stream->config.mask = (double)xlm_examples_predictions(t->training_examples, n) / (double)xlm_examples_tokens(t->training_examples, n);
+    *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .weight = 1, .cls = &t->task->loss, .state = t->self.state};
+    xlm_job job = {.text = t->job->text, .model = t->loaded->config, .train = c->train, .streams = 1, .objectives = 1, .stream = stream,
+                   .objective = objective};
+    job.model.head = XLM_HEAD_NONE;
+    if (c->dropout >= 0)
+        job.model.dropout = job.model.attention_dropout = c->dropout;
+    job.train.steps = epoch * c->epochs;
+    job.train.optimiser.warmup = (int64_t)((double)job.train.steps * c->warmup + 0.5);
+    job.train.evaluate_every = job.train.checkpoint_every = c->evaluate_every > 0 ? c->evaluate_every : epoch;
+    return job;
+}
+
+static bool measure(void *data, xlm_trainer *trainer, GArray *measures, GError **error)
+{
+    const tuning *t = data;
+    const xlm_predictor predictor = {.comm = trainer->comm, .model = trainer->model, .tape = trainer->tape, .task = t->task, .loss = &trainer->loss[0]};
+    xlm_measure loss = {.name = "loss", .terms = xlm_examples_predictions(t->development_examples, xlm_examples_count(t->development_examples))};
+    if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss.value, error))
+        return false;
+    xlm_task_scores *scores = xlm_task_scores_new();
+    t->task->score(&t->self, t->development, t->predictions, scores);
+    g_array_append_vals(measures, scores->measures->data, scores->measures->len);
+    g_array_append_val(measures, loss);
+    xlm_task_scores_free(scores);
+    return true;
+}
+
+static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *options, bool *interrupted, GError **error)
+{
+    const xlm_tune_config *c = &t->job->config;
+    const xlm_checkpoint_task task = {
+        .name = (char *)t->task->loss.name, .language = c->language != NULL ? c->language : (char *)"", .length = c->length,
+        .options = t->job->task_options, .labels = t->labels,
+    };
+    const xlm_material material = {
+        .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary), .examples = t->training_examples, .task = &task,
+    };
+    const xlm_judge judge = {.measure = measure, .data = t, .split = "dev", .language = task.language};
+    xlm_job_stream stream;
+    xlm_job_objective objective;
+    const xlm_job job = make_job(t, &stream, &objective);
+    xlm_run_options all = *options;
+    all.start = c->model;
+    all.judge = &judge;
+    return xlm_run(comm, &job, &material, &all, interrupted, error);
+}
+
+bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error)
+{
+    tuning t = {.job = job, .task = job->task, .self = {.cls = &job->task->loss, .name = job->task->loss.name, .state = job->state}};
+    GError *failure = NULL;
+    bool good = open_model(&t, &failure) && open_text(&t, &failure);
+    good = xlm_comm_agree(comm, &failure);
+    if (good)
+        good = train(&t, comm, options, interrupted, error);
+    else
+        g_propagate_error(error, failure);
+    close_tuning(&t);
+    return good;
+}

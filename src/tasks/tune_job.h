@@ -1,0 +1,43 @@
+/* xlm-mpi: a fine-tuning job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sections: [tune] (below), and one [task NAME] with the task's options. */
+#ifndef XLM_TASKS_TUNE_JOB_H
+#define XLM_TASKS_TUNE_JOB_H
+
+#include <stdio.h>
+
+#include "tasks/task.h"
+
+/* Section [tune]. What the trainer takes as it is stands in `train` (steps, warmup, evaluate_every and checkpoint_every are worked out when the
+ * examples are there). */
+typedef struct xlm_tune_config {
+    xlm_train_config train; /* corpus: NULL */
+    char *model;            /* checkpoint that is started from */
+    char **training, **development; /* files */
+    char *language;         /* NULL: none in particular */
+    int64_t epochs, batch, length;
+    double warmup;          /* share of the steps */
+    double dropout;         /* negative: the model's */
+    int64_t evaluate_every; /* steps; 0: an epoch */
+} xlm_tune_config;
+
+typedef struct xlm_tune_job {
+    char *text; /* the effective job file, overrides applied */
+    xlm_tune_config config;
+    const xlm_task *task;
+    void *state;        /* the task's, options filled in */
+    char *task_options; /* the options as lines `key = value` */
+} xlm_tune_job;
+
+/* Read and check a job file with overrides (NULL-terminated or NULL). Not collective. EX_NOINPUT, EX_CONFIG, EX_USAGE as xlm_job_load. */
+xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error);
+void xlm_tune_job_free(xlm_tune_job *job);
+
+/* Every section and key with type, default, range and meaning. */
+void xlm_tune_job_print_help(FILE *out);
+
+/* The state of a task whose options stand in a text as task_options has them, with overrides "KEY=VALUE" (NULL: none); g_free after
+ * xlm_options_free. source: for messages. EX_DATAERR, EX_USAGE. */
+void *xlm_task_state_read(const xlm_task *task, const char *source, const char *options, char *const *overrides, GError **error);
+
+#endif

@@ -1,0 +1,243 @@
+/* xlm-mpi: xlm_eval, how well a fine-tuned model does its task. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "tasks/predict.h"
+#include "tasks/tune.h"
+#include "text/fields.h"
+#include "tools/program.h"
+#include "train/declaration.h"
+#include "train/ranks.h"
+
+static const xlm_program program = {
+    .name = "xlm_eval",
+    .arguments = "CHECKPOINT",
+    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in another",
+    .notes =
+        "Files are read as xlm_tune reads them. A tag that the training files did not have is an error.\n"
+        "\n"
+        "Told of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
+        "predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, as conlleval counts them, while O does not count for\n"
+        "the averages. The result does not depend on the number of ranks.\n"
+        "\n"
+        "Examples:\n"
+        "  xlm_eval pos/best --test en_ewt-ud-test.conllu.gz\n"
+        "  mpiexec -n 4 xlm_eval pos/best --test de_gsd-ud-test.conllu.gz --language de --predictions de.tsv --csv de.csv\n"
+        "\n",
+};
+
+static struct {
+    char **test, **overrides;
+    char *language, *predictions, *csv;
+    gint64 threads;
+} said;
+
+static const GOptionEntry options[] = {
+    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together", "FILE"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "of the files, as the model calls it (default: that of training)", "LANG"},
+    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file", "OUT.tsv"},
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the tables to this file too", "FILE"},
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads, "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    G_OPTION_ENTRY_NULL};
+
+typedef struct work {
+    xlm_loaded_model *loaded;
+    const xlm_task *task;
+    xlm_loss_setup setup;
+    xlm_loss self;
+    xlm_task_encoder encoder;
+    void *text;
+    xlm_examples *examples;
+} work;
+
+static bool read_options(int *argc, char ***argv, GError **error)
+{
+    GOptionContext *context = xlm_program_context(&program);
+    xlm_program_add(context, "Options", options);
+    const bool good = xlm_program_parse(&program, context, argc, argv, error);
+    g_option_context_free(context);
+    if (good && *argc != 2)
+        return xlm_error_set(error, EX_USAGE, "one checkpoint is needed; see xlm_eval --help");
+    if (good && said.test == NULL)
+        return xlm_error_set(error, EX_USAGE, "say what to score the model on: --test FILE");
+    if (good && said.threads < 0)
+        return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", said.threads);
+    return good;
+}
+
+/* The task of a checkpoint, its labels and options. */
+static bool open_task(work *w, const char *path, GError **error)
+{
+    const xlm_checkpoint_task *task = w->loaded->task;
+    if (task == NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s: is not fine-tuned; xlm_tune makes a model that can be scored of it", path);
+    if ((w->task = xlm_task_find(task->name, error)) == NULL) {
+        g_prefix_error(error, "%s: ", path);
+        (*error)->code = EX_DATAERR; /* it is the file that says so, not a job */
+        return false;
+    }
+    void *state = xlm_task_state_read(w->task, path, task->options, said.overrides, error);
+    if (state == NULL)
+        return false;
+    ((xlm_task_state *)state)->labels = task->labels;
+    ((xlm_task_state *)state)->classes = g_strv_length(task->labels);
+    w->setup = (xlm_loss_setup){.model = &w->loaded->config};
+    w->self = (xlm_loss){.cls = &w->task->loss, .name = w->task->loss.name, .state = state, .setup = &w->setup};
+    return true;
+}
+
+static bool open_text(work *w, GError **error)
+{
+    const xlm_checkpoint_task *task = w->loaded->task;
+    const char *language = said.language != NULL ? said.language : *task->language != '\0' ? task->language : NULL;
+    w->encoder.length = task->length;
+    if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE, &w->encoder.language, error) ||
+        (w->encoder.tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
+        (w->text = w->task->read(&w->self, said.test, error)) == NULL)
+        return false;
+    GString *description = g_string_new(NULL);
+    w->examples = xlm_examples_new();
+    const bool good = w->task->encode(&w->self, w->text, &w->encoder, w->examples, description, error);
+    if (good)
+        xlm_log_info("test: %s", description->str);
+    g_string_free(description, TRUE);
+    return good;
+}
+
+static bool open_work(work *w, const char *path, GError **error)
+{
+    if ((w->loaded = xlm_checkpoint_load_header(path, error)) == NULL || !open_task(w, path, error) || !open_text(w, error))
+        return false;
+    GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
+    xlm_declare(&w->self, w->loaded->parameters, kept);
+    g_array_unref(kept);
+    return xlm_checkpoint_load_values(path, w->loaded, error);
+}
+
+static void close_work(work *w)
+{
+    xlm_examples_free(w->examples);
+    if (w->text != NULL)
+        w->task->read_free(w->text);
+    xlm_tokenizer_free(w->encoder.tokenizer);
+    if (w->self.state != NULL && w->task->loss.options != NULL)
+        xlm_options_free(w->task->loss.options, w->self.state);
+    g_free(w->self.state);
+    xlm_checkpoint_free_model(w->loaded);
+}
+
+/* ---- results ---- */
+
+static void print(const xlm_task_scores *scores, double loss)
+{
+    const char *kind = NULL;
+    for (guint i = 0; i < scores->rows->len; i++) {
+        const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
+        if (g_strcmp0(kind, r->kind) != 0)
+            printf("%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1", "support", "predicted");
+        kind = r->kind;
+        printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name, 100 * xlm_task_precision(r),
+               100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
+    }
+    putchar('\n');
+    for (guint i = 0; i < scores->measures->len; i++) {
+        const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
+        printf("%-15s %8.2f%%\n", m->name, 100 * m->value);
+    }
+    printf("%-15s %9.4f\n", "loss", loss);
+}
+
+/* A name in a field of its own. */
+static void append_name(GString *text, const char *name)
+{
+    if (strpbrk(name, ",\"") == NULL) {
+        g_string_append(text, name);
+        return;
+    }
+    g_string_append_c(text, '"');
+    for (; *name != '\0'; name++) {
+        if (*name == '"')
+            g_string_append_c(text, '"');
+        g_string_append_c(text, *name);
+    }
+    g_string_append_c(text, '"');
+}
+
+static bool write_csv(const xlm_task_scores *scores, double loss, GError **error)
+{
+    GString *text = g_string_new("kind,name,precision,recall,f1,support,predicted,value\n");
+    for (guint i = 0; i < scores->rows->len; i++) {
+        const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
+        g_string_append_printf(text, "%s,", r->kind);
+        append_name(text, r->name);
+        g_string_append_printf(text, ",%.6f,%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\n", xlm_task_precision(r), xlm_task_recall(r),
+                               xlm_task_f1(r), r->gold, r->predicted);
+    }
+    for (guint i = 0; i < scores->measures->len; i++) {
+        const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
+        g_string_append_printf(text, "measure,%s,,,,%" G_GINT64_FORMAT ",,%.6f\n", m->name, m->terms, m->value);
+    }
+    g_string_append_printf(text, "measure,loss,,,,,,%.6f\n", loss);
+    return xlm_fields_write(said.csv, text, error);
+}
+
+/* By rank 0. */
+static bool tell(const work *w, const xlm_prediction *predictions, double loss, GError **error)
+{
+    xlm_task_scores *scores = xlm_task_scores_new();
+    w->task->score(&w->self, w->text, predictions, scores);
+    print(scores, loss);
+    bool good = fflush(stdout) == 0 || xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
+    if (good && said.csv != NULL)
+        good = write_csv(scores, loss, error);
+    if (good && said.predictions != NULL) {
+        GString *text = g_string_new(NULL);
+        w->task->print(&w->self, w->text, predictions, text);
+        good = xlm_fields_write(said.predictions, text, error);
+    }
+    xlm_task_scores_free(scores);
+    return good;
+}
+
+static bool evaluate(const xlm_comm *comm, work *w, GError **error)
+{
+    xlm_hardware hardware;
+    xlm_ranks_open_hardware(comm, (int)said.threads, &hardware);
+    xlm_prediction *predictions = g_new(xlm_prediction, xlm_examples_predictions(w->examples, xlm_examples_count(w->examples)));
+    xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
+    const xlm_predictor predictor = {.comm = comm, .model = w->loaded->model, .tape = tape, .task = w->task, .loss = &w->self};
+    double loss;
+    bool good = xlm_predict(&predictor, w->examples, predictions, &loss, error);
+    if (good) {
+        if (comm->rank == 0)
+            tell(w, predictions, loss, error);
+        good = xlm_comm_agree(comm, error);
+    }
+    xlm_tape_free(tape);
+    g_free(predictions);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    work w = {0};
+    const bool good = read_options(&argc, &argv, &error);
+    xlm_comm comm;
+    xlm_comm_open(&comm, program.name, &argc, &argv);
+    if (good)
+        open_work(&w, argv[1], &error);
+    if (xlm_comm_agree(&comm, &error))
+        evaluate(&comm, &w, &error);
+    close_work(&w);
+    g_strfreev(said.test);
+    g_strfreev(said.overrides);
+    g_free(said.language);
+    g_free(said.predictions);
+    g_free(said.csv);
+    return xlm_comm_close(&comm, error);
+}

@@ -1,0 +1,246 @@
+#!/usr/bin/env bash
+# xlm-mpi: fine-tuning and scoring: the same on any number of ranks and after a stop, learned, and what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+xlm_train job.conf --set train.steps=40 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
+
+# phrases FILE: token<tab>tag, a noun and the adjectives before it (behind it, where sentences are turned round) being a span NP.
+phrases() {
+    awk '{ inside = 0
+        for (i = 1; i <= NF; i++) {
+            w = $i; gsub(/y/, "", w)
+            if (w ~ /^(sees|finds|fnds|opens|likes|paints|follows|\.)$/) { print $i "\tO"; inside = 0 }
+            else { print $i "\t" (inside ? "I-NP" : "B-NP"); inside = 1 }
+        }
+        print "" }' "$1"
+}
+# conllu FILE: a file of pairs as CoNLL-U, the tag in MISC, with lines that are to be passed over.
+conllu() {
+    awk -F '\t' 'NF == 0 { n = 0; print "1.1\tnothing\t_\tX\tX\t_\t_\t_\t_\tNP=O"; print ""; next }
+        !n { print "# a sentence"; print "1-2\tboth\t_\t_\t_\t_\t_\t_\t_\t_" }
+        { printf "%d\t%s\t_\t%s\tN\t_\t_\t_\t_\t%s\n", ++n, $1, $1 == "." ? "PUNCT" : $2 == "O" ? "VERB" : "NOUN", $2 == "O" ? "SpaceAfter=No" : "X=1|NP=" $2 }' "$1"
+}
+head -n 400 text.en >train.en
+tail -n 200 text.en | head -n 100 >dev.en
+tail -n 100 text.en >test.en
+for part in train dev test; do phrases $part.en >$part.tsv; done
+tail -n 100 text.xx >test.xx
+phrases test.xx >xx.tsv
+
+cat >tune.conf <<'JOB'
+[tune]
+model = out/latest
+train = train.tsv
+dev = dev.tsv
+language = en
+output = tag
+epochs = 4
+batch = 16
+length = 24
+learning_rate = 6e-3
+
+[task tagging]
+JOB
+steps=100 # 400 / 16 · 4
+
+# tune RANKS OUTPUT [OPTION...]
+tune() {
+    local n=$1 output=$2
+    shift 2
+    ranks "$n" xlm_tune tune.conf --set "tune.output=$output" "$@"
+}
+# all FILE: of every number in the parameters and moments, the head's among them.
+all() { { digest "$1"; h5dump -g /objectives "$1" | sed 1d; } | cksum; }
+# same A B: of two runs.
+same() {
+    cmp <(rows "$1") <(rows "$2") || fail "metrics of $1 and $2 are not the same bits"
+    for link in latest best; do
+        [ "$(readlink "$1/$link")" = "$(readlink "$2/$link")" ] || fail "$link of $1 is $(readlink "$1/$link"), of $2 $(readlink "$2/$link")"
+        [ "$(all "$1/$link")" = "$(all "$2/$link")" ] || fail "parameters of $1/$link and $2/$link are not the same bits"
+    done
+}
+# score FILE MEASURE: of the table that xlm_eval --csv wrote.
+score() { awk -F, -v measure="$2" '$1 == "measure" && $2 == measure { print $8 }' "$1"; }
+# dev DIR MEASURE: "step value" of each look at the development set.
+dev() { awk -F, -v measure="$2" '$2 == "dev" && $3 == measure { print $1, $13 }' "$1/metrics.csv"; }
+
+# ---- ranks, stops ----
+for n in 1 2 4; do
+    tune $n tag-$n --set tune.evaluate_every=10 --set tune.keep=2 >tag-$n.log 2>&1 || fail "$n ranks: $(tail -n 3 tag-$n.log)"
+    [ "$(losses tag-$n | wc -l)" -eq $steps ] || fail "$n ranks: $(losses tag-$n | wc -l) steps instead of $steps"
+    same tag-1 tag-$n
+done
+tune 1 other --set tune.seed=2 --set tune.epochs=1 >other.log 2>&1 || fail "$(tail -n 3 other.log)"
+cmp -s <(losses tag-1 | head -n 5) <(losses other | head -n 5) && fail "another seed gives the same losses"
+
+# The best is the first of the highest scores, is named, and stays beside the two newest.
+best=$(dev tag-1 span_f1 | sort -s -k2,2gr | head -n 1)
+[ "$(dev tag-1 span_f1 | wc -l)" -eq 10 ] || fail "looks at dev: $(dev tag-1 span_f1)"
+[ "$(readlink tag-1/best)" = "$(checkpoint "${best% *}")" ] || fail "best points at $(readlink tag-1/best), it is $best"
+grep -q "best on dev: .* at step ${best% *}, tag-1/best" tag-1.log || fail "the log does not name the best: $(grep best tag-1.log)"
+for kept in 90 100 "${best% *}"; do checkpoint "$kept"; echo; done | sort -u | cmp - <(cd tag-1 && ls checkpoint-*) || fail "kept: $(ls tag-1), best $best"
+
+# Stopped by a signal, twice, and resumed on other numbers of ranks.
+start 2 xlm_tune tune.conf --set tune.output=stopped --set tune.evaluate_every=10 --set tune.keep=2 >stopped.log 2>&1
+until_true has_steps stopped 20
+kill -USR1 "$launcher"
+ended
+[ "$code" -eq 75 ] || [ "$code" -eq 0 ] || fail "stopped: exit code $code: $(tail -n 3 stopped.log)"
+tune 1 stopped --set tune.evaluate_every=10 --set tune.keep=2 >>stopped.log 2>&1 || fail "$(tail -n 3 stopped.log)"
+same tag-1 stopped
+# From a checkpoint in the middle, the later ones gone.
+tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20 >whole.log 2>&1 || fail "$(tail -n 3 whole.log)"
+same tag-1 whole
+for n in 1 2; do
+    cp -r whole from-$n
+    rm from-$n/"$(checkpoint 100)" from-$n/"$(checkpoint 90)" from-$n/"$(checkpoint 80)" from-$n/"$(checkpoint 70)"
+    tune $n from-$n --set tune.evaluate_every=10 --set tune.keep=20 >from-$n.log 2>&1 || fail "$(tail -n 3 from-$n.log)"
+    grep -q 'resumed from .* at step 60' from-$n.log || fail "$(head from-$n.log)"
+    same whole from-$n
+done
+tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20 >again.log 2>&1 && grep -q 'nothing to do' again.log && grep -q 'best on dev' again.log ||
+    fail "a finished run: $(cat again.log)"
+tune 1 whole --resume never --set tune.epochs=1 >never.log 2>&1 || fail "$(tail -n 3 never.log)"
+[ -e "whole/previous-1/best" ] && [ "$(readlink whole/best)" = "$(checkpoint 25)" ] || fail "never: $(ls -lR whole)"
+
+# ---- what it starts from, and has ----
+tune 1 still --set tune.learning_rate=0 --set tune.epochs=1 >still.log 2>&1 || fail "$(tail -n 3 still.log)"
+for path in /model/embeddings /model/encoder /vocabulary /languages; do
+    cmp <(h5dump -g $path out/latest 2>/dev/null | sed 1d) <(h5dump -g $path still/latest 2>/dev/null | sed 1d) || fail "$path is not that of the model"
+done
+h5dump -n tag-1/best >contents.txt
+grep -q lm_head contents.txt && fail "the head for words went along"
+for path in /objectives/tagging/weight /objectives/tagging/bias /optimiser/first_moment/objectives/tagging/weight /task/labels /task/best; do
+    grep -q " $path$" contents.txt || fail "there is no $path: $(cat contents.txt)"
+done
+h5dump -d /task/labels tag-1/best | grep -q '"B-NP", "I-NP", "O"' || fail "labels: $(h5dump -d /task/labels tag-1/best)"
+
+# ---- scores ----
+# evaluate NAME RANKS OPTION...: tables into NAME.out and NAME.csv, predictions into NAME.said.
+evaluate() {
+    local name=$1 n=$2
+    shift 2
+    ranks "$n" xlm_eval tag-1/best --csv "$name.csv" --predictions "$name.said" "$@" >"$name.out" 2>"$name.log" || fail "$name: $(cat "$name.log")"
+}
+evaluate dev-1 1 --test dev.tsv
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d * d < 1e-11) }' || fail "$3: $1 and $2"; }
+near "$(score dev-1.csv span_f1)" "${best#* }" "xlm_eval on dev is not what xlm_tune saw"
+near "$(score dev-1.csv loss)" "$(dev tag-1 loss | awk -v step="${best% *}" '$1 == step { print $2 }')" "loss on dev"
+for n in 2 4; do
+    evaluate dev-$n $n --test dev.tsv
+    cmp dev-1.out dev-$n.out && cmp dev-1.csv dev-$n.csv && cmp dev-1.said dev-$n.said || fail "$n ranks give another result"
+done
+evaluate test 1 --test test.tsv
+cmp test.tsv <(cut -f1,2 test.said) || fail "tokens and gold of the predictions are not those of the file"
+# By hand from the predictions: accuracy, macro F1 without O, spans (from B- on, as far as I- of the type goes on).
+by_hand() {
+    awk -F '\t' '
+        function spans(tag, found,    k, open, id) {
+            for (k = 1; k <= n + 1; k++) {
+                if (open && (k > n || tag[k] !~ /^I-/)) { found[open ":" k - 1]; open = 0 }
+                if (k <= n && (tag[k] ~ /^B-/ || (tag[k] ~ /^I-/ && !open))) open = k
+            }
+        }
+        function finish(    id) {
+            split("", a); split("", b); spans(gold, a); spans(said, b)
+            for (id in a) { golds++; if (id in b) both++ }
+            for (id in b) saids++
+            n = 0
+        }
+        NF == 0 { if (n) finish(); next }
+        { gold[++n] = $2; said[n] = $3; words++; right += $2 == $3; g[$2]++; p[$3]++; if ($2 == $3) r[$2]++; tags[$2]; tags[$3] }
+        END {
+            if (n) finish()
+            for (t in tags) if (t != "O") { sum += 2 * r[t] / (g[t] + p[t]); k++ }
+            printf "%.6f %.6f %.6f\n", right / words, sum / k, 2 * both / (golds + saids)
+        }' "$1"
+}
+agree() { [ "$(by_hand "$1.said")" = "$(score "$1.csv" accuracy) $(score "$1.csv" macro_f1) $(score "$1.csv" span_f1)" ] ||
+    fail "$1: $(grep ^measure "$1.csv"), by hand $(by_hand "$1.said")"; }
+agree test
+# It is learned, and does less well in a language of other words and order; but for the lines there it is the same.
+evaluate xx 2 --test xx.tsv --language xx
+agree xx
+awk -v learned="$(score test.csv span_f1)" -v other="$(score xx.csv span_f1)" 'BEGIN { exit !(learned > 0.97 && other < 0.8) }' ||
+    fail "span F1 $(score test.csv span_f1), zero-shot $(score xx.csv span_f1)"
+evaluate both 1 --test test.tsv --test dev.tsv
+cmp <(cat test.tsv dev.tsv) <(cut -f1,2 both.said) || fail "two files"
+
+# CoNLL-U says the same, compressed too.
+conllu test.tsv | gzip >test.conllu.gz
+evaluate conllu 1 --test test.conllu.gz --set column=NP
+cmp test.out conllu.out && cmp test.said conllu.said || fail "CoNLL-U gives another result: $(cat conllu.log conllu.out)"
+conllu train.tsv >train.conllu
+conllu dev.tsv >dev.conllu
+tune 2 upos --set tune.train=train.conllu --set tune.dev=dev.conllu --set tune.epochs=1 >upos.log 2>&1 || fail "$(tail -n 3 upos.log)"
+grep -q '^3 labels: NOUN, PUNCT, VERB$' upos.log && [ -n "$(dev upos accuracy)" ] && [ -z "$(dev upos span_f1)" ] || fail "upos: $(cat upos.log)"
+ranks 2 xlm_eval upos/best --test test.conllu.gz >upos.out 2>&1 || fail "$(cat upos.out)"
+awk '$1 == "accuracy" { exit !($2 + 0 > 97) }' upos.out || fail "parts of speech are not learned: $(cat upos.out)"
+
+# Examples that do not fit are cut, which the log tells.
+tune 1 short --set tune.length=6 --set tune.epochs=1 >short.log 2>&1 || fail "$(tail -n 3 short.log)"
+grep -q '^train: 400 sentences, .* cuts between words: [1-9]' short.log || fail "$(head -n 3 short.log)"
+
+# ---- what is wrong: told once, and nothing is written ----
+# wrong CODE PATTERN OPTION...
+wrong() {
+    local code=$1 pattern=$2
+    shift 2
+    expect "$code" "$pattern" ranks 2 xlm_tune tune.conf --set tune.output=wrong "$@"
+    [ "$(grep -c '^xlm_tune: ' expect.err)" -eq 1 ] || fail "not once: $(cat expect.err)"
+    [ ! -e wrong ] || { fail "something was written: $*"; rm -r wrong; }
+}
+sed '5s/.*/house\tB-VP/' dev.tsv >new.tsv
+wrong 65 'new.tsv:5: the tag "B-VP" (of "house") does not stand in the training text, which has B-NP, I-NP, O' --set tune.dev=new.tsv
+sed '3s/\t/ /' train.tsv >spaces.tsv
+wrong 65 'spaces.tsv:3: a line must have the form' --set tune.train=spaces.tsv
+cut -f1 train.tsv | sed '/./s/$/\tX/' >one.tsv
+wrong 65 'all words have the same tag' --set tune.train=one.tsv
+printf 'a\tO\n\xff\tB-NP\n' >latin.tsv
+wrong 65 'latin.tsv:2: .*not UTF-8' --set tune.train=latin.tsv
+: >empty.tsv
+wrong 65 'empty.tsv: there is no word' --set tune.dev=empty.tsv
+wrong 66 'none.tsv' --set tune.train=none.tsv
+wrong 66 'none.h5' --set tune.model=none.h5
+wrong 65 'corpus.h5' --set tune.model=corpus.h5
+head -c 20000 "out/$(readlink out/latest)" >cut.h5
+wrong 65 'cut.h5' --set tune.model=cut.h5
+wrong 78 'no language "zz"; it has en, xx' --set tune.language=zz
+wrong 78 'say language = NAME' --set tune.language=
+wrong 78 'the model of out/latest has 96 positions' --set tune.length=97
+wrong 78 'power of two' --set tune.granules=6
+wrong 65 'no word has NER=' --set tune.train=train.conllu --set "task tagging.column=NER"
+wrong 78 'choose_by = span_f1 is for BIO tags' --set tune.train=train.conllu --set "task tagging.choose_by=span_f1"
+wrong 64 'unknown key "epoch"; did you mean "epochs"' --set tune.epoch=3
+sed 's/task tagging/task taging/' tune.conf >task.conf
+expect 78 'task.conf:12: .*no task "taging"; did you mean "tagging"' xlm_tune task.conf
+sed '/^\[task/d' tune.conf >task.conf
+expect 78 'one section \[task NAME\]' xlm_tune task.conf
+expect 64 'one job file' xlm_tune
+# A run of other labels, or of xlm_train, is not gone on with.
+awk -F '\t' 'NF { print $1 "\t" ($2 == "O" ? "O" : "B-X") } !NF' train.tsv >labels.tsv
+expect 65 'does not fit the job: its labels are B-NP, I-NP, O; here B-X, O' tune 2 tag-2 --set tune.train=labels.tsv --set tune.dev=labels.tsv
+expect 65 'does not fit the job: it is not fine-tuned' tune 2 out
+expect 65 'does not fit the job' ranks 2 xlm_train job.conf --set train.output=tag-2 --set train.steps=200
+
+expect 64 'one checkpoint' xlm_eval
+expect 64 '--test FILE' xlm_eval tag-1/best
+expect 65 'out/latest: is not fine-tuned' ranks 2 xlm_eval out/latest --test dev.tsv
+expect 65 'new.tsv:5: the tag "B-VP"' ranks 2 xlm_eval tag-1/best --test new.tsv --csv none.csv --predictions none.out
+[ ! -e none.csv ] && [ ! -e none.out ] || fail "a table was written of a file with other tags"
+[ ! -s expect.out ] || fail "a table was printed of a file with other tags"
+expect 64 'no language "zz"' xlm_eval tag-1/best --test dev.tsv --language zz
+expect 64 'did you mean "column"' xlm_eval tag-1/best --test dev.tsv --set colum=upos
+expect 73 'no-such-directory' xlm_eval tag-1/best --test dev.tsv --csv no-such-directory/a.csv
+expect 65 'no head for words' xlm_fill tag-1/best --language en 'the <mask>'
+# A checkpoint of a task that this program does not know.
+if command -v python3 >/dev/null && python3 -c 'import h5py' 2>/dev/null; then
+    cp "tag-1/$(readlink tag-1/best)" other.h5
+    python3 -c 'import h5py; h5py.File("other.h5", "r+")["task"].attrs["name"] = "parsing"'
+    expect 65 'other.h5: there is no task "parsing"; it is one of "tagging"' xlm_eval other.h5 --test dev.tsv
+fi
+# As an objective on text without a head for words.
+expect 78 'no head for words; set head = bert' xlm_train job.conf --set model.head=none --set train.output=wrong
+finish

@@ -1,0 +1,174 @@
+/* xlm-mpi: labelled examples, and streams of them. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <glib.h>
+#include <string.h>
+
+#include "corpus/stream.h"
+
+enum { EXAMPLES = 11, BATCH = 4, LONGEST = 5 };
+
+/* Example i has the tokens 100 i, 100 i + 1, ..., 2 + i % 4 of them; the last is predicted, and in every third the first too. */
+static int32_t tokens_of(int32_t i) { return 2 + i % 4; }
+
+static xlm_examples *make_examples(void)
+{
+    xlm_examples *e = xlm_examples_new();
+    for (int32_t i = 0; i < EXAMPLES; i++) {
+        for (int32_t k = 0; k < tokens_of(i); k++) {
+            xlm_examples_add(e, 100 * i + k, i % 2, k > 1);
+            if ((k == 0 && i % 3 == 0) || k == tokens_of(i) - 1)
+                xlm_examples_predict(e, 10 * i + k);
+        }
+        xlm_examples_end(e);
+    }
+    return e;
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    xlm_examples *e = make_examples();
+    assert_int_equal(xlm_examples_count(e), EXAMPLES);
+    assert_int_equal(xlm_examples_tokens(e, EXAMPLES), 2 * EXAMPLES + 15); /* i % 4 over 0 … 10 sums up to 15 */
+    assert_int_equal(xlm_examples_tokens(e, 2), 2 + 3);
+    assert_int_equal(xlm_examples_longest(e), LONGEST);
+    assert_int_equal(xlm_examples_predictions(e, 0), 0);
+    assert_int_equal(xlm_examples_predictions(e, 1), 2);
+    assert_int_equal(xlm_examples_predictions(e, 3), 4);
+    assert_int_equal(xlm_examples_predictions(e, EXAMPLES), EXAMPLES + 4); /* 0, 3, 6, 9 have two */
+    xlm_examples_free(e);
+}
+
+static void check_row(const xlm_batch *b, int32_t s, int32_t i)
+{
+    const int32_t first = b->offsets[s], n = b->offsets[s + 1] - first;
+    assert_int_equal(n, tokens_of(i));
+    for (int32_t k = 0; k < n; k++) {
+        assert_int_equal(b->ids[first + k], 100 * i + k);
+        assert_int_equal(b->original[first + k], 100 * i + k);
+        assert_int_equal(b->positions[first + k], k);
+        assert_int_equal(b->languages[first + k], i % 2);
+        assert_int_equal(b->text_languages[first + k], i % 2);
+        assert_int_equal(b->types[first + k], k > 1);
+        assert_int_equal(b->keys[first + k].position, k);
+    }
+}
+
+static void test_batch(void **state)
+{
+    (void)state;
+    xlm_examples *e = make_examples();
+    xlm_arena *arena = xlm_arena_new();
+    xlm_batch b;
+    assert_true(xlm_examples_read(e, 3, (int64_t[]){9, 2, 9}, (uint32_t[]){7, 8, 70}, arena, &b, NULL));
+    assert_true(b.sequences == 3 && b.tokens == 3 + 4 + 3 && b.masked == 5);
+    check_row(&b, 0, 9);
+    check_row(&b, 1, 2);
+    check_row(&b, 2, 9);
+    static const int32_t rows[] = {0, 2, 6, 7, 9}, targets[] = {90, 92, 23, 90, 92};
+    assert_memory_equal(b.masked_rows, rows, sizeof rows);
+    assert_memory_equal(b.targets, targets, sizeof targets);
+    assert_true(b.keys[0].instance == 7 && b.keys[3].instance == 8 && b.keys[9].instance == 70);
+    assert_null(b.translations);
+    xlm_arena_free(arena);
+    xlm_examples_free(e);
+}
+
+static xlm_stream *open_stream(const xlm_examples *e, uint64_t seed)
+{
+    const xlm_stream_config config = {.batch = BATCH, .length = LONGEST};
+    xlm_stream *stream = xlm_stream_open_examples(e, "train", 3, &config, seed, NULL);
+    assert_non_null(stream);
+    return stream;
+}
+
+/* The examples of a step, read in pieces of `piece`. */
+static void read_step(xlm_stream *stream, int64_t step, int64_t piece, int32_t *found)
+{
+    xlm_arena *arena = xlm_arena_new();
+    for (int64_t first = 0; first < BATCH; first += piece) {
+        const int64_t n = MIN(piece, BATCH - first);
+        xlm_batch b;
+        assert_true(xlm_stream_read(stream, step, first, n, arena, &b, NULL));
+        assert_int_equal(b.sequences, n);
+        for (int32_t s = 0; s < b.sequences; s++) {
+            found[first + s] = b.ids[b.offsets[s]] / 100;
+            check_row(&b, s, found[first + s]);
+            assert_int_equal(b.keys[b.offsets[s]].instance, 3u << 24 | (uint32_t)(first + s));
+        }
+    }
+    xlm_arena_free(arena);
+}
+
+/* Each once an epoch, whatever the cuts, in another order for another epoch or seed. */
+static void test_epochs(void **state)
+{
+    (void)state;
+    xlm_examples *e = make_examples();
+    xlm_stream *stream = open_stream(e, 5), *other = open_stream(e, 6);
+    enum { STEPS = EXAMPLES * 3 }; /* BATCH · 3 epochs */
+    int32_t drawn[STEPS * BATCH], again[BATCH], order[STEPS * BATCH];
+    for (int64_t step = STEPS - 1; step >= 0; step--) {
+        read_step(stream, step, BATCH, drawn + step * BATCH);
+        read_step(other, step, BATCH, order + step * BATCH);
+        for (int64_t piece = 1; piece < BATCH; piece++) {
+            read_step(stream, step, piece, again);
+            assert_memory_equal(again, drawn + step * BATCH, sizeof again);
+        }
+    }
+    for (int epoch = 0; epoch < STEPS * BATCH / EXAMPLES; epoch++) {
+        bool seen[EXAMPLES] = {false};
+        for (int i = 0; i < EXAMPLES; i++) {
+            assert_false(seen[drawn[epoch * EXAMPLES + i]]);
+            seen[drawn[epoch * EXAMPLES + i]] = true;
+        }
+    }
+    assert_memory_not_equal(drawn, drawn + EXAMPLES, EXAMPLES * sizeof *drawn);
+    assert_memory_not_equal(drawn, order, EXAMPLES * sizeof *drawn);
+    xlm_stream_close(stream);
+    xlm_stream_close(other);
+    xlm_examples_free(e);
+}
+
+static void test_in_order(void **state)
+{
+    (void)state;
+    xlm_examples *e = make_examples();
+    xlm_stream *stream = open_stream(e, 5);
+    xlm_arena *arena = xlm_arena_new();
+    xlm_batch b;
+    assert_int_equal(xlm_stream_instances(stream), EXAMPLES);
+    assert_true(xlm_stream_read_in_order(stream, 6, 5, arena, &b, NULL));
+    for (int32_t s = 0; s < 5; s++)
+        check_row(&b, s, 6 + s);
+    char *description = xlm_stream_describe(stream);
+    assert_string_equal(description, "11 examples of 3.4 tokens");
+    g_free(description);
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    xlm_examples_free(e);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    xlm_examples *e = xlm_examples_new();
+    const xlm_stream_config config = {.batch = BATCH, .length = LONGEST};
+    GError *error = NULL;
+    assert_null(xlm_stream_open_examples(e, "train", 0, &config, 1, &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    g_error_free(error);
+    xlm_examples_free(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts), cmocka_unit_test(test_batch), cmocka_unit_test(test_epochs),
+        cmocka_unit_test(test_in_order), cmocka_unit_test(test_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* xlm-mpi: tagging: its readers, examples and measures against answers worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "tasks/tag_scores.h"
+#include "tasks/tagged_text.h"
+#include "tasks/tune_job.h"
+
+static char *directory;
+
+/* A file of that name and text; g_free. */
+static char *write_file(const char *name, const char *text)
+{
+    char *path = g_build_filename(directory, name, NULL);
+    assert_true(g_file_set_contents(path, text, -1, NULL));
+    return path;
+}
+
+/* ---- reading ---- */
+
+/* "line:word/tag ... | ..." of a file; or its error, from the name of the file on. g_free. */
+static char *read_back(const char *name, const char *text, const char *column)
+{
+    char *path = write_file(name, text);
+    xlm_tagged_text *t = xlm_tagged_text_new();
+    GError *error = NULL;
+    GString *out = g_string_new(NULL);
+    if (xlm_tagged_text_read(t, path, column, &error)) {
+        for (guint s = 0, i = 0; s < t->ends->len; s++) {
+            g_string_append(out, s > 0 ? "| " : "");
+            for (; i < g_array_index(t->ends, guint, s); i++) {
+                const xlm_tagged_word *w = &g_array_index(t->words, xlm_tagged_word, i);
+                assert_string_equal(w->path, path);
+                g_string_append_printf(out, "%d:%s/%s ", (int)w->line, w->word, w->tag);
+            }
+        }
+    } else {
+        assert_int_equal(error->code, EX_DATAERR);
+        assert_true(g_str_has_prefix(error->message, path));
+        g_string_append(out, error->message + strlen(directory) + 1);
+        g_error_free(error);
+    }
+    xlm_tagged_text_free(t);
+    g_free(path);
+    return g_string_free(out, FALSE);
+}
+
+static void reads(const char *name, const char *text, const char *column, const char *expected)
+{
+    char *got = read_back(name, text, column);
+    assert_string_equal(got, expected);
+    g_free(got);
+}
+
+static void refuses(const char *name, const char *text, const char *column, const char *part)
+{
+    char *got = read_back(name, text, column);
+    if (strstr(got, part) == NULL)
+        fail_msg("no '%s' in: %s", part, got);
+    g_free(got);
+}
+
+#define LINE(id, form, upos, xpos, feats, misc) id "\t" form "\tl\t" upos "\t" xpos "\t" feats "\t0\troot\t_\t" misc "\n"
+
+static const char conllu[] = "# text = zum Haus\n"
+    LINE("1-2", "zum", "_", "_", "_", "_")
+    LINE("1", "zu", "ADP", "APPR", "_", "SpaceAfter=No|NER=O")
+    LINE("2", "dem", "DET", "ART", "Case=Dat|Gender=Neut", "_")
+    LINE("2.1", "leer", "X", "X", "_", "_")
+    "\n\n# next\n"
+    LINE("1", "New York", "PROPN", "NE", "Case=Nom", "NER=B-LOC")
+    LINE("2", "#", "SYM", "$(", "_", "XNER=I-LOC|NER=I-LOC");
+
+static void test_conllu(void **state)
+{
+    (void)state;
+    reads("a.conllu", conllu, "upos", "3:zu/ADP 4:dem/DET | 9:New York/PROPN 10:#/SYM ");
+    reads("a.conllu", conllu, "xpos", "3:zu/APPR 4:dem/ART | 9:New York/NE 10:#/$( ");
+    reads("a.conllu", conllu, "NER", "3:zu/O 4:dem/O | 9:New York/B-LOC 10:#/I-LOC ");
+    reads("a.conllu", conllu, "Case", "3:zu/O 4:dem/Dat | 9:New York/Nom 10:#/O ");
+    refuses("a.conllu", conllu, "Nothing", "a.conllu: no word has Nothing=...");
+    refuses("a.conllu", LINE("1", "a", "_", "X", "_", "_"), "upos", "a.conllu:1: \"a\" has no upos");
+    refuses("a.conllu", "\n" LINE("x", "a", "A", "X", "_", "_"), "upos", "a.conllu:2: \"x\" is no number");
+    refuses("a.conllu", LINE("1-", "a", "A", "X", "_", "_"), "upos", "a.conllu:1: \"1-\" is no number");
+    refuses("a.conllu", "1\ta\tA\n", "upos", "a.conllu:1: a line of CoNLL-U has 10 columns between tabs, this one has 3");
+    refuses("a.conllu", LINE("1", "a", "A", "X", "_", "NER="), "NER", "a.conllu:1: NER has no value");
+    refuses("a.conllu", "# nothing\n\n", "upos", "a.conllu: there is no word");
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    reads("a.tsv", "a\tX\n#\tY\n\n\nb c\tX\r\n\r\nd\tZ", "upos", "1:a/X 2:#/Y | 5:b c/X | 7:d/Z ");
+    refuses("a.tsv", "a\tX\nb X\n", "upos", "a.tsv:2: a line must have the form `token<tab>tag`");
+    refuses("a.tsv", "a\tX\tY\n", "upos", "a.tsv:1: a line must");
+    refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
+    refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos", "a.tsv:1: a line must have the form `token<tab>tag`, or be empty behind a sentence; a "
+            "CoNLL-U file should be named .conllu");
+    refuses("a.tsv", "a\tX\n\xc3\tX\n", "upos", "a.tsv:2: byte 1: not UTF-8 (0xc3)");
+    refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
+}
+
+/* ---- measures ---- */
+
+static double measure_of(const xlm_task_scores *scores, const char *name)
+{
+    for (guint i = 0; i < scores->measures->len; i++)
+        if (strcmp(g_array_index(scores->measures, xlm_measure, i).name, name) == 0)
+            return g_array_index(scores->measures, xlm_measure, i).value;
+    return NAN;
+}
+
+static void has_row(const xlm_task_scores *scores, const char *kind, const char *name, int gold, int predicted, int right)
+{
+    for (guint i = 0; i < scores->rows->len; i++) {
+        const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
+        if (strcmp(r->kind, kind) != 0 || strcmp(r->name, name) != 0)
+            continue;
+        if (r->gold != gold || r->predicted != predicted || r->right != right)
+            fail_msg("%s %s: %d %d %d", kind, name, (int)r->gold, (int)r->predicted, (int)r->right);
+        return;
+    }
+    fail_msg("no row %s %s", kind, name);
+}
+
+static void near(double got, double expected)
+{
+    if (!(fabs(got - expected) < 1e-12))
+        fail_msg("%.15g instead of %.15g", got, expected);
+}
+
+enum { B_LOC, B_PER, I_LOC, I_PER, O };
+static char *bio[] = {(char *)"B-LOC", (char *)"B-PER", (char *)"I-LOC", (char *)"I-PER", (char *)"O", NULL};
+
+static void test_spans(void **state)
+{
+    (void)state;
+    /* Five sentences. Spans of gold: PER 0-2, LOC 3-4 | PER 0-2, PER 2-3, LOC 4-5 (an I- behind O begins one) | LOC 0-1, PER 1-2 (of another
+     * type) | LOC | LOC (not across sentences): 9. Predicted: both | PER 0-3, LOC 4-5 | LOC 0-2 | LOC | LOC: 7, of which 2, 1, 0, 1, 1 are right. */
+    static const int32_t gold[] = {B_PER, I_PER, O, B_LOC, I_PER, I_PER, B_PER, O, I_LOC, B_LOC, I_PER, B_LOC, I_LOC};
+    static const int32_t said[] = {B_PER, I_PER, O, B_LOC, B_PER, I_PER, I_PER, O, I_LOC, B_LOC, I_LOC, B_LOC, I_LOC};
+    static const uint32_t ends[] = {4, 9, 11, 12, 13};
+    const xlm_tag_pairs pairs = {.words = 13, .sentences = 5, .gold = gold, .predicted = said, .ends = ends, .labels = bio, .classes = 5};
+    xlm_task_scores *s = xlm_task_scores_new();
+    xlm_tag_scores(&pairs, s);
+    near(measure_of(s, "span_f1"), 2.0 * 5 / (9 + 7));
+    has_row(s, "span", "PER", 4, 2, 1);
+    has_row(s, "span", "LOC", 5, 5, 4);
+    has_row(s, "span", "all", 9, 7, 5);
+    near(measure_of(s, "accuracy"), 10.0 / 13);
+    near(measure_of(s, "micro_f1"), 8.0 / 11); /* without O */
+    near(measure_of(s, "macro_f1"), (1.0 / 2 + 4.0 / 7 + 1 + 4.0 / 5) / 4);
+    has_row(s, "tag", "I-PER", 4, 3, 2);
+    has_row(s, "tag", "O", 2, 2, 2);
+    xlm_task_scores_free(s);
+}
+
+/* No span on either side, and all right. */
+static void test_no_spans(void **state)
+{
+    (void)state;
+    static const int32_t gold[] = {O, O};
+    static const uint32_t ends[] = {2};
+    const xlm_tag_pairs pairs = {.words = 2, .sentences = 1, .gold = gold, .predicted = gold, .ends = ends, .labels = bio, .classes = 5};
+    xlm_task_scores *s = xlm_task_scores_new();
+    xlm_tag_scores(&pairs, s);
+    near(measure_of(s, "span_f1"), 0);
+    near(measure_of(s, "accuracy"), 1);
+    near(measure_of(s, "macro_f1"), 0);
+    assert_int_equal(s->rows->len, 1); /* O alone */
+    xlm_task_scores_free(s);
+}
+
+static void test_tags(void **state)
+{
+    (void)state;
+    static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", (char *)"D", NULL};
+    /* A: 3 gold, 2 said, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but said once below. */
+    static const int32_t gold[] = {0, 0, 0, 1, 2}, said[] = {0, 0, 1, 1, 3};
+    static const uint32_t ends[] = {5};
+    const xlm_tag_pairs pairs = {.words = 5, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels, .classes = 4};
+    xlm_task_scores *s = xlm_task_scores_new();
+    xlm_tag_scores(&pairs, s);
+    near(measure_of(s, "accuracy"), 3.0 / 5);
+    near(measure_of(s, "micro_f1"), 3.0 / 5);
+    near(measure_of(s, "macro_f1"), (4.0 / 5 + 2.0 / 3) / 4);
+    assert_true(isnan(measure_of(s, "span_f1")));
+    assert_int_equal(s->rows->len, 4);
+    has_row(s, "tag", "D", 0, 1, 0);
+    xlm_task_scores_free(s);
+    static const int32_t never[] = {0, 0, 1, 1, 0};
+    const xlm_tag_pairs fewer = {.words = 5, .sentences = 1, .gold = gold, .predicted = never, .ends = ends, .labels = labels, .classes = 4};
+    s = xlm_task_scores_new();
+    xlm_tag_scores(&fewer, s);
+    near(measure_of(s, "macro_f1"), (4.0 / 6 + 2.0 / 3 + 0) / 3);
+    assert_int_equal(s->rows->len, 3);
+    xlm_task_scores_free(s);
+}
+
+static void test_bio(void **state)
+{
+    (void)state;
+    assert_true(xlm_tags_are_bio(bio));
+    assert_false(xlm_tags_are_bio((char *[]){(char *)"O", NULL}));
+    assert_false(xlm_tags_are_bio((char *[]){(char *)"B-PER", (char *)"NOUN", NULL}));
+    assert_false(xlm_tags_are_bio((char *[]){(char *)"O", (char *)"I", NULL}));
+}
+
+/* ---- examples ---- */
+
+static xlm_vocabulary *make_vocabulary(void)
+{
+    static const char *const names[] = {"en", "de"}, *const subwords[] = {"a", "b@@", "b", "c"};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .lowercase = true, .languages = 2, .language_names = names};
+    static const char codes[] = "x y 1\n";
+    xlm_word_counts *words = xlm_word_counts_new();
+    for (int i = 0; i < 4; i++)
+        xlm_word_counts_add(words, subwords[i], strlen(subwords[i]), 10 - i); /* ids 5, 6, 7, 8 */
+    xlm_vocabulary *v = xlm_vocabulary_new(words, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, NULL);
+    assert_non_null(v);
+    xlm_word_counts_free(words);
+    return v;
+}
+
+/* "(id id*target ...)" of every example, * at what is predicted. g_free. */
+static char *show(const xlm_examples *e)
+{
+    GString *out = g_string_new(NULL);
+    xlm_arena *arena = xlm_arena_new();
+    for (int64_t i = 0; i < xlm_examples_count(e); i++) {
+        const uint32_t instance = 0;
+        xlm_batch b;
+        assert_true(xlm_examples_read(e, 1, &i, &instance, arena, &b, NULL));
+        g_string_append(out, "(");
+        for (int32_t k = 0, m = 0; k < b.tokens; k++) {
+            assert_int_equal(b.languages[k], 1);
+            g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.ids[k]);
+            if (m < b.masked && b.masked_rows[m] == k)
+                g_string_append_printf(out, "*%d", b.targets[m++]);
+        }
+        g_string_append(out, ")");
+    }
+    xlm_arena_free(arena);
+    return g_string_free(out, FALSE);
+}
+
+static void test_examples(void **state)
+{
+    (void)state;
+    const xlm_task *task = xlm_task_find("tagging", NULL);
+    assert_non_null(task);
+    xlm_task_state *of = xlm_task_state_read(task, "test", "column = upos\n", NULL, NULL);
+    const xlm_loss self = {.cls = &task->loss, .name = "tagging", .state = of};
+    xlm_vocabulary *v = make_vocabulary();
+    GError *error = NULL;
+    const xlm_task_encoder encoder = {.tokenizer = xlm_tokenizer_new(v, NULL), .language = 1, .length = 8};
+    /* Words of one, two and three subwords, one of capitals, one of nothing but a soft hyphen, one unknown; a sentence that fits, one that is
+     * cut in two, and a word of more subwords than an example holds. */
+    char *paths[] = {write_file("a.tsv", "a\tX\nBC\tY\n\xC2\xAD\tZ\nz\tX\n\nbbc\tX\nbbc\tY\na\tZ\n\nbbbbbbbbc\tY\na\tX\n"), NULL};
+    void *text = task->read(&self, paths, NULL);
+    assert_non_null(text);
+    char **labels = task->labels(&self, text, NULL);
+    assert_true(g_strv_equal((const char *const *)labels, (const char *const[]){"X", "Y", "Z", NULL}));
+    of->labels = labels;
+    of->classes = 3;
+    xlm_examples *e = xlm_examples_new();
+    GString *description = g_string_new(NULL);
+    assert_true(task->encode(&self, text, &encoder, e, description, &error));
+    char *got = show(e);
+    assert_string_equal(got, "(0 5*0 6*1 8 3*2 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*2 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
+    assert_string_equal(description->str, "3 sentences, 9 words, 29 tokens; cuts between words: 2; words longer than an example, read in part: 1; "
+                        "words without a subword, read as <unk>: 1");
+    assert_int_equal(xlm_examples_longest(e), 8);
+
+    /* What is printed, and scored: predictions in the order of words. */
+    const xlm_prediction predictions[9] = {{0, 1}, {0, 1}, {2, 1}, {0, 1}, {0, 1}, {1, 1}, {2, 1}, {1, 1}, {1, 1}};
+    GString *out = g_string_new(NULL);
+    task->print(&self, text, predictions, out);
+    assert_string_equal(out->str, "a\tX\tX\nBC\tY\tX\n\xC2\xAD\tZ\tZ\nz\tX\tX\n\nbbc\tX\tX\nbbc\tY\tY\na\tZ\tZ\n\nbbbbbbbbc\tY\tY\na\tX\tY\n\n");
+    xlm_task_scores *scores = xlm_task_scores_new();
+    task->score(&self, text, predictions, scores);
+    assert_string_equal(g_array_index(scores->measures, xlm_measure, 0).name, "accuracy");
+    near(g_array_index(scores->measures, xlm_measure, 0).value, 7.0 / 9);
+    xlm_task_scores_free(scores);
+
+    /* A tag that is no label is told, with its place. */
+    of->labels = (char *[]){(char *)"X", (char *)"Y", NULL};
+    of->classes = 2;
+    assert_false(task->encode(&self, text, &encoder, e, description, &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    assert_non_null(strstr(error->message, "a.tsv:3: the tag \"Z\" (of \"\xC2\xAD\") does not stand in the training text, which has X, Y;"));
+    g_clear_error(&error);
+
+    g_string_free(out, TRUE);
+    g_string_free(description, TRUE);
+    g_free(got);
+    xlm_examples_free(e);
+    g_strfreev(labels);
+    task->read_free(text);
+    g_free(paths[0]);
+    xlm_tokenizer_free(encoder.tokenizer);
+    xlm_vocabulary_free(v);
+    xlm_options_free(task->loss.options, of);
+    g_free(of);
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    directory = g_dir_make_tmp("tagging-XXXXXX", NULL);
+    return directory == NULL;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    for (const char *name; (name = g_dir_read_name(folder)) != NULL;) {
+        char *path = g_build_filename(directory, name, NULL);
+        g_unlink(path);
+        g_free(path);
+    }
+    g_dir_close(folder);
+    g_rmdir(directory);
+    g_free(directory);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conllu),   cmocka_unit_test(test_pairs), cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
+        cmocka_unit_test(test_tags),     cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

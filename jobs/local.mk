@@ -3,6 +3,7 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/align-mlm.conf \
 	jobs/align-mlm/dict-mlm.conf \
 	jobs/align-mlm/mlm.conf \
+	jobs/align-mlm/small/pos.conf \
 	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
 	jobs/roberta-8.conf \
@@ -13,6 +14,8 @@ EXTRA_DIST += \
 # Finds the programs on the path.
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
 dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora
+align_mlm_smalldir = $(align_mlmdir)/small
+dist_align_mlm_small_SCRIPTS = jobs/align-mlm/small/study
 
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora
@@ -30,3 +33,9 @@ jobs/corpora/libreoffice-help: $(srcdir)/jobs/corpora/libreoffice-help.in Makefi
 demo: all
 	@XLM_SOURCE='$(abs_top_srcdir)' XLM_BUILD='$(abs_top_builddir)' CORPUS='$(CORPUS)' \
 	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' $(BASH) $(srcdir)/jobs/demo/demo
+
+# UD=DIR: the treebank; TEXT=FILE: other text than the help pages. Works in the folder study.
+.PHONY: study
+study: all
+	@PATH='$(abs_top_builddir)':"$$PATH" XLM_PLUGIN_PATH='$(abs_top_builddir)/src/losses/.libs' \
+	XLM_FETCH='$(abs_top_builddir)/jobs/corpora/libreoffice-help' $(BASH) $(srcdir)/jobs/align-mlm/small/study study '$(UD)' $(TEXT)

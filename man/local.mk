@@ -6,6 +6,7 @@ man_pages = \
 	man/xlm_eval.1 \
 	man/xlm_fill.1 \
 	man/xlm_prep.1 \
+	man/xlm_spearman.1 \
 	man/xlm_train.1 \
 	man/xlm_tune.1
 if MAN_PAGES
@@ -21,6 +22,8 @@ man/xlm_embed.1: $(srcdir)/src/tools/xlm_embed.c | xlm_embed$(EXEEXT)
 man/xlm_eval.1: $(srcdir)/src/tools/xlm_eval.c | xlm_eval$(EXEEXT)
 	$(write_page)
 man/xlm_fill.1: $(srcdir)/src/tools/xlm_fill.c | xlm_fill$(EXEEXT)
+	$(write_page)
+man/xlm_spearman.1: $(srcdir)/src/tools/xlm_spearman.c | xlm_spearman$(EXEEXT)
 	$(write_page)
 man/xlm_prep.1: $(srcdir)/src/tools/xlm_prep.c | xlm_prep$(EXEEXT)
 	$(write_page)

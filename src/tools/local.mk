@@ -5,12 +5,12 @@ bin_PROGRAMS += \
 	xlm_eval \
 	xlm_fill \
 	xlm_prep \
+	xlm_spearman \
 	xlm_train \
 	xlm_tune
-# Called by jobs.
+# Called by jobs/corpora.
 pkglibexec_PROGRAMS += \
-	xlm_pair_html \
-	xlm_spearman
+	xlm_pair_html
 
 program_sources = src/tools/program.c src/tools/program.h
 program_libraries = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)

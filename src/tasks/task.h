@@ -64,7 +64,8 @@ typedef struct xlm_task {
     /* What stands in the files, one after another; for read_free. EX_NOINPUT, EX_DATAERR with file and line. */
     void *(*read)(const xlm_loss *self, char *const *paths, GError **error);
     void (*read_free)(void *text);
-    /* The classes of a text, sorted, NULL-terminated (g_strfreev). EX_DATAERR when there is nothing to learn. */
+    /* The classes of a text, sorted, NULL-terminated (g_strfreev); none where targets are not classes. EX_DATAERR when there is
+     * nothing to learn. */
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
     /* Append the examples of a text. description: one line for the log is appended, what was read, cut and replaced. EX_DATAERR
      * for a class that is not a label, with file and line and the labels there are; EX_CONFIG for options that do not fit the

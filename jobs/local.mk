@@ -1,10 +1,18 @@
 # Jobs: scripts that fetch text, job files, and the demonstration. Installed as they lie here.
 nobase_dist_pkgdata_DATA = \
+	jobs/align-mlm/align-mlm.conf \
+	jobs/align-mlm/dict-mlm.conf \
+	jobs/align-mlm/mlm.conf \
+	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
 	jobs/roberta-8.conf \
 	jobs/xlm-r-base.conf
 EXTRA_DIST += \
 	jobs/demo/demo
+
+# Finds the programs on the path.
+align_mlmdir = $(pkgdatadir)/jobs/align-mlm
+dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora
 
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora

@@ -3,7 +3,7 @@ lib_LTLIBRARIES += libxlm.la
 libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_sources) $(nn_sources) $(text_sources) \
 	$(corpus_sources) $(lexicon_sources) $(train_sources) $(tasks_sources)
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(LIBXML_LIBS) \
-	$(ZLIB_LIBS)
+	$(ZLIB_LIBS) $(GSL_LIBS)
 libxlm_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^xlm_'
 
 # The numeric floors and the objectives in double precision, for gradient checks against central differences. No MPI.

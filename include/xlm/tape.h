@@ -62,6 +62,14 @@ xlm_var *xlm_dropout(xlm_tape *tape, xlm_var *x, double p);
 
 xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b);
 
+/* The end of a transformer's sublayer ("add & norm"): y = LayerNorm(x + dropout(z + b)), as
+ *     xlm_layer_norm(xlm_add(x, xlm_dropout(z + b, p)), gamma, beta, epsilon)
+ * with the same draws.  x, z: n x d, gamma, beta: 1 x d, bias: 1 x d or NULL. y: n x d. A linear layer that makes z is called
+ * without its bias, which costs nothing here. When z is the result of xlm_linear and no operator took it before, its memory is
+ * made use of: z->value is NULL then, and an operator that takes z afterwards ends the program. */
+xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias, double p, xlm_var *gamma, xlm_var *beta,
+                           double epsilon);
+
 /* Attention within each sequence, for each of `heads` heads of width w = d / heads:
  *     O = dropout(softmax(Q Kᵀ / √w)) V.
  * Q, K, V are d columns of `query`, `key`, `value`, beginning at the given columns, so that one T x 3d variable can hold

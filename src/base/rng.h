@@ -24,7 +24,9 @@ typedef enum {
     XLM_RNG_SAMPLE,          /* anything drawn before training (BPE text sampling) */
     XLM_RNG_OBJECTIVE,       /* draws of objective plugins */
     XLM_RNG_DICTIONARY,      /* which subwords belong to a share of a dictionary */
-    XLM_RNG_SWITCH           /* masked positions that are switched to another language, and the translation */
+    XLM_RNG_SWITCH,          /* masked positions that are switched to another language, and the translation */
+    XLM_RNG_TWINS,           /* which subwords a made language shares with its base */
+    XLM_RNG_SYNTAX           /* orders of words in made languages */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

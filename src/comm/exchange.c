@@ -15,7 +15,7 @@ typedef struct slot {
 
 struct xlm_exchange {
     xlm_shards shards;
-    bool tree;             /* the number of ranks is a power of two */
+    bool tree;             /* in the fixed order */
     float *values;
     int64_t next;          /* the piece to begin next; pieces are begun from the last to the first */
     int under_way;
@@ -31,11 +31,11 @@ uint64_t xlm_exchange_bytes(int64_t size, int ranks)
     return ranks > 1 ? sizeof(float) * (uint64_t)(piece * MIN(SLOTS, (size + piece - 1) / piece)) : 0;
 }
 
-xlm_exchange *xlm_exchange_new(const xlm_shards *shards)
+xlm_exchange *xlm_exchange_new(const xlm_shards *shards, bool fixed)
 {
     xlm_exchange *x = g_new0(xlm_exchange, 1);
     x->shards = *shards;
-    x->tree = (shards->comm->ranks & (shards->comm->ranks - 1)) == 0;
+    x->tree = fixed && (shards->comm->ranks & (shards->comm->ranks - 1)) == 0;
     for (int s = 0; s < SLOTS; s++) {
         x->slot[s].piece = -1;
         x->request[s] = MPI_REQUEST_NULL;
@@ -73,7 +73,7 @@ static void start_message(xlm_exchange *x, int s)
     }
 }
 
-/* Where the number of ranks is not a power of two. */
+/* In the order that MPI chooses. */
 static void start_reduction(xlm_exchange *x, int s)
 {
     const int64_t piece = x->slot[s].piece;

@@ -10,7 +10,8 @@
  * When the number of ranks R is a power of two, a piece is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ..., 1,
  * half of the ranks dropping out each time, until its owner is left. As additions commute, the sum has the same bits whoever owns
  * the piece, and with granules dealt round robin (granule g to rank g mod R) and a rank's granules added as xlm-mpi's
- * trainer does, the same bits for every such R. Other R use MPI_Ireduce: the same bits for the same R. */
+ * trainer does, the same bits for every such R. Other R, and exchanges that are not asked for it, use MPI_Ireduce, which is free to
+ * add in the order that suits it. */
 #ifndef XLM_COMM_SHARDS_H
 #define XLM_COMM_SHARDS_H
 
@@ -53,9 +54,10 @@ void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own);
 
 typedef struct xlm_exchange xlm_exchange;
 
-/* Bytes that an exchange of that size holds for what arrives. */
+/* Bytes that an exchange of that size holds for what arrives; with MPI_Ireduce it is MPI that holds about as much. */
 uint64_t xlm_exchange_bytes(int64_t size, int ranks);
-xlm_exchange *xlm_exchange_new(const xlm_shards *shards);
+/* fixed: pieces are summed along the tree above where R is a power of two. */
+xlm_exchange *xlm_exchange_new(const xlm_shards *shards, bool fixed);
 void xlm_exchange_free(xlm_exchange *exchange);
 
 /* Begin to sum values[size] over ranks; nothing is sent yet. */

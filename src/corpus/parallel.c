@@ -1,6 +1,7 @@
 /* xlm-mpi: instances of the parallel text of one pair of languages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus/parallel.h"
 
+#include "base/rng.h"
 #include "corpus/locate.h"
 #include "corpus/stream.h"
 
@@ -11,7 +12,7 @@ enum { PASS = 65536, LOOK = 512 };
 typedef struct walk {
     const xlm_parallel *of;
     int64_t next, end;
-    int64_t kept, too_long, excluded;
+    int64_t kept, too_long, excluded, undrawn;
     int64_t first, held, capacity;     /* pairs [first, first + held) are at hand: */
     int64_t *links;                    /* [held x 2] */
     int64_t *starts[2], *tokens[2];    /* [held] where their sides lie */
@@ -44,10 +45,24 @@ static bool refill(walk *w, GError **error)
     return true;
 }
 
-/* Is the pair in, by its own? Counts it when it is not. */
+/* Is a pair of the file in the share? */
+static bool is_drawn(const xlm_parallel *of, int64_t pair)
+{
+    if (of->rules.share >= 1)
+        return true;
+    const xlm_rng_block block = xlm_rng_draw(xlm_rng_make_key(of->rules.seed, XLM_RNG_SHARE, 0), (uint32_t)pair, (uint32_t)(pair >> 32),
+                                             (uint32_t)of->pairs->source->language_id, (uint32_t)of->pairs->target->language_id);
+    return xlm_rng_unit(block.v[0]) < of->rules.share;
+}
+
+/* Is the pair that the walk has come to in, by its own? Counts it when it is not. */
 static bool judge(walk *w, int64_t source, int64_t target)
 {
     const xlm_parallel_rules *rules = &w->of->rules;
+    if (!is_drawn(w->of, w->next)) {
+        w->undrawn++;
+        return false;
+    }
     const int64_t shorter = MIN(source, target), longer = MAX(source, target);
     if (shorter == 0 || shorter < rules->least_side || (rules->most_pair > 0 && source + target > rules->most_pair)) {
         w->excluded++;
@@ -123,6 +138,7 @@ bool xlm_parallel_open(xlm_parallel *parallel, const xlm_corpus *corpus, const x
     parallel->kept = w.kept;
     parallel->too_long = w.too_long;
     parallel->excluded = w.excluded;
+    parallel->undrawn = w.undrawn;
     if (!good)
         xlm_parallel_close(parallel);
     return good;

@@ -4,7 +4,7 @@
  *          halves, each of at most `length` tokens, would be full; positions restart at the second half
  *   bert   <s> S </s> T </s>   one pair, at most `length` tokens together; positions run on
  *
- * Left out: pairs with an empty side, pairs that do not fit by themselves, and those that the bounds exclude. */
+ * Left out: pairs with an empty side, pairs that do not fit by themselves, and those that the bounds or the share exclude. */
 #ifndef XLM_CORPUS_PARALLEL_H
 #define XLM_CORPUS_PARALLEL_H
 
@@ -15,6 +15,8 @@ typedef struct xlm_parallel_rules {
     int64_t form;   /* XLM_FORM_... of corpus/stream.h */
     int64_t length; /* see above, specials included */
     int64_t least_side, most_pair; /* subwords without specials; 0: no bound */
+    double share;   /* of the pairs that is taken, drawn with the seed; 1: all. A smaller share is part of a larger one */
+    uint64_t seed;
 } xlm_parallel_rules;
 
 typedef struct xlm_parallel {
@@ -25,7 +27,7 @@ typedef struct xlm_parallel {
     xlm_parallel_rules rules;
     xlm_instances instances;
     int64_t kept;                   /* pairs that are in instances */
-    int64_t too_long, excluded;     /* pairs left out: do not fit; an empty side, or outside least_side and most_pair */
+    int64_t too_long, excluded, undrawn; /* pairs left out: do not fit; an empty side, or outside least_side and most_pair; not in the share */
 } xlm_parallel;
 
 /* A pass over links and offsets. swapped: the target language of the file is the source here. corpus and pairs are

@@ -6,23 +6,53 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "corpus/prepare_count.h"
+#include "corpus/prepare_derive.h"
 #include "corpus/prepare_encode.h"
+#include "corpus/prepare_make.h"
 #include "corpus/prepare_provenance.h"
 #include "corpus/prepare_segment.h"
+#include "text/fields.h"
 
-/* Codes and vocabulary as files, by rank 0; collective. */
+/* Lines `subword<tab>twin`, made language by made language. */
+static bool write_twins(const xlm_vocabulary *vocabulary, const char *path, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    const char *const *words = xlm_vocabulary_words(vocabulary);
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(vocabulary, &n);
+    for (int i = 0; i < n; i++) {
+        const int32_t *twins = xlm_vocabulary_twins(vocabulary, made[i].language);
+        for (int32_t k = 0; k < made[i].twins; k++)
+            g_string_append_printf(text, "%s\t%s\n", words[made[i].originals[k]], words[twins[made[i].originals[k]]]);
+    }
+    return xlm_fields_write(path, text, error);
+}
+
+/* The first `n` files of write_vocabulary_files are not to stay. */
+static void remove_vocabulary_files(const xlm_prepare_options *options, int n)
+{
+    const char *paths[] = {options->write_codes, options->write_vocabulary, options->write_twins};
+    for (int i = 0; i < n; i++)
+        if (paths[i] != NULL)
+            unlink(paths[i]);
+}
+
+/* Codes, vocabulary and twins as files, by rank 0; collective. */
 static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options,
                                    const xlm_vocabulary *vocabulary, GError **error)
 {
     GError *failure = NULL;
     if (comm->rank == 0) {
-        bool good = true;
-        if (options->write_codes != NULL)
-            good = xlm_bpe_write(xlm_vocabulary_bpe(vocabulary), options->write_codes, &failure);
-        if (good && options->write_vocabulary != NULL)
-            xlm_word_counts_write(xlm_vocabulary_subwords(vocabulary), options->write_vocabulary, &failure);
-        if (failure != NULL && good && options->write_codes != NULL)
-            unlink(options->write_codes);
+        int written = 0;
+        if (options->write_codes == NULL || xlm_bpe_write(xlm_vocabulary_bpe(vocabulary), options->write_codes, &failure))
+            written++;
+        if (written == 1 && (options->write_vocabulary == NULL ||
+                             xlm_word_counts_write(xlm_vocabulary_subwords(vocabulary), options->write_vocabulary, &failure)))
+            written++;
+        if (written == 2 && options->write_twins != NULL)
+            write_twins(vocabulary, options->write_twins, &failure);
+        if (failure != NULL)
+            remove_vocabulary_files(options, written);
     }
     if (xlm_comm_agree(comm, &failure))
         return true;
@@ -30,25 +60,13 @@ static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_optio
     return false;
 }
 
-/* The corpus could not be finished: no other output is to stay. */
-static void remove_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options)
-{
-    if (comm->rank == 0 && options->write_codes != NULL)
-        unlink(options->write_codes);
-    if (comm->rank == 0 && options->write_vocabulary != NULL)
-        unlink(options->write_vocabulary);
-}
-
 static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prepare_options *options,
                                         const xlm_vocabulary *vocabulary, GError **error)
 {
-    const int pairs = (int)options->sources->len - options->monolingual_sources;
+    const int pairs = xlm_prepare_pairs_count(options);
     int(*languages)[2] = g_malloc0((gsize)pairs * sizeof *languages);
-    for (int i = 0; i < pairs; i++) {
-        const xlm_prepare_source *source = options->sources->pdata[options->monolingual_sources + i];
-        languages[i][0] = source->language[0];
-        languages[i][1] = source->language[1];
-    }
+    for (int i = 0; i < pairs; i++)
+        xlm_prepare_pair_languages(options, i, languages[i]);
     xlm_corpus_writer *writer =
         xlm_corpus_writer_create(comm, options->output, (int)options->languages->len,
                                  (const char *const *)options->languages->pdata, pairs, (const int(*)[2])languages,
@@ -89,7 +107,8 @@ static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *option
     if (!good) {
         xlm_corpus_writer_discard(writer);
     } else if (!xlm_corpus_writer_commit(writer, error)) {
-        remove_vocabulary_files(comm, options);
+        if (comm->rank == 0) /* the corpus could not be finished: no other output is to stay */
+            remove_vocabulary_files(options, 3);
         good = false;
     }
     if (good)
@@ -123,13 +142,21 @@ bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GErro
 {
     if (options->segment_input != NULL)
         return xlm_prepare_segment(comm, options, error);
+    if (options->derive_input != NULL)
+        return xlm_prepare_derive(comm, options, error);
     GError *failure = NULL;
-    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed)};
+    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed),
+                                .made = g_new0(xlm_maker *, options->made->len)};
     for (int side = 0; side < 2 && failure == NULL; side++)
         maker.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
+    for (guint i = 0; i < options->made->len && failure == NULL; i++)
+        maker.made[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, &failure);
     const bool good = xlm_comm_agree(comm, &failure) && prepare_text(comm, options, &maker, &failure);
     for (int side = 0; side < 2; side++)
         xlm_normaliser_free(maker.normaliser[side]);
+    for (guint i = 0; i < options->made->len; i++)
+        xlm_maker_free(maker.made[i]);
+    g_free(maker.made);
     xlm_fates_free(maker.fates);
     if (!good)
         g_propagate_error(error, failure);

@@ -196,6 +196,36 @@ static bool has_words(const struct counting *counting, GError **error)
 
 /* ---- from rank 0 to all ---- */
 
+/* What the vocabulary is to know of made languages. [out] settings->made: to be freed by free_made. */
+static bool describe_made(const xlm_prepare_options *options, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings,
+                          GError **error)
+{
+    bool good = true;
+    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, options->made->len);
+    for (guint i = 0; i < options->made->len && good; i++) {
+        const xlm_made *asked = options->made->pdata[i];
+        made[i] = (xlm_vocabulary_made){.language = asked->language, .base = asked->base, .steps = asked->steps,
+                                        .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
+                                        .weights = xlm_made_weights(asked, error)};
+        good = made[i].weights != NULL;
+        if (asked->transliterates)
+            made[i].originals = xlm_made_twins(XLM_SPECIALS, xlm_word_counts_size(subwords), options->shared,
+                                               (uint64_t)options->seed, &made[i].twins);
+    }
+    settings->made_languages = (int)options->made->len;
+    settings->made = made;
+    return good;
+}
+
+static void free_made(const xlm_vocabulary_settings *settings)
+{
+    for (int i = 0; i < settings->made_languages; i++) {
+        g_free((char *)settings->made[i].weights);
+        g_free((int32_t *)settings->made[i].originals);
+    }
+    g_free((xlm_vocabulary_made *)settings->made);
+}
+
 /* Make subwords and codes of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
 static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *options, xlm_bpe *bpe,
                              xlm_word_counts *subwords, GError **error)
@@ -219,13 +249,15 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
         g_free(bytes[0]);
         g_free(bytes[1]);
     }
-    const xlm_vocabulary_settings settings = {options->words, options->lower, (int)options->languages->len,
-                                              (const char *const *)options->languages->pdata};
+    xlm_vocabulary_settings settings = {.words = options->words, .lowercase = options->lower,
+                                        .languages = (int)options->languages->len,
+                                        .language_names = (const char *const *)options->languages->pdata};
     xlm_vocabulary *vocabulary = NULL;
-    if (failure == NULL)
+    if (failure == NULL && describe_made(options, subwords, &settings, &failure))
         vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &failure); /* frees bpe when it fails */
     else
         xlm_bpe_free(bpe);
+    free_made(&settings);
     xlm_word_counts_free(subwords);
     if (xlm_comm_agree(comm, &failure))
         return vocabulary;

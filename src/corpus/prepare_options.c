@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "corpus/lines.h"
+#include "corpus/conllu.h"
 #include "text/normalise.h"
 
 static void free_source(void *pointer)
@@ -23,6 +23,7 @@ xlm_prepare_options *xlm_prepare_options_new(void)
     xlm_prepare_options *options = g_new0(xlm_prepare_options, 1);
     options->languages = g_ptr_array_new_with_free_func(g_free);
     options->sources = g_ptr_array_new_with_free_func(free_source);
+    options->made = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_made_free);
     options->alpha = 0.5;
     options->min_count = 1;
     options->held_out = 0.01;
@@ -34,11 +35,13 @@ void xlm_prepare_options_free(xlm_prepare_options *options)
     if (options == NULL)
         return;
     char **texts[] = {&options->codes, &options->vocabulary, &options->output, &options->write_codes,
-                      &options->write_vocabulary, &options->segment_input, &options->segment_output, &options->command};
+                      &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
+                      &options->derive_input, &options->derive_output, &options->command};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(*texts[i]);
     g_ptr_array_free(options->languages, TRUE);
     g_ptr_array_free(options->sources, TRUE);
+    g_ptr_array_free(options->made, TRUE);
     g_free(options);
 }
 
@@ -103,6 +106,7 @@ static bool add_monolingual(xlm_prepare_options *options, const char *specificat
         source->sides = 1;
         source->language[0] = language;
         source->path[0] = g_strdup(*files);
+        source->conllu = xlm_conllu_is_named(*files);
         g_ptr_array_insert(options->sources, options->monolingual_sources++, source);
     }
     return true;
@@ -128,6 +132,9 @@ static bool add_parallel(xlm_prepare_options *options, const char *specification
     if (!check_language(names[0], "--para", specification, error) ||
         !check_language(names[1], "--para", specification, error))
         return false;
+    for (int side = 0; side < 2; side++)
+        if (xlm_conllu_is_named(files[side]))
+            return xlm_error_set(error, EX_USAGE, "--para=%s: CoNLL-U is for --mono; give sentences, one a line", specification);
     const int a = intern_language(options, names[0]), b = intern_language(options, names[1]);
     if (a == b)
         return xlm_error_set(error, EX_USAGE, "--para=%s: a pair needs two languages", specification);
@@ -138,7 +145,7 @@ static bool add_parallel(xlm_prepare_options *options, const char *specification
                                  specification, names[0], names[1]);
     }
     xlm_prepare_source *source = g_new0(xlm_prepare_source, 1);
-    *source = (xlm_prepare_source){2, {a, b}, {g_strdup(files[0]), g_strdup(files[1])}};
+    *source = (xlm_prepare_source){.sides = 2, .language = {a, b}, .path = {g_strdup(files[0]), g_strdup(files[1])}};
     g_ptr_array_add(options->sources, source);
     return true;
 }
@@ -156,10 +163,88 @@ bool xlm_prepare_add_parallel(xlm_prepare_options *options, const char *specific
     return done;
 }
 
-char *xlm_prepare_pair_name(const xlm_prepare_options *options, const xlm_prepare_source *source)
+/* ---- made languages ---- */
+
+static bool has_text(const xlm_prepare_options *options, int language, bool monolingual)
 {
-    return g_strdup_printf("%s-%s", (const char *)options->languages->pdata[source->language[0]],
-                           (const char *)options->languages->pdata[source->language[1]]);
+    for (guint i = 0; i < (monolingual ? (guint)options->monolingual_sources : options->sources->len); i++)
+        for (int side = 0; side < source_at(options, i)->sides; side++)
+            if (source_at(options, i)->language[side] == language)
+                return true;
+    return false;
+}
+
+static bool add_made(xlm_prepare_options *options, const char *specification, const char *name, const char *base,
+                     const char *steps, GError **error)
+{
+    if (!check_language(name, "--derive", specification, error) || !check_language(base, "--derive", specification, error))
+        return false;
+    const int known = (int)options->languages->len, language = intern_language(options, name);
+    if (language < known)
+        return xlm_error_set(error, EX_USAGE, "--derive=%s: there is a language %s already; choose another name", specification,
+                             name);
+    GError *cause = NULL;
+    xlm_made *made = xlm_made_parse(steps, &cause);
+    if (made == NULL) {
+        g_prefix_error(&cause, "--derive=%s: ", specification);
+        g_propagate_error(error, cause);
+        return false;
+    }
+    made->language = language;
+    made->base = intern_language(options, base);
+    g_ptr_array_add(options->made, made);
+    for (int i = 0; i < options->monolingual_sources; i++) {
+        xlm_prepare_source *source = options->sources->pdata[i];
+        if (made->weights[0] == NULL || source->language[0] != made->base)
+            continue;
+        if (!source->conllu)
+            return xlm_error_set(error, EX_USAGE, "--derive=%s: syntax needs trees, and %s is not CoNLL-U (*.conllu, "
+                                 "*.conllu.gz)", specification, source->path[0]);
+        source->needs_trees = true;
+    }
+    return true;
+}
+
+bool xlm_prepare_add_made(xlm_prepare_options *options, const char *specification, GError **error)
+{
+    const char *equals = strchr(specification, '='), *colon = equals != NULL ? strchr(equals, ':') : NULL;
+    if (colon == NULL)
+        return xlm_error_set(error, EX_USAGE, "--derive=%s: the form is --derive NAME=BASE:STEP[,STEP...]", specification);
+    char *name = g_strndup(specification, (gsize)(equals - specification));
+    char *base = g_strndup(equals + 1, (gsize)(colon - equals - 1));
+    const bool done = add_made(options, specification, name, base, colon + 1, error);
+    g_free(name);
+    g_free(base);
+    return done;
+}
+
+/* ---- pairs ---- */
+
+int xlm_prepare_pairs_count(const xlm_prepare_options *options)
+{
+    return (int)options->sources->len - options->monolingual_sources + (int)options->made->len;
+}
+
+void xlm_prepare_pair_languages(const xlm_prepare_options *options, int i, int languages[2])
+{
+    const int given = (int)options->sources->len - options->monolingual_sources;
+    if (i < given) {
+        const xlm_prepare_source *source = source_at(options, (guint)(options->monolingual_sources + i));
+        languages[0] = source->language[0];
+        languages[1] = source->language[1];
+    } else {
+        const xlm_made *made = options->made->pdata[i - given];
+        languages[0] = made->base;
+        languages[1] = made->language;
+    }
+}
+
+char *xlm_prepare_pair_name(const xlm_prepare_options *options, int i)
+{
+    int languages[2];
+    xlm_prepare_pair_languages(options, i, languages);
+    return g_strdup_printf("%s-%s", (const char *)options->languages->pdata[languages[0]],
+                           (const char *)options->languages->pdata[languages[1]]);
 }
 
 /* ---- checks ---- */
@@ -179,6 +264,9 @@ static bool check_numbers(const xlm_prepare_options *o, GError **error)
     if (o->max_vocabulary < 0)
         return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords is at least 1",
                              o->max_vocabulary);
+    if (!(o->shared >= 0 && o->shared <= 1))
+        return xlm_error_set(error, EX_USAGE, "--shared=%g: the share is 0 (every subword has a twin) to 1 (none has)",
+                             o->shared);
     if (o->seed < 0)
         return xlm_error_set(error, EX_USAGE, "--seed=%" G_GINT64_FORMAT ": the seed is at least 0", o->seed);
     return true;
@@ -189,9 +277,39 @@ static bool check_segment_mode(const xlm_prepare_options *o, GError **error)
     if (o->codes == NULL)
         return xlm_error_set(error, EX_USAGE, "--segment needs --codes=FILE");
     if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->write_codes != NULL ||
-        o->write_vocabulary != NULL || o->min_count != 1 || o->max_vocabulary != 0 || o->seed != 0)
+        o->write_vocabulary != NULL || o->made->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
+        o->max_vocabulary != 0 || o->seed != 0)
         return xlm_error_set(error, EX_USAGE, "--segment goes with --codes and --vocab alone; it reads tokenised text "
                              "and writes text");
+    return true;
+}
+
+static bool check_made(const xlm_prepare_options *o, GError **error)
+{
+    bool transliterates = false;
+    for (guint i = 0; i < o->made->len; i++) {
+        const xlm_made *made = o->made->pdata[i];
+        const char *name = o->languages->pdata[made->language], *base = o->languages->pdata[made->base];
+        if (!has_text(o, made->base, true))
+            return xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: there is no text of %s to make it of; give it with --mono "
+                                 "%s=FILE", name, base, made->steps, base, base);
+        transliterates = transliterates || made->transliterates;
+    }
+    if (o->made->len > 0 && o->output == NULL)
+        return xlm_error_set(error, EX_USAGE, "--derive makes text for a corpus; name it with -o");
+    if (!transliterates && (o->shared != 0 || o->write_twins != NULL))
+        return xlm_error_set(error, EX_USAGE, "--shared and --write-twins go with --derive NAME=BASE:transliterate");
+    return true;
+}
+
+static bool check_derive_mode(const xlm_prepare_options *o, GError **error)
+{
+    if (o->made->len != 1)
+        return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
+    if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->codes != NULL || o->vocabulary != NULL ||
+        o->write_codes != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
+        o->max_vocabulary != 0 || o->shared != 0 || o->lower)
+        return xlm_error_set(error, EX_USAGE, "--derive-conllu goes with --derive and --seed alone; it reads and writes CoNLL-U");
     return true;
 }
 
@@ -211,7 +329,7 @@ static bool check_combination(const xlm_prepare_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "nothing to do; name an output with -o, --write-codes or --write-vocab");
     if (o->output == NULL && o->write_vocabulary == NULL && o->codes != NULL)
         return xlm_error_set(error, EX_USAGE, "--codes with --write-codes alone would only copy the file");
-    return true;
+    return check_made(o, error);
 }
 
 /* True when both names lead to the same file; one or both need not exist. */
@@ -251,13 +369,15 @@ static bool check_input(const char *path, GError **error)
     return lines != NULL;
 }
 
-/* Has the file a line with text? Reads it up to that line. */
-static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, GError **error)
+/* Has the file a line with text? Reads it up to that line. comments: lines that begin with # are none. */
+static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comments, GError **error)
 {
     const char *line, *normal;
     size_t size, normal_size;
     int got;
     while ((got = xlm_lines_next(lines, &line, &size, error)) == 1) {
+        if (comments && size > 0 && *line == '#')
+            continue;
         if (!xlm_normaliser_run(normaliser, line, size, &normal, &normal_size, error)) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(lines), xlm_lines_number(lines));
             return false;
@@ -271,23 +391,31 @@ static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, GError **err
     return false;
 }
 
+static bool check_text(const char *path, xlm_normaliser *normaliser, bool comments, GError **error)
+{
+    xlm_lines *lines = xlm_lines_open(path, error);
+    const bool good = lines != NULL && find_text(lines, normaliser, comments, error);
+    xlm_lines_close(lines);
+    return good;
+}
+
 static bool check_texts(const xlm_prepare_options *o, GError **error)
 {
     xlm_normaliser *normaliser = xlm_normaliser_new(o->lower, error);
     bool good = normaliser != NULL;
     for (guint i = 0; i < o->sources->len && good; i++)
-        for (int side = 0; side < source_at(o, i)->sides && good; side++) {
-            xlm_lines *lines = xlm_lines_open(source_at(o, i)->path[side], error);
-            good = lines != NULL && find_text(lines, normaliser, error);
-            xlm_lines_close(lines);
-        }
+        for (int side = 0; side < source_at(o, i)->sides && good; side++)
+            good = check_text(source_at(o, i)->path[side], normaliser, source_at(o, i)->conllu, error);
+    if (good && o->derive_input != NULL)
+        good = check_text(o->derive_input, normaliser, true, error);
     xlm_normaliser_free(normaliser);
     return good;
 }
 
 static bool check_outputs(const xlm_prepare_options *o, const GPtrArray *inputs, GError **error)
 {
-    const char *outputs[] = {o->output, o->write_codes, o->write_vocabulary, o->segment_output};
+    const char *outputs[] = {o->output, o->write_codes, o->write_vocabulary, o->write_twins, o->segment_output,
+                             o->derive_output};
     for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
         if (outputs[i] == NULL)
             continue;
@@ -309,10 +437,14 @@ static bool check_files(const xlm_prepare_options *o, GError **error)
     for (guint i = 0; i < o->sources->len; i++)
         for (int side = 0; side < source_at(o, i)->sides; side++)
             g_ptr_array_add(inputs, source_at(o, i)->path[side]);
-    char *others[] = {o->codes, o->vocabulary, o->segment_input};
+    char *others[] = {o->codes, o->vocabulary, o->segment_input, o->derive_input};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i] != NULL)
             g_ptr_array_add(inputs, others[i]);
+    for (guint i = 0; i < o->made->len; i++)
+        for (int k = 0; k < 2; k++)
+            if (((const xlm_made *)o->made->pdata[i])->weights[k] != NULL)
+                g_ptr_array_add(inputs, ((const xlm_made *)o->made->pdata[i])->weights[k]);
     bool good = true;
     for (guint i = 0; i < inputs->len && good; i++)
         good = check_input(inputs->pdata[i], error);
@@ -323,8 +455,9 @@ static bool check_files(const xlm_prepare_options *o, GError **error)
 
 bool xlm_prepare_options_check(const xlm_prepare_options *options, GError **error)
 {
-    const bool segments = options->segment_input != NULL;
     return check_numbers(options, error) &&
-           (segments ? check_segment_mode(options, error) : check_combination(options, error)) &&
+           (options->segment_input != NULL  ? check_segment_mode(options, error)
+            : options->derive_input != NULL ? check_derive_mode(options, error)
+                                            : check_combination(options, error)) &&
            check_files(options, error);
 }

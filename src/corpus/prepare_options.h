@@ -2,6 +2,7 @@
 #ifndef XLM_CORPUS_PREPARE_OPTIONS_H
 #define XLM_CORPUS_PREPARE_OPTIONS_H
 
+#include "corpus/made.h"
 #include "text/words.h"
 
 /* One monolingual file, or the two line-aligned files of a pair of languages. */
@@ -9,12 +10,16 @@ typedef struct xlm_prepare_source {
     int sides;       /* 1: monolingual, 2: parallel */
     int language[2]; /* index into `languages` */
     char *path[2];
+    bool conllu;      /* sentences are those of CoNLL-U (monolingual only) */
+    bool needs_trees; /* and have trees */
 } xlm_prepare_source;
 
 typedef struct xlm_prepare_options {
     GPtrArray *languages; /* char *: names in the order in which they were first given */
     GPtrArray *sources;   /* xlm_prepare_source *: the monolingual ones first, each kind in the order given */
     int monolingual_sources;
+    GPtrArray *made; /* xlm_made *: languages to make of those with monolingual text */
+    double shared;   /* share of the vocabulary that transliteration leaves as it is, [0, 1] */
 
     xlm_word_mode words;
     bool lower;
@@ -26,8 +31,9 @@ typedef struct xlm_prepare_options {
     double held_out;            /* share of sentences, [0, 1) */
     int64_t seed;
 
-    char *output, *write_codes, *write_vocabulary; /* files to write, or NULL */
+    char *output, *write_codes, *write_vocabulary, *write_twins; /* files to write, or NULL */
     char *segment_input, *segment_output;          /* both or neither */
+    char *derive_input, *derive_output;            /* both or neither: CoNLL-U to bring into a made language */
     char *command;                                 /* the command line, for the record */
 } xlm_prepare_options;
 
@@ -40,11 +46,19 @@ bool xlm_prepare_add_monolingual(xlm_prepare_options *options, const char *speci
 /* Take "A-B=FILE_A,FILE_B". EX_USAGE when it has another form or the pair was given before, in either order. */
 bool xlm_prepare_add_parallel(xlm_prepare_options *options, const char *specification, GError **error);
 
+/* Take "NAME=BASE:STEP[,STEP...]" (corpus/made.h), after all text. EX_USAGE when it has another form or NAME has text or
+ * was made before. */
+bool xlm_prepare_add_made(xlm_prepare_options *options, const char *specification, GError **error);
+
 /* Check numbers, options that need or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and hold
  * text (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be made (EX_CANTCREAT). */
 bool xlm_prepare_options_check(const xlm_prepare_options *options, GError **error);
 
-/* The name of a pair: "de-en". g_free. */
-char *xlm_prepare_pair_name(const xlm_prepare_options *options, const xlm_prepare_source *source);
+/* Pairs of languages: those given as text, in their order, then each base with what is made of it. */
+int xlm_prepare_pairs_count(const xlm_prepare_options *options);
+/* [out] languages: of pair i. */
+void xlm_prepare_pair_languages(const xlm_prepare_options *options, int i, int languages[2]);
+/* The name of pair i: "de-en". g_free. */
+char *xlm_prepare_pair_name(const xlm_prepare_options *options, int i);
 
 #endif

@@ -56,7 +56,7 @@ xlm_prepare_counts *xlm_prepare_counts_new(const xlm_prepare_options *options)
 {
     xlm_prepare_counts *counts = g_new0(xlm_prepare_counts, 1);
     counts->languages = (int)options->languages->len;
-    counts->pairs = (int)options->sources->len - options->monolingual_sources;
+    counts->pairs = xlm_prepare_pairs_count(options);
     counts->language = g_new0(xlm_language_counts, counts->languages);
     counts->pair = g_new0(xlm_fate_counts, counts->pairs);
     return counts;
@@ -95,7 +95,7 @@ void xlm_prepare_counts_print(const xlm_prepare_counts *counts, const xlm_prepar
     }
     for (int i = 0; i < counts->pairs; i++) {
         const xlm_fate_counts *n = &counts->pair[i];
-        char *name = xlm_prepare_pair_name(options, options->sources->pdata[options->monolingual_sources + i]);
+        char *name = xlm_prepare_pair_name(options, i);
         xlm_log_info("%s: %" G_GINT64_FORMAT " pairs, %" G_GINT64_FORMAT " of them held out; left out: %" G_GINT64_FORMAT
                      " with an empty side, %" G_GINT64_FORMAT " with a translation of a held-out sentence",
                      name, n->train + n->held_out, n->held_out, n->empty, n->aside);

@@ -5,11 +5,15 @@
  * lines as give every rank some blocks even of a small file, 512 at least and 32,768 at most: this changes the work of a
  * rank, never the result.
  *
- *   xlm_scan_open -> { xlm_scan_block -> { xlm_scan_line | xlm_scan_sentence } ... } ... -> xlm_scan_finish (collective) */
+ * Of a CoNLL-U file it is sentences that are shared, not lines.
+ *
+ *   xlm_scan_open -> { xlm_scan_block -> { xlm_scan_line | xlm_scan_tree | xlm_scan_sentence } ... } ...
+ *                 -> xlm_scan_finish (collective) */
 #ifndef XLM_CORPUS_PREPARE_SCAN_H
 #define XLM_CORPUS_PREPARE_SCAN_H
 
 #include "comm/comm.h"
+#include "corpus/conllu.h"
 #include "corpus/prepare_options.h"
 #include "corpus/prepare_split.h"
 #include "text/normalise.h"
@@ -29,12 +33,18 @@ typedef struct xlm_sentence {
     uint64_t digest[2];
     bool empty; /* a side has no text; then nothing else is set */
     xlm_fate fate;
+    /* Of CoNLL-U: the words as annotated, and where they stand in the text, a space between any two; a word that
+     * normalisation leaves nothing of has the size 0. NULL for other text. */
+    const xlm_conllu *tree;
+    const xlm_word *units; /* [words of the tree] */
+    int64_t number;        /* of the line or sentence in its file, from 0 */
 } xlm_sentence;
 
 /* What makes sentences of lines. */
 typedef struct xlm_sentence_maker {
     xlm_normaliser *normaliser[2]; /* one a side: its result lives until its next use */
     xlm_fates *fates;
+    struct xlm_maker **made; /* one a made language (prepare_make.h) */
 } xlm_sentence_maker;
 
 /* Begin with a source; not collective. What goes wrong, also in opening files, xlm_scan_finish will say. */
@@ -44,9 +54,13 @@ bool xlm_scan_block(xlm_scan *scan);
 /* The next line of the block as it stands in the file; valid until the next call. False at the end of the block and
  * after an error. */
 bool xlm_scan_line(xlm_scan *scan, xlm_scan_text *line);
+/* The same for CoNLL-U. NULL at the end of the block and after an error. */
+const xlm_conllu *xlm_scan_tree(xlm_scan *scan);
+/* Number of the line or sentence last returned, from 0. */
+int64_t xlm_scan_number(const xlm_scan *scan);
 /* False when the line last returned ends the file without LF. */
 bool xlm_scan_terminated(const xlm_scan *scan);
-/* The same as xlm_scan_line, made a sentence of. A line that is not UTF-8 is an error. */
+/* The same as xlm_scan_line or xlm_scan_tree, made a sentence of. A line that is not UTF-8 is an error. */
 bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence);
 /* True when there is nothing more to read, or no sense in it. */
 bool xlm_scan_ended(const xlm_scan *scan);

@@ -34,6 +34,7 @@ typedef struct opening {
     xlm_split split;
     const char *name;
     const xlm_stream_config *config;
+    uint64_t seed;
 } opening;
 
 /* Names of all sources of the stream's type that the split has. NULL-terminated, g_strfreev. */
@@ -104,7 +105,10 @@ static bool open_source(const opening *o, const char *name, source *s, GError **
     if (c->type == XLM_STREAM_PARALLEL) {
         bool swapped;
         const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(o->corpus, o->split, name, &swapped);
-        const xlm_parallel_rules rules = {c->form, c->length, c->least_side, c->most_pair};
+        const xlm_parallel_rules rules = {
+            .form = c->form, .length = c->length, .least_side = c->least_side, .most_pair = c->most_pair,
+            .share = o->split == XLM_TRAIN ? c->share : 1, .seed = o->seed,
+        };
         good = xlm_parallel_open(&s->parallel, o->corpus, pairs, swapped, &rules, error);
     } else {
         const xlm_corpus_text *text = xlm_corpus_find_text(o->corpus, o->split, name);
@@ -135,13 +139,13 @@ static bool refuse_empty(const opening *o, GError **error)
     const bool held_out = o->split == XLM_HELD_OUT, parallel = o->config->type == XLM_STREAM_PARALLEL;
     return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s makes no instance%s; %s", o->name,
                          xlm_corpus_path(o->corpus), held_out ? " of its held-out part" : "",
-                         parallel ? "raise length or most_pair, or lower least_side" : "its sentences are empty");
+                         parallel ? "raise length, most_pair or share, or lower least_side" : "its sentences are empty");
 }
 
 xlm_sources *xlm_sources_open(const xlm_corpus *corpus, xlm_split split, const char *name,
-                              const xlm_stream_config *config, GError **error)
+                              const xlm_stream_config *config, uint64_t seed, GError **error)
 {
-    const opening o = {corpus, split, name, config};
+    const opening o = {corpus, split, name, config, seed};
     char **names = config->languages != NULL ? g_strdupv(config->languages) : list_all(&o);
     xlm_sources *sources = g_new0(xlm_sources, 1);
     sources->parallel = config->type == XLM_STREAM_PARALLEL;
@@ -226,7 +230,7 @@ bool xlm_sources_find(const xlm_sources *sources, int i, int64_t instance, bool 
 
 void xlm_sources_describe(const xlm_sources *sources, const int32_t *quotas, GString *out)
 {
-    int64_t too_long = 0, excluded = 0, cut = 0, kept = 0;
+    int64_t too_long = 0, excluded = 0, undrawn = 0, cut = 0, kept = 0;
     g_string_append_printf(out, "%" G_GINT64_FORMAT " instances (", xlm_sources_instances(sources));
     for (int i = 0; i < sources->count; i++) {
         const source *s = &sources->list[i];
@@ -236,6 +240,7 @@ void xlm_sources_describe(const xlm_sources *sources, const int32_t *quotas, GSt
             kept += s->parallel.kept;
             too_long += s->parallel.too_long;
             excluded += s->parallel.excluded;
+            undrawn += s->parallel.undrawn;
         } else
             cut += s->monolingual.cut;
     }
@@ -245,4 +250,6 @@ void xlm_sources_describe(const xlm_sources *sources, const int32_t *quotas, GSt
                                G_GINT64_FORMAT " by the bounds on their sides", kept, too_long, excluded);
     else if (cut > 0)
         g_string_append_printf(out, "; sentences cut into pieces: %" G_GINT64_FORMAT, cut);
+    if (undrawn > 0)
+        g_string_append_printf(out, ", %" G_GINT64_FORMAT " outside the share", undrawn);
 }

@@ -8,9 +8,9 @@
 typedef struct xlm_sources xlm_sources;
 
 /* Find what config->languages names in the split, or all that there is, and make the indices of instances. name: of
- * the stream, for messages. Errors as xlm_stream_open. */
+ * the stream, for messages. seed: of config->share. Errors as xlm_stream_open. */
 xlm_sources *xlm_sources_open(const xlm_corpus *corpus, xlm_split split, const char *name,
-                              const xlm_stream_config *config, GError **error);
+                              const xlm_stream_config *config, uint64_t seed, GError **error);
 /* NULL is allowed. */
 void xlm_sources_close(xlm_sources *sources);
 

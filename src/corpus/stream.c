@@ -35,6 +35,9 @@ const xlm_option xlm_stream_options[] = {
     OPTION(switching, REAL, "0", 0, 1, NULL,
            "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there are "
            "several, and its language take the place of token and language; a token without one stays"),
+    OPTION(share, REAL, "1", 0, 1, NULL,
+           "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a "
+           "smaller one is part of a larger one"),
     OPTION(least_side, INT, "0", 0, 65536, NULL,
            "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound"),
     OPTION(most_pair, INT, "0", 0, 131072, NULL,
@@ -70,8 +73,10 @@ static bool check(const char *name, const xlm_stream_config *c, GError **error)
 {
     if (c->mask_token + c->mask_random > 1 + 1e-9)
         return refuse(name, "mask_token and mask_random are more than 1 together; lower one", error);
-    if (c->type == XLM_STREAM_MONOLINGUAL && (c->shuffle_sides || c->least_side > 0 || c->most_pair > 0))
-        return refuse(name, "shuffle_sides, least_side and most_pair are about pairs; set type = parallel", error);
+    if (c->type == XLM_STREAM_MONOLINGUAL && (c->shuffle_sides || c->share < 1 || c->least_side > 0 || c->most_pair > 0))
+        return refuse(name, "shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel", error);
+    if (c->share <= 0)
+        return refuse(name, "a share of 0 leaves no pair; take share in (0, 1]", error);
     if (c->dictionary != NULL && c->type != XLM_STREAM_MONOLINGUAL)
         return refuse(name, "tokens are switched by a dictionary in monolingual text only; leave dictionary out", error);
     if (c->dictionary == NULL && c->switching > 0)
@@ -116,7 +121,7 @@ xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const cha
     }
     if (!check(name, config, error))
         return NULL;
-    xlm_sources *sources = xlm_sources_open(corpus, split, name, config, error);
+    xlm_sources *sources = xlm_sources_open(corpus, split, name, config, seed, error);
     if (sources == NULL)
         return NULL;
     xlm_stream *stream = g_new0(xlm_stream, 1);

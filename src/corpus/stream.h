@@ -38,6 +38,7 @@ typedef struct xlm_stream_config {
     double mask_token, mask_random; /* 0.8, 0.1: of those; the rest stay as they are */
     char *dictionary;    /* NULL: none; monolingual only */
     double switching;    /* share of the predicted that is switched instead; DICT-MLM 0.5 */
+    double share;        /* parallel: of the pairs in training, drawn with the seed */
     int64_t least_side, most_pair;  /* parallel: pairs with a side of fewer subwords, or with more together, are left
                                        out; 0: no bound */
 } xlm_stream_config;

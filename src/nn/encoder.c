@@ -90,13 +90,15 @@ static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x, xl
     inputs.key = inputs.value = at == x ? inputs.query : stack(tape, x, n->key_weight, n->key_bias, 2);
     inputs.value_column = inputs.key->cols - d;
     inputs.key_column = inputs.value_column - d;
-    return xlm_model_linear(tape, n->attention_output, xlm_attention(tape, &inputs));
+    return xlm_attention(tape, &inputs);
 }
 
-/* LayerNorm(x + dropout(y)) */
-static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *norm, xlm_var *x, xlm_var *y)
+/* LayerNorm(x + dropout(h Wᵀ + b)) */
+static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *linear, const char *norm, xlm_var *x, xlm_var *h)
 {
-    return xlm_model_layer_norm(m, tape, norm, xlm_add(tape, x, xlm_dropout(tape, y, m->config.dropout)));
+    xlm_var *z = xlm_linear(tape, h, parameter(tape, linear, "weight"), NULL);
+    return xlm_residual_norm(tape, x, z, parameter(tape, linear, "bias"), m->config.dropout, parameter(tape, norm, "weight"),
+                             parameter(tape, norm, "bias"), m->config.layer_norm_epsilon);
 }
 
 static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
@@ -105,9 +107,9 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     const xlm_model *m = layer->model;
     const xlm_layer_names *n = layer->names;
     xlm_var *at = layer->rows != NULL ? xlm_rows(tape, x, layer->rows, layer->n) : x;
-    x = add_and_norm(m, tape, n->attention_norm, at, attend(layer, tape, x, at));
+    x = add_and_norm(m, tape, n->attention_output, n->attention_norm, at, attend(layer, tape, x, at));
     xlm_var *wide = xlm_model_gelu(tape, n->intermediate, x); /* T x F */
-    return add_and_norm(m, tape, n->output_norm, x, xlm_model_linear(tape, n->output, wide));
+    return add_and_norm(m, tape, n->output, n->output_norm, x, wide);
 }
 
 /* How many of the ascending rows stand before each sequence: [sequences + 1]. */

@@ -20,12 +20,12 @@ double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_si
 }
 
 /* All in reals a token, or a masked token, unless said otherwise. A layer's results, in the order of the encoder: query, key
- * and value 3 d, attention d and a log-sum-exp a head, its output, dropout, sum and norm d each; inner layer and GELU F each;
- * output, dropout, sum and norm d each. A norm keeps 2 numbers beside, dropout a bit an element. */
+ * and value 3 d, attention d and a log-sum-exp a head, its output, which the sum takes the place of, and norm d each; inner layer
+ * and GELU F each; output, or sum, and norm d each. A norm keeps 2 numbers beside, dropout a bit an element. */
 static double layer_results(const xlm_model_config *c)
 {
     const double d = (double)c->hidden_size, bit = 1.0 / (8 * sizeof(xlm_real));
-    return 10 * d + 2 * (double)c->feed_forward_size + (double)c->attention_heads + 4 + (c->dropout > 0 ? 2 * d * (1 + bit) : 0);
+    return 8 * d + 2 * (double)c->feed_forward_size + (double)c->attention_heads + 4 + (c->dropout > 0 ? 2 * d * bit : 0);
 }
 
 static double embedding_results(const xlm_model_config *c)
@@ -45,12 +45,12 @@ static double head_results(const xlm_model_config *c)
 
 /* Gradients are memory used by turns; a piece serves others of its size, down to half. Of width d: a layer's input, a
  * sublayer's output, and dropout in between. Wider: of the inner layer F, of query, key and value 3 d, together if sizes
- * allow. Then sums over chunks of 64 rows: biases' F, 3 d and d, norms' 2 d. */
+ * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. */
 static double gradients(const xlm_model_config *c)
 {
     const double d = (double)c->hidden_size, f = (double)c->feed_forward_size;
     const double wide = f >= 3 * d && f <= 6 * d ? f : f + 3 * d;
-    return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 6 * d) / 64;
+    return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 4 * d) / 64;
 }
 
 /* Reals of `layers` whole ones. When layers are recomputed all keep a copy of their last result, and one has the others too. */

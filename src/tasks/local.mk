@@ -3,6 +3,7 @@ tasks_sources = \
 	src/tasks/alignment.c src/tasks/alignment.h \
 	src/tasks/measure_alignment.c src/tasks/measure_alignment.h \
 	src/tasks/predict.c src/tasks/predict.h \
+	src/tasks/rank_correlation.c src/tasks/rank_correlation.h \
 	src/tasks/tag_scores.c src/tasks/tag_scores.h \
 	src/tasks/tagged_text.c src/tasks/tagged_text.h \
 	src/tasks/tagging.c \

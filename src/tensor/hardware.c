@@ -13,8 +13,8 @@
 #include "tensor/gemm.h"
 #include "tensor/kernels/processor.h"
 
-/* 512-bit multiply-adds a cycle that one unit cannot do. */
-static const double ONE_UNIT = 1.2;
+/* Gain of 512-bit multiply-adds that one unit cannot give. */
+static const double ONE_UNIT = 1.5;
 
 /* ---- cores ---- */
 
@@ -64,7 +64,7 @@ static int choose_threads(int wish, int cores)
 
 /* BLIS tells processors with two 512-bit units from those with one by the name of the model, which a hypervisor may hide;
  * then it takes the kernels for AVX2. */
-static void choose_kernels(xlm_hardware *hardware)
+static void choose_kernels(xlm_hardware *hardware, bool two)
 {
     const size_t size = sizeof hardware->choice;
     if (g_getenv("BLIS_ARCH_TYPE") != NULL) {
@@ -72,8 +72,6 @@ static void choose_kernels(xlm_hardware *hardware)
     } else if (!xlm_processor_has_avx512()) {
         g_snprintf(hardware->choice, size, "BLIS's own choice; no AVX-512");
     } else {
-        const double rate = xlm_processor_wide_rate();
-        const bool two = rate > ONE_UNIT;
         const char *chosen = "BLIS's own choice";
 #ifdef BLIS_CONFIG_SKX
         if (two) {
@@ -83,15 +81,16 @@ static void choose_kernels(xlm_hardware *hardware)
             chosen = "asked for skx";
         }
 #endif
-        g_snprintf(hardware->choice, size, "%s; %s AVX-512 FMA unit%s measured, %.2f multiply-adds a cycle", chosen,
-                   two ? "two" : "one", two ? "s" : "", rate);
+        g_snprintf(hardware->choice, size, "%s; %s AVX-512 FMA unit%s measured", chosen, two ? "two" : "one", two ? "s" : "");
     }
     /* Only an initialised BLIS knows which kernels it has. */
     bli_init();
     hardware->blis = bli_arch_string(bli_arch_query_id());
 }
 
-void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
+bool xlm_hardware_two_units(void) { return xlm_processor_wide_gain() > ONE_UNIT; }
+
+void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks, bool two_units)
 {
     *hardware = (xlm_hardware){.cores = own_cores(local_ranks)};
     hardware->threads = choose_threads(threads, hardware->cores);
@@ -100,7 +99,7 @@ void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
     xlm_processor_flush_denormals();
 #pragma omp parallel
     xlm_processor_flush_denormals();
-    choose_kernels(hardware);
+    choose_kernels(hardware, two_units);
     bli_thread_set_num_threads(hardware->threads);
 }
 

@@ -43,6 +43,13 @@ typedef struct xlm_kernels {
     /* y_i = factor x_i where bit i, else 0. */
     void (*keep)(int64_t n, const xlm_real *x, const uint8_t *bits, xlm_real factor, xlm_real *y, bool add);
 
+    /* One row of s = x + dropout(z + bias). bias, bits: NULL for none. s may be z. */
+    void (*residual)(int64_t cols, const xlm_real *x, const xlm_real *z, const xlm_real *bias, const uint8_t *bits,
+                     xlm_real keep_scale, xlm_real *s);
+    /* dz: may be NULL, or ds. dbias: [cols], added to, or NULL. */
+    void (*residual_back)(int64_t cols, const xlm_real *ds, const uint8_t *bits, xlm_real keep_scale, xlm_real *dz, bool add,
+                          xlm_real *dbias);
+
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);
     /* c = a b for matrices that are small, or that one thread has for itself. Element (i, l) of a, m x depth, is

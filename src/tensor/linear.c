@@ -64,6 +64,7 @@ xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
     xlm_var *const inputs[] = {x, weight, bias};
     xlm_var *y = xlm_tape_record(tape, "linear", n, out, bias != NULL ? 3 : 2, inputs, backward, s);
     y->keys = x->keys;
+    xlm_tape_passing(y);
     *s = (struct state){.tape = tape, .x = x, .weight = weight, .bias = bias, .y = y};
     if (bias != NULL)
         broadcast(bias, y);

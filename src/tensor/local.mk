@@ -2,7 +2,7 @@
 tensor_sources = \
 	src/tensor/attention.c src/tensor/attention.h \
 	src/tensor/cosine.c \
-	src/tensor/dropout.c \
+	src/tensor/dropout.c src/tensor/dropout.h \
 	src/tensor/elementwise.c \
 	src/tensor/embedding_sum.c \
 	src/tensor/gelu.c \
@@ -13,6 +13,7 @@ tensor_sources = \
 	src/tensor/linear.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
 	src/tensor/profile.c src/tensor/profile.h \
+	src/tensor/residual_norm.c \
 	src/tensor/rows.c src/tensor/rows.h \
 	src/tensor/tape.c src/tensor/tape.h \
 	src/tensor/vocabulary.c \

@@ -53,6 +53,11 @@ void xlm_tape_free(xlm_tape *tape);
 /* Start a pass; everything from the last pass is gone. gradients: flat array that parameter gradients are added to, or
  * NULL: no gradients at all. training: dropout is on. seed, step: of the draws. */
 void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step);
+/* Before a pass: gradients[size] has nothing to add to, whatever stands there. In this pass and those after it, until
+ * xlm_tape_settle, what comes first to a parameter is assigned: cheaper than to clear all of it beforehand. */
+void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients);
+/* Zeros, from xlm_tape_clear's gradients[from] on, where nothing has come. `from` is no place inside of a parameter. */
+void xlm_tape_settle(xlm_tape *tape, int64_t from);
 /* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward sweep. */
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
 /* In the sweep of this pass, call complete(data, from) after each operator: gradients[from, size) of the parameters will not be

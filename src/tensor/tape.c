@@ -25,8 +25,12 @@ _Static_assert(sizeof(buffer) <= HEADER, "the header of a buffer keeps its align
 typedef struct variable {
     xlm_var var;
     xlm_tape *tape;
-    bool leaf; /* a parameter: grad is the caller's */
-    int64_t end; /* of a parameter in the flat array; else 0 */
+    const xlm_arena *arena; /* that it lives in */
+    bool leaf;    /* a parameter, or several of one stack: grad is the caller's */
+    int first, n; /* of a leaf: which parameters */
+    bool passing; /* its value may be overwritten by the only operator that takes it */
+    int32_t uses; /* as an operator's input */
+    int64_t end;  /* of a parameter in the flat array; else 0 */
 } variable;
 
 typedef struct operation {
@@ -47,6 +51,8 @@ struct xlm_tape {
     bool recompute;
     xlm_parameters *parameters;
     xlm_real *gradients;
+    bool *empty;         /* [parameters] nothing has come to its gradient since xlm_tape_clear */
+    int unsettled;       /* parameters before this number may be empty, those from it on are not */
     bool training;
     xlm_rng_key key;
     uint32_t sites;
@@ -98,6 +104,7 @@ void xlm_tape_free(xlm_tape *tape)
     xlm_arena_free(tape->inside);
     g_array_free(tape->operations, TRUE);
     g_ptr_array_free(tape->leaves, TRUE);
+    g_free(tape->empty);
     g_free(tape);
 }
 
@@ -169,15 +176,18 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed)
 static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int64_t cols)
 {
     variable *v = XLM_TAKE(arena, variable, 1);
-    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape};
+    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape, .arena = arena};
     return &v->var;
 }
 
 /* Parameters are met again after the segment that asked for them first. */
-static xlm_var *new_leaf(xlm_tape *tape, int64_t rows, int64_t cols, int64_t start)
+static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t cols)
 {
     xlm_var *x = new_variable(tape, tape->arena, rows, cols);
+    const int64_t start = xlm_parameters_get(tape->parameters, first)->start;
     inner(x)->leaf = true;
+    inner(x)->first = first;
+    inner(x)->n = n;
     inner(x)->end = start + rows * cols;
     x->value = xlm_parameters_values(tape->parameters) + start;
     if (tape->gradients != NULL)
@@ -193,7 +203,7 @@ xlm_var *xlm_param(xlm_tape *tape, const char *name)
     xlm_var **leaf = (xlm_var **)&g_ptr_array_index(tape->leaves, index);
     if (*leaf == NULL) {
         const xlm_parameter *p = xlm_parameters_get(tape->parameters, index);
-        *leaf = new_leaf(tape, p->rows, p->cols, p->start);
+        *leaf = new_leaf(tape, index, 1, p->rows, p->cols);
     }
     return *leaf;
 }
@@ -209,7 +219,7 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n)
         if (q == NULL || q->rows != p->rows || q->cols != p->cols || q->start != p->start + i * p->rows * p->cols)
             xlm_tape_fail("param_stack", "\"%s\" and the %d parameters after it were not declared as a stack", first, n - 1);
     }
-    return p->rows == 1 ? new_leaf(tape, 1, n * p->cols, p->start) : new_leaf(tape, n * p->rows, p->cols, p->start);
+    return p->rows == 1 ? new_leaf(tape, index, n, 1, n * p->cols) : new_leaf(tape, index, n, n * p->rows, p->cols);
 }
 
 xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values)
@@ -230,8 +240,12 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
                        bool open_inputs, xlm_backward *backward, void *state)
 {
     double bytes = (double)sizeof(xlm_real) * (double)(rows * cols);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (inputs[i]->value == NULL)
+            xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
+        inner(inputs[i])->uses++;
         bytes += (double)bytes_of(inputs[i]);
+    }
     xlm_profile_enter(tape->profile, name, false, bytes);
     xlm_var *y = new_variable(tape, tape->taking, rows, cols);
     y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
@@ -281,6 +295,21 @@ xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var
     return record(tape, "plugin's operator", rows, cols, n, inputs, true, backward, state);
 }
 
+/* ---- values taken over ---- */
+
+void xlm_tape_passing(xlm_var *y) { inner(y)->passing = true; }
+
+/* A segment that is run again reads what was made outside of it again. */
+xlm_real *xlm_tape_take_over(xlm_var *z)
+{
+    xlm_tape *tape = inner(z)->tape;
+    if (!inner(z)->passing || inner(z)->uses > 1 || inner(z)->arena != tape->taking)
+        return XLM_TAPE_TAKE(tape, xlm_real, z->rows * z->cols);
+    xlm_real *value = z->value;
+    z->value = NULL;
+    return value;
+}
+
 /* ---- gradients ---- */
 
 static void drop_gradient(xlm_var *x)
@@ -289,10 +318,65 @@ static void drop_gradient(xlm_var *x)
     x->grad = NOTHING;
 }
 
+/* Zeros in gradients[from, end). */
+static void clear(xlm_tape *tape, int64_t from, int64_t end)
+{
+    enum { LONG = 1 << 16 };
+#pragma omp parallel for schedule(static) if (end - from > XLM_PARALLEL)
+    for (int64_t at = from; at < end; at += LONG)
+        memset(tape->gradients + at, 0, sizeof(xlm_real) * (size_t)MIN(LONG, end - at));
+}
+
+static void clear_parameter(xlm_tape *tape, int i)
+{
+    const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
+    clear(tape, p->start, p->start + p->rows * p->cols);
+    tape->empty[i] = false;
+}
+
+/* Somebody is about to give a leaf's gradient all its elements. Whether there is something to add to: a stack of which a part has
+ * something is cleared elsewhere. */
+static bool has_gradient(xlm_tape *tape, const variable *leaf)
+{
+    int empty = 0;
+    for (int i = leaf->first; i < leaf->first + leaf->n && i < tape->unsettled; i++)
+        empty += tape->empty[i];
+    for (int i = leaf->first; empty > 0 && i < leaf->first + leaf->n; i++) {
+        if (tape->empty[i] && empty < leaf->n)
+            clear_parameter(tape, i);
+        tape->empty[i] = false;
+    }
+    return empty < leaf->n;
+}
+
+void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients)
+{
+    tape->gradients = gradients;
+    tape->unsettled = xlm_parameters_count(tape->parameters);
+    tape->empty = g_renew(bool, tape->empty, tape->unsettled);
+    for (int i = 0; i < tape->unsettled; i++)
+        tape->empty[i] = true;
+}
+
+void xlm_tape_settle(xlm_tape *tape, int64_t from)
+{
+    while (tape->unsettled > 0) {
+        const int i = tape->unsettled - 1, n = xlm_parameters_count(tape->parameters);
+        const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
+        if (p->start < from)
+            return;
+        if (tape->empty[i])
+            clear_parameter(tape, i);
+        const int64_t gap = p->start + p->rows * p->cols;
+        clear(tape, gap, i + 1 < n ? xlm_parameters_get(tape->parameters, i + 1)->start : xlm_parameters_size(tape->parameters));
+        tape->unsettled = i;
+    }
+}
+
 xlm_grad xlm_grad_open(xlm_var *x)
 {
     if (x->grad == NULL || inner(x)->leaf)
-        return (xlm_grad){.at = x->grad, .add = true};
+        return (xlm_grad){.at = x->grad, .add = x->grad == NULL || has_gradient(inner(x)->tape, inner(x))};
     if (x->grad == NOTHING) {
         x->grad = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
         return (xlm_grad){.at = x->grad, .add = false};
@@ -343,7 +427,7 @@ void xlm_grad_pass(xlm_var *x, xlm_var *y)
     const xlm_real *dy = y->grad;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i += PIECE)
-        kernel->add(MIN(PIECE, n - i), g.at + i, dy + i, g.at + i);
+        kernel->scale(MIN(PIECE, n - i), 1, dy + i, g.at + i, g.add);
 }
 
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)

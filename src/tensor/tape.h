@@ -20,7 +20,7 @@
  *
  * Gradients. The memory of a variable's gradient exists from the first operator that adds to it in the sweep until the
  * operator that made the variable has gone back; then it serves another variable. It is not cleared beforehand: the
- * first to come assigns, the others add (xlm_grad_open says which). An operator whose dx_i needs nothing but dy_i may
+ * first to come assigns, the others add (xlm_grad_open says which); so it is with parameters' (xlm_tape_clear). An operator whose dx_i needs nothing but dy_i may
  * work in dy's own memory (xlm_grad_open_in_place), and one whose dx is dy hands it on without a copy (xlm_grad_pass).
  *
  * Threads. Loops over rows are plain `omp parallel for schedule(static)`, with `if (elements > XLM_PARALLEL)`. What one
@@ -65,6 +65,15 @@ xlm_grad xlm_grad_open_in_place(xlm_var *x, xlm_var *y);
 xlm_real *xlm_grad_add(xlm_var *x);
 /* dx += dy; x and y of one shape. Most often without touching memory. */
 void xlm_grad_pass(xlm_var *x, xlm_var *y);
+
+/* ---- memory for the duration of a pass, taken over ---- */
+
+/* For the operator that made y: its way back reads y's gradient alone, so that y's value may go once it was used. */
+void xlm_tape_passing(xlm_var *y);
+/* For an operator just recorded that has z among its inputs and keeps something of z's shape: memory for that. z's own,
+ * when its value is passing and this is the first operator that takes z; it may be overwritten then as it is read, z->value
+ * is NULL, and an operator that takes z later ends the program. Else memory that is new. */
+xlm_real *xlm_tape_take_over(xlm_var *z);
 
 /* ---- memory for the duration of a function ---- */
 

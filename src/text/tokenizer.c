@@ -105,17 +105,35 @@ static void forget_when_full(xlm_tokenizer *t)
     g_array_set_size(t->ids, 0);
 }
 
+bool xlm_tokenizer_words(xlm_tokenizer *t, int language, const char *line, size_t size, const xlm_word **words, size_t *n,
+                         GError **error)
+{
+    xlm_splitter *splitter = splitter_for(t, xlm_vocabulary_base_language(t->vocabulary, language), error);
+    if (splitter != NULL)
+        *words = xlm_splitter_split(splitter, line, size, n);
+    return splitter != NULL;
+}
+
+void xlm_tokenizer_encode_words(xlm_tokenizer *t, int language, const char *line, const xlm_word *words, size_t n,
+                                GArray *ids)
+{
+    const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
+    const guint first = ids->len;
+    forget_when_full(t);
+    for (size_t i = 0; i < n; i++)
+        append_word(t, line + words[i].start, words[i].size, ids);
+    for (guint i = first; twins != NULL && i < ids->len; i++)
+        g_array_index(ids, int32_t, i) = twins[g_array_index(ids, int32_t, i)];
+}
+
 bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids,
                                      size_t *words, GError **error)
 {
-    xlm_splitter *splitter = splitter_for(t, language, error);
-    if (splitter == NULL)
-        return false;
     size_t n;
-    const xlm_word *word = xlm_splitter_split(splitter, line, size, &n);
-    forget_when_full(t);
-    for (size_t i = 0; i < n; i++)
-        append_word(t, line + word[i].start, word[i].size, ids);
+    const xlm_word *word;
+    if (!xlm_tokenizer_words(t, language, line, size, &word, &n, error))
+        return false;
+    xlm_tokenizer_encode_words(t, language, line, word, n, ids);
     if (words != NULL)
         *words = n;
     return true;

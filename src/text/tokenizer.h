@@ -1,8 +1,9 @@
 /* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/bpe.h),
- * look up their ids. No special tokens are added; a character that the vocabulary does not have is XLM_ID_UNK. The way
- * back is xlm_vocabulary_decode. */
+ * look up their ids, and exchange them for their twins when the language is a made one (text/vocabulary.h): its text is
+ * given in the letters of its base, in its own order of words. No special tokens are added; a character that the
+ * vocabulary does not have is XLM_ID_UNK. The way back is xlm_vocabulary_decode. */
 #ifndef XLM_TEXT_TOKENIZER_H
 #define XLM_TEXT_TOKENIZER_H
 
@@ -23,7 +24,15 @@ void xlm_tokenizer_free(xlm_tokenizer *tokenizer);
 bool xlm_tokenizer_encode(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, GArray *ids,
                           size_t *words, GError **error);
 
-/* The same for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
+/* The words of a normalised line. [out] *words: n of them, valid until the next call for any line. A made language's line is
+ * split as its base's. Errors: EX_SOFTWARE. */
+bool xlm_tokenizer_words(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, const xlm_word **words,
+                         size_t *n, GError **error);
+/* Append the ids of n words of a line, in the order given; twins when the language writes in them. */
+void xlm_tokenizer_encode_words(xlm_tokenizer *tokenizer, int language, const char *line, const xlm_word *words, size_t n,
+                                GArray *ids);
+
+/* xlm_tokenizer_encode for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
 bool xlm_tokenizer_encode_normalised(xlm_tokenizer *tokenizer, int language, const char *line, size_t size,
                                      GArray *ids, size_t *words, GError **error);
 

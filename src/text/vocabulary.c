@@ -12,9 +12,15 @@ struct xlm_vocabulary {
     bool lowercase;
     char **languages; /* NULL-terminated */
     int language_count;
+    xlm_vocabulary_made *made; /* [made_count] */
+    int made_count;
 
-    const char **words; /* by id, then NULL */
-    int64_t *counts;    /* by id */
+    int64_t size;
+    const char **words;    /* by id, then NULL */
+    int64_t *counts;       /* by id */
+    GPtrArray *spellings;  /* char *: of the twins, by id; `words` points to them */
+    GHashTable *twin_ids;  /* spelling -> id; NULL when there are no twins */
+    int32_t **twins;       /* [made_count][size], NULL for a made language without twins */
 };
 
 static const char *const special_names[XLM_SPECIALS] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
@@ -82,13 +88,68 @@ static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, GEr
 static void index_words(xlm_vocabulary *v)
 {
     const uint32_t n = xlm_word_counts_size(v->subwords);
-    v->words = g_new0(const char *, (size_t)n + XLM_SPECIALS + 1);
-    v->counts = g_new0(int64_t, (size_t)n + XLM_SPECIALS);
+    v->size = (int64_t)n + XLM_SPECIALS;
+    for (int i = 0; i < v->made_count; i++)
+        v->size += v->made[i].twins;
+    v->words = g_new0(const char *, (size_t)v->size + 1);
+    v->counts = g_new0(int64_t, (size_t)v->size);
     memcpy(v->words, special_names, sizeof special_names);
     for (uint32_t i = 0; i < n; i++) {
         v->words[XLM_SPECIALS + i] = xlm_word_counts_word(v->subwords, i, NULL);
         v->counts[XLM_SPECIALS + i] = xlm_word_counts_count(v->subwords, i);
     }
+}
+
+/* ---- twins ---- */
+
+static void copy_made(xlm_vocabulary *v, const xlm_vocabulary_settings *settings)
+{
+    v->made_count = settings->made_languages;
+    v->made = g_new0(xlm_vocabulary_made, v->made_count);
+    v->twins = g_new0(int32_t *, v->made_count);
+    for (int i = 0; i < v->made_count; i++) {
+        v->made[i] = settings->made[i];
+        v->made[i].steps = g_strdup(settings->made[i].steps);
+        v->made[i].weights = g_strdup(settings->made[i].weights);
+        v->made[i].originals = g_memdup2(settings->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins);
+    }
+}
+
+/* Give the twins of a made language the ids from `first` on. */
+static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
+{
+    const xlm_vocabulary_made *made = &v->made[i];
+    v->twins[i] = g_new(int32_t, v->size);
+    for (int32_t id = 0; id < v->size; id++)
+        v->twins[i][id] = id;
+    for (int32_t k = 0; k < made->twins; k++) {
+        const int32_t original = made->originals[k], twin = first + k;
+        char *spelling = g_strconcat(v->languages[made->language], ":", v->words[original], NULL);
+        g_ptr_array_add(v->spellings, spelling);
+        if (xlm_vocabulary_find(v, spelling, strlen(spelling)) != XLM_ID_UNK)
+            return xlm_error_set(error, EX_DATAERR, "`%s` is a subword of the text and would be the twin of `%s` too; give "
+                                 "the made language %s another name", spelling, v->words[original],
+                                 v->languages[made->language]);
+        g_hash_table_insert(v->twin_ids, spelling, GINT_TO_POINTER(twin));
+        v->words[twin] = spelling;
+        v->counts[twin] = v->counts[original];
+        v->twins[i][original] = twin;
+    }
+    return true;
+}
+
+static bool add_all_twins(xlm_vocabulary *v, GError **error)
+{
+    int32_t first = (int32_t)xlm_word_counts_size(v->subwords) + XLM_SPECIALS;
+    if (v->size > INT32_MAX)
+        return xlm_error_set(error, EX_DATAERR, "a vocabulary of %" G_GINT64_FORMAT " subwords with their twins; at most %d are "
+                             "possible", v->size, INT32_MAX);
+    for (int i = 0; i < v->made_count; i++) {
+        if (v->made[i].twins > 0 && !add_twins(v, i, first, error))
+            return false;
+        first += v->made[i].twins;
+    }
+    return true;
 }
 
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
@@ -109,8 +170,14 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe
     v->languages = g_new0(char *, (size_t)settings->languages + 1);
     for (int i = 0; i < settings->languages; i++)
         v->languages[i] = g_strdup(settings->language_names[i]);
+    v->spellings = g_ptr_array_new_with_free_func(g_free);
+    v->twin_ids = g_hash_table_new(g_str_hash, g_str_equal);
+    copy_made(v, settings);
     index_words(v);
-    return v;
+    if (add_all_twins(v, error))
+        return v;
+    xlm_vocabulary_free(v);
+    return NULL;
 }
 
 void xlm_vocabulary_free(xlm_vocabulary *v)
@@ -122,16 +189,22 @@ void xlm_vocabulary_free(xlm_vocabulary *v)
     g_strfreev(v->languages);
     g_free(v->words);
     g_free(v->counts);
+    g_hash_table_unref(v->twin_ids);
+    g_ptr_array_free(v->spellings, TRUE);
+    for (int i = 0; i < v->made_count; i++) {
+        g_free((char *)v->made[i].steps);
+        g_free((char *)v->made[i].weights);
+        g_free((int32_t *)v->made[i].originals);
+        g_free(v->twins[i]);
+    }
+    g_free(v->made);
+    g_free(v->twins);
     g_free(v);
 }
 
 /* ---- asking ---- */
 
-int64_t xlm_vocabulary_size(const xlm_vocabulary *v)
-{
-    return (int64_t)xlm_word_counts_size(v->subwords) + XLM_SPECIALS;
-}
-
+int64_t xlm_vocabulary_size(const xlm_vocabulary *v) { return v->size; }
 const char *const *xlm_vocabulary_words(const xlm_vocabulary *v) { return v->words; }
 const int64_t *xlm_vocabulary_counts(const xlm_vocabulary *v) { return v->counts; }
 int xlm_vocabulary_languages(const xlm_vocabulary *v) { return v->language_count; }
@@ -153,10 +226,43 @@ int xlm_vocabulary_find_language(const xlm_vocabulary *v, const char *name)
     return -1;
 }
 
+const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *v, int *n)
+{
+    *n = v->made_count;
+    return v->made;
+}
+
+const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *v, int language)
+{
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].language == language)
+            return v->twins[i];
+    return NULL;
+}
+
+int xlm_vocabulary_base_language(const xlm_vocabulary *v, int language)
+{
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].language == language)
+            return v->made[i].base;
+    return language;
+}
+
+static int32_t find_twin(const xlm_vocabulary *v, const char *subword, size_t size)
+{
+    if (g_hash_table_size(v->twin_ids) == 0)
+        return XLM_ID_UNK;
+    char *spelling = g_strndup(subword, size);
+    void *id;
+    const bool found = g_hash_table_lookup_extended(v->twin_ids, spelling, NULL, &id);
+    g_free(spelling);
+    return found ? GPOINTER_TO_INT(id) : XLM_ID_UNK;
+}
+
 int32_t xlm_vocabulary_find(const xlm_vocabulary *v, const char *subword, size_t size)
 {
     const uint32_t i = xlm_word_counts_index(v->subwords, subword, size);
-    return i == UINT32_MAX ? XLM_ID_UNK : (int32_t)i + XLM_SPECIALS;
+    return i == UINT32_MAX ? find_twin(v, subword, size) : (int32_t)i + XLM_SPECIALS;
 }
 
 bool xlm_vocabulary_continues(const xlm_vocabulary *v, int32_t id)
@@ -169,7 +275,7 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
     const uint32_t n = xlm_word_counts_size(v->subwords);
     const int64_t head[] = {v->mode, v->lowercase, n, xlm_bpe_size(v->bpe)};
     uint64_t digest = xlm_digest(head, sizeof head, 0);
-    digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)xlm_vocabulary_size(v), digest);
+    digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
     for (uint32_t i = 0; i < n; i++) /* each text with its final 0, so that none runs into the next */
         digest = xlm_digest(v->words[XLM_SPECIALS + i], strlen(v->words[XLM_SPECIALS + i]) + 1, digest);
     for (uint32_t i = 0; i < xlm_bpe_size(v->bpe); i++) {
@@ -178,7 +284,17 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
         digest = xlm_digest(left, strlen(left) + 1, digest);
         digest = xlm_digest(right, strlen(right) + 1, digest);
     }
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].twins > 0)
+            digest = xlm_digest(v->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins, digest);
     return digest;
+}
+
+/* Bytes of a twin's spelling that say whose it is, 0 for other subwords. */
+static size_t mark_size(const xlm_vocabulary *v, int32_t id)
+{
+    const uint32_t subwords = xlm_word_counts_size(v->subwords);
+    return id < (int64_t)subwords + XLM_SPECIALS ? 0 : (size_t)(strchr(v->words[id], ':') - v->words[id]) + 1;
 }
 
 void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
@@ -187,6 +303,8 @@ void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n
         const bool continues = xlm_vocabulary_continues(v, ids[i]);
         const bool known = ids[i] >= 0 && ids[i] < xlm_vocabulary_size(v);
         const char *word = v->words[known ? ids[i] : XLM_ID_UNK];
+        if (known && i > 0 && xlm_vocabulary_continues(v, ids[i - 1]))
+            word += mark_size(v, ids[i]);
         g_string_append_len(out, word, (gssize)strlen(word) - (continues ? 2 : 0));
         if (i + 1 < n && (!continues || ids[i + 1] < XLM_SPECIALS))
             g_string_append_c(out, ' ');

@@ -13,7 +13,15 @@
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
  *   /vocabulary/codes         [C] strings "left right": BPE merges by rank
  *   /vocabulary/code_counts   [C] i64: count of each pair when it was merged
- *   /languages                [n] strings; index = language id */
+ *   /vocabulary/made/<lang>   a language made of another one (corpus/made.h); attributes: base, steps, shared, seed, and
+ *                             weights when it has a syntax
+ *   /vocabulary/made/<lang>/twins   [n x 2] i32: id of a subword, id of its twin in the made language
+ *   /languages                [n] strings; index = language id
+ *
+ * A made language may write its base's subwords in letters of its own: each but those that both languages share has a
+ * twin, an entry behind all subwords of text. `house@@` of language xx is spelt `xx:house@@`; its count is its
+ * original's. Twins do not come from text, so neither codes nor fastBPE's vocabulary files know them: text of a made
+ * language is segmented in its base's letters, and each id is exchanged for its twin (xlm_vocabulary_twins). */
 #ifndef XLM_TEXT_VOCABULARY_H
 #define XLM_TEXT_VOCABULARY_H
 
@@ -25,12 +33,25 @@
 
 typedef struct xlm_vocabulary xlm_vocabulary; /* does not change once made: any number of threads may use it */
 
+/* A language made of another one. */
+typedef struct xlm_vocabulary_made {
+    int language, base; /* ids of languages */
+    const char *steps;  /* how it is made, as in corpus/made.h: "invert,transliterate" */
+    double shared;      /* share of the subwords that have no twin; of no meaning when none is to have one */
+    int64_t seed;
+    const char *weights; /* files of the syntax and their digests, "" for none */
+    int32_t twins;       /* how many subwords have a twin */
+    const int32_t *originals; /* [twins] their ids, ascending */
+} xlm_vocabulary_made;
+
 /* What there is besides subwords and codes. */
 typedef struct xlm_vocabulary_settings {
     xlm_word_mode words;
     bool lowercase;
     int languages;
     const char *const *language_names; /* [languages] */
+    int made_languages;
+    const xlm_vocabulary_made *made; /* [made_languages] */
 } xlm_vocabulary_settings;
 
 /* The subwords to take for a text whose words these are, with their counts, sorted: all subwords that the codes make
@@ -42,8 +63,9 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts
 
 /* [in] subwords: with counts, in any order, for example from xlm_vocabulary_choose or xlm_word_counts_read; copied. A
  * subword that is spelt like a special token is still a subword, with an id of its own. Takes ownership of bpe.
- * Copies settings. Errors (EX_DATAERR; bpe is freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code
- * that is not UTF-8. */
+ * Copies settings. Twins get ids behind all subwords, made language by made language. Errors (EX_DATAERR; bpe is
+ * freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code that is not UTF-8; a subword that is spelt like
+ * a twin. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
                                    const xlm_vocabulary_settings *settings, GError **error);
 /* NULL is allowed. */
@@ -56,7 +78,7 @@ bool xlm_vocabulary_save(const xlm_vocabulary *vocabulary, xlm_store *store, con
 /* Read what xlm_vocabulary_save wrote; not collective. EX_DATAERR, with the file, for anything that is not. */
 xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error);
 
-/* Special tokens and subwords together. */
+/* Special tokens, subwords and twins together. */
 int64_t xlm_vocabulary_size(const xlm_vocabulary *vocabulary);
 const char *const *xlm_vocabulary_words(const xlm_vocabulary *vocabulary); /* [size] UTF-8, by id, then NULL */
 const int64_t *xlm_vocabulary_counts(const xlm_vocabulary *vocabulary);    /* [size] */
@@ -70,16 +92,25 @@ const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *vocabulary);
 /* The subwords without the special tokens, by id: subword i has the id XLM_SPECIALS + i. */
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *vocabulary);
 
-/* Id of a subword as it stands in segmented text ("lo@@"), XLM_ID_UNK when there is none. Never a special token. */
+/* The made languages, in the order of the settings. */
+const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *vocabulary, int *n);
+/* What the ids of text become in a language: [size], by id; NULL when they stay as they are, because the language is
+ * not made or keeps the letters of its base. Ids that have no twin (special tokens, shared subwords, twins) are their own. */
+const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *vocabulary, int language);
+/* The language that a language's words are segmented as: a made language's base, or itself. */
+int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language);
+
+/* Id of a subword as it stands in segmented text ("lo@@") or of a twin ("xx:lo@@"), XLM_ID_UNK when there is none. Never
+ * a special token. */
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
 /* True when the word goes on behind this subword. */
 bool xlm_vocabulary_continues(const xlm_vocabulary *vocabulary, int32_t id);
 
-/* A number that is the same for equal subwords, counts, codes, word mode and case (languages do not matter). */
+/* A number that is the same for equal subwords, counts, codes, word mode, case and twins (languages do not matter). */
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);
 
 /* Append the text of ids[n]: subwords of a word joined, words and special tokens (by their names) between single
- * spaces. */
+ * spaces. A word of twins has the name of its language once: "xx:low". */
 void xlm_vocabulary_decode(const xlm_vocabulary *vocabulary, const int32_t *ids, size_t n, GString *out);
 
 #endif

@@ -1,4 +1,5 @@
 /* xlm-mpi: vocabularies in HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "text/vocabulary.h"
@@ -92,6 +93,53 @@ static bool save_languages(const xlm_vocabulary *v, xlm_store *store, char *path
     return good;
 }
 
+static bool save_twins(const xlm_vocabulary *v, const xlm_vocabulary_made *made, xlm_store *store, const char *group, int rank,
+                       GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)made->twins, 2};
+    const int32_t *twins = xlm_vocabulary_twins(v, made->language);
+    int32_t *rows = g_new(int32_t, 2 * (size_t)made->twins + 1);
+    for (int32_t k = 0; k < made->twins; k++) {
+        rows[2 * k] = made->originals[k];
+        rows[2 * k + 1] = twins[made->originals[k]];
+    }
+    char *path = member(group, "twins");
+    const bool good = xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, rank == 0 ? dims[0] : 0, rows, error) &&
+                      xlm_store_set_text(store, path, "description", "row: id of a subword, id of its twin", error);
+    g_free(path);
+    g_free(rows);
+    return good;
+}
+
+static bool save_made(const xlm_vocabulary *v, const xlm_vocabulary_made *made, xlm_store *store, const char *path, int rank,
+                      GError **error)
+{
+    const char *const *names = xlm_vocabulary_language_names(v);
+    char *group = g_strconcat(path, "/made/", names[made->language], NULL);
+    const bool good =
+        xlm_store_set_text(store, group, "description", "a language made of another one; text of it is written in subwords of "
+                           "the base, which are exchanged for their twins", error) &&
+        xlm_store_set_text(store, group, "base", names[made->base], error) &&
+        xlm_store_set_text(store, group, "steps", made->steps, error) &&
+        xlm_store_set_real(store, group, "shared", made->shared, error) &&
+        xlm_store_set_int(store, group, "seed", made->seed, error) &&
+        (*made->weights == '\0' || xlm_store_set_text(store, group, "weights", made->weights, error)) &&
+        (made->twins == 0 || save_twins(v, made, store, group, rank, error));
+    g_free(group);
+    return good;
+}
+
+static bool save_all_made(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
+{
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(v, &n);
+    for (int i = 0; i < n; i++)
+        if (!save_made(v, &made[i], store, path, rank, error))
+            return false;
+    return true;
+}
+
 bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
 {
     const int64_t n = xlm_vocabulary_size(v);
@@ -99,7 +147,7 @@ bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *
            save_counts(store, member(path, "counts"), rank, n, xlm_vocabulary_counts(v), error) &&
            save_codes(xlm_vocabulary_bpe(v), store, path, rank, error) &&
            save_languages(v, store, languages_path(path), error) &&
-           save_attributes(v, store, path, error);
+           save_attributes(v, store, path, error) && save_all_made(v, store, path, rank, error);
 }
 
 /* ---- loading ---- */
@@ -134,14 +182,16 @@ static char **load_strings(const xlm_store *store, char *path, uint64_t *n, GErr
     return strings;
 }
 
-static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, GError **error)
+/* Those that are not twins. */
+static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, uint64_t twins, GError **error)
 {
-    uint64_t n;
-    char **words = load_strings(store, member(path, "words"), &n, error);
+    uint64_t all;
+    char **words = load_strings(store, member(path, "words"), &all, error);
     if (words == NULL)
         return NULL;
-    int64_t *counts = load_counts(store, path, "counts", n, error);
+    int64_t *counts = load_counts(store, path, "counts", all, error);
     xlm_word_counts *subwords = counts == NULL ? NULL : xlm_word_counts_new();
+    const uint64_t n = all < twins ? 0 : all - twins;
     for (uint64_t i = XLM_SPECIALS; subwords != NULL && i < n; i++)
         xlm_word_counts_add(subwords, words[i], strlen(words[i]), counts[i]);
     if (subwords != NULL && (n < XLM_SPECIALS || xlm_word_counts_size(subwords) != n - XLM_SPECIALS)) {
@@ -194,6 +244,116 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
     return known || refuse(store, path, "attribute words is neither `icu` nor `space`", error);
 }
 
+/* ---- made languages ---- */
+
+/* [out] made->originals: g_free. */
+static bool load_twins(const xlm_store *store, const char *path, xlm_vocabulary_made *made, GError **error)
+{
+    uint64_t dims[3];
+    const int dimensions = xlm_store_shape(store, path, dims, error);
+    if (dimensions < 0)
+        return false;
+    if (dimensions != 2 || dims[1] != 2 || dims[0] > INT32_MAX)
+        return refuse(store, path, "is not a table of pairs of ids", error);
+    int32_t *rows = g_new(int32_t, 2 * dims[0] + 1), *originals = g_new(int32_t, dims[0] + 1);
+    bool good = xlm_store_read(store, path, XLM_I32, 0, dims[0], rows, error);
+    for (uint64_t k = 0; good && k < dims[0]; k++) {
+        originals[k] = rows[2 * k];
+        if (originals[k] < XLM_SPECIALS || (k > 0 && originals[k] <= originals[k - 1]))
+            good = refuse(store, path, "ids are not in their order", error);
+    }
+    made->twins = (int32_t)dims[0];
+    made->originals = originals;
+    g_free(rows);
+    return good;
+}
+
+static int find_name(char **names, const char *name)
+{
+    for (int i = 0; name != NULL && names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static bool load_made(const xlm_store *store, const char *group, const char *name, char **languages,
+                      xlm_vocabulary_made *made, GError **error)
+{
+    char *base = xlm_store_get_text(store, group, "base", error);
+    made->language = find_name(languages, name);
+    made->base = find_name(languages, base);
+    made->weights = xlm_store_get_text(store, group, "weights", NULL);
+    if (made->weights == NULL)
+        made->weights = g_strdup("");
+    bool good = base != NULL && (made->steps = xlm_store_get_text(store, group, "steps", error)) != NULL &&
+                xlm_store_get_real(store, group, "shared", &made->shared, error) &&
+                xlm_store_get_int(store, group, "seed", &made->seed, error);
+    g_free(base);
+    if (good && (made->language < 0 || made->base < 0))
+        return refuse(store, group, "is of no language of this file", error);
+    char *twins = member(group, "twins");
+    if (good && xlm_store_has(store, twins))
+        good = load_twins(store, twins, made, error);
+    g_free(twins);
+    return good;
+}
+
+static void free_made(xlm_vocabulary_settings *settings)
+{
+    for (int i = 0; i < settings->made_languages; i++) {
+        g_free((char *)settings->made[i].steps);
+        g_free((char *)settings->made[i].weights);
+        g_free((int32_t *)settings->made[i].originals);
+    }
+    g_free((xlm_vocabulary_made *)settings->made);
+}
+
+static int by_language(const void *a, const void *b)
+{
+    return ((const xlm_vocabulary_made *)a)->language - ((const xlm_vocabulary_made *)b)->language;
+}
+
+/* [out] settings->made, by id of the language, and how many: to be freed also when this fails. */
+static bool load_all_made(const xlm_store *store, const char *path, char **languages, xlm_vocabulary_settings *settings,
+                          GError **error)
+{
+    char *root = member(path, "made");
+    char **names = NULL;
+    bool good = !xlm_store_has(store, root) || (names = xlm_store_list(store, root, error)) != NULL;
+    const int n = names != NULL ? (int)g_strv_length(names) : 0;
+    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n);
+    for (int i = 0; i < n && good; i++) {
+        char *group = member(root, names[i]);
+        good = load_made(store, group, names[i], languages, &made[i], error);
+        g_free(group);
+    }
+    qsort(made, (size_t)n, sizeof *made, by_language);
+    settings->made = made;
+    settings->made_languages = n;
+    g_strfreev(names);
+    g_free(root);
+    return good;
+}
+
+static uint64_t count_twins(const xlm_vocabulary_settings *settings)
+{
+    uint64_t twins = 0;
+    for (int i = 0; i < settings->made_languages; i++)
+        twins += (uint64_t)settings->made[i].twins;
+    return twins;
+}
+
+/* Does an id of a twin's original lie behind the subwords? */
+static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm_word_counts *subwords)
+{
+    for (int i = 0; i < settings->made_languages; i++) {
+        const xlm_vocabulary_made *made = &settings->made[i];
+        if (made->twins > 0 && made->originals[made->twins - 1] >= (int64_t)xlm_word_counts_size(subwords) + XLM_SPECIALS)
+            return true;
+    }
+    return false;
+}
+
 /* The same order as in the file: ids mean nothing otherwise. */
 static bool is_in_order(const xlm_vocabulary *v, const xlm_word_counts *subwords)
 {
@@ -211,13 +371,20 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     uint64_t n = 0;
     xlm_vocabulary *v = NULL;
     xlm_bpe *bpe = NULL;
-    xlm_word_counts *subwords = load_subwords(store, path, error);
-    char **languages = subwords == NULL ? NULL : load_strings(store, languages_path(path), &n, error);
-    if (languages != NULL && (bpe = load_codes(store, path, error)) != NULL) {
+    xlm_word_counts *subwords = NULL;
+    char **languages = load_strings(store, languages_path(path), &n, error);
+    settings.made_languages = 0;
+    settings.made = NULL;
+    if (languages != NULL && load_all_made(store, path, languages, &settings, error))
+        subwords = load_subwords(store, path, count_twins(&settings), error);
+    if (subwords != NULL && has_strange_twins(&settings, subwords))
+        refuse(store, path, "a twin has no original", error);
+    else if (subwords != NULL && (bpe = load_codes(store, path, error)) != NULL) {
         settings.languages = (int)n;
         settings.language_names = (const char *const *)languages;
         v = xlm_vocabulary_new(subwords, bpe, &settings, error);
     }
+    free_made(&settings);
     if (v != NULL && !is_in_order(v, subwords)) {
         refuse(store, path, "words are not in the order of their counts", error);
         g_clear_pointer(&v, xlm_vocabulary_free);

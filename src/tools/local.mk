@@ -7,9 +7,10 @@ bin_PROGRAMS += \
 	xlm_prep \
 	xlm_train \
 	xlm_tune
-# Called by jobs/corpora.
+# Called by jobs.
 pkglibexec_PROGRAMS += \
-	xlm_pair_html
+	xlm_pair_html \
+	xlm_spearman
 
 program_sources = src/tools/program.c src/tools/program.h
 program_libraries = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
@@ -24,6 +25,8 @@ xlm_fill_SOURCES = src/tools/xlm_fill.c $(program_sources)
 xlm_fill_LDADD = $(program_libraries)
 xlm_pair_html_SOURCES = src/tools/xlm_pair_html.c $(program_sources)
 xlm_pair_html_LDADD = $(program_libraries)
+xlm_spearman_SOURCES = src/tools/xlm_spearman.c $(program_sources)
+xlm_spearman_LDADD = $(program_libraries)
 xlm_prep_SOURCES = src/tools/xlm_prep.c $(program_sources)
 xlm_prep_LDADD = $(program_libraries)
 xlm_train_SOURCES = src/tools/xlm_train.c $(program_sources)

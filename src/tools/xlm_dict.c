@@ -12,8 +12,8 @@ static const xlm_program program = {
     .purpose = "Make a bilingual dictionary of the subwords of a corpus, for the objectives align and dict-mlm",
     .notes =
         "Words are normalised and segmented as the corpus is. An entry is taken when both its words are in the vocabulary,\n"
-        "each as one subword (see --subwords). Entries of several words, special tokens and words that are their own\n"
-        "translation are not taken. Lines that cannot be read are counted, and the first are shown.\n"
+        "each as one subword (see --subwords). Entries of several words and words that are their own translation are not\n"
+        "taken; a special token is an error. Lines that cannot be read are counted, and the first are shown.\n"
         "\n"
         "The file has the pairs of vocabulary ids (/dictionary/pairs) and those that --share left out\n"
         "(/dictionary/left_out); a smaller share with the same seed is part of a larger one. What it covers of each\n"

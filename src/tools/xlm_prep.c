@@ -8,7 +8,8 @@
 static const xlm_program program = {
     .name = "xlm_prep",
     .arguments = "-o CORPUS.h5\n"
-                 "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT",
+                 "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT\n"
+                 "  or:  xlm_prep --derive NAME=BASE:STEP[,STEP...] --derive-conllu IN OUT",
     .purpose = "Prepare text for training: split words, learn or apply BPE, write one corpus file",
     .notes =
         "Text is UTF-8, one sentence a line, plain or gzip. It is brought to NFC, and control characters and empty\n"
@@ -22,26 +23,42 @@ static const xlm_program program = {
         "BPE and vocabulary are made from the text to train on. For BPE the word counts of language i are multiplied\n"
         "by a number in proportion to p_i^(A-1), p_i its share of all words, 1 for the largest language.\n"
         "\n"
+        "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
+        "transliterate gives each subword a twin, an entry `NAME:subword` behind all others of the vocabulary; invert turns\n"
+        "the words between full stops round; syntax draws the order of the dependents of nouns and verbs from a model of\n"
+        "Galactic Dependencies, whose files say `feature weight` a line, and needs text in CoNLL-U. Orders of words are\n"
+        "applied in the order given, before words are segmented.\n"
+        "\n"
+        "--derive-conllu moves words with all their columns: HEAD follows, DEPS becomes _, multiword tokens, empty nodes\n"
+        "and SpaceAfter are left out, BIO tags (a column, or a key of MISC) are made anew with B- first. The words stay in\n"
+        "the letters of BASE, and `# xlm_derivation` says what they are: read the file as text of NAME. A sentence gets the\n"
+        "order that it gets in a corpus made of the same file with the same steps and seed.\n"
+        "\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_prep --mono en=wiki.en.gz --mono de=wiki.de.gz --para de-en=europarl.de,europarl.en \\\n"
         "      --bpe 32000 --write-codes codes --write-vocab vocab -o corpus.h5\n"
         "  xlm_prep --mono fr=tok.fr --words space --codes codes --vocab vocab -o more.h5\n"
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
-        "  xlm_prep --codes codes --segment tok.en bpe.en\n",
+        "  xlm_prep --codes codes --segment tok.en bpe.en\n"
+        "  xlm_prep --mono en=wiki.en --derive xx=en:invert,transliterate --bpe 40000 --write-twins twins -o made.h5\n"
+        "  xlm_prep --mono en=train.conllu.gz --derive fr_en=en:syntax=fr@N.orm.gz+fr@V.orm.gz,transliterate --words space \\\n"
+        "      --bpe 8000 -o made.h5\n"
+        "  xlm_prep --derive xx=en:invert,transliterate --derive-conllu test.conllu test.xx.conllu\n",
 };
 
 /* What the command line said, before it is checked. */
 static struct {
-    char **monolingual, **parallel;
+    char **monolingual, **parallel, **made;
     char *words;
-    gboolean lower, segment;
+    gboolean lower, segment, derive_conllu;
     gint64 merges, min_count, max_vocabulary, seed;
-    double alpha, held_out;
-    char *codes, *vocabulary, *output, *write_codes, *write_vocabulary;
+    double alpha, held_out, shared;
+    char *codes, *vocabulary, *output, *write_codes, *write_vocabulary, *write_twins;
 } said = {.merges = G_MAXINT64, .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
 static const GOptionEntry text_options[] = {
-    {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.monolingual, "monolingual text of a language; may be repeated",
+    {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.monolingual,
+     "monolingual text of a language, one sentence a line or *.conllu or *.conllu.gz; may be repeated",
      "LANG=FILE[,FILE...]"},
     {"para", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.parallel,
      "two files, line i of one the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
@@ -66,7 +83,20 @@ static const GOptionEntry subword_options[] = {
 
 static const GOptionEntry split_options[] = {
     {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &said.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed, "choose other sentences to hold out (default 0)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed,
+     "choose other sentences to hold out, other shared subwords and other orders of words (default 0)", "N"},
+    G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry made_options[] = {
+    {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.made,
+     "make the language NAME of the monolingual text of BASE; steps are transliterate, invert and "
+     "syntax=NOUN_FILE+VERB_FILE; may be repeated",
+     "NAME=BASE:STEP[,STEP...]"},
+    {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &said.shared,
+     "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},
+    {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &said.derive_conllu,
+     "with one --derive and the arguments IN OUT: bring annotated text into the made language, words with all their columns",
+     NULL},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry output_options[] = {
@@ -74,6 +104,8 @@ static const GOptionEntry output_options[] = {
     {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &said.write_codes, "write the merges, as fastBPE does", "FILE"},
     {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.write_vocabulary,
      "write the vocabulary with counts, as fastBPE does", "FILE"},
+    {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &said.write_twins,
+     "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &said.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
      "write text", NULL},
@@ -94,6 +126,7 @@ static bool take_numbers(xlm_prepare_options *options, GError **error)
         return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe");
     options->alpha = said.alpha == -G_MAXDOUBLE ? 0.5 : said.alpha;
     options->held_out = said.held_out;
+    options->shared = said.shared;
     options->seed = said.seed;
     return true;
 }
@@ -101,14 +134,21 @@ static bool take_numbers(xlm_prepare_options *options, GError **error)
 /* rest: the n arguments that are no options. */
 static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GError **error)
 {
-    if (said.segment && n != 2)
-        return xlm_error_set(error, EX_USAGE, "--segment takes two files, IN and OUT; see xlm_prep --help");
-    if (!said.segment && n > 0)
+    if (said.segment && said.derive_conllu)
+        return xlm_error_set(error, EX_USAGE, "--segment and --derive-conllu are two things; ask for one");
+    if ((said.segment || said.derive_conllu) && n != 2)
+        return xlm_error_set(error, EX_USAGE, "%s takes two files, IN and OUT; see xlm_prep --help",
+                             said.segment ? "--segment" : "--derive-conllu");
+    if (!said.segment && !said.derive_conllu && n > 0)
         return xlm_error_set(error, EX_USAGE, "%s: what is this file? Text is given with --mono and --para; see "
                              "xlm_prep --help", rest[0]);
     if (said.segment) {
         options->segment_input = g_strdup(rest[0]);
         options->segment_output = g_strdup(rest[1]);
+    }
+    if (said.derive_conllu) {
+        options->derive_input = g_strdup(rest[0]);
+        options->derive_output = g_strdup(rest[1]);
     }
     return true;
 }
@@ -122,8 +162,9 @@ static bool take_words(xlm_prepare_options *options, GError **error)
     else
         return xlm_error_set(error, EX_USAGE, "--words=%s: words are found by icu or space", said.words);
     options->lower = said.lower;
-    if (said.segment && (said.words != NULL || said.lower))
-        return xlm_error_set(error, EX_USAGE, "--segment reads tokenised text as it is; leave out --words and --lower");
+    if ((said.segment || said.derive_conllu) && (said.words != NULL || said.lower))
+        return xlm_error_set(error, EX_USAGE, "%s as they are; leave out --words and --lower",
+                             said.segment ? "--segment takes the words of tokenised text" : "--derive-conllu keeps words");
     return true;
 }
 
@@ -135,11 +176,15 @@ static bool take_options(xlm_prepare_options *options, int n, char *const *rest,
     for (char **text = said.parallel; text != NULL && *text != NULL; text++)
         if (!xlm_prepare_add_parallel(options, *text, error))
             return false;
+    for (char **made = said.made; made != NULL && *made != NULL; made++)
+        if (!xlm_prepare_add_made(options, *made, error))
+            return false;
     options->codes = g_strdup(said.codes);
     options->vocabulary = g_strdup(said.vocabulary);
     options->output = g_strdup(said.output);
     options->write_codes = g_strdup(said.write_codes);
     options->write_vocabulary = g_strdup(said.write_vocabulary);
+    options->write_twins = g_strdup(said.write_twins);
     return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
 }
 
@@ -152,6 +197,7 @@ static void read_command_line(xlm_prepare_options *options, int *argc, char ***a
     GOptionContext *context = xlm_program_context(&program);
     xlm_program_add(context, "Text to read", text_options);
     xlm_program_add(context, "Subwords", subword_options);
+    xlm_program_add(context, "Made languages", made_options);
     xlm_program_add(context, "Held-out text", split_options);
     xlm_program_add(context, "Files to write", output_options);
     if (xlm_program_parse(&program, context, argc, argv, error))

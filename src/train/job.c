@@ -20,6 +20,10 @@ static const xlm_option train_options[] = {
     {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
      "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give identical bits",
      TRAIN(granules)},
+    {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all granules of a rank into one array, "
+     "which takes less memory and a little less time",
+     TRAIN(reproducible)},
     {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,
      "keep each layer's input alone and compute the rest again on the way back: less memory, up to a third more time, identical bits",
      TRAIN(recompute)},

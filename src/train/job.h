@@ -20,6 +20,7 @@ typedef struct xlm_train_config {
     int64_t steps;
     int64_t seed;
     int64_t granules;          /* passes a step is cut into, a power of two */
+    bool reproducible;         /* gradients are added along one fixed tree */
     bool recompute;            /* layers in the sweep, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
     xlm_optimiser_config optimiser;

@@ -89,7 +89,7 @@ xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
     const bool recompute = t->job->train.recompute;
     xlm_memory_estimate e = {
         .parameters = flat,
-        .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(granules, ranks),
+        .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(&t->job->train, granules, ranks),
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size, ranks),
         .exchange = xlm_exchange_bytes(size, ranks),
         .pass = largest_pass(t, granules, recompute),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "train/ranks.h"
 
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
@@ -138,8 +139,10 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
     } else if (t->comm->ranks > 1) {
         p.waiting = r->exchange * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
     }
-    /* An addition reads two arrays and writes one, clearing writes one. */
-    p.seconds = share * (r->pass + r->read) + own * r->clear + (own - 1) * 3 * r->clear +
+    /* An update moves eight arrays of an owner's elements. Of a rank's granules every second one is added to those before it: it, what it is
+     * added to and the sum are moved, one array more for each level of the tree above. */
+    const double array = r->update * t->comm->ranks / 8, moved = t->job->train.reproducible && own > 1 ? 2 * own - 1 : 0;
+    p.seconds = share * (r->pass + r->read) + moved * array + r->clear +
                 (r->norm + r->update) * t->comm->ranks / ranks + r->agree + p.waiting;
     return p;
 }
@@ -173,7 +176,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *mate
     rates r;
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good) {
-        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_ranks_open_hardware(comm, (int)job->train.threads, &t->hardware);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         xlm_trainer_allocate(t);

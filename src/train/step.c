@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/signals.h"
+#include "tensor/tape.h"
 #include "train/pass.h"
 
 /* Granules of this rank: rank, rank + R, ... */
@@ -31,19 +32,26 @@ xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t 
     return (xlm_granule_slice){.first = first, .n = batch * (slice + 1) / granules - first};
 }
 
-static void add_into(float *restrict sum, const float *restrict x, int64_t n)
+static void add(const float *a, const float *b, float *sum, int64_t n)
 {
-#pragma omp parallel for simd schedule(static)
+#pragma omp simd
     for (int64_t i = 0; i < n; i++)
-        sum[i] += x[i];
+        sum[i] = a[i] + b[i];
 }
 
-static void clear(float *x, int64_t n)
+/* buffer[0] += buffer[1] + (... + buffer[n-1]), the innermost first, of elements [from, end). */
+static void add_up(float *const *buffer, int n, int64_t from, int64_t end)
 {
-    enum { PIECE = 1 << 16 };
-#pragma omp parallel for schedule(static)
-    for (int64_t at = 0; at < n; at += PIECE)
-        memset(x + at, 0, sizeof(float) * (size_t)MIN(PIECE, n - at));
+    enum { PIECE = 1 << 11 };
+#pragma omp parallel for schedule(static) if (end - from > XLM_PARALLEL)
+    for (int64_t at = from; at < end; at += PIECE) {
+        float partial[PIECE];
+        const int64_t size = MIN(PIECE, end - at);
+        const float *inner = buffer[n - 1] + at;
+        for (int b = n - 2; b > 0; b--, inner = partial)
+            add(buffer[b] + at, inner, partial, size);
+        add(buffer[0] + at, inner, buffer[0] + at, size);
+    }
 }
 
 /* Inputs of one granule: one a stream, and one for the objectives without stream. */
@@ -93,24 +101,31 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
     return good || xlm_comm_agree(t->comm, error);
 }
 
-/* The last sweep of a step on this rank: what it completes is added to the granules before it and goes to the other ranks. */
-struct last_sweep {
+/* A granule's way into the sums, while its last sweep completes it: it is added to those before it, and what this rank's last granule
+ * completes goes to the other ranks. */
+struct adding {
     xlm_trainer *trainer;
-    int depth;         /* buffers that are added up: the last granule's is the highest */
+    float **buffer; /* [n] that become one: the granule's own is the last */
+    int n;
+    bool last;
     int64_t completed; /* elements from here on are dealt with */
 };
 
 static void complete(void *data, int64_t from)
 {
-    struct last_sweep *last = data;
-    xlm_trainer *t = last->trainer;
-    xlm_profile_enter(t->profile, XLM_PART_EXCHANGE, false, 0);
-    if (from < last->completed) {
-        for (int b = last->depth - 1; b > 0; b--)
-            add_into(t->buffer[b - 1] + from, t->buffer[b] + from, last->completed - from);
-        last->completed = from;
+    struct adding *a = data;
+    xlm_trainer *t = a->trainer;
+    if (from < a->completed) {
+        xlm_profile_enter(t->profile, XLM_PART_CLEAR, false, 0);
+        xlm_tape_settle(t->tape, from);
+        xlm_profile_enter(t->profile, XLM_PART_ADD, false, sizeof(float) * (a->n > 1 ? a->n + 1.0 : 0) * (double)(a->completed - from));
+        if (a->n > 1)
+            add_up(a->buffer, a->n, from, a->completed);
+        a->completed = from;
     }
-    xlm_exchange_ready(t->exchange, last->completed);
+    xlm_profile_enter(t->profile, XLM_PART_EXCHANGE, false, 0);
+    if (a->last)
+        xlm_exchange_ready(t->exchange, a->completed);
 }
 
 /* The last of this granule's inputs that an objective learns from; -1: none. */
@@ -123,21 +138,29 @@ static int last_input(xlm_trainer *t, const xlm_pass_input *input)
     return -1;
 }
 
-/* last: NULL unless it is this rank's last granule. */
-static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, float *gradient, double *sums,
-                        struct last_sweep *last)
+static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, double *sums, struct adding *adding)
 {
-    xlm_profile_enter(t->profile, XLM_PART_CLEAR, false, sizeof(float) * (double)xlm_parameters_size(t->parameters));
-    clear(gradient, xlm_parameters_size(t->parameters));
-    const int watched = last != NULL ? last_input(t, input) : -1;
+    float *gradient = adding->buffer[adding->n - 1];
+    const int watched = adding->last || adding->n > 1 ? last_input(t, input) : -1;
     for (int s = 0; s < inputs_of(t); s++) {
         if (!has_work(&input[s]))
             continue;
         xlm_tape_begin(t->tape, gradient, true, t->setup.seed, (uint64_t)t->step);
         if (s == watched)
-            xlm_tape_watch(t->tape, complete, last);
+            xlm_tape_watch(t->tape, complete, adding);
         xlm_pass_run(t, &input[s], totals, true, sums, NULL, NULL);
     }
+    complete(adding, 0);
+}
+
+/* How many buffers become one with the last of `depth` when a rank's granule number i of `own` is in it: like the carry of a
+ * binary counter, and all when it is the last. */
+static int buffers_to_add(int64_t i, int64_t own, int depth)
+{
+    int n = 1;
+    for (int64_t carry = i; (carry & 1) != 0; carry >>= 1)
+        n++;
+    return i == own - 1 ? depth : n;
 }
 
 /* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x objectives], own
@@ -147,21 +170,20 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
     const int64_t own = own_granules(t), size = xlm_parameters_size(t->parameters);
     int depth = 0;
     xlm_exchange_begin(t->exchange, t->buffer[0]);
-    struct last_sweep last = {.trainer = t, .completed = size};
     for (int64_t i = 0; i < own; i++) {
         /* Added up like a binary counter, numbers in this order make the pairs (j, j + own/2), then (j, j + own/4), ... */
         const int64_t j = xlm_granule_reversed(i, own), granule = granule_of(t, j);
-        const bool is_last = i == own - 1;
-        last.depth = ++depth;
-        run_granule(t, inputs + j * inputs_of(t), totals, t->buffer[depth - 1], sums + granule * t->job->objectives,
-                    is_last ? &last : NULL);
-        xlm_profile_enter(t->profile, XLM_PART_ADD, false, 0);
-        for (int64_t carry = i; !is_last && (carry & 1) != 0; carry >>= 1, depth--)
-            add_into(t->buffer[depth - 2], t->buffer[depth - 1], size);
+        if (t->job->train.reproducible || i == 0)
+            xlm_tape_clear(t->tape, t->buffer[depth++]);
+        const int n = t->job->train.reproducible ? buffers_to_add(i, own, depth) : 1;
+        depth -= n - 1;
+        struct adding adding = {.trainer = t, .buffer = t->buffer + depth - 1, .n = n, .last = i == own - 1, .completed = size};
+        run_granule(t, inputs + j * inputs_of(t), totals, sums + granule * t->job->objectives, &adding);
     }
-    if (own == 0)
-        clear(t->buffer[0], size);
-    complete(&last, 0);
+    if (own == 0) {
+        xlm_tape_clear(t->tape, t->buffer[0]);
+        xlm_tape_settle(t->tape, 0);
+    }
     xlm_profile_enter(t->profile, XLM_PART_WAIT, false, 0);
     xlm_exchange_end(t->exchange);
 }

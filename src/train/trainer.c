@@ -118,8 +118,10 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xl
     return NULL;
 }
 
-int xlm_trainer_gradient_buffers(int64_t granules, int ranks)
+int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks)
 {
+    if (!config->reproducible)
+        return 1;
     const int64_t own = (granules + ranks - 1) / ranks;
     int buffers = 1;
     for (int64_t k = own; k > 1; k /= 2)
@@ -139,12 +141,12 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     xlm_parameters_seal(t->parameters);
     xlm_parameters_initialise(t->parameters, t->setup.seed);
     t->shards = xlm_shards_of(t->comm, xlm_parameters_size(t->parameters));
-    t->exchange = xlm_exchange_new(&t->shards);
+    t->exchange = xlm_exchange_new(&t->shards, t->job->train.reproducible);
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
     xlm_tape_recompute(t->tape, t->job->train.recompute);
     t->arena = xlm_arena_new();
-    t->buffers = xlm_trainer_gradient_buffers(t->granules, t->comm->ranks);
+    t->buffers = xlm_trainer_gradient_buffers(&t->job->train, t->granules, t->comm->ranks);
     t->buffer = g_new(float *, t->buffers);
     for (int b = 0; b < t->buffers; b++)
         t->buffer[b] = xlm_pages_take(sizeof(float) * (size_t)xlm_parameters_size(t->parameters), "gradients");

@@ -4,7 +4,8 @@
  * has instances [g·B/G, (g+1)·B/G) of every stream, one forward and backward pass each, and goes to rank g mod R.
  * A rank adds its granules' gradients pairwise (granule j of its K with j + K/2 first, then K/4, ...), ranks then add theirs
  * likewise (comm/shards.h). For R and G powers of two, R <= G, the tree of additions is one and the same, so
- * the run's bits do not depend on R. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
+ * the run's bits do not depend on R. With [train] reproducible = false a rank's granules all add into one array, and MPI adds the
+ * ranks' in the order it likes. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
 #ifndef XLM_TRAIN_TRAINER_H
 #define XLM_TRAIN_TRAINER_H
 
@@ -95,8 +96,8 @@ typedef struct xlm_granule_slice {
     int64_t first, n;
 } xlm_granule_slice;
 xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule);
-/* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1. */
-int xlm_trainer_gradient_buffers(int64_t granules, int ranks);
+/* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1, in any order 1. */
+int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks);
 /* Let checkpoints have trainer->best, and keep the one that had it. Before the first checkpoint is read or written. */
 void xlm_trainer_keep_best(xlm_trainer *trainer);
 /* Allocate everything and draw the initial parameters. */

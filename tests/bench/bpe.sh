@@ -1,24 +1,25 @@
 #!/bin/bash
 # xlm-mpi: speed of BPE beside fastBPE's. SPDX-License-Identifier: GPL-3.0-or-later
 #
-# FASTBPE      fastBPE's program; else `fastbpe` in PATH; without it only our own times are printed
+# FASTBPE      fastBPE's program; else `fastbpe` in PATH; without it only our own times are shown
 # BENCH_TEXT   tokenised text, a sentence a line; else some is made
-# BENCH_RUNS   how often each is run (5); the shortest run counts
+# BENCH_RUNS   how often each is run (3); the shortest run counts
 #
 # Whole processes are compared: both read the same text and codes and write the same things. Segmentation is measured
 # in CPU seconds (fastBPE has several threads) and in seconds on one core.
-set -u
+set -euo pipefail
+. "$XLM_SOURCE/tests/bench/table.sh"
 export LC_ALL=C
-FASTBPE=${FASTBPE:-$(command -v fastbpe)}
-runs=${BENCH_RUNS:-5}
+FASTBPE=${FASTBPE:-$(command -v fastbpe || true)}
+runs=${BENCH_RUNS:-3}
 merges=8000
 run=$XLM_BUILD/tests/bench/bpe_run
-scratch=$(mktemp -d) || exit 1
+scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-one_core=
+one_core=()
 if command -v taskset >/dev/null; then
     first=$(taskset -cp $$ | sed 's/.*: //; s/[^0-9].*//')
-    one_core="taskset -c $first"
+    one_core=(taskset -c "$first")
 fi
 
 # 60,000 words of syllables, a few of them in most places, as in real text (Zipf): about 14 MB.
@@ -38,7 +39,7 @@ make_text() {
 
 # Shortest CPU and elapsed seconds of `runs` runs, in milliseconds, of the command; its output goes to $out.
 measure() {
-    local n user system real cpu best_cpu= best_real=
+    local n user system real cpu best_cpu='' best_real=''
     for ((n = 0; n < runs; n++)); do
         TIMEFORMAT='%3U %3S %3R'
         { time "$@" >"$out" 2>"$scratch/messages"; } 2>"$scratch/time" || { cat "$scratch/messages" >&2; return 1; }
@@ -50,46 +51,41 @@ measure() {
     cpu_ms=$best_cpu real_ms=$best_real
 }
 
-line() { # what, ours, theirs, in ms
-    awk -v what="$1" -v ours="$2" -v theirs="$3" -v to_reach="$4" 'BEGIN {
-        printf "%-42s %8.3f s %8.3f s %6.1f x   (to reach: %s)\n", what, ours / 1000, theirs / 1000, theirs / (ours > 0 ? ours : 1), to_reach }'
+line() { # what, ours, theirs in ms: how many times as fast
+    row "$1" "$(seconds "$2")" "$(seconds "$3")" "$(quotient "$3" "$2" 1)" ">= 2"
 }
+seconds() { awk -v ms="$1" 'BEGIN { printf "%.3f s", ms / 1000 }'; }
 
 text=${BENCH_TEXT:-$scratch/text}
 [[ -n ${BENCH_TEXT:-} ]] || make_text >"$text"
-echo "text: ${BENCH_TEXT:-made} ($(wc -w <"$text") words, $(wc -c <"$text") bytes)"
+say "text: ${BENCH_TEXT:-made} ($(wc -w <"$text") words, $(wc -c <"$text") bytes)"
 
 out=$scratch/codes
-measure $one_core "$run" learnbpe $merges "$text" || exit 1
+measure "${one_core[@]}" "$run" learnbpe $merges "$text"
 learn=$cpu_ms
 out=$scratch/messages
-measure $one_core "$run" applybpe "$scratch/ours" "$text" "$scratch/codes" || exit 1
+measure "${one_core[@]}" "$run" applybpe "$scratch/ours" "$text" "$scratch/codes"
 apply=$cpu_ms apply_core=$real_ms
 
+section "subwords beside fastBPE, how many times as fast"
 if [[ -z $FASTBPE ]]; then
-    awk -v l=$learn -v a=$apply -v n="$(wc -w <"$text")" -v m=$merges 'BEGIN {
-        printf "learning %d merges %.3f s, segmentation %.3f s (%.1f million words/s)\n", m, l / 1000, a / 1000, n / a / 1000 }'
-    echo "fastBPE: skipped, there is no fastbpe in PATH (or set FASTBPE to its program)"
+    row "learning $merges merges, CPU" "$(seconds "$learn")" "" ""
+    row "segmentation, CPU" "$(seconds "$apply")" "$(awk -v n="$(wc -w <"$text")" -v a="$apply" 'BEGIN { printf "%.1f million words/s", n / a / 1000 }')" ""
+    skipped "beside fastBPE" "there is no fastbpe in PATH (or set FASTBPE to its program)"
     exit 0
 fi
 out=$scratch/their_codes
-measure $one_core "$FASTBPE" learnbpe $merges "$text" || exit 1
+measure "${one_core[@]}" "$FASTBPE" learnbpe $merges "$text"
 their_learn=$cpu_ms
 out=$scratch/messages
-measure $one_core "$FASTBPE" applybpe "$scratch/theirs" "$text" "$scratch/codes" || exit 1
+measure "${one_core[@]}" "$FASTBPE" applybpe "$scratch/theirs" "$text" "$scratch/codes"
 their_apply_core=$real_ms
-measure "$FASTBPE" applybpe "$scratch/theirs" "$text" "$scratch/codes" || exit 1
+measure "$FASTBPE" applybpe "$scratch/theirs" "$text" "$scratch/codes"
 their_apply=$cpu_ms
 
-printf '%-42s %10s %10s\n' '' xlm-mpi fastBPE
 line "learning $merges merges, CPU" "$learn" "$their_learn" 2
 line "segmentation, CPU" "$apply" "$their_apply" 2
 line "segmentation, elapsed on one core" "$apply_core" "$their_apply_core" 2
-if cmp "$scratch/ours" "$scratch/theirs"; then
-    echo "segmented texts are the same"
-else
-    echo "segmented texts DIFFER"
-    exit 1
-fi
-echo "counts of the first 100 merges: $(cmp -s <(cut -d' ' -f3 "$scratch/codes" | head -n 100) \
+cmp "$scratch/ours" "$scratch/theirs" >&2 || { say "segmented texts DIFFER"; exit 1; }
+say "segmented texts are the same; counts of the first 100 merges: $(cmp -s <(cut -d' ' -f3 "$scratch/codes" | head -n 100) \
     <(cut -d' ' -f3 "$scratch/their_codes" | head -n 100) && echo the same || echo different)"

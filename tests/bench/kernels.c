@@ -2,9 +2,10 @@
  *
  *     kernels [threads]
  *
- * 2048 tokens, 512 wide, 2048 inner. Each line is the best of many runs: time, rate, and the share of what the machine
- * gives: for products GEMM of 1024 x 1024 matrices, for all else memcpy of an array of the operator's size. Bytes are what
- * an operator must read and write, once each. */
+ * 2048 tokens, 512 wide, 2048 inner. Each line on standard error is the best of many runs: time, rate, and the share of what the
+ * machine gives: for products and attention GEMM of 1024 x 1024 matrices, for all else memcpy of an array of the operator's size.
+ * Bytes are what an operator must read and write, once each. Standard output has rows for tests/bench/table.sh, there and back
+ * together. */
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static double copy_gigabytes(int64_t n)
     return 2e-9 * sizeof(float) * (double)n / best;
 }
 
+static double product_seconds, product_flops; /* of all products together */
+
 static void bench_product(const char *name, bool ta, bool tb, int64_t m, int64_t n, int64_t k, double beta)
 {
     float *a = aligned_alloc(64, sizeof(float) * (size_t)(m * k)), *b = aligned_alloc(64, sizeof(float) * (size_t)(n * k));
@@ -60,7 +63,9 @@ static void bench_product(const char *name, bool ta, bool tb, int64_t m, int64_t
         now = end;
     }
     const double rate = 2e-9 * (double)(m * n * k) / best;
-    printf("%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", name, best * 1e6, rate, 100 * rate / gemm_rate);
+    product_seconds += best;
+    product_flops += 2 * (double)(m * n * k);
+    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", name, best * 1e6, rate, 100 * rate / gemm_rate);
     free(a);
     free(b);
     free(c);
@@ -75,6 +80,14 @@ static void bench_layer(const char *name, int64_t out, int64_t in)
     bench_product(line, false, false, TOKENS, in, out, 0);
     g_snprintf(line, sizeof line, "%s dW += dy' x", name);
     bench_product(line, true, false, out, in, TOKENS, 1);
+}
+
+/* A row of the table: work of `unit` 10⁹/s beside what the machine gives. */
+static void print_row(const char *name, double seconds, double work, const char *unit, double machine)
+{
+    const double rate = 1e-9 * work / seconds;
+    printf("row\t%s\t%.0f us, %.1f %s\t%s %.1f %s\t%.2f\n", name, seconds * 1e6, rate, unit, unit[1] == 'F' ? "GEMM" : "memcpy", machine, unit,
+           rate / machine);
 }
 
 /* ---- operators ---- */
@@ -115,6 +128,12 @@ static xlm_var *do_layer_norm(xlm_tape *t, xlm_var *x)
     return xlm_layer_norm(t, x, xlm_param(t, "gamma"), xlm_param(t, "beta"), 1e-5);
 }
 
+static xlm_var *do_residual_norm(xlm_tape *t, xlm_var *x)
+{
+    xlm_var *beta = xlm_param(t, "beta");
+    return xlm_residual_norm(t, x, xlm_param(t, "narrow"), beta, 0.1, xlm_param(t, "gamma"), beta, 1e-5);
+}
+
 static xlm_var *do_linear(xlm_tape *t, xlm_var *x) { return xlm_linear(t, x, xlm_param(t, "up"), xlm_param(t, "up_bias")); }
 
 static const int32_t *some_rows(int64_t below)
@@ -146,6 +165,7 @@ static const struct operator_line {
     int cols;
 } operators[] = {
     {"layer_norm 2048 x 512", narrow, do_layer_norm, 2, 3, WIDTH},
+    {"residual_norm 2048x512", narrow, do_residual_norm, 4, 5, WIDTH},
     {"gelu 2048 x 2048", wide, do_gelu, 2, 3, INNER},
     {"dropout 2048 x 512", narrow, do_dropout, 2, 2, WIDTH},
     {"add 2048 x 512", narrow, do_add, 3, 3, WIDTH},
@@ -158,7 +178,7 @@ static const struct operator_line {
 static void print_bytes(const char *name, const char *way, double seconds, double arrays, int cols)
 {
     const double rate = 1e-9 * arrays * sizeof(float) * TOKENS * cols / seconds;
-    printf("%-21s %-6s %9.0f µs %8.1f GB/s    %5.0f %%\n", name, way, seconds * 1e6, rate,
+    fprintf(stderr, "%-22s %-5s %9.0f µs %8.1f GB/s    %5.0f %%\n", name, way, seconds * 1e6, rate,
            100 * rate / copy_rate[cols == INNER]);
 }
 
@@ -188,14 +208,48 @@ static void bench_operators(xlm_tape *t, float *gradient)
         time_operator(t, gradient, &operators[k], &forward, &backward);
         print_bytes(operators[k].name, "there", forward, operators[k].forward, operators[k].cols);
         print_bytes(operators[k].name, "back", backward, operators[k].backward, operators[k].cols);
+        print_row(operators[k].name, forward + backward, (operators[k].forward + operators[k].backward) * sizeof(float) * TOKENS * operators[k].cols,
+                  "GB/s", copy_rate[operators[k].cols == INNER]);
     }
     const struct operator_line linear = {"linear", narrow, do_linear, 0, 0, 0};
     time_operator(t, gradient, &linear, &forward, &backward);
     const double flops = 2e-9 * TOKENS * WIDTH * INNER;
-    printf("%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, there", forward * 1e6, flops / forward,
+    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, there", forward * 1e6, flops / forward,
            100 * flops / forward / gemm_rate);
-    printf("%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, back", backward * 1e6, 2 * flops / backward,
+    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, back", backward * 1e6, 2 * flops / backward,
            200 * flops / backward / gemm_rate);
+}
+
+/* ---- attention ---- */
+
+enum { HEADS = 8 };
+static int32_t length; /* of all sequences */
+
+static xlm_var *do_attention(xlm_tape *t, xlm_var *x)
+{
+    static int32_t offsets[TOKENS / 16 + 1];
+    const int32_t sequences = TOKENS / length;
+    for (int32_t q = 0; q <= sequences; q++)
+        offsets[q] = q * length;
+    const xlm_attention_inputs inputs = {.query = x, .key = x, .value = x, .key_column = WIDTH, .value_column = 2 * WIDTH, .width = WIDTH,
+                                         .heads = HEADS, .offsets = offsets, .sequences = sequences, .dropout = 0.1};
+    return xlm_attention(t, &inputs);
+}
+
+static xlm_var *triple(xlm_tape *t) { return activation(t, "triple"); }
+
+static void bench_attention(xlm_tape *t, float *gradient)
+{
+    const struct operator_line attention = {"attention", triple, do_attention, 0, 0, 0};
+    for (length = 16; length <= 512; length *= 2) {
+        double forward, backward;
+        char name[64];
+        time_operator(t, gradient, &attention, &forward, &backward);
+        g_snprintf(name, sizeof name, "attention, %d tokens a sequence", length);
+        const double product = 2.0 * TOKENS * length * WIDTH; /* two there; four back, and one again */
+        fprintf(stderr, "%-36s there %9.0f µs, back %9.0f µs\n", name, forward * 1e6, backward * 1e6);
+        print_row(name, forward + backward, 6 * product, "GFLOP/s", gemm_rate);
+    }
 }
 
 static xlm_parameters *make_parameters(void)
@@ -203,6 +257,7 @@ static xlm_parameters *make_parameters(void)
     xlm_parameters *p = xlm_parameters_new();
     xlm_parameters_add(p, "narrow", TOKENS, WIDTH, XLM_INIT_NORMAL, true);
     xlm_parameters_add(p, "wide", TOKENS, INNER, XLM_INIT_NORMAL, true);
+    xlm_parameters_add(p, "triple", TOKENS, 3 * WIDTH, XLM_INIT_NORMAL, true);
     xlm_parameters_add(p, "words", WORDS, WIDTH, XLM_INIT_NORMAL, true);
     xlm_parameters_add(p, "up", INNER, WIDTH, XLM_INIT_NORMAL, true);
     xlm_parameters_add(p, "up_bias", 1, INNER, XLM_INIT_ZERO, true);
@@ -216,23 +271,27 @@ static xlm_parameters *make_parameters(void)
 int main(int argc, char **argv)
 {
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
+    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1, xlm_hardware_two_units());
     xlm_hardware_measure(&hardware);
     gemm_rate = hardware.gemm_gflops;
     copy_rate[0] = copy_gigabytes(TOKENS * WIDTH);
     copy_rate[1] = copy_gigabytes(TOKENS * INNER);
-    printf("threads %d, BLIS %s (%s), kernels %s\n", hardware.threads, hardware.blis, hardware.choice, xlm_kernels_get()->name);
-    printf("GEMM 1024 x 1024 x 1024 %.1f GFLOP/s; memcpy, read and written: 4 MiB %.1f GB/s, 16 MiB %.1f, 256 MiB %.1f\n",
-           gemm_rate, copy_rate[0], copy_rate[1], copy_gigabytes(64 << 20));
+    if (hardware.threads == 1)
+        printf("machine\tBLIS kernels\t%s (%s); own kernels %s\n", hardware.blis, hardware.choice, xlm_kernels_get()->name);
+    printf("machine\tcores: %d\tGEMM 1024 x 1024 x 1024 %.1f GFLOP/s; memcpy, read and written, %.1f GB/s of 256 MiB, %.1f of 16, %.1f of 4\n", hardware.threads,
+           gemm_rate, copy_gigabytes(64 << 20), copy_rate[1], copy_rate[0]);
+    printf("section\toperators there and back, 2048 tokens, %d thread%s, beside GEMM or memcpy\n", hardware.threads, hardware.threads > 1 ? "s" : "");
 
     bench_layer("qkv 512:1536", 3 * WIDTH, WIDTH);
     bench_layer("out 512:512", WIDTH, WIDTH);
     bench_layer("up 512:2048", INNER, WIDTH);
     bench_layer("down 2048:512", WIDTH, INNER);
+    print_row("products of a layer", product_seconds, product_flops, "GFLOP/s", gemm_rate);
 
     xlm_parameters *p = make_parameters();
     xlm_tape *t = xlm_tape_new(p);
     float *gradient = g_new0(float, xlm_parameters_size(p));
+    bench_attention(t, gradient);
     bench_operators(t, gradient);
     g_free(gradient);
     xlm_tape_free(t);

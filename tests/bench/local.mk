@@ -1,26 +1,38 @@
-# Benchmarks: `make bench`, never part of `make check`. They print numbers; they do not judge.
-benchmarks = \
-	tests/bench/bpe.sh \
-	tests/bench/dump.sh \
+# Benchmarks: `make bench`, never part of `make check`. One table of ratios, in tests/bench/bench.txt too; it does not judge.
+# Some of them: make bench BENCHMARKS='tests/bench/step.sh tests/bench/peers/train.sh'
+BENCHMARKS = \
 	tests/bench/kernels.sh \
-	tests/bench/network.sh \
-	tests/bench/peers.sh \
 	tests/bench/step.sh \
-	tests/bench/train.sh
+	tests/bench/train.sh \
+	tests/bench/order.sh \
+	tests/bench/ranks.sh \
+	tests/bench/peers/train.sh \
+	tests/bench/network.sh \
+	tests/bench/bpe.sh
 benchmark_programs = \
 	tests/bench/alignment \
 	tests/bench/bpe_run \
 	tests/bench/kernels \
 	tests/bench/step
 EXTRA_PROGRAMS += $(benchmark_programs)
-EXTRA_DIST += $(benchmarks) \
+EXTRA_DIST += \
+	tests/bench/bpe.sh \
+	tests/bench/kernels.sh \
 	tests/bench/netns_agent.sh \
-	tests/bench/roberta-8.sh \
+	tests/bench/network.sh \
+	tests/bench/order.sh \
 	tests/bench/peers/check_dump.py \
-	tests/bench/peers/torch_train.py
-CLEANFILES += $(benchmark_programs)
+	tests/bench/peers/dump.sh \
+	tests/bench/peers/torch_train.py \
+	tests/bench/peers/train.sh \
+	tests/bench/ranks.sh \
+	tests/bench/roberta-8.sh \
+	tests/bench/run.sh \
+	tests/bench/step.sh \
+	tests/bench/table.sh \
+	tests/bench/train.sh
+CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.log
 
 .PHONY: bench
 bench: all $(benchmark_programs)
-	@$(AM_TESTS_ENVIRONMENT) status=0; for benchmark in $(benchmarks); do \
-	  echo "== $$benchmark"; $(BASH) $(srcdir)/$$benchmark || status=1; done; exit $$status
+	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/tests/bench/run.sh $(BENCHMARKS:%=$(abs_srcdir)/%)

@@ -3,12 +3,14 @@
 #
 # Two ranks of one thread, each on a "host" of its own: a namespace with one veth pair to a bridge in a third, from where mpiexec
 # starts Open MPI's daemons through tests/bench/netns_agent.sh. What a host sends is shaped. The kernel is the same for all,
-# so this has the bandwidth of such a network, not its latency. Bytes a step are those of a run less those of a run
-# of two steps, so that start, evaluation and checkpoint do not count.
+# so this has the bandwidth of such a network, not its latency. Beside it stands what `xlm_train --plan` says of two nodes of
+# one rank, measured on one.
 #
-# XLM_BENCH_STEPS  steps of a run (8); the first two do not count
+# XLM_BENCH_STEPS  steps of a run (6); the first two do not count
 set -euo pipefail
-skip() { echo "skipped: $1"; exit 0; }
+. "$XLM_SOURCE/tests/bench/table.sh"
+section "training over a network, roberta-8, 2 hosts of 1 rank x 1 thread, beside --plan"
+skip() { skipped "network" "$1"; exit 0; }
 [[ $(id -u) -eq 0 ]] || skip "needs root"
 for tool in ip tc; do
     command -v $tool >/dev/null || skip "needs $tool (Debian: iproute2)"
@@ -54,48 +56,32 @@ make_network() {
 }
 make_network 2>"$work/error" || skip "no network namespaces here: $(head -n 1 "$work/error")"
 
-sent() { # bytes that the hosts have sent, both together
-    local host
-    for host in "${hosts[@]}"; do ip netns exec "$host" cat /sys/class/net/wire/statistics/tx_bytes; done | awk '{ n += $1 } END { printf "%.0f\n", n }'
-}
-
-# over_wire NAME STEPS: trains on both hosts; sets $crossed to the bytes that went over the wire.
+# over_wire NAME: trains on both hosts.
 over_wire() {
-    local before launcher
-    before=$(sent)
+    local launcher
     # The daemons get this environment from the agent.
     launcher=(ip netns exec "$switch" mpiexec --mca plm rsh --mca plm_rsh_agent "$XLM_SOURCE/tests/bench/netns_agent.sh"
         --mca btl "self,tcp" --mca btl_tcp_if_include "$network.0/24" --mca oob_tcp_if_include "$network.0/24"
         -x PATH -x XLM_PLUGIN_PATH --host "$(IFS=,; echo "${hosts[*]}")" --map-by node --bind-to none)
-    train "$job" "$1" 2 1 --set "train.steps=$2"
-    crossed=$(($(sent) - before))
+    train "$work" "$1" 2 1 --profile
 }
 
-line() { # NAME: of a run, and how it is called
-    awk -v name="$2" -v rate="$(rate "$job/$1/metrics.csv" 2)" -v bytes="${3:-}" -F, '$3 == "total" && $1 > 2 { seconds += $12; n++ }
-        END { printf "%-26s %6d tokens/s  %6.3f s a step", name, rate, seconds / n
-              if (bytes != "") printf "  %6.1f MB a step sent by both", bytes / 1e6; print "" }' "$job/$1/metrics.csv"
+# planned GBIT: tokens/s of two nodes of one rank.
+planned() {
+    xlm_train "$work/job.conf" --set train.threads=1 --plan --ranks=2 --network="$1" >"$work/plan" 2>"$work/plan.log" ||
+        { tail -n 3 "$work/plan.log" >&2; return 1; }
+    cat "$work/plan" >&2
+    awk '$1 == 2 && NF == 7 { print $4 }' "$work/plan"
 }
 
-compare() { # NAME STEPS LAYERS WIDTH HEADS MERGES
-    local host speed
-    job=$work/${1// /-}
-    made_job "$job" "${@:2}"
-    echo "$1: $(xlm_train "$job/job.conf" --dry-run 2>&1 | grep -o '[0-9]* parameters.*')"
-    train "$job" memory 2 1
-    line memory "shared memory"
-    for host in "${hosts[@]}"; do tc -n "$host" qdisc delete dev wire root 2>/dev/null || true; done # the last job's
-    over_wire start 2
-    local start=$crossed
-    for speed in unshaped 10gbit 1gbit; do
-        for host in "${hosts[@]}"; do
-            [[ $speed == unshaped ]] || shape "$host" "$speed"
-        done
-        over_wire "$speed" "$2"
-        line "$speed" "TCP, ${speed/gbit/ Gbit\/s}" $(((crossed - start) / ($2 - 2)))
-    done
-}
-steps=${XLM_BENCH_STEPS:-8}
-echo "load average before: $(cut -d" " -f1-3 /proc/loadavg)" # threads that wait for each other suffer most from other work
-compare "4 layers x 256" "$steps" 4 256 4 8000
-compare roberta-8 "$steps" 8 512 8 40000
+roberta_8 "$work" "${XLM_BENCH_STEPS:-6}"
+for gbit in 10 1; do
+    for host in "${hosts[@]}"; do shape "$host" "${gbit}gbit"; done
+    said=$(planned $gbit)
+    over_wire "wire-$gbit"
+    measured=$(rate "$work/wire-$gbit/metrics.csv" 2)
+    grep '^gradients:' "$work/wire-$gbit.log" >&2 || true
+    off=$(awk -v a="$said" -v b="$measured" 'BEGIN { d = a / b - 1; printf "%.2f\n", d < 0 ? -d : d }')
+    row "$gbit Gbit/s, plan off by" "$said tokens/s said" "$measured tokens/s" "$off" "<= 0.2"
+    row "  exchange behind the sweep" "$(hidden "$work/wire-$gbit.log")" "" ""
+done

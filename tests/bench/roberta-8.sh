@@ -1,11 +1,15 @@
 # xlm-mpi: corpora, jobs and runs of the training benchmarks; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-#   made_job DIR STEPS LAYERS WIDTH HEADS MERGES   makes DIR/corpus.h5 and DIR/job.conf, 16 x 128 tokens a step
+#   made_job DIR STEPS LAYERS WIDTH HEADS MERGES   makes DIR/job.conf, 16 x 128 tokens a step
 #   roberta_8 DIR STEPS                            the one that speeds are told of: 8 layers, 512 wide, 40,000 merges
 #   train DIR NAME RANKS THREADS [ARGUMENT...]     runs the job in DIR/NAME with ${launcher[@]}; arguments: xlm_train's
 #   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
 #                                                  those from the end of the one before to its own
+#   flops LOG                                      GFLOP/s of a rank in the steps of a run with --profile
+#   hidden LOG                                     share of the time of the gradients' exchange behind the sweep, of the same
+#
+# Corpora are made once a directory: in $XLM_BENCH_CORPORA when it is set, else in DIR.
 
 launcher=(mpiexec --oversubscribe --bind-to none)
 
@@ -26,11 +30,20 @@ made_text() {
         }'
 }
 
+# made_corpus DIR MERGES: its path in $corpus.
+made_corpus() {
+    local directory=${XLM_BENCH_CORPORA:-$1}
+    corpus=$directory/corpus-$2.h5
+    [[ ! -e $corpus ]] || return 0
+    [[ -e $directory/text ]] || made_text >"$directory/text"
+    xlm_prep --mono en="$directory/text" --words space --bpe "$2" --held-out 0.001 -o "$corpus" >"$directory/prep.log" 2>&1 ||
+        { cat "$directory/prep.log" >&2; return 1; }
+}
+
 made_job() {
+    local corpus
     mkdir -p "$1"
-    made_text >"$1/text"
-    xlm_prep --mono en="$1/text" --words space --bpe "$6" --held-out 0.001 -o "$1/corpus.h5" >"$1/prep.log" 2>&1 ||
-        { cat "$1/prep.log" >&2; return 1; }
+    made_corpus "$1" "$6"
     cat >"$1/job.conf" <<JOB
 [model]
 layers = $3
@@ -38,7 +51,7 @@ hidden_size = $4
 attention_heads = $5
 positions = 128
 [train]
-corpus = $1/corpus.h5
+corpus = $corpus
 output = $1/out
 steps = $2
 log_every = 1
@@ -59,9 +72,19 @@ train() {
     shift 4
     "${launcher[@]}" -n "$ranks" xlm_train "$dir/job.conf" --resume never --set "train.threads=$threads" \
         --set "train.output=$dir/$name" "$@" >"$dir/$name.log" 2>&1 || { tail -n 3 "$dir/$name.log" >&2; return 1; }
+    rm -f "$dir/$name"/checkpoint-* # half a gigabyte each
 }
 
 rate() {
     awk -F, -v uncounted="$2" '$3 == "total" && $1 > uncounted { tokens += $11; seconds += $12 }
         END { if (seconds > 0) printf "%.0f\n", tokens / seconds; else exit 1 }' "$1"
 }
+
+# A row of the profile ends in: calls, ms, share, GFLOP/s, GB/s.
+flops() {
+    awk '/^profile of / { on = 1; next } /^operator / { next } /^gradients:|^peak memory/ { on = 0 }
+        on { seconds += $(NF - 3); work += $(NF - 3) * $(NF - 1) }
+        END { if (seconds > 0) printf "%.1f\n", work / seconds; else exit 1 }' "$1"
+}
+
+hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that behind the sweep.*/\1/p' "$1"; }

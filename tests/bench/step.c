@@ -1,7 +1,8 @@
 /* xlm-mpi: forward and backward through whole models, beside their own matrix products with nothing between them.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- *     step [threads [rounds]]
+ *     step [threads [rounds]]            a line of the table (tests/bench/table.sh) for each model; recomputing with several threads only
+ *     step THREADS ROUNDS yardstick      GFLOP/s of roberta-8's yardstick alone
  *
  * A round is a step (encode, masked language modelling, backward; dropout on; no optimiser) and then the yardstick: the same
  * products in the same shapes, transposes and order, each layer with weights and activations of its own. Attention's
@@ -9,6 +10,7 @@
  * Machines shared with others give other rates from minute to minute, so the share is the median over rounds of step and
  * yardstick measured in turn. */
 #include <glib.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ struct test {
 static const struct test tests[] = {
     {"roberta-8, 16 x 128", 8, 512, 8, 40000, 2048, 128, false, false},
     {"roberta-8, recomputing", 8, 512, 8, 40000, 2048, 128, false, true},
-    {"roberta-8, 8 … 256 tokens", 8, 512, 8, 40000, 2048, 256, true, false},
+    {"roberta-8, 8 to 256 tokens", 8, 512, 8, 40000, 2048, 256, true, false},
     {"small, 16 x 128", 4, 128, 4, 8000, 2048, 128, false, false},
 };
 
@@ -196,7 +198,12 @@ static double median(double *x, int n)
     return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
-static void run_test(const struct test *t, int rounds)
+/* Of a model: seconds of a step, bytes of its pass. */
+struct cost {
+    double seconds, bytes;
+};
+
+static struct cost run_test(const struct test *t, int rounds, bool yardstick_alone)
 {
     xlm_model_config c;
     xlm_options_defaults(xlm_model_options, &c, NULL);
@@ -213,7 +220,8 @@ static void run_test(const struct test *t, int rounds)
     make_batch(&b, t);
     struct yardstick y;
     make_yardstick(&y, &c, &b);
-    run_step(model, tape, &b.batch, gradients, 0);
+    if (!yardstick_alone)
+        run_step(model, tape, &b.batch, gradients, 0);
     run_yardstick(&y);
 
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
@@ -221,17 +229,22 @@ static void run_test(const struct test *t, int rounds)
     const double flops = 3 * xlm_model_forward_flops(&c, &size);
     for (int i = 0; i < rounds; i++) {
         const double start = xlm_clock();
-        run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+        if (!yardstick_alone)
+            run_step(model, tape, &b.batch, gradients, (uint64_t)i);
         const double middle = xlm_clock(), before = xlm_gemm_flops();
         run_yardstick(&y);
         yardstick_flops = xlm_gemm_flops() - before;
         step[i] = middle - start;
         products[i] = xlm_clock() - middle;
-        share[i] = 100 * (flops / step[i]) / (yardstick_flops / products[i]);
+        share[i] = (flops / step[i]) / (yardstick_flops / products[i]);
     }
-    printf("%-28s %6.1f M %7.1f %9.0f %9.1f %11.1f %7.0f %% %8.0f MB\n", t->name, 1e-6 * (double)xlm_parameters_elements(parameters),
-           1e-9 * flops, t->tokens / median(step, rounds), 1e-9 * flops / step[rounds / 2],
-           1e-9 * yardstick_flops / median(products, rounds), median(share, rounds), 1e-6 * (double)xlm_tape_peak_bytes(tape));
+    const struct cost cost = {median(step, rounds), (double)xlm_tape_peak_bytes(tape)};
+    const double rate = 1e-9 * yardstick_flops / median(products, rounds);
+    if (yardstick_alone)
+        printf("%.1f\n", rate);
+    else
+        printf("row\t%s, %d thread%s\t%.0f tokens/s, %.1f GFLOP/s\t%.1f GFLOP/s\t%.2f\n", t->name, omp_get_max_threads(),
+               omp_get_max_threads() > 1 ? "s" : "", t->tokens / cost.seconds, 1e-9 * flops / cost.seconds, rate, median(share, rounds));
     fflush(stdout);
     g_free(step);
     g_free(products);
@@ -243,15 +256,28 @@ static void run_test(const struct test *t, int rounds)
     free(gradients);
     xlm_model_free(model);
     xlm_parameters_free(parameters);
+    return cost;
 }
 
 int main(int argc, char **argv)
 {
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
-    printf("%d threads, %s\n%-28s %8s %7s %9s %9s %11s %9s %11s\n", hardware.threads, xlm_gemm_library(), "forward and backward", "param.",
-           "GFLOP", "tokens/s", "GFLOP/s", "yardstick", "share", "pass");
-    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
-        run_test(&tests[i], argc > 2 ? atoi(argv[2]) : 5);
+    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1, xlm_hardware_two_units());
+    const int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    if (argc > 3) {
+        run_test(&tests[0], rounds, true);
+        return 0;
+    }
+    struct cost keeping = {0, 0};
+    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+        if (tests[i].recompute && hardware.threads == 1)
+            continue; /* it takes long, and says what several threads say */
+        const struct cost cost = run_test(&tests[i], rounds, false);
+        if (tests[i].recompute) {
+            printf("row\t  recomputing, memory of a pass\t%.0f MB\t%.0f MB\t%.2f\n", 1e-6 * cost.bytes, 1e-6 * keeping.bytes, cost.bytes / keeping.bytes);
+            printf("row\t  recomputing, time of a pass\t%.3f s\t%.3f s\t%.2f\n", cost.seconds, keeping.seconds, cost.seconds / keeping.seconds);
+        }
+        keeping = cost;
+    }
     return 0;
 }

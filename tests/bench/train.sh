@@ -1,25 +1,71 @@
 #!/usr/bin/env bash
-# xlm-mpi: training speed on roberta-8 (8 layers, 512 wide, 40,000 subwords, 16 x 128 tokens a step), ranks and threads in turn.
+# xlm-mpi: whole training steps, roberta-8 (8 layers, 512 wide, 40,000 subwords, 16 x 128 tokens a step), on ranks and threads.
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Prints tokens/s, the share of the GEMM rate that was measured in the same run, and peak memory. XLM_BENCH_STEPS: steps of
-# a run (default 6, the first two of which do not count).
+# XLM_BENCH_STEPS   steps of a run (5), the first of which does not count
+# XLM_BENCH_ROUNDS  rounds, in which the shapes take turns (2); medians over rounds are shown
+#
+# Beside each run, and in turn with it, stands the yardstick of tests/bench/step.c: the model's own matrix products with nothing
+# between them, on as many cores in the same way (one process of two threads, two of one). Attention's products are not in the
+# yardstick, but count in the run's rate.
 set -euo pipefail
+. "$XLM_SOURCE/tests/bench/table.sh"
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-roberta_8 "$work" "${XLM_BENCH_STEPS:-6}"
+steps=${XLM_BENCH_STEPS:-5} rounds=${XLM_BENCH_ROUNDS:-2}
+roberta_8 "$work" "$steps"
 
-run() { # NAME RANKS THREADS
-    train "$work" "$1" "$2" "$3"
-    local share
-    share=$(grep -o '[0-9]*% of GEMM' "$work/$1.log" | sed 1,2d | awk '{ sum += $1; n++ } END { printf "%.0f", sum / n }')
-    printf '%-22s %6s tokens/s  %3s%% of GEMM (%s)  %s\n' "$2 ranks x $3 threads" "$(rate "$work/$1/metrics.csv" 2)" "$share" \
-        "$(grep -o '[0-9]* GFLOP/s a rank' "$work/$1.log")" "$(grep -o 'peak memory: [0-9.]* GiB' "$work/$1.log")"
+# yardstick RANKS THREADS: GFLOP/s of all together.
+yardstick() {
+    local rank process=()
+    for ((rank = 0; rank < $1; rank++)); do
+        "$XLM_BUILD/tests/bench/step" "$2" 2 yardstick >"$work/yardstick-$rank" & process+=($!)
+    done
+    for rank in "${process[@]}"; do wait "$rank"; done
+    for ((rank = 0; rank < $1; rank++)); do cat "$work/yardstick-$rank"; done | awk '{ sum += $1 } END { printf "%.1f\n", sum }'
 }
-printf 'roberta-8: '; xlm_train "$work/job.conf" --dry-run 2>&1 | grep -o '[0-9]* parameters.*'
-for round in 1 2; do
-    run "one-$round" 1 1
-    run "threads-$round" 1 2
-    run "ranks-$round" 2 1
+
+# run RANKS THREADS: a yardstick and a run; appends to the shape's columns.
+run() {
+    local name=$1x$2 speed products share
+    products=$(yardstick "$1" "$2")
+    train "$work" "$name" "$1" "$2" --profile
+    speed=$(awk -v n="$1" -v each="$(flops "$work/$name.log")" 'BEGIN { print n * each }')
+    share=$(quotient "$speed" "$products" 3)
+    say "$1 ranks x $2 threads: $(rate "$work/$name/metrics.csv" 1) tokens/s, $speed GFLOP/s, yardstick $products"
+    echo "$(rate "$work/$name/metrics.csv" 1) $speed $products $share" >>"$work/$name.rounds"
+}
+
+# column SHAPE N: the median over rounds.
+column() {
+    local numbers
+    mapfile -t numbers < <(cut -d' ' -f"$2" "$work/$1.rounds")
+    median "${numbers[@]}"
+}
+
+for ((round = 0; round < rounds; round++)); do
+    run 1 1
+    run 1 2
+    run 2 1
+done
+
+section "training, roberta-8, ranks x threads: GFLOP/s beside the products alone"
+for shape in 1x1 1x2 2x1; do
+    goal=">= 0.88"
+    [[ $shape != 1x1 ]] || goal=
+    row "$shape" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $shape 1)" "$(column $shape 2)")" "$(column $shape 3) GFLOP/s" "$(column $shape 4)" "$goal"
+done
+scaling() { # SHAPE [GOAL]
+    row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1" 1)")" "$(printf '%.0f tokens/s' "$(column 1x1 1)")" \
+        "$(quotient "$(column "$1" 1)" "$(column 1x1 1)")" "${2:-}"
+}
+scaling 2x1 ">= 1.85"
+scaling 1x2
+row "exchange behind the sweep, 2x1" "$(hidden "$work/2x1.log")" "" ""
+for shape in 1x1 2x1; do
+    peak=$(sed -n 's/^peak memory: \([0-9.]*\) GiB.*/\1/p' "$work/$shape.log")
+    said=$(sed -n 's/^memory: \([0-9.]*\) GiB a rank.*/\1/p' "$work/$shape.log")
+    off=$(awk -v a="$said" -v b="$peak" 'BEGIN { d = a / b - 1; printf "%.2f\n", d < 0 ? -d : d }')
+    row "memory said beforehand, off by, $shape" "$said GiB" "$peak GiB at the peak" "$off" "<= 0.15"
 done

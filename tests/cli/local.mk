@@ -1,5 +1,9 @@
 # Tests that run the programs as a user would.
 test_scripts += \
+	tests/cli/align_mlm_jobs.sh \
+	tests/cli/derive.sh \
+	tests/cli/derive_conllu.sh \
+	tests/cli/derive_syntax.sh \
 	tests/cli/dict.sh \
 	tests/cli/embed.sh \
 	tests/cli/fill.sh \
@@ -7,6 +11,7 @@ test_scripts += \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
+	tests/cli/spearman.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/train_errors.sh \

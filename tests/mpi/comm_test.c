@@ -28,7 +28,9 @@ static float folded(int n, size_t i)
 
 enum { GRANULES = 16 };
 
-static bool folds(const xlm_comm *comm) { return (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= GRANULES; }
+static bool fixed = true; /* the order that is asked for */
+
+static bool folds(const xlm_comm *comm) { return fixed && (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= GRANULES; }
 
 /* Element i of this rank's sum over its granules. */
 static float own_sum(const xlm_comm *comm, size_t i)
@@ -57,11 +59,11 @@ static void check_sum(const xlm_comm *comm, size_t i, float value)
     CHECK(fabs(value - sum) <= 1e-6 * size);
 }
 
-/* Sums arrive at the owners, whatever becomes complete when; then all have all. Twice, as in two steps. */
-static void sums_add_along_the_same_tree(const xlm_comm *comm, int64_t n, int64_t stride)
+/* Whatever becomes complete when, and along the tree to the bit when that is asked for; then all have all. Twice, as in two steps. */
+static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t stride)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);
-    xlm_exchange *exchange = xlm_exchange_new(&shards);
+    xlm_exchange *exchange = xlm_exchange_new(&shards, fixed);
     float *values = g_new0(float, n + 1);
     for (int round = 0; round < 2; round++) {
         values[n] = 42; /* must not be touched */
@@ -193,8 +195,11 @@ int main(int argc, char **argv)
     xlm_comm_open(comm, "comm_test", &argc, &argv);
     static const int64_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001, 655361};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        sums_add_along_the_same_tree(comm, sizes[i], sizes[i] / 7 + 1);
+        sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
         pieces_are_kept_and_brought_together(comm, sizes[i]);
+        fixed = false;
+        sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
+        fixed = true;
     }
     errors_become_everyone_s(comm);
     bytes_reach_everyone(comm);

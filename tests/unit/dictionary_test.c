@@ -163,7 +163,7 @@ static void write_dictionary(const struct file *f)
 
 static xlm_stream_config switching_config(const struct file *f)
 {
-    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .mask = 0.15, .mask_token = 0.8,
+    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15, .mask_token = 0.8,
                                .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
 }
 

@@ -23,9 +23,12 @@ static const double TOLERANCE = 2e-5;
 #endif
 
 /* Rows around a chunk of the sums over rows, columns around vectors; the last is work for several threads. */
-static const struct size { int rows, cols; } sizes[] = {
-    {1, 1},   {1, 7},   {1, 16},  {1, 33},  {1, 80},  {7, 1},   {7, 7},   {7, 16},   {7, 33},   {7, 80},   {33, 1},  {33, 7},   {33, 16},
-    {33, 33}, {33, 80}, {65, 1},  {65, 7},  {65, 16}, {65, 33}, {65, 80}, {130, 1},  {130, 7},  {130, 16}, {130, 33}, {130, 80}, {260, 130},
+static const struct size {
+    int rows, cols;
+} sizes[] = {
+    {1, 1},   {1, 7},   {1, 16},   {1, 33},   {1, 80},  {7, 1},  {7, 7},  {7, 16},  {7, 33},  {7, 80},
+    {33, 1},  {33, 7},  {33, 16},  {33, 33},  {33, 80}, {65, 1}, {65, 7}, {65, 16}, {65, 33}, {65, 80},
+    {130, 1}, {130, 7}, {130, 16}, {130, 33}, {130, 80}, {260, 130},
 };
 
 static double number(uint32_t which, int64_t i)
@@ -69,12 +72,13 @@ static void free_outcome(struct outcome *o)
 }
 
 /* Values, and gradients of their cosine with fixed numbers and their sum. Dropout at the end shows that as many draws were
- * made before. */
+ * made before. The fused form runs its segments again. */
 static struct outcome run(xlm_parameters *p, build *make, const struct form *form)
 {
     struct outcome o = {.size = xlm_parameters_size(p)};
     o.gradient = g_new0(xlm_real, o.size);
     xlm_tape *tape = xlm_tape_new(p);
+    xlm_tape_recompute(tape, form->fused);
     xlm_tape_begin(tape, o.gradient, form->training, 3, 9);
     xlm_var *y = xlm_dropout(tape, make(tape, form), 0.5), *end = xlm_param(tape, "end");
     o.elements = y->rows * y->cols;
@@ -149,11 +153,95 @@ static void test_gelu(void **state)
     compare_sizes(gelu, 0, true);
 }
 
+/* ---- the end of a sublayer ---- */
+
+static xlm_var *residual_norm(xlm_tape *tape, const struct form *form, xlm_var *x, xlm_var *z)
+{
+    xlm_var *gamma = in(tape, "gamma"), *beta = in(tape, "beta");
+    if (form->fused)
+        return xlm_residual_norm(tape, x, z, bias_of(tape, form), form->p, gamma, beta, 1e-2);
+    return xlm_layer_norm(tape, xlm_add(tape, x, xlm_dropout(tape, z, form->p)), gamma, beta, 1e-2);
+}
+
+/* x a parameter, z the result of a linear layer, whose memory is taken over. */
+static xlm_var *of_product(xlm_tape *tape, const struct form *form)
+{
+    xlm_var *z = product(tape, form), *y = residual_norm(tape, form, in(tape, "x"), z);
+    assert_true(form->fused == (z->value == NULL));
+    return y;
+}
+
+/* x goes elsewhere before and after, as in a transformer; the gradient of y has several sources. */
+static xlm_var *of_shared(xlm_tape *tape, const struct form *form)
+{
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *before = xlm_scale(tape, x, 0.5);
+    xlm_var *y = residual_norm(tape, form, x, product(tape, form));
+    xlm_var *z = residual_norm(tape, form, y, product(tape, form));
+    return xlm_add(tape, xlm_add(tape, y, z), xlm_add(tape, x, before));
+}
+
+/* z went elsewhere, to an operator that reads it on the way back: its memory is not taken over. */
+static xlm_var *of_used(xlm_tape *tape, const struct form *form)
+{
+    xlm_var *z = product(tape, form), *wide = xlm_gelu(tape, z, bias_of(tape, form));
+    xlm_var *y = residual_norm(tape, form, in(tape, "x"), z);
+    assert_non_null(z->value);
+    return xlm_add(tape, y, wide);
+}
+
+/* x and z are one variable, but for the bias. */
+static xlm_var *of_same(xlm_tape *tape, const struct form *form)
+{
+    xlm_var *x = xlm_linear(tape, in(tape, "h"), in(tape, "weight"), NULL);
+    return residual_norm(tape, form, x, form->bias && !form->fused ? product(tape, form) : x);
+}
+
+/* No gradient for x. */
+static xlm_var *of_constant_x(xlm_tape *tape, const struct form *form)
+{
+    const xlm_var *x = in(tape, "x");
+    return residual_norm(tape, form, xlm_constant(tape, x->rows, x->cols, x->value), product(tape, form));
+}
+
+/* No gradient for z, when there is no bias. */
+static xlm_var *of_constant_z(xlm_tape *tape, const struct form *form)
+{
+    const xlm_var *x = in(tape, "x");
+    xlm_var *h = xlm_constant(tape, x->rows, 5, in(tape, "h")->value);
+    xlm_var *weight = xlm_constant(tape, x->cols, 5, in(tape, "weight")->value);
+    xlm_var *z = xlm_linear(tape, h, weight, form->bias && !form->fused ? in(tape, "bias") : NULL);
+    return residual_norm(tape, form, xlm_scale(tape, in(tape, "x"), 1.5), z);
+}
+
+/* z was made outside of a segment, which is run again in the sweep: its memory is not taken over. */
+static xlm_var *inside(xlm_tape *tape, xlm_var *z, const void *form)
+{
+    return residual_norm(tape, form, in(tape, "x"), z);
+}
+
+static xlm_var *of_segment(xlm_tape *tape, const struct form *form)
+{
+    return xlm_tape_segment(tape, product(tape, form), inside, form);
+}
+
+static void test_residual_norm(void **state)
+{
+    (void)state;
+    build *const makes[] = {of_product, of_shared, of_used, of_same, of_constant_x, of_constant_z, of_segment};
+    for (size_t k = 0; k < G_N_ELEMENTS(makes); k++) {
+        compare_sizes(makes[k], 0.3, true);
+        compare_sizes(makes[k], 0, true);
+    }
+    compare_sizes(of_product, 1e-6, true); /* rounds to 0 */
+    compare_sizes(of_product, 0.3, false);
+}
+
 int main(void)
 {
     omp_set_num_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gelu),
+        cmocka_unit_test(test_residual_norm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,8 @@ static xlm_var *gelu_of_sum(xlm_tape *tape, void *context)
 static xlm_var *gelu_of_shared(xlm_tape *tape, void *context)
 {
     (void)context;
-    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *bias = xlm_scale(tape, in(tape, "bias"), 2), *before = xlm_scale(tape, x, 0.5);
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *before = xlm_scale(tape, x, 0.5);
+    xlm_var *bias = xlm_scale(tape, in(tape, "bias"), 2);
     xlm_var *y = xlm_gelu(tape, x, bias), *z = xlm_gelu(tape, xlm_add(tape, y, before), bias);
     return xlm_add(tape, xlm_add(tape, y, x), z);
 }
@@ -243,6 +244,66 @@ static void test_rows(void **state)
     }
 }
 
+/* ---- the end of a sublayer ---- */
+
+struct ending {
+    bool bias;
+    double p;
+};
+
+static xlm_var *end_sublayer(xlm_tape *tape, const struct ending *e, xlm_var *x, xlm_var *z)
+{
+    return xlm_residual_norm(tape, x, z, e->bias ? in(tape, "bias") : NULL, e->p, in(tape, "gamma"), in(tape, "beta"), 1e-2);
+}
+
+static xlm_var *residual_norm(xlm_tape *tape, void *ending) { return end_sublayer(tape, ending, in(tape, "x"), in(tape, "z")); }
+
+/* z passes its value on; x and y go elsewhere too. */
+static xlm_var *residual_norm_of_shared(xlm_tape *tape, void *ending)
+{
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *before = xlm_gelu(tape, x, NULL);
+    xlm_var *y = end_sublayer(tape, ending, x, xlm_linear(tape, in(tape, "h"), in(tape, "weight"), NULL));
+    xlm_var *again = end_sublayer(tape, ending, y, xlm_linear(tape, in(tape, "h"), in(tape, "weight"), NULL));
+    return xlm_add(tape, xlm_add(tape, y, again), xlm_add(tape, before, x));
+}
+
+/* The gradient of z has another source, which comes first or last. */
+static xlm_var *residual_norm_of_shared_z(xlm_tape *tape, void *ending)
+{
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5), *z = xlm_scale(tape, in(tape, "z"), 0.5);
+    xlm_var *before = xlm_gelu(tape, z, NULL), *y = end_sublayer(tape, ending, x, z);
+    return xlm_add(tape, xlm_add(tape, y, before), z);
+}
+
+static xlm_var *residual_norm_of_same(xlm_tape *tape, void *ending)
+{
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.5);
+    return end_sublayer(tape, ending, x, x);
+}
+
+static void check_residual_norm(int rows, int cols, struct ending *e)
+{
+    xlm_parameters *p = gradient_inputs("x", rows, cols, "z", rows, cols, "gamma", 1, cols, "beta", 1, cols, "bias", 1, cols,
+                                        NULL);
+    gradient_check(p, residual_norm, e);
+    gradient_check(p, residual_norm_of_shared_z, e);
+    gradient_check(p, residual_norm_of_same, e);
+    xlm_parameters_free(p);
+    p = gradient_inputs("x", rows, cols, "h", rows, 3, "weight", cols, 3, "gamma", 1, cols, "beta", 1, cols, "bias", 1, cols,
+                        NULL);
+    gradient_check(p, residual_norm_of_shared, e);
+    xlm_parameters_free(p);
+}
+
+static void test_residual_norm(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < G_N_ELEMENTS(some_rows); r++)
+        for (size_t c = 0; c < G_N_ELEMENTS(some_cols); c++)
+            for (int form = 0; form < 4; form++)
+                check_residual_norm(some_rows[r], some_cols[c], &(struct ending){.bias = form & 1, .p = form & 2 ? 0.25 : 0});
+}
+
 /* Variables used several times, in every order of first and last use, and one that nothing depends on. */
 static xlm_var *network(xlm_tape *tape, void *context)
 {
@@ -347,7 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear),      cmocka_unit_test(test_layer_norm),     cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_gelu),
+        cmocka_unit_test(test_gelu),         cmocka_unit_test(test_residual_norm),
         cmocka_unit_test(test_mean_of_many), cmocka_unit_test(test_two_inputs),    cmocka_unit_test(test_cosine_of_zero),
         cmocka_unit_test(test_rows),        cmocka_unit_test(test_networks),       cmocka_unit_test(test_own_operator),
         cmocka_unit_test(test_stack),

@@ -223,6 +223,62 @@ static void check_keep(const xlm_kernels *kernel, int64_t n)
     g_free(bits);
 }
 
+/* Of a row: bias or none, bits or none, in place or not. */
+static void check_residual(const xlm_kernels *kernel, int64_t n, bool with_bias, const uint8_t *bits)
+{
+    float *x = numbers(14, n), *z = numbers(15, n), *b = numbers(16, n), y[MOST + GUARD];
+    for (int in_place = 0; in_place <= 1; in_place++) {
+        start_output(y, 0.5f);
+        if (in_place)
+            memcpy(y, z, sizeof(float) * (size_t)n);
+        kernel->residual(n, x, in_place ? y : z, with_bias ? b : NULL, bits, 1.5f, y);
+        for (int64_t i = 0; i < n; i++) {
+            const double sum = (double)z[i] + (with_bias ? b[i] : 0);
+            expect(kernel, "residual", n, y[i], x[i] + (bits == NULL ? sum : bits[i / 8] >> i % 8 & 1 ? 1.5 * sum : 0));
+        }
+        expect_untouched(kernel, "residual", n, y, 0.5f);
+    }
+    g_free(x);
+    g_free(z);
+    g_free(b);
+}
+
+/* dz wanted, to be added to, in place of ds, or not wanted; the bias's gradient wanted or not. */
+static void check_residual_back(const xlm_kernels *kernel, int64_t n, const uint8_t *bits)
+{
+    enum { ASSIGN, ADD, IN_PLACE, NONE, FORMS };
+    float *ds = numbers(17, n), dz[MOST + GUARD], dbias[MOST + GUARD];
+    for (int form = 0; form < 2 * FORMS; form++) {
+        const int way = form % FORMS;
+        start_output(dz, 0.5f);
+        start_output(dbias, 0.25f);
+        if (way == IN_PLACE)
+            memcpy(dz, ds, sizeof(float) * (size_t)n);
+        kernel->residual_back(n, way == IN_PLACE ? dz : ds, bits, 1.5f, way != NONE ? dz : NULL, way == ADD,
+                              form < FORMS ? dbias : NULL);
+        for (int64_t i = 0; i < n; i++) {
+            const double d = bits == NULL ? ds[i] : bits[i / 8] >> i % 8 & 1 ? 1.5 * ds[i] : 0;
+            expect(kernel, "residual_back", n, dz[i], way == NONE ? 0.5 : way == ADD ? 0.5 + d : d);
+            expect(kernel, "residual_back bias", n, dbias[i], form < FORMS ? 0.25 + d : 0.25);
+        }
+        expect_untouched(kernel, "residual_back", n, dz, 0.5f);
+        expect_untouched(kernel, "residual_back bias", n, dbias, 0.25f);
+    }
+    g_free(ds);
+}
+
+static void check_residuals(const xlm_kernels *kernel, int64_t n)
+{
+    uint8_t *bits = g_new(uint8_t, (n + 7) / 8);
+    for (int64_t i = 0; i < (n + 7) / 8; i++)
+        bits[i] = (uint8_t)(i * 53 + 0xa6);
+    for (int form = 0; form < 4; form++)
+        check_residual(kernel, n, form & 1, form & 2 ? bits : NULL);
+    check_residual_back(kernel, n, bits);
+    check_residual_back(kernel, n, NULL);
+    g_free(bits);
+}
+
 static void test_against_loops(void **state)
 {
     (void)state;
@@ -241,6 +297,7 @@ static void test_against_loops(void **state)
             check_gelu(kernel, n, true);
             check_layer_norm(kernel, n);
             check_keep(kernel, n);
+            check_residuals(kernel, n);
         }
         check_gelu_far_out(kernel);
     }

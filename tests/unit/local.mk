@@ -11,8 +11,10 @@ unit_tests = \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \
+	tests/unit/made_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \
+	tests/unit/permute_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \
 	tests/unit/rng_test \

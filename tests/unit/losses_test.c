@@ -88,6 +88,7 @@ static void test_align(void **state)
         for (int64_t part = 0; part < cuts[k]; part++) {
             struct part context = {&o, {.part = part, .parts = cuts[k]}};
             const int64_t n = o.loss.cls->count(&o.loss, &context.pass);
+            assert_true(n >= PAIRS / cuts[k] && n <= (PAIRS + cuts[k] - 1) / cuts[k]); /* shared evenly */
             if (n == 0)
                 continue;
             xlm_tape_begin(tape, NULL, true, 1, 1);

@@ -206,9 +206,14 @@ static void languages_and_sources_in_order(void **state)
     assert_int_equal(options->monolingual_sources, 3);
     for (guint i = 0; i < 4; i++)
         assert_string_equal(((xlm_prepare_source *)options->sources->pdata[i])->path[0], paths[i]);
-    char *name = xlm_prepare_pair_name(options, options->sources->pdata[3]);
-    assert_string_equal(name, "fr-en");
-    g_free(name);
+    assert_true(xlm_prepare_add_made(options, "xx=en:invert", &error));
+    assert_int_equal(xlm_prepare_pairs_count(options), 2);
+    static const char *const pairs[] = {"fr-en", "en-xx"};
+    for (int i = 0; i < 2; i++) {
+        char *name = xlm_prepare_pair_name(options, i);
+        assert_string_equal(name, pairs[i]);
+        g_free(name);
+    }
     assert_false(xlm_prepare_add_parallel(options, "en-fr=x,y", &error));
     assert_int_equal(error->code, EX_USAGE);
     g_error_free(error);

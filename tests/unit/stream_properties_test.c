@@ -1,6 +1,8 @@
 /* xlm-mpi: tests of what holds for streams on any corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus_fixture.h"
 
+#include <math.h>
+
 #include "base/rng.h"
 #include "corpus/monolingual.h"
 #include "corpus/parallel.h"
@@ -158,8 +160,8 @@ static void parallel_instances(void **state)
 {
     const fixture *f = *state;
     const xlm_parallel_rules cases[] = {
-        {XLM_FORM_XLM, 30, 0, 0},     {XLM_FORM_XLM, 256, 5, 40},  {XLM_FORM_XLM, 4000, 0, 0},
-        {XLM_FORM_BERT, 128, 10, 60}, {XLM_FORM_BERT, 20, 0, 0},   {XLM_FORM_BERT, 700, 100, 0},
+        {XLM_FORM_XLM, 30, 0, 0, 1, 0},     {XLM_FORM_XLM, 256, 5, 40, 1, 0},  {XLM_FORM_XLM, 4000, 0, 0, 1, 0},
+        {XLM_FORM_BERT, 128, 10, 60, 1, 0}, {XLM_FORM_BERT, 20, 0, 0, 1, 0},   {XLM_FORM_BERT, 700, 100, 0, 1, 0},
     };
     for (size_t c = 0; c < G_N_ELEMENTS(cases); c++) {
         const xlm_parallel_rules *rules = &cases[c];
@@ -197,10 +199,62 @@ static void parallel_instances(void **state)
         assert_int_equal(p, f->pairs);
         assert_int_equal(parallel.kept, kept);
         assert_int_equal(parallel.kept + parallel.too_long + parallel.excluded, f->pairs);
+        assert_int_equal(parallel.undrawn, 0);
         assert_true(kept > 0 && kept < f->pairs);
         g_array_free(spans, TRUE);
         xlm_parallel_close(&parallel);
     }
+}
+
+/* Sentences of the source side that a share of the pairs has, as flags by pair; each pair is an instance. */
+static bool *pairs_of_share(const fixture *f, double share, uint64_t seed, bool swapped, int64_t *kept)
+{
+    const xlm_parallel_rules rules = {.form = XLM_FORM_BERT, .length = 1 << 16, .share = share, .seed = seed};
+    xlm_parallel parallel;
+    GError *error = NULL;
+    must(xlm_parallel_open(&parallel, f->corpus, xlm_corpus_find_pairs(f->corpus, XLM_TRAIN, "en-de", NULL), swapped, &rules, &error), error);
+    bool *in = g_new0(bool, f->pairs);
+    GArray *spans = g_array_new(FALSE, FALSE, sizeof(xlm_span));
+    for (int64_t i = 0; i < parallel.instances.count; i++) {
+        g_array_set_size(spans, 0);
+        must(xlm_parallel_find(&parallel, i, swapped, spans, &error), error); /* English first */
+        const xlm_span *span = &g_array_index(spans, xlm_span, 0);
+        int64_t p = 0;
+        while (in[p] || f->starts[EN][f->links[2 * p + EN]] != span->start)
+            p++;
+        in[p] = true;
+    }
+    assert_int_equal(parallel.kept, parallel.instances.count);
+    assert_int_equal(parallel.kept + parallel.undrawn + parallel.excluded, f->pairs);
+    *kept = parallel.kept;
+    g_array_free(spans, TRUE);
+    xlm_parallel_close(&parallel);
+    return in;
+}
+
+/* About so many, part of any larger share with the seed, the same whichever side comes first; others with another seed. */
+static void parallel_shares(void **state)
+{
+    const fixture *f = *state;
+    static const double shares[] = {0.05, 0.25, 0.6, 1};
+    bool *larger = NULL;
+    double all = 0; /* some pairs have an empty side */
+    for (int s = 3; s >= 0; s--) {
+        int64_t kept, turned, other;
+        bool *in = pairs_of_share(f, shares[s], 7, false, &kept), *same = pairs_of_share(f, shares[s], 7, true, &turned);
+        bool *different = pairs_of_share(f, shares[s], 8, false, &other);
+        assert_memory_equal(in, same, (size_t)f->pairs);
+        assert_int_equal(memcmp(in, different, (size_t)f->pairs) == 0, shares[s] == 1);
+        for (int64_t p = 0; larger != NULL && p < f->pairs; p++)
+            assert_true(!in[p] || larger[p]);
+        all = shares[s] == 1 ? (double)kept : all;
+        assert_true(fabs((double)kept - all * shares[s]) <= 5 * sqrt(all * shares[s] * (1 - shares[s])));
+        g_free(larger);
+        g_free(same);
+        g_free(different);
+        larger = in;
+    }
+    g_free(larger);
 }
 
 /* ---- reading ---- */
@@ -208,7 +262,7 @@ static void parallel_instances(void **state)
 static xlm_stream *open_stream(const fixture *f, int type, int form, int64_t batch, int number)
 {
     const xlm_stream_config config = {
-        .type = type, .alpha = 0.5, .batch = batch, .length = 128, .form = form,
+        .type = type, .alpha = 0.5, .batch = batch, .length = 128, .form = form, .share = 1,
         .shuffle_sides = type == XLM_STREAM_PARALLEL, .mask = 0.15, .mask_token = 0.8, .mask_random = 0.1};
     GError *error = NULL;
     xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", number, &config, 77, &error);
@@ -312,7 +366,7 @@ static void what_draws_depend_on(void **state)
 static void an_epoch_is_the_whole_corpus(void **state)
 {
     const fixture *f = *state;
-    xlm_stream_config config = {.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 8, .length = 512, .mask = 0,
+    xlm_stream_config config = {.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 8, .length = 512, .share = 1, .mask = 0,
                                 .languages = (char *[]){(char *)"en", NULL}};
     GError *error = NULL;
     xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", 0, &config, 77, &error);
@@ -352,7 +406,7 @@ static int32_t token_beyond(int language, int64_t index)
 /* Opening or reading a stream on the corpus must fail, saying `what`. */
 static void is_damaged(xlm_corpus *corpus, int64_t type, const char *what)
 {
-    const xlm_stream_config config = {.type = type, .alpha = 1, .batch = 4, .length = 64, .mask = 0.15,
+    const xlm_stream_config config = {.type = type, .alpha = 1, .batch = 4, .length = 64, .share = 1, .mask = 0.15,
                                       .mask_token = 0.8, .mask_random = 0.1};
     GError *error = NULL;
     xlm_arena *arena = xlm_arena_new();
@@ -428,7 +482,7 @@ static void changed_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(monolingual_instances), cmocka_unit_test(parallel_instances),
+        cmocka_unit_test(monolingual_instances), cmocka_unit_test(parallel_instances), cmocka_unit_test(parallel_shares),
         cmocka_unit_test(cuts_do_not_matter),    cmocka_unit_test(step_across_runs),
         cmocka_unit_test(what_draws_depend_on),  cmocka_unit_test(an_epoch_is_the_whole_corpus),
         cmocka_unit_test(damaged_corpora),       cmocka_unit_test(changed_bytes),

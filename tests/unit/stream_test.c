@@ -367,7 +367,7 @@ static void wrong_settings(void **state)
     refuse(corpus, XLM_TRAIN, 0, "mask_token=0.8\nmask_random=0.3\n", EX_CONFIG,
            "[stream s]: mask_token and mask_random are more than 1 together; lower one");
     refuse(corpus, XLM_TRAIN, 0, "shuffle_sides=true\n", EX_CONFIG,
-           "[stream s]: shuffle_sides, least_side and most_pair are about pairs; set type = parallel");
+           "[stream s]: shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel");
     refuse(corpus, XLM_TRAIN, 256, "", EX_CONFIG, "[stream s]: a job has at most 256 streams; join some");
     refuse(corpus, XLM_TRAIN, 0, "languages=en,fr\n", EX_CONFIG,
            "[stream s]: languages: CORPUS has no monolingual text \"fr\"; it has en, de");
@@ -382,7 +382,7 @@ static void wrong_settings(void **state)
     refuse(pair, XLM_TRAIN, 0, "type=parallel\nlanguages=de-fr\n", EX_CONFIG,
            "[stream s]: languages: CORPUS has no parallel text \"de-fr\"; it has de-en");
     refuse(pair, XLM_TRAIN, 0, "type=parallel\nleast_side=7\n", EX_CONFIG,
-           "[stream s]: CORPUS makes no instance; raise length or most_pair, or lower least_side");
+           "[stream s]: CORPUS makes no instance; raise length, most_pair or share, or lower least_side");
     refuse(pair, XLM_HELD_OUT, 0, "type=parallel\n", EX_CONFIG,
            "[stream s]: CORPUS has no parallel text in its held-out part; raise --held-out of xlm_prep");
     xlm_corpus_close(pair);

@@ -244,6 +244,10 @@ static void test_answers_by_hand(void **state)
     xlm_var *gamma = xlm_constant(t, 1, 3, (float[]){1, 2, 3}), *beta = xlm_constant(t, 1, 3, (float[]){0, 0, 5});
     /* Variance 2/3: (−1, 0, 1) √1.5 */
     expect(xlm_layer_norm(t, x, gamma, beta, 0), 2, 3, (float[]){-1.2247449f, 0, 8.6742346f, -1.2247449f, 0, 8.6742346f});
+    xlm_var *shift = xlm_constant(t, 1, 3, (float[]){-2, -2, -2});
+    /* Rows 1, 2, 3 and −2, −1, −2; the second of variance 2/9: (−1, 2, −1) / √2 */
+    expect(xlm_residual_norm(t, x, y, shift, 0, gamma, beta, 0), 2, 3,
+           (float[]){-1.2247449f, 0, 8.6742346f, -0.7071068f, 2.8284271f, 2.8786797f});
     xlm_var *const table[] = {x, y};
     const int32_t *const index[] = {(int32_t[]){1, 0}, (int32_t[]){1, 1}};
     expect(xlm_embedding_sum(t, 2, table, index, 2, NULL), 2, 3, (float[]){0, 1, 0, 2, 3, 2});
@@ -379,6 +383,72 @@ static float run_network(xlm_tape *t, float *gradient, int layers)
     return *loss->value;
 }
 
+/* What comes first to a parameter's gradient is assigned, whatever stood there; the rest and the gaps become zeros. */
+static void test_first_to_come_assigns(void **state)
+{
+    (void)state;
+    xlm_parameters *p = network_parameters();
+    xlm_tape *t = xlm_tape_new(p);
+    const size_t n = (size_t)xlm_parameters_size(p);
+    for (int layers = 0; layers <= LAYERS; layers += LAYERS) /* without layers, "words" alone has a gradient */
+        for (int passes = 0; passes <= 2; passes++) {
+            float *wanted = g_new0(float, n), *got = g_new(float, n);
+            for (size_t i = 0; i < n; i++)
+                got[i] = NAN;
+            for (int pass = 0; pass < passes; pass++)
+                run_network(t, wanted, layers);
+            xlm_tape_clear(t, got);
+            for (int pass = 0; pass < passes; pass++)
+                run_network(t, got, layers);
+            xlm_tape_settle(t, 0);
+            for (size_t i = 0; i < n; i++)
+                assert_true(got[i] == wanted[i]);
+            run_network(t, wanted, layers);
+            run_network(t, got, layers);
+            for (size_t i = 0; i < n; i++)
+                assert_true(got[i] == wanted[i]);
+            g_free(wanted);
+            g_free(got);
+        }
+    xlm_tape_free(t);
+    xlm_parameters_free(p);
+}
+
+/* The same where a part of a stack has something already, and piece by piece from the end. */
+static void test_first_to_come_to_a_stack(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    xlm_parameters *p = xlm_parameters_new();
+    xlm_parameters_add(p, "before", 1, 3, XLM_INIT_ONE, true);
+    xlm_parameters_add_stack(p, 3, names, 2, 16, XLM_INIT_ONE, true);
+    xlm_parameters_add(p, "after", 1, 16, XLM_INIT_ONE, true);
+    xlm_parameters_seal(p);
+    xlm_parameters_initialise(p, 1);
+    const int64_t n = xlm_parameters_size(p);
+    float *gradient = g_new(float, n);
+    xlm_tape *t = xlm_tape_new(p);
+    for (int64_t i = 0; i < n; i++)
+        gradient[i] = NAN;
+    xlm_tape_clear(t, gradient);
+    xlm_tape_begin(t, gradient, true, 1, 1);
+    /* In the sweep "b" comes first, then all three. */
+    xlm_tape_seed(t, xlm_mean(t, xlm_param_stack(t, "a", 3)), 96);
+    xlm_tape_seed(t, xlm_mean(t, xlm_param(t, "b")), 32);
+    xlm_tape_backward(t);
+    xlm_tape_settle(t, xlm_parameters_get(p, 4)->start);
+    const int64_t stack = xlm_parameters_get(p, 1)->start;
+    assert_true(gradient[n - 1] == 0 && isnan(gradient[0]));
+    for (int i = 0; i < 96; i++)
+        assert_true(gradient[stack + i] == (i / 32 == 1 ? 2 : 1));
+    xlm_tape_settle(t, 0);
+    for (int64_t i = 0; i < stack; i++)
+        assert_true(gradient[i] == 0);
+    g_free(gradient);
+    xlm_tape_free(t);
+    xlm_parameters_free(p);
+}
+
 static void test_threads_make_the_same_bits(void **state)
 {
     (void)state;
@@ -449,13 +519,35 @@ static void wrong_gelu(xlm_tape *t)
     xlm_gelu(t, xlm_constant(t, 2, 2, (float[4]){0}), xlm_constant(t, 2, 2, (float[4]){0}));
 }
 
+static void wrong_residual_norm(xlm_tape *t)
+{
+    xlm_var *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_residual_norm(t, xlm_constant(t, 2, 2, (float[4]){0}), row, NULL, 0.1, row, row, 1e-5);
+}
+
+static void wrong_residual_norm_bias(xlm_tape *t)
+{
+    xlm_var *x = xlm_constant(t, 2, 2, (float[4]){0}), *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_residual_norm(t, x, x, x, 0.1, row, row, 1e-5);
+}
+
+/* A value that another operator has taken over. */
+static void taken_value(xlm_tape *t)
+{
+    xlm_var *x = xlm_constant(t, 2, 2, (float[4]){0}), *row = xlm_constant(t, 1, 2, (float[2]){0});
+    xlm_var *z = xlm_linear(t, x, x, NULL);
+    xlm_residual_norm(t, x, z, NULL, 0.1, row, row, 1e-5);
+    xlm_scale(t, z, 2);
+}
+
 static void wrong_index(xlm_tape *t) { xlm_rows(t, xlm_constant(t, 2, 1, (float[2]){0}), (int32_t[]){0, 2}, 2); }
 static void wrong_rate(xlm_tape *t) { xlm_dropout(t, xlm_constant(t, 1, 1, (float[1]){0}), 1); }
 
 static void test_mistakes(void **state)
 {
     (void)state;
-    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu, wrong_index, wrong_rate};
+    void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu,
+                                             wrong_residual_norm, wrong_residual_norm_bias, taken_value, wrong_index, wrong_rate};
     for (size_t k = 0; k < G_N_ELEMENTS(mistake); k++) {
         const pid_t child = fork();
         if (child == 0) {
@@ -483,6 +575,8 @@ int main(void)
         cmocka_unit_test(test_dropout_rate),
         cmocka_unit_test(test_dropout_follows_tokens),
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_first_to_come_assigns),
+        cmocka_unit_test(test_first_to_come_to_a_stack),
         cmocka_unit_test(test_threads_make_the_same_bits),
         cmocka_unit_test(test_memory),
     };

@@ -167,7 +167,7 @@ static xlm_bpe *parse_codes(void)
 static xlm_vocabulary *make_vocabulary(const char *subwords, bool lowercase)
 {
     xlm_word_counts *counts = xlm_word_counts_parse("vocab", subwords, strlen(subwords), NULL);
-    const xlm_vocabulary_settings settings = {XLM_WORDS_ICU, lowercase, 2, names};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = lowercase, .languages = 2, .language_names = names};
     xlm_vocabulary *v = xlm_vocabulary_new(counts, parse_codes(), &settings, NULL);
     xlm_word_counts_free(counts);
     assert_non_null(v);
@@ -200,7 +200,7 @@ static void test_refuses_bad_texts(void **state)
 {
     (void)state;
     GError *error = NULL;
-    const xlm_vocabulary_settings settings = {XLM_WORDS_SPACE, false, 0, NULL};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE};
     xlm_word_counts *counts = count_text("ok \xC3");
     assert_null(xlm_vocabulary_new(counts, parse_codes(), &settings, &error));
     assert_int_equal(error->code, EX_DATAERR);
@@ -280,7 +280,7 @@ static void test_saves_and_loads_little(void **state)
 {
     (void)state;
     char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
-    const xlm_vocabulary_settings settings = {XLM_WORDS_SPACE, false, 0, NULL};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE};
     xlm_word_counts *counts = count_text("a b a");
     xlm_vocabulary *v = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", "", 0, NULL), &settings, NULL), *loaded;
     xlm_store *store = xlm_store_create(NULL, path, NULL);

@@ -201,10 +201,41 @@ static void keep(int64_t n, const xlm_real *x, const uint8_t *bits, xlm_real fac
     }
 }
 
+/* v, or its dropout when there are bits. */
+static inline vec dropped(const uint8_t *bits, int64_t i, int k, vec factor, vec v)
+{
+    return bits != NULL ? chosen(bits, i, k, times(factor, v)) : v;
+}
+
+static void residual(int64_t cols, const xlm_real *x, const xlm_real *z, const xlm_real *bias, const uint8_t *bits,
+                     xlm_real keep_scale, xlm_real *s)
+{
+    const vec factor = all(keep_scale);
+    for (int64_t i = 0; i < cols; i += W) {
+        const int k = lanes(cols - i);
+        store(s + i, k, plus(load(x + i, k), dropped(bits, i, k, factor, biased(z, bias, i, k))));
+    }
+}
+
+static void residual_back(int64_t cols, const xlm_real *ds, const uint8_t *bits, xlm_real keep_scale, xlm_real *dz, bool sum_dz,
+                          xlm_real *dbias)
+{
+    const vec factor = all(keep_scale);
+    for (int64_t i = 0; i < cols; i += W) {
+        const int k = lanes(cols - i);
+        const vec d = dropped(bits, i, k, factor, load(ds + i, k));
+        if (dz != NULL)
+            put(dz + i, k, d, sum_dz);
+        if (dbias != NULL)
+            put(dbias + i, k, d, true);
+    }
+}
+
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .scale = scale, .fill = fill, .sum = sum, .dot = dot, .maximum = maximum,              \
         .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,                          \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
+        .residual = residual, .residual_back = residual_back,                                                          \
         .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \
     }

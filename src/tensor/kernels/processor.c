@@ -23,34 +23,28 @@ void xlm_processor_flush_denormals(void)
     _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
 }
 
-enum { ROUNDS = 1000, CHAINS = 12 };
+enum { ROUNDS = 1000 };
 
 /* Twelve independent chains: more than latency times units, so that the units are never idle. Written in assembly, that
  * nothing but the multiply-adds is timed; %0 … %11 are the chains, whose numbers stay below 2. */
 #define CHAIN(i) "vfmadd213ps %13, %12, %" #i "\n\t"
-__attribute__((target("avx512f"), noinline)) static void multiply_add(void)
-{
-    const __m512 factor = _mm512_set1_ps(0.5f), term = _mm512_set1_ps(1.0f);
-    __m512 a = term, b = term, c = term, d = term, e = term, f = term;
-    __m512 g = term, h = term, i = term, j = term, k = term, l = term;
-    for (int round = 0; round < ROUNDS; round++)
-        __asm__ volatile(CHAIN(0) CHAIN(1) CHAIN(2) CHAIN(3) CHAIN(4) CHAIN(5) CHAIN(6) CHAIN(7) CHAIN(8) CHAIN(9) CHAIN(10)
-                             CHAIN(11)
-                         : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j),
-                           "+v"(k), "+v"(l)
-                         : "v"(factor), "v"(term));
-}
+#define MULTIPLY_ADD(name, vector, set1)                                                                               \
+    __attribute__((target("avx512f"), noinline)) static void name(void)                                                \
+    {                                                                                                                  \
+        const vector factor = set1(0.5f), term = set1(1.0f);                                                           \
+        vector a = term, b = term, c = term, d = term, e = term, f = term;                                             \
+        vector g = term, h = term, i = term, j = term, k = term, l = term;                                             \
+        for (int round = 0; round < ROUNDS; round++)                                                                   \
+            __asm__ volatile(CHAIN(0) CHAIN(1) CHAIN(2) CHAIN(3) CHAIN(4) CHAIN(5) CHAIN(6) CHAIN(7) CHAIN(8) CHAIN(9) \
+                                 CHAIN(10) CHAIN(11)                                                                   \
+                             : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i),        \
+                               "+v"(j), "+v"(k), "+v"(l)                                                               \
+                             : "v"(factor), "v"(term));                                                                \
+    }
+MULTIPLY_ADD(wide, __m512, _mm512_set1_ps)
+MULTIPLY_ADD(narrow, __m256, _mm256_set1_ps)
+#undef MULTIPLY_ADD
 #undef CHAIN
-
-/* The clock, as far as a user may see it: a chain of integer products takes 3 cycles each, whatever a hardware thread
- * beside this one does. */
-enum { CYCLES = 12 };
-static void count_cycles(void)
-{
-    uint64_t product = 3;
-    for (int round = 0; round < ROUNDS; round++)
-        __asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0" : "+r"(product));
-}
 
 static double clock_seconds(void)
 {
@@ -67,29 +61,28 @@ static void keep_shortest(void (*loop)(void), double *shortest)
     *shortest = seconds < *shortest ? seconds : *shortest;
 }
 
-double xlm_processor_wide_rate(void)
+double xlm_processor_wide_gain(void)
 {
-    static const double LEAST = 0.003, MOST = 0.03, SURE = 1.75;
+    static const double DURATION = 0.004;
     if (!xlm_processor_has_avx512())
         return 0;
-    /* A run of either loop is some 3 µs, shorter than a time slice, so that of many some are not disturbed. They run by
-     * turns because the clock rate sinks while 512-bit instructions are about. What disturbs can only lower the rate. */
+    /* A run of either loop is some 3 µs, shorter than a time slice, so that of many some are not disturbed. They run by turns,
+     * because the clock rate sinks while 512-bit instructions are about, and what a hardware thread beside this one takes, it takes
+     * from both. */
     const double begin = clock_seconds();
-    double wide = 1, cycles = 1, rate = 0, elapsed = 0;
-    while (elapsed < LEAST || (elapsed < MOST && rate < SURE)) {
-        keep_shortest(multiply_add, &wide);
-        keep_shortest(count_cycles, &cycles);
-        rate = (double)CHAINS / CYCLES * cycles / wide;
-        elapsed = clock_seconds() - begin;
+    double shortest_wide = 1, shortest_narrow = 1;
+    for (int turn = 0; turn < 100 || clock_seconds() - begin < DURATION; turn++) {
+        keep_shortest(wide, &shortest_wide);
+        keep_shortest(narrow, &shortest_narrow);
     }
-    return rate;
+    return 2 * shortest_narrow / shortest_wide;
 }
 
 #elif defined __aarch64__ && defined __GNUC__
 
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
-double xlm_processor_wide_rate(void) { return 0; }
+double xlm_processor_wide_gain(void) { return 0; }
 
 void xlm_processor_flush_denormals(void)
 {
@@ -102,7 +95,7 @@ void xlm_processor_flush_denormals(void)
 
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
-double xlm_processor_wide_rate(void) { return 0; }
+double xlm_processor_wide_gain(void) { return 0; }
 void xlm_processor_flush_denormals(void) {}
 
 #endif

@@ -13,8 +13,8 @@ bool xlm_processor_has_avx2(void);
  * machines that we know no way on. */
 void xlm_processor_flush_denormals(void);
 
-/* Most 512-bit fused multiply-adds seen in a cycle: about 2 with two units, never more than 1 with one. Takes some
- * milliseconds; 0 at once without AVX-512. */
-double xlm_processor_wide_rate(void);
+/* How many times more numbers a second go through 512-bit fused multiply-adds than through 256-bit ones: about 2 with two
+ * 512-bit units, about 1 with one, or when they are done in halves. Takes some milliseconds; 0 at once without AVX-512. */
+double xlm_processor_wide_gain(void);
 
 #endif

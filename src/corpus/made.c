@@ -1,0 +1,130 @@
+/* xlm-mpi: languages made of another one. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "corpus/made.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "text/fields.h"
+
+/* ---- what is asked for ---- */
+
+static bool take_syntax(xlm_made *made, const char *files, GError **error)
+{
+    char **parts = g_strsplit(files, "+", -1);
+    const bool good = g_strv_length(parts) == 2 && *parts[0] != '\0' && *parts[1] != '\0';
+    if (good) {
+        made->weights[0] = g_strdup(parts[0]);
+        made->weights[1] = g_strdup(parts[1]);
+    }
+    g_strfreev(parts);
+    return good || xlm_error_set(error, EX_USAGE, "`syntax=%s`: two files belong here, the weights for nouns and for verbs: "
+                                 "syntax=NOUN_FILE+VERB_FILE", files);
+}
+
+static bool take_order(xlm_made *made, xlm_made_order order, GError **error)
+{
+    for (int i = 0; i < made->orders; i++)
+        if (made->order[i] == order)
+            return xlm_error_set(error, EX_USAGE, "`%s` is given twice", order == XLM_MADE_INVERT ? "invert" : "syntax");
+    made->order[made->orders++] = order;
+    return true;
+}
+
+static bool take_step(xlm_made *made, const char *step, GError **error)
+{
+    static const char syntax[] = "syntax=";
+    if (strcmp(step, "invert") == 0)
+        return take_order(made, XLM_MADE_INVERT, error);
+    if (g_str_has_prefix(step, syntax))
+        return take_order(made, XLM_MADE_SYNTAX, error) && take_syntax(made, step + strlen(syntax), error);
+    if (strcmp(step, "transliterate") != 0)
+        return xlm_error_set(error, EX_USAGE, "`%s` is no step; steps are transliterate, invert and "
+                             "syntax=NOUN_FILE+VERB_FILE", step);
+    if (made->transliterates)
+        return xlm_error_set(error, EX_USAGE, "`transliterate` is given twice");
+    made->transliterates = true;
+    return true;
+}
+
+xlm_made *xlm_made_parse(const char *steps, GError **error)
+{
+    xlm_made *made = g_new0(xlm_made, 1);
+    made->steps = g_strdup(steps);
+    char **parts = g_strsplit(steps, ",", -1);
+    bool good = *parts != NULL || xlm_error_set(error, EX_USAGE, "no step is given");
+    for (char **step = parts; good && *step != NULL; step++)
+        good = take_step(made, *step, error);
+    g_strfreev(parts);
+    if (good)
+        return made;
+    xlm_made_free(made);
+    return NULL;
+}
+
+void xlm_made_free(xlm_made *made)
+{
+    if (made == NULL)
+        return;
+    g_free(made->steps);
+    g_free(made->weights[0]);
+    g_free(made->weights[1]);
+    g_free(made);
+}
+
+char *xlm_made_weights(const xlm_made *made, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    for (int i = 0; i < 2 && made->weights[0] != NULL; i++) {
+        size_t size;
+        char *bytes = xlm_fields_load(made->weights[i], &size, error);
+        if (bytes == NULL) {
+            g_string_free(text, TRUE);
+            return NULL;
+        }
+        char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
+        g_string_append_printf(text, "%s%s: SHA-256 %s", i > 0 ? "; " : "", made->weights[i], digest);
+        g_free(digest);
+        g_free(bytes);
+    }
+    return g_string_free(text, FALSE);
+}
+
+/* ---- inversion ---- */
+
+bool xlm_made_is_stop(const char *word, size_t size)
+{
+    /* Latin, ideographic, halfwidth ideographic, Devanagari, Arabic, Ethiopic. */
+    static const char *const stops[] = {".", "\u3002", "\uff61", "\u0964", "\u06d4", "\u1362"};
+    for (size_t i = 0; i < G_N_ELEMENTS(stops); i++)
+        if (strlen(stops[i]) == size && memcmp(stops[i], word, size) == 0)
+            return true;
+    return false;
+}
+
+void xlm_made_invert(const bool *stop, uint32_t *order, size_t n)
+{
+    for (size_t start = 0, end = 0; start < n; start = end = end + 1) {
+        while (end < n && !stop[order[end]])
+            end++;
+        for (size_t i = start, k = end; i + 1 < k; i++) {
+            const uint32_t word = order[i];
+            order[i] = order[--k];
+            order[k] = word;
+        }
+    }
+}
+
+/* ---- transliteration ---- */
+
+int32_t *xlm_made_twins(int32_t first, uint32_t n, double shared, uint64_t seed, int32_t *twins)
+{
+    const xlm_rng_key key = xlm_rng_make_key(seed, XLM_RNG_TWINS, 0);
+    const uint64_t kept = (uint64_t)llround(shared * n);
+    int32_t *ids = g_new(int32_t, (size_t)n + 1);
+    *twins = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (xlm_rng_permute(key, i, n) >= kept)
+            ids[(*twins)++] = first + (int32_t)i;
+    return ids;
+}

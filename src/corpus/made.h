@@ -1,0 +1,55 @@
+/* xlm-mpi: languages made of another one. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A made language is a base language whose sentences are changed by known rules, so that what two languages differ in is
+ * one property at a time (Deshpande et al. 2021; Tang et al. 2022, section 3 and appendix F). It is written
+ *
+ *   NAME=BASE:STEP[,STEP...]
+ *
+ *   transliterate                 other letters: every subword gets a twin of its own (text/vocabulary.h), but for the share
+ *                                 of the vocabulary that both languages have in common
+ *   invert                        the words of each sentence backwards. A full stop ends a sentence and stays at its end, so a
+ *                                 line may hold several
+ *   syntax=NOUN_FILE+VERB_FILE    the dependents of nouns and of verbs in the order of another language (corpus/permute.h);
+ *                                 needs trees
+ *
+ * Orders of words are applied as given, left to right, to words before they are segmented; letters change afterwards,
+ * wherever transliterate stands. Each step is given once at most. */
+#ifndef XLM_CORPUS_MADE_H
+#define XLM_CORPUS_MADE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef enum { XLM_MADE_INVERT, XLM_MADE_SYNTAX } xlm_made_order;
+enum { XLM_MADE_ORDERS = 2 };
+
+typedef struct xlm_made {
+    int language, base; /* indices into the languages of a preparation */
+    char *steps;        /* as given */
+    bool transliterates;
+    int orders;
+    xlm_made_order order[XLM_MADE_ORDERS]; /* [orders] */
+    char *weights[2];   /* files for nouns and for verbs; NULL without syntax */
+} xlm_made;
+
+/* Read "STEP[,STEP...]". EX_USAGE. Languages are left to the caller. */
+xlm_made *xlm_made_parse(const char *steps, GError **error);
+/* NULL is allowed. */
+void xlm_made_free(xlm_made *made);
+
+/* The files of the weights and their SHA-256, for the record: "NOUN_FILE: SHA-256 ...; VERB_FILE: SHA-256 ..."; ""
+ * without syntax. g_free. EX_NOINPUT. */
+char *xlm_made_weights(const xlm_made *made, GError **error);
+
+/* Is this word a full stop? ("." and those of other scripts.) */
+bool xlm_made_is_stop(const char *word, size_t size);
+/* Turn round order[0..n) between stops: [in] stop[i]: is word i a full stop? */
+void xlm_made_invert(const bool *stop, uint32_t *order, size_t n);
+
+/* Which of n subwords with the ids first, first + 1, ... have a twin: all but round(shared x n), drawn with the seed. [out]
+ * *twins: how many. Their ids, ascending; g_free. */
+int32_t *xlm_made_twins(int32_t first, uint32_t n, double shared, uint64_t seed, int32_t *twins);
+
+#endif

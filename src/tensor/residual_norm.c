@@ -1,0 +1,111 @@
+/* xlm-mpi: the end of a transformer's sublayer: bias, dropout, residual connection, layer normalisation (Vaswani et al. 2017).
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "tensor/dropout.h"
+
+struct state {
+    xlm_tape *tape;
+    xlm_var *x, *z, *bias, *gamma, *beta, *y;
+    xlm_keep_mask mask;
+    xlm_real *sum;   /* [n x d] x + dropout(z + bias) */
+    xlm_real *stats; /* [n x 2] mean, 1 / sqrt(variance + ε) of its rows */
+};
+
+/* Gradients on the way back. dy may be the memory of one of dx, dz; a row of it is read before theirs is written. */
+struct gradients {
+    const xlm_real *dy;
+    xlm_grad dx, dz;
+    int64_t width;    /* of a chunk's sums: of γ's, β's and, when there is one, the bias's gradient, d each */
+    xlm_real *sums;   /* [chunks x width] */
+    xlm_real *spare;  /* [chunks x d] a row's gradient of the sum, when it may not stand in dx */
+};
+
+static void chunk_backward(const struct state *s, const struct gradients *g, int64_t k)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = s->x->rows, d = s->x->cols;
+    xlm_real *dgamma = g->sums + k * g->width, *dbeta = dgamma + d, *dbias = s->bias != NULL ? dbeta + d : NULL;
+    memset(dgamma, 0, sizeof(xlm_real) * (size_t)g->width);
+    for (int64_t i = k * XLM_CHUNK; i < MIN(n, (k + 1) * XLM_CHUNK); i++) {
+        xlm_real *dx = g->dx.at != NULL ? g->dx.at + i * d : NULL, *dz = g->dz.at != NULL ? g->dz.at + i * d : NULL;
+        xlm_real *ds = dx != NULL && !g->dx.add ? dx : g->spare + k * d;
+        kernel->layer_norm_back(d, s->sum + i * d, s->gamma->value, s->stats + 2 * i, g->dy + i * d, ds, false, dgamma, dbeta);
+        if (dx != NULL && dx != ds)
+            kernel->add(d, dx, ds, dx);
+        kernel->residual_back(d, ds, xlm_keep_mask_row(&s->mask, i), s->mask.rate.scale, dz, g->dz.add, dbias);
+    }
+}
+
+/* The sums of all chunks to the gradient that they belong to. */
+static void add_sums(const struct state *s, const struct gradients *g)
+{
+    const int64_t d = s->x->cols;
+    xlm_var *const owner[] = {s->gamma, s->beta, s->bias};
+    xlm_real *total = XLM_TAPE_BORROW(s->tape, xlm_real, g->width);
+    memset(total, 0, sizeof(xlm_real) * (size_t)g->width);
+    xlm_sum_chunks(xlm_chunks(s->x->rows), g->width, g->sums, total);
+    for (int64_t k = 0; k < g->width / d; k++) {
+        xlm_real *gradient = xlm_grad_add(owner[k]);
+        if (gradient != NULL)
+            xlm_kernels_get()->add(d, gradient, total + k * d, gradient);
+    }
+    xlm_tape_return(s->tape, total);
+}
+
+/* With ds the way back of the layer normalisation:  dx += ds,  dz += dropout's way back of ds. Without dropout both are ds,
+ * and when it is x's whole gradient so far, the two share its memory. */
+static void backward(void *pointer)
+{
+    const struct state *s = pointer;
+    const int64_t n = s->x->rows, d = s->x->cols, chunks = xlm_chunks(n);
+    struct gradients g = {.dy = s->y->grad, .width = (s->bias != NULL ? 3 : 2) * d};
+    g.sums = XLM_TAPE_BORROW(s->tape, xlm_real, chunks * (g.width + d));
+    g.spare = g.sums + chunks * g.width;
+    g.dx = xlm_grad_open_in_place(s->x, s->y);
+    const bool shared = s->mask.bits == NULL && g.dx.at != NULL && !g.dx.add && s->z != s->x;
+    if (s->z == s->x)
+        g.dz = (xlm_grad){.at = g.dx.at, .add = true};
+    else if (!shared)
+        g.dz = xlm_grad_open_in_place(s->z, s->y);
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t k = 0; k < chunks; k++)
+        chunk_backward(s, &g, k);
+    if (shared)
+        xlm_grad_pass(s->z, s->x);
+    add_sums(s, &g);
+    xlm_tape_return(s->tape, g.sums);
+}
+
+static void check_shapes(const xlm_var *x, const xlm_var *z, const xlm_var *bias, const xlm_var *gamma, const xlm_var *beta)
+{
+    if (x->rows != z->rows || x->cols != z->cols)
+        xlm_tape_fail("residual_norm", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                      " are not of one shape", x->rows, x->cols, z->rows, z->cols);
+    const xlm_var *const row[] = {gamma, beta, bias};
+    for (int k = 0; k < 3; k++)
+        if (row[k] != NULL && (row[k]->rows != 1 || row[k]->cols != x->cols))
+            xlm_tape_fail("residual_norm", "gamma, beta and the bias must be 1 x %" G_GINT64_FORMAT, x->cols);
+}
+
+xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias, double p, xlm_var *gamma, xlm_var *beta,
+                           double epsilon)
+{
+    check_shapes(x, z, bias, gamma, beta);
+    const int64_t n = x->rows, d = x->cols;
+    const xlm_keep_mask mask = xlm_keep_mask_new(tape, n, d, p);
+    struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
+    xlm_var *const inputs[] = {x, z, gamma, beta, bias};
+    xlm_var *y = xlm_tape_record(tape, "residual_norm", n, d, bias != NULL ? 5 : 4, inputs, backward, s);
+    const xlm_real *from = z->value;
+    *s = (struct state){.tape = tape, .x = x, .z = z, .bias = bias, .gamma = gamma, .beta = beta, .y = y, .mask = mask,
+                        .sum = xlm_tape_take_over(z), .stats = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++) {
+        kernel->residual(d, x->value + i * d, from + i * d, bias != NULL ? bias->value : NULL,
+                         xlm_keep_mask_draw(&mask, kernel, z, i), mask.rate.scale, s->sum + i * d);
+        kernel->layer_norm(d, s->sum + i * d, gamma->value, beta->value, (xlm_real)epsilon, y->value + i * d, s->stats + 2 * i);
+    }
+    return y;
+}

@@ -1,0 +1,71 @@
+/* xlm-mpi: xlm_spearman, the rank correlation of two columns of numbers. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "tasks/rank_correlation.h"
+#include "tools/program.h"
+
+static const xlm_program program = {
+    .name = "xlm_spearman",
+    .arguments = "< PAIRS",
+    .purpose = "Rank correlation of two columns of numbers, with its two-tailed p",
+    .notes =
+        "Reads lines of two numbers from standard input; writes n, rho and p.\n"
+        "\n"
+        "Examples:\n"
+        "  printf '1 3\\n2 5\\n3 4\\n4 9\\n' | xlm_spearman\n"
+        "\n",
+};
+
+static bool read_pairs(GArray *x, GArray *y, GError **error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    for (int number = 1; good && getline(&line, &room, stdin) >= 0; number++) {
+        double a, b;
+        int end = 0;
+        good = (sscanf(line, "%lf %lf %n", &a, &b, &end) == 2 && line[end] == '\0' && isfinite(a) && isfinite(b)) ||
+               xlm_error_set(error, EX_DATAERR, "standard input:%d: not two numbers", number);
+        if (good) {
+            g_array_append_val(x, a);
+            g_array_append_val(y, b);
+        }
+    }
+    free(line);
+    if (good && ferror(stdin))
+        good = xlm_error_set(error, EX_IOERR, "standard input: %s", g_strerror(errno));
+    if (good && x->len < 3)
+        good = xlm_error_set(error, EX_DATAERR, "standard input: %u pairs; a correlation needs 3", x->len);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    xlm_log_open(program.name, true);
+    GOptionContext *context = xlm_program_context(&program);
+    bool good = xlm_program_parse(&program, context, &argc, &argv, &error);
+    g_option_context_free(context);
+    if (good && argc > 1)
+        good = xlm_error_set(&error, EX_USAGE, "%s: pairs are read from standard input", argv[1]);
+    GArray *x = g_array_new(FALSE, FALSE, sizeof(double)), *y = g_array_new(FALSE, FALSE, sizeof(double));
+    good = good && read_pairs(x, y, &error);
+    if (good) {
+        const xlm_rank_correlation c = xlm_rank_correlate(x->len, (double *)x->data, (double *)y->data);
+        printf("%u %.4f %.4g\n", x->len, c.rho, c.p);
+        if (fflush(stdout) != 0)
+            good = xlm_error_set(&error, EX_IOERR, "standard output: %s", g_strerror(errno));
+    }
+    g_array_unref(x);
+    g_array_unref(y);
+    if (good)
+        return EX_OK;
+    xlm_log_error("%s", error->message);
+    const int code = xlm_error_exit_code(error);
+    g_error_free(error);
+    return code;
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# xlm-mpi: training speed beside PyTorch's, roberta-8 on two cores. SPDX-License-Identifier: GPL-3.0-or-later
+#
+# XLM_BENCH_STEPS   steps of a run (5); the first does not count
+# XLM_BENCH_ROUNDS  rounds, in which the four runs take turns (2); medians over rounds are shown
+# XLM_PEERS_BLAS    more directories with a libblas.so.3 that PyTorch is tried with, beside Debian's in /usr/lib
+# XLM_PEERS_ALL     1: also torch.nn.functional.dropout in place of cheaper masks (torch_train.py), always slower so far
+#
+# PyTorch runs with what makes it fastest here: every BLAS is tried with one process of two threads, then MKL-DNN in its place,
+# a step each after one that does not count; what is fastest so is taken for two processes (DistributedDataParallel over gloo)
+# too, as the products are the same there. Both are then compared with the faster of PyTorch's two forms. Its sequences are
+# all of 128 tokens; ours end with a sentence, so a step has fewer tokens.
+set -euo pipefail
+. "$XLM_SOURCE/tests/bench/table.sh"
+python=/usr/bin/python3
+section "training beside PyTorch, roberta-8, ranks x threads"
+for module in torch h5py; do
+    "$python" -c "import $module" 2>/dev/null || { skipped "PyTorch" "python3-$module is not installed"; exit 0; }
+done
+# shellcheck source=tests/bench/roberta-8.sh
+. "$XLM_SOURCE/tests/bench/roberta-8.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+steps=${XLM_BENCH_STEPS:-5} rounds=${XLM_BENCH_ROUNDS:-2}
+roberta_8 "$work" "$steps"
+
+ours() { # RANKS THREADS: tokens/s
+    train "$work" ours "$1" "$2"
+    rate "$work/ours/metrics.csv" 1
+}
+
+# torch SETTING PROCESSES THREADS STEPS: tokens/s. A setting is DIRECTORY PRODUCTS DROPOUT [VARIABLE=VALUE]. Memory that was given
+# back to the system is paid for again page by page, so malloc keeps it.
+torch() {
+    local blas products dropout variable
+    read -r blas products dropout variable <<<"$1"
+    env LD_LIBRARY_PATH="$blas" OMP_NUM_THREADS="$3" MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) GLOO_SOCKET_IFNAME=lo \
+        ${variable:+"$variable"} "$python" "$XLM_SOURCE/tests/bench/peers/torch_train.py" "$work/job.conf" "$work/torch.csv" \
+        --processes "$2" --threads "$3" --steps "$4" --products "$products" --dropout "$dropout" \
+        >"$work/torch.log" 2>&1 || { tail -n 3 "$work/torch.log" >&2; return 1; }
+    rate "$work/torch.csv" 1
+}
+
+settings=()
+read -ra more <<<"${XLM_PEERS_BLAS:-}"
+for directory in /usr/lib/*/{openblas,blis}* "${more[@]}"; do
+    [[ -e $directory/libblas.so.3 ]] || continue
+    settings+=("$directory blas bytes")
+    # Neither library takes the 512-bit kernels by itself on every processor that has them; 0 is skx.
+    ! grep -qw avx512f /proc/cpuinfo || case ${directory##*/} in
+        *openblas*) settings+=("$directory blas bytes OPENBLAS_CORETYPE=SKYLAKEX") ;;
+        *blis*) settings+=("$directory blas bytes BLIS_ARCH_TYPE=0") ;;
+    esac
+done
+[[ ${#settings[@]} -gt 0 ]] || {
+    skipped "PyTorch" "it has the reference BLAS only (Debian: libopenblas0-pthread)"
+    exit 0
+}
+
+top=0
+try() { # SETTING: sets $best.
+    local speed
+    speed=$(torch "$1" 1 2 2)
+    say "PyTorch, 1 x 2, ${1##*/}: $speed tokens/s"
+    [[ $speed -le $top ]] || { top=$speed best=$1; }
+}
+for setting in "${settings[@]}"; do try "$setting"; done
+try "${best/ blas / mkldnn }"
+[[ ${XLM_PEERS_ALL:-} != 1 ]] || try "${best/ bytes/ torch}"
+
+for ((round = 0; round < rounds; round++)); do
+    ours 1 2 >>"$work/ours-1x2"
+    torch "$best" 1 2 "$steps" >>"$work/torch-1x2"
+    ours 2 1 >>"$work/ours-2x1"
+    torch "$best" 2 1 "$steps" >>"$work/torch-2x1"
+done
+
+# speed FILE: the median over rounds.
+speed() {
+    local each
+    mapfile -t each <"$work/$1"
+    say "$1: ${each[*]} tokens/s"
+    printf '%.0f\n' "$(median "${each[@]}")"
+}
+peer=$( (speed torch-1x2; speed torch-2x1) | sort -g | tail -n 1)
+for shape in 1x2 2x1; do
+    ours=$(speed "ours-$shape")
+    row "$shape beside the best PyTorch" "$ours tokens/s" "$peer tokens/s" "$(quotient "$ours" "$peer")" ">= 1.6"
+done
+row "PyTorch, 1x2 beside 2x1" "$(speed torch-1x2) tokens/s" "$(speed torch-2x1) tokens/s" "$(quotient "$(speed torch-1x2)" "$(speed torch-2x1)")"
+say "PyTorch's setting: $best"

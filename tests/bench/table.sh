@@ -1,0 +1,37 @@
+# xlm-mpi: rows of the table of `make bench`; sourced by benchmarks. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# A benchmark writes lines of fields between tabs to standard output, and what else there is to say to standard error:
+#   machine NAME VALUE                         what the machine gives, for the head of the table
+#   section TITLE
+#   row NAME MEASURED BESIDE RATIO [GOAL]      GOAL: ">= 0.88" or "<= 1.05", to be compared with RATIO
+#   skipped NAME WHY
+
+tabbed() { local IFS=$'\t'; printf '%s\n' "$*"; }
+machine() { tabbed machine "$@"; }
+section() { tabbed section "$@"; }
+row() { tabbed row "$@"; }
+skipped() { tabbed row "$1" "skipped: $2"; }
+
+say() { printf '%s\n' "$*" >&2; }
+# quotient A B [DECIMALS]
+quotient() { awk -v a="$1" -v b="$2" -v decimals="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", decimals, a / b; else exit 1 }'; }
+# median NUMBER...
+median() { printf '%s\n' "$@" | sort -g | awk '{ x[NR] = $1 } END { print (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'; }
+
+# print_table FILE: the rows of all benchmarks as a table.
+print_table() {
+    awk -F'\t' '
+        function verdict(ratio, goal,  part) {
+            split(goal, part, " ")
+            return ratio == "" || goal == "" || (part[1] == ">=" ? ratio >= part[2] + 0 : ratio <= part[2] + 0) ? goal : goal "  missed"
+        }
+        FNR == NR { if ($1 == "row") for (i = 2; i <= 4; i++) if ($i !~ /^skipped/ && length($i) > width[i]) width[i] = length($i); next }
+        $1 == "machine" { printf "%-24s %s\n", $2, $3 }
+        $1 == "section" { printf "\n%s\n", $2 }
+        $1 == "row" && $3 ~ /^(skipped|FAILED)/ { printf "  %-*s  %s\n", width[2], $2, $3 }
+        $1 == "row" && $3 !~ /^(skipped|FAILED)/ {
+            line = sprintf("  %-*s  %*s  %-*s  %7s  %s", width[2], $2, width[3], $3, width[4], $4, $5, verdict($5, $6))
+            sub(/ +$/, "", line); print line
+        }' "$1" "$1"
+}

@@ -1,0 +1,202 @@
+/* xlm-mpi: tests of made languages: steps, inversion, twins. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "corpus/made.h"
+#include "text/tokenizer.h"
+
+/* ---- steps ---- */
+
+static void reads_steps(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_made *made = xlm_made_parse("syntax=a/n.gz+a/v.gz,transliterate,invert", &error);
+    assert_non_null(made);
+    assert_true(made->transliterates);
+    assert_int_equal(made->orders, 2);
+    assert_int_equal(made->order[0], XLM_MADE_SYNTAX);
+    assert_int_equal(made->order[1], XLM_MADE_INVERT);
+    assert_string_equal(made->weights[0], "a/n.gz");
+    assert_string_equal(made->weights[1], "a/v.gz");
+    xlm_made_free(made);
+    static const char *const wrong[] = {"", "invert,", "reverse", "invert,invert", "transliterate,transliterate", "syntax",
+                                        "syntax=a", "syntax=a+", "syntax=a+b+c", "syntax=a+b,syntax=a+b"};
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        assert_null(xlm_made_parse(wrong[i], &error));
+        assert_int_equal(error->code, EX_USAGE);
+        g_clear_error(&error);
+    }
+}
+
+/* ---- inversion ---- */
+
+static void assert_inverted(const char *text, const char *expected)
+{
+    char **words = g_strsplit(text, " ", -1);
+    const guint n = g_strv_length(words);
+    bool *stop = g_new0(bool, n);
+    uint32_t *order = g_new(uint32_t, n);
+    for (guint i = 0; i < n; i++) {
+        stop[i] = xlm_made_is_stop(words[i], strlen(words[i]));
+        order[i] = i;
+    }
+    xlm_made_invert(stop, order, n);
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < n; i++)
+        g_string_append_printf(out, "%s%s", i > 0 ? " " : "", words[order[i]]);
+    assert_string_equal(out->str, expected);
+    g_string_free(out, TRUE);
+    g_strfreev(words);
+    g_free(stop);
+    g_free(order);
+}
+
+static void inverts_between_stops(void **state)
+{
+    (void)state;
+    assert_inverted("Welcome to ACL", "ACL to Welcome"); /* table 9 */
+    assert_inverted("I am Sam . I am", "Sam am I . am I");
+    assert_inverted("one two three four .", "four three two one .");
+    assert_inverted(". . a b . .", ". . b a . .");
+    assert_inverted("what ? 3.5 !", "! 3.5 ? what");
+    assert_inverted("a b \u3002 c d \u0964 e", "b a \u3002 d c \u0964 e");
+    assert_inverted("x", "x");
+    xlm_made_invert(NULL, NULL, 0);
+}
+
+/* ---- twins ---- */
+
+static void draws_twins(void **state)
+{
+    (void)state;
+    enum { N = 1001 };
+    static const double shares[] = {0, 0.25, 0.5, 1};
+    bool had[N] = {false};
+    for (size_t s = G_N_ELEMENTS(shares); s-- > 0;) {
+        int32_t twins, *ids = xlm_made_twins(5, N, shares[s], 7, &twins);
+        assert_int_equal(twins, N - (int)(shares[s] * N + 0.5));
+        bool has[N] = {false};
+        for (int32_t i = 0; i < twins; i++) {
+            assert_true(ids[i] >= 5 && ids[i] < 5 + N && (i == 0 || ids[i] > ids[i - 1]));
+            has[ids[i] - 5] = true;
+        }
+        /* What a smaller share leaves as it is, a larger one leaves too. */
+        for (int i = 0; i < N; i++)
+            assert_true(has[i] || !had[i]);
+        memcpy(had, has, sizeof has);
+        int32_t others, *other = xlm_made_twins(5, N, shares[s], 8, &others);
+        assert_int_equal(others, twins);
+        if (shares[s] > 0 && shares[s] < 1)
+            assert_memory_not_equal(ids, other, sizeof *ids * (size_t)twins);
+        g_free(ids);
+        g_free(other);
+    }
+}
+
+/* Subwords est 5, lo@@ 6, w@@ 7, ",": 8; those of xx have twins but for ",", yy is xx without twins. */
+static xlm_vocabulary *make_vocabulary(const char *extra, GError **error)
+{
+    static const char *const names[] = {"en", "xx", "yy"};
+    static const int32_t originals[] = {5, 6, 7};
+    const xlm_vocabulary_made made[] = {
+        {.language = 1, .base = 0, .steps = "invert,transliterate", .shared = 0.25, .seed = 3, .weights = "",
+         .twins = 3, .originals = originals},
+        {.language = 2, .base = 0, .steps = "syntax=n+v", .shared = 1, .seed = 3, .weights = "n: 0; v: 1"}};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .languages = 3, .language_names = names,
+                                              .made_languages = 2, .made = made};
+    char *text = g_strconcat("est 9\nlo@@ 8\nw@@ 7\n, 6\n", extra, NULL);
+    xlm_word_counts *subwords = xlm_word_counts_parse("vocabulary", text, strlen(text), NULL);
+    static const char codes[] = "e s 9\nes t</w> 9\nl o 8\n";
+    xlm_vocabulary *v = xlm_vocabulary_new(subwords, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, error);
+    xlm_word_counts_free(subwords);
+    g_free(text);
+    return v;
+}
+
+static void assert_encoded(const xlm_vocabulary *v, int language, const char *expected)
+{
+    static const char line[] = "lowest , est z";
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    assert_true(xlm_tokenizer_encode(t, language, line, strlen(line), ids, NULL, NULL));
+    GString *out = g_string_new(NULL);
+    xlm_vocabulary_decode(v, (const int32_t *)(void *)ids->data, ids->len, out);
+    assert_string_equal(out->str, expected);
+    g_string_free(out, TRUE);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
+}
+
+static void assert_twins(const xlm_vocabulary *v)
+{
+    assert_int_equal(xlm_vocabulary_size(v), XLM_SPECIALS + 4 + 3);
+    assert_string_equal(xlm_vocabulary_words(v)[10], "xx:lo@@");
+    assert_int_equal(xlm_vocabulary_counts(v)[10], 8);
+    assert_null(xlm_vocabulary_words(v)[12]);
+    assert_true(xlm_vocabulary_continues(v, 10));
+    assert_int_equal(xlm_vocabulary_find(v, "xx:lo@@", 7), 10);
+    assert_int_equal(xlm_vocabulary_find(v, "xx:lo", 5), XLM_ID_UNK);
+    assert_null(xlm_vocabulary_twins(v, 0));
+    assert_null(xlm_vocabulary_twins(v, 2));
+    static const int32_t expected[] = {0, 1, 2, 3, 4, 9, 10, 11, 8, 9, 10, 11};
+    assert_memory_equal(xlm_vocabulary_twins(v, 1), expected, sizeof expected);
+    assert_int_equal(xlm_vocabulary_base_language(v, 2), 0);
+    assert_encoded(v, 0, "lowest , est <unk>");
+    assert_encoded(v, 1, "xx:lowest , xx:est <unk>");
+    assert_encoded(v, 2, "lowest , est <unk>");
+}
+
+static void has_twins(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_vocabulary *v = make_vocabulary("", &error);
+    assert_non_null(v);
+    assert_twins(v);
+    xlm_vocabulary_free(v);
+    assert_null(make_vocabulary("xx:w@@ 1\n", &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    g_error_free(error);
+}
+
+static void keeps_twins_in_files(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("xlm-made-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
+    xlm_vocabulary *v = make_vocabulary("", NULL), *loaded;
+    xlm_store *store = xlm_store_create(NULL, path, NULL);
+    assert_true(xlm_vocabulary_save(v, store, "/vocabulary", 0, NULL));
+    assert_true(xlm_store_commit(store, NULL));
+    store = xlm_store_open(path, NULL);
+    assert_non_null(loaded = xlm_vocabulary_load(store, "/vocabulary", NULL));
+    assert_twins(loaded);
+    assert_true(xlm_vocabulary_digest(v) == xlm_vocabulary_digest(loaded));
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(loaded, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(made[0].steps, "invert,transliterate");
+    assert_true(made[0].shared == 0.25 && made[0].seed == 3 && made[0].base == 0);
+    assert_string_equal(made[1].weights, "n: 0; v: 1");
+    xlm_store_close(store);
+    xlm_vocabulary_free(v);
+    xlm_vocabulary_free(loaded);
+    g_unlink(path);
+    g_rmdir(directory);
+    g_free(path);
+    g_free(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_steps), cmocka_unit_test(inverts_between_stops), cmocka_unit_test(draws_twins),
+        cmocka_unit_test(has_twins),   cmocka_unit_test(keeps_twins_in_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -30,6 +30,9 @@ static const xlm_option tune_options[] = {
     {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
      "passes a step's batch is cut into, a power of two; up to that many ranks (powers of two) give identical bits",
      TUNE(train.granules)},
+    {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, for less memory",
+     TUNE(train.reproducible)},
     {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL, "less memory, up to a third more time, identical bits",
      TUNE(train.recompute)},
     {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use",
@@ -121,7 +124,9 @@ xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError
         return NULL;
     xlm_tune_job *job = g_new0(xlm_tune_job, 1);
     job->text = xlm_jobfile_text(file);
-    const bool good = xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) &&
+    /* What [tune] does not have is as xlm_train has it when nothing is said. */
+    const bool good = xlm_options_defaults(xlm_train_options, &job->config.train, error) &&
+                      xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) &&
                       check(job, file, error);
     xlm_jobfile_free(file);
     if (good)

@@ -127,7 +127,8 @@ bool xlm_examples_read(const xlm_examples *e, int64_t n, const int64_t *example,
         sum.predictions += end_of(e, example[i] + 1)->predictions - end_of(e, example[i])->predictions;
     }
     if (sum.tokens > INT32_MAX || sum.predictions > INT32_MAX)
-        return xlm_error_set(error, EX_CONFIG, "a batch of %" G_GINT64_FORMAT " examples has %" G_GINT64_FORMAT " tokens, more than %d; "
+        return xlm_error_set(error, EX_CONFIG,
+                             "a batch of %" G_GINT64_FORMAT " examples has %" G_GINT64_FORMAT " tokens, more than %d; "
                              "lower batch or length", n, sum.tokens, INT32_MAX);
     const layout l = take_arrays(arena, (int32_t)sum.tokens, (int32_t)n, (int32_t)sum.predictions, batch);
     int32_t row = 0, masked = 0;

@@ -29,7 +29,7 @@ void xlm_examples_end(xlm_examples *examples);
 int64_t xlm_examples_count(const xlm_examples *examples);
 /* Tokens of the longest. */
 int64_t xlm_examples_longest(const xlm_examples *examples);
-/* Tokens, and predicted rows, of examples 0 … example − 1: the number of the first of those of `example`, which may be the count. */
+/* Tokens, and predicted rows, of examples 0 … example − 1: where those of `example` begin, which may be the count. */
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
 

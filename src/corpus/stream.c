@@ -195,9 +195,10 @@ int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->config.l
 char *xlm_stream_describe(const xlm_stream *stream)
 {
     GString *out = g_string_new(NULL);
+    const int64_t n = xlm_stream_instances(stream);
     if (stream->examples != NULL)
-        g_string_printf(out, "%" G_GINT64_FORMAT " examples of %.1f tokens", xlm_stream_instances(stream),
-                        (double)xlm_examples_tokens(stream->examples, xlm_stream_instances(stream)) / (double)xlm_stream_instances(stream));
+        g_string_printf(out, "%" G_GINT64_FORMAT " examples of %.1f tokens", n,
+                        (double)xlm_examples_tokens(stream->examples, n) / (double)n);
     else
         xlm_sources_describe(stream->sources, xlm_sampler_quotas(stream->sampler), out);
     return g_string_free(out, FALSE);
@@ -267,7 +268,8 @@ static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena 
     for (guint s = 0; s < n; s++)
         instances[s] = stream->number << 24 | (uint32_t)((first + s) % MOST_BATCH);
     if (stream->examples != NULL)
-        return xlm_examples_read(stream->examples, n, (const int64_t *)(void *)stream->chosen->data, instances, arena, batch, error);
+        return xlm_examples_read(stream->examples, n, (const int64_t *)(void *)stream->chosen->data, instances, arena, batch,
+                                 error);
     if (!xlm_packing_read(&stream->packing, stream->corpus, instances, arena, batch, error))
         return false;
     mask(stream, step, first, arena, batch);

@@ -71,7 +71,8 @@ static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
-    const double tokens = (double)size->tokens, rows = config->head != XLM_HEAD_NONE ? (double)MIN(size->masked, config->vocabulary_chunk) : 0;
+    const double tokens = (double)size->tokens;
+    const double rows = config->head != XLM_HEAD_NONE ? (double)MIN(size->masked, config->vocabulary_chunk) : 0;
     const int64_t whole = config->layers - size->masked_only;
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;

@@ -71,8 +71,8 @@ typedef struct span {
     const char *type;
 } span;
 
-/* The next span in tags [from, end) of one sentence. It begins with B-, or with I- of another type than what is before it, and goes on as
- * long as I- of the same type follows. */
+/* The next span in tags [from, end) of one sentence. It begins with B-, or with I- of another type than what is before it, and
+ * goes on as long as I- of the same type follows. */
 static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
 {
     while (from < end && p->labels[tags[from]][0] == 'O')

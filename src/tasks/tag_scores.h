@@ -5,8 +5,8 @@
  *   macro_f1   mean F1 of the tags that stand in gold or are predicted
  *   span_f1    of BIO tags: F1 of spans with the right beginning, end and type, as conlleval counts them (CoNLL-2000 and later)
  *
- * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is no entity, is left out of micro_f1
- * and macro_f1. */
+ * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is no entity, is left out of
+ * micro_f1 and macro_f1. */
 #ifndef XLM_TASKS_TAG_SCORES_H
 #define XLM_TASKS_TAG_SCORES_H
 

@@ -148,7 +148,8 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
         return refuse(r, error, "a byte of zero; this is not text");
     const size_t valid = xlm_utf8_check(text, size);
     if (valid < size)
-        return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1, (unsigned char)text[valid]);
+        return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1,
+                      (unsigned char)text[valid]);
     char *line = g_strchomp(g_strndup(text, size)), **fields;
     bool good = true;
     if (*line == '\0') {
@@ -157,7 +158,8 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
         g_free(line);
         line = g_strndup(text, size > 0 && text[size - 1] == '\r' ? size - 1 : size);
         fields = g_strsplit(line, "\t", -1);
-        good = r->column != NULL ? read_conllu(r, fields, g_strv_length(fields), error) : read_pair(r, fields, g_strv_length(fields), error);
+        const guint n = g_strv_length(fields);
+        good = r->column != NULL ? read_conllu(r, fields, n, error) : read_pair(r, fields, n, error);
         g_strfreev(fields);
     }
     g_free(line);
@@ -178,7 +180,8 @@ static bool read_lines(reader *r, GError **error)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no word in it", r->path);
     const bool key = r->column != NULL && strcmp(r->column, "upos") != 0 && strcmp(r->column, "xpos") != 0;
     if (got == 0 && key && !r->found)
-        return xlm_error_set(error, EX_DATAERR, "%s: no word has %s=... in FEATS or MISC; column is upos, xpos or such a key", r->path, r->column);
+        return xlm_error_set(error, EX_DATAERR, "%s: no word has %s=... in FEATS or MISC; column is upos, xpos or such a key",
+                             r->path, r->column);
     return got == 0;
 }
 

@@ -2,9 +2,9 @@
  *
  * L = −(1/M) Σ_t log softmax(W h_t + b)[tag of the word], h_t = dropout(H[L]) at the first subword of each word; W: tags x d.
  *
- * Words are normalised and segmented one by one as text of the corpus is; one that yields no subword (of invisible characters alone)
- * is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between words, and a word that is
- * longer all by itself is read as far as it fits. */
+ * Words are normalised and segmented one by one as text of the corpus is; one that yields no subword (of invisible characters
+ * alone) is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between words, and a word
+ * that is longer all by itself is read as far as it fits. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ struct tagging {
 };
 
 static const xlm_option tagging_options[] = {
-    {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL, "what is the tag in CoNLL-U files: upos, xpos, or a key in FEATS or MISC such as NER",
+    {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL,
+     "what is the tag in CoNLL-U files: upos, xpos, or a key in FEATS or MISC such as NER",
      offsetof(struct tagging, column)},
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
      "measure that the best checkpoint has most of; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
@@ -40,13 +41,14 @@ static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
 static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     xlm_var *h = xlm_dropout(tape, pass->masked, self->setup->model->dropout); /* M x d */
-    return xlm_vocab_cross_entropy(tape, h, xlm_loss_param(self, tape, "weight"), xlm_loss_param(self, tape, "bias"), pass->batch->targets,
-                                   pass->batch->masked, pass->scores);
+    xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
+    return xlm_vocab_cross_entropy(tape, h, weight, bias, pass->batch->targets, pass->batch->masked, pass->scores);
 }
 
 static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions)
 {
-    const xlm_var *z = xlm_linear(tape, pass->masked, xlm_loss_param(self, tape, "weight"), xlm_loss_param(self, tape, "bias")); /* M x tags */
+    xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
+    const xlm_var *z = xlm_linear(tape, pass->masked, weight, bias); /* M x tags */
     for (int64_t i = 0; i < z->rows; i++) {
         const xlm_real *row = z->value + i * z->cols;
         int64_t best = 0;
@@ -140,8 +142,8 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
     return true;
 }
 
-static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n, GArray *ids,
-                            xlm_examples *examples, tally *seen, GError **error)
+static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n,
+                            GArray *ids, xlm_examples *examples, tally *seen, GError **error)
 {
     const int32_t language = MAX(encoder->language, 0);
     int64_t tokens = 0; /* of the piece; 0: none is begun */
@@ -175,7 +177,8 @@ static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GE
         if (find_label(of, word->tag) >= 0)
             continue;
         char *known = g_strjoinv(", ", of->labels);
-        xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the tag \"%s\" (of \"%s\") does not stand in the training text, which has %s; "
+        xlm_error_set(error, EX_DATAERR,
+                      "%s:%" G_GINT64_FORMAT ": the tag \"%s\" (of \"%s\") does not stand in the training text, which has %s; "
                       "is it the same tag set and column?", word->path, word->line, word->tag, word->word, known);
         g_free(known);
         return false;
@@ -186,7 +189,8 @@ static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GE
 static bool check_measure(const struct tagging *tagging, GError **error)
 {
     return tagging->choose_by != SPAN_F1 || xlm_tags_are_bio(tagging->of.labels) ||
-           xlm_error_set(error, EX_CONFIG, "[task tagging]: choose_by = span_f1 is for BIO tags (O, B-PER, I-PER); the training text has others, "
+           xlm_error_set(error, EX_CONFIG,
+                         "[task tagging]: choose_by = span_f1 is for BIO tags (O, B-PER, I-PER); the training text has others, "
                          "as \"%s\"", tagging->of.labels[0]);
 }
 
@@ -244,8 +248,8 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_p
         predicted[i] = predictions[i].label;
     }
     const xlm_tag_pairs pairs = {
-        .words = n, .sentences = text->ends->len, .gold = gold, .predicted = predicted, .ends = (const uint32_t *)(const void *)text->ends->data,
-        .labels = tagging->of.labels, .classes = tagging->of.classes,
+        .words = n, .sentences = text->ends->len, .gold = gold, .predicted = predicted,
+        .ends = (const uint32_t *)(const void *)text->ends->data, .labels = tagging->of.labels, .classes = tagging->of.classes,
     };
     xlm_tag_scores(&pairs, scores);
     put_first(tagging, scores->measures);

@@ -1,7 +1,7 @@
 /* xlm-mpi: what a model is fine-tuned for. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), by which the
- * trainer trains as by any other, and beside that knows four things: how its files are read, how what stands in them becomes
+ * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), by which
+ * the trainer trains as by any other, and beside that knows four things: how its files are read, how what stands in them becomes
  * examples (corpus/examples.h), how predictions are made of a pass, and how good they are.
  *
  *   read -> labels (of training text alone) -> encode -> { train, or predict -> score, print }
@@ -9,10 +9,11 @@
  * How tasks to come fit in, without a change here:
  *   classification (XNLI)  encode: <s> S </s> T </s>, type 1 on T, the row of <s> predicted, its target the number of the class;
  *                          head, loss and predict as of tagging; score: accuracy
- *   question answering     encode: <s> Q </s> window of the context </s>; two predicted rows, those of the answer's ends (both <s> when
- *                          the window has none), targets 0 and 1, start and end; no labels; masked_only is false, so that the loss
- *                          sees H[L] whole: softmax of start and of end over the rows of each sequence. predict gives label = the
- *                          best span's two positions, score = its logit; score picks each question's best window */
+ *   question answering     encode: <s> Q </s> window of the context </s>; two predicted rows, those of the answer's ends (both
+ *                          <s> when the window has none), targets 0 and 1, start and end; no labels; masked_only is false, so
+ *                          that the loss sees H[L] whole: softmax of start and of end over the rows of each sequence. predict
+ *                          gives label = the best span's two positions, score = its logit; score picks each question's best
+ *                          window */
 #ifndef XLM_TASKS_TASK_H
 #define XLM_TASKS_TASK_H
 
@@ -63,12 +64,14 @@ typedef struct xlm_task {
     /* What stands in the files, one after another; for read_free. EX_NOINPUT, EX_DATAERR with file and line. */
     void *(*read)(const xlm_loss *self, char *const *paths, GError **error);
     void (*read_free)(void *text);
-    /* The classes of a text, sorted, NULL-terminated (g_strfreev). EX_DATAERR when there is nothing to learn. */
+    /* The classes of a text, sorted, NULL-terminated (g_strfreev); none where targets are not classes. EX_DATAERR when there is
+     * nothing to learn. */
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
-    /* Append the examples of a text. description: one line for the log is appended, what was read, cut and replaced. EX_DATAERR for a
-     * class that is not a label, with file and line and the labels there are; EX_CONFIG for options that do not fit the labels. */
-    bool (*encode)(const xlm_loss *self, const void *text, const xlm_task_encoder *encoder, xlm_examples *examples, GString *description,
-                   GError **error);
+    /* Append the examples of a text. description: one line for the log is appended, what was read, cut and replaced. EX_DATAERR
+     * for a class that is not a label, with file and line and the labels there are; EX_CONFIG for options that do not fit the
+     * labels. */
+    bool (*encode)(const xlm_loss *self, const void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
+                   GString *description, GError **error);
     /* predictions[batch->masked], of a pass as the loss gets it. */
     void (*predict)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions);
     /* How good are predictions, of all examples of a text? */

@@ -19,8 +19,8 @@ typedef struct tuning {
     xlm_prediction *predictions; /* of the development examples */
 } tuning;
 
-bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code, int *language,
-                       GError **error)
+bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code,
+                       int *language, GError **error)
 {
     *language = name != NULL ? xlm_vocabulary_find_language(vocabulary, name) : -1;
     if (*language >= 0 || (name == NULL && !needed))
@@ -35,6 +35,11 @@ bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool 
 }
 
 /* ---- text ---- */
+
+static int64_t all_predictions(const xlm_examples *examples)
+{
+    return xlm_examples_predictions(examples, xlm_examples_count(examples));
+}
 
 /* Examples of files; the first are the training files, which have the labels. *text: NULL, or what was read. */
 static xlm_examples *make_examples(tuning *t, char *const *paths, const char *what, void **text, GError **error)
@@ -71,7 +76,8 @@ static bool open_model(tuning *t, GError **error)
         return false;
     const xlm_model_config *model = &t->loaded->config;
     if (c->length > model->positions)
-        return xlm_error_set(error, EX_CONFIG, "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
+        return xlm_error_set(error, EX_CONFIG,
+                             "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
                              c->length, c->model, model->positions);
     t->encoder.length = c->length;
     return xlm_task_language(t->loaded->vocabulary, c->language, model->language_embeddings, "language = NAME in [tune]", EX_CONFIG,
@@ -91,7 +97,7 @@ static bool open_text(tuning *t, GError **error)
     char *labels = g_strjoinv(", ", t->labels);
     xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
     g_free(labels);
-    t->predictions = g_new(xlm_prediction, xlm_examples_predictions(t->development_examples, xlm_examples_count(t->development_examples)));
+    t->predictions = g_new(xlm_prediction, all_predictions(t->development_examples));
     return true;
 }
 
@@ -118,10 +124,11 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     stream->config.batch = c->batch;
     stream->config.length = xlm_examples_longest(t->training_examples);
     /* Masks nothing; what is predicted counts in the estimate of memory. */
-    stream->config.mask = (double)xlm_examples_predictions(t->training_examples, n) / (double)xlm_examples_tokens(t->training_examples, n);
-    *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .weight = 1, .cls = &t->task->loss, .state = t->self.state};
-    xlm_job job = {.text = t->job->text, .model = t->loaded->config, .train = c->train, .streams = 1, .objectives = 1, .stream = stream,
-                   .objective = objective};
+    stream->config.mask = (double)all_predictions(t->training_examples) / (double)xlm_examples_tokens(t->training_examples, n);
+    *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .weight = 1, .cls = &t->task->loss,
+                                     .state = t->self.state};
+    xlm_job job = {.text = t->job->text, .model = t->loaded->config, .train = c->train, .streams = 1, .objectives = 1,
+                   .stream = stream, .objective = objective};
     job.model.head = XLM_HEAD_NONE;
     if (c->dropout >= 0)
         job.model.dropout = job.model.attention_dropout = c->dropout;
@@ -134,8 +141,9 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
 static bool measure(void *data, xlm_trainer *trainer, GArray *measures, GError **error)
 {
     const tuning *t = data;
-    const xlm_predictor predictor = {.comm = trainer->comm, .model = trainer->model, .tape = trainer->tape, .task = t->task, .loss = &trainer->loss[0]};
-    xlm_measure loss = {.name = "loss", .terms = xlm_examples_predictions(t->development_examples, xlm_examples_count(t->development_examples))};
+    const xlm_predictor predictor = {.comm = trainer->comm, .model = trainer->model, .tape = trainer->tape, .task = t->task,
+                                     .loss = &trainer->loss[0]};
+    xlm_measure loss = {.name = "loss", .terms = all_predictions(t->development_examples)};
     if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss.value, error))
         return false;
     xlm_task_scores *scores = xlm_task_scores_new();
@@ -154,7 +162,8 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .options = t->job->task_options, .labels = t->labels,
     };
     const xlm_material material = {
-        .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary), .examples = t->training_examples, .task = &task,
+        .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
+        .examples = t->training_examples, .task = &task,
     };
     const xlm_judge judge = {.measure = measure, .data = t, .split = "dev", .language = task.language};
     xlm_job_stream stream;
@@ -168,10 +177,12 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
 
 bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error)
 {
-    tuning t = {.job = job, .task = job->task, .self = {.cls = &job->task->loss, .name = job->task->loss.name, .state = job->state}};
+    const xlm_loss_class *cls = &job->task->loss;
+    tuning t = {.job = job, .task = job->task, .self = {.cls = cls, .name = cls->name, .state = job->state}};
     GError *failure = NULL;
-    bool good = open_model(&t, &failure) && open_text(&t, &failure);
-    good = xlm_comm_agree(comm, &failure);
+    if (open_model(&t, &failure))
+        open_text(&t, &failure);
+    bool good = xlm_comm_agree(comm, &failure);
     if (good)
         good = train(&t, comm, options, interrupted, error);
     else

@@ -10,7 +10,7 @@ bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *op
 
 /* Id of a language of the vocabulary, by its name; -1 for NULL, which is an error when needed (the model has language embeddings).
  * how: to tell it, for the message, which lists those there are; exit_code: of the error. */
-bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code, int *language,
-                       GError **error);
+bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code,
+                       int *language, GError **error);
 
 #endif

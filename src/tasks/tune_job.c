@@ -10,24 +10,37 @@ static const xlm_jobfile_kind kinds[] = {{"tune", false}, {"task", true}, {NULL,
 #define TUNE(member) offsetof(xlm_tune_config, member)
 
 static const xlm_option tune_options[] = {
-    {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are taken", TUNE(model)},
+    {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are taken",
+     TUNE(model)},
     {"train", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files with labels that are learned from, plain or gzip", TUNE(training)},
     {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files by which the best checkpoint is chosen", TUNE(development)},
-    {"language", XLM_OPTION_TEXT, "", 0, 0, NULL, "of these files, as the model calls it; needed for models with language embeddings", TUNE(language)},
-    {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TUNE(train.output)},
-    {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL, "passes over the training files; the steps of a pass are rounded up where batch does not divide the examples", TUNE(epochs)},
+    {"language", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "of these files, as the model calls it; needed for models with language embeddings", TUNE(language)},
+    {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing",
+     TUNE(train.output)},
+    {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL,
+     "passes over the training files; the steps of a pass are rounded up where batch does not divide the examples", TUNE(epochs)},
     {"batch", XLM_OPTION_INT, "32", 1, 1 << 20, NULL, "examples a step, over all ranks", TUNE(batch)},
-    {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special ones included; longer ones are cut", TUNE(length)},
-    {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL, "of embeddings, sublayers, attention weights and before the head; -1: the model's, its dropout before "
+    {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special ones included; longer ones are cut",
+     TUNE(length)},
+    {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
+     "of embeddings, sublayers, attention weights and before the head; -1: the model's, its dropout before "
      "the head", TUNE(dropout)},
     {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TUNE(train.seed)},
     {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
-     "passes a step's batch is cut into, a power of two; up to that many ranks (powers of two) give identical bits", TUNE(train.granules)},
-    {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL, "less memory, up to a third more time, identical bits", TUNE(train.recompute)},
-    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use", TUNE(train.threads)},
+     "passes a step's batch is cut into, a power of two; up to that many ranks (powers of two) give identical bits",
+     TUNE(train.granules)},
+    {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, for less memory",
+     TUNE(train.reproducible)},
+    {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL, "less memory, up to a third more time, identical bits",
+     TUNE(train.recompute)},
+    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use",
+     TUNE(train.threads)},
     {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "update rule", TUNE(train.optimiser.algorithm)},
     {"learning_rate", XLM_OPTION_REAL, "2e-5", 0, 10, NULL, "highest learning rate", TUNE(train.optimiser.learning_rate)},
-    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up", TUNE(train.optimiser.schedule)},
+    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up",
+     TUNE(train.optimiser.schedule)},
     {"warmup", XLM_OPTION_REAL, "0.1", 0, 1, NULL, "share of the steps that the learning rate rises in", TUNE(warmup)},
     {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay of the first moment", TUNE(train.optimiser.beta1)},
     {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay of the second moment", TUNE(train.optimiser.beta2)},
@@ -35,7 +48,8 @@ static const xlm_option tune_options[] = {
     {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "not on biases and LayerNorm", TUNE(train.optimiser.weight_decay)},
     {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", TUNE(train.optimiser.clip)},
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", TUNE(train.log_every)},
-    {"evaluate_every", XLM_OPTION_INT, "0", 0, 1e12, NULL, "steps from one look at the dev files to the next, with a checkpoint each; 0: an epoch",
+    {"evaluate_every", XLM_OPTION_INT, "0", 0, 1e12, NULL,
+     "steps from one look at the dev files to the next, with a checkpoint each; 0: an epoch",
      TUNE(evaluate_every)},
     {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "newest checkpoints that are kept, beside the best", TUNE(train.keep)},
     {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
@@ -69,8 +83,8 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
     char **names = xlm_jobfile_names(file, "task");
     bool good = true;
     if (g_strv_length(names) != 1)
-        good = xlm_error_set(error, EX_CONFIG, "%s: there must be one section [task NAME], as [task %s]; there are %u", xlm_jobfile_path(file),
-                             xlm_tasks()[0]->loss.name, g_strv_length(names));
+        good = xlm_error_set(error, EX_CONFIG, "%s: there must be one section [task NAME], as [task %s]; there are %u",
+                             xlm_jobfile_path(file), xlm_tasks()[0]->loss.name, g_strv_length(names));
     char *section = good ? g_strdup_printf("task %s", names[0]) : NULL;
     if (good && (job->task = xlm_task_find(names[0], error)) == NULL) {
         char *place = xlm_jobfile_place(file, section, NULL);
@@ -110,7 +124,10 @@ xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError
         return NULL;
     xlm_tune_job *job = g_new0(xlm_tune_job, 1);
     job->text = xlm_jobfile_text(file);
-    const bool good = xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) && check(job, file, error);
+    /* What [tune] does not have is as xlm_train has it when nothing is said. */
+    const bool good = xlm_options_defaults(xlm_train_options, &job->config.train, error) &&
+                      xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) &&
+                      check(job, file, error);
     xlm_jobfile_free(file);
     if (good)
         return job;

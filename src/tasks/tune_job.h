@@ -8,8 +8,8 @@
 
 #include "tasks/task.h"
 
-/* Section [tune]. What the trainer takes as it is stands in `train` (steps, warmup, evaluate_every and checkpoint_every are worked out when the
- * examples are there). */
+/* Section [tune]. What the trainer takes as it is stands in `train` (steps, warmup, evaluate_every and checkpoint_every are
+ * worked out when the examples are there). */
 typedef struct xlm_tune_config {
     xlm_train_config train; /* corpus: NULL */
     char *model;            /* checkpoint that is started from */
@@ -29,7 +29,8 @@ typedef struct xlm_tune_job {
     char *task_options; /* the options as lines `key = value` */
 } xlm_tune_job;
 
-/* Read and check a job file with overrides (NULL-terminated or NULL). Not collective. EX_NOINPUT, EX_CONFIG, EX_USAGE as xlm_job_load. */
+/* Read and check a job file with overrides (NULL-terminated or NULL). Not collective. EX_NOINPUT, EX_CONFIG, EX_USAGE as
+ * xlm_job_load. */
 xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_tune_job_free(xlm_tune_job *job);
 

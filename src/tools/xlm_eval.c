@@ -37,11 +37,14 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together", "FILE"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "of the files, as the model calls it (default: that of training)", "LANG"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "of the files, as the model calls it (default: that of training)",
+     "LANG"},
     {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file", "OUT.tsv"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the tables to this file too", "FILE"},
-    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads, "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides,
+     "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads,
+     "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
 
 typedef struct work {
@@ -95,7 +98,8 @@ static bool open_text(work *w, GError **error)
     const xlm_checkpoint_task *task = w->loaded->task;
     const char *language = said.language != NULL ? said.language : *task->language != '\0' ? task->language : NULL;
     w->encoder.length = task->length;
-    if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE, &w->encoder.language, error) ||
+    if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE,
+                           &w->encoder.language, error) ||
         (w->encoder.tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
         (w->text = w->task->read(&w->self, said.test, error)) == NULL)
         return false;
@@ -138,7 +142,8 @@ static void print(const xlm_task_scores *scores, double loss)
     for (guint i = 0; i < scores->rows->len; i++) {
         const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
         if (g_strcmp0(kind, r->kind) != 0)
-            printf("%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1", "support", "predicted");
+            printf("%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1", "support",
+                   "predicted");
         kind = r->kind;
         printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name, 100 * xlm_task_precision(r),
                100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
@@ -174,8 +179,8 @@ static bool write_csv(const xlm_task_scores *scores, double loss, GError **error
         const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
         g_string_append_printf(text, "%s,", r->kind);
         append_name(text, r->name);
-        g_string_append_printf(text, ",%.6f,%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\n", xlm_task_precision(r), xlm_task_recall(r),
-                               xlm_task_f1(r), r->gold, r->predicted);
+        g_string_append_printf(text, ",%.6f,%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\n", xlm_task_precision(r),
+                               xlm_task_recall(r), xlm_task_f1(r), r->gold, r->predicted);
     }
     for (guint i = 0; i < scores->measures->len; i++) {
         const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);

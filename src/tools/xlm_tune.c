@@ -23,8 +23,8 @@ static const xlm_program program = {
         "  column = upos\n"
         "\n"
         "tagging reads CoNLL-U (files named .conllu, .conllu.gz; multiword tokens and empty nodes are passed over) and lines\n"
-        "`token<tab>tag` with empty lines between sentences. Words become subwords as the model's corpus did; one that yields none is\n"
-        "read as <unk>. Sentences longer than `length` are cut between words, which the log counts.\n"
+        "`token<tab>tag` with empty lines between sentences. Words become subwords as the model's corpus did; one that yields\n"
+        "none is read as <unk>. Sentences longer than `length` are cut between words, which the log counts.\n"
         "\n"
         "After each epoch the dev files are scored; the link `best` in the output directory points at the checkpoint that did\n"
         "best, `latest` at the newest. A run that is started again goes on from there, on any number of ranks; on SIGTERM,\n"
@@ -49,13 +49,16 @@ static struct {
 } said;
 
 static const GOptionEntry options[] = {
-    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated", "SECTION.KEY=VALUE"},
-    {"help-job", 0, 0, G_OPTION_ARG_NONE, &said.help_job, "show every section and key of a job file with type, default and meaning", NULL},
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated",
+     "SECTION.KEY=VALUE"},
+    {"help-job", 0, 0, G_OPTION_ARG_NONE, &said.help_job,
+     "show every section and key of a job file with type, default and meaning", NULL},
     {"resume", 'r', 0, G_OPTION_ARG_STRING, &said.resume,
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); from that FILE; or "
      "from the model anew, an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &said.dry_run, "check everything, show parameters and memory, train nothing", NULL},
-    {"profile", 0, 0, G_OPTION_ARG_NONE, &said.profile, "show in the end where the time of a step went, operator by operator", NULL},
+    {"profile", 0, 0, G_OPTION_ARG_NONE, &said.profile, "show in the end where the time of a step went, operator by operator",
+     NULL},
     G_OPTION_ENTRY_NULL};
 
 static bool read_options(int *argc, char ***argv, GError **error)

@@ -94,7 +94,8 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
         xlm_store_discard(store);
         good = false;
     }
-    good = good && xlm_store_commit(store, error) && xlm_checkpoint_point_latest(comm, directory, state->step, state->best, keep, error);
+    good = good && xlm_store_commit(store, error) &&
+           xlm_checkpoint_point_latest(comm, directory, state->step, state->best, keep, error);
     g_free(path);
     return good;
 }

@@ -64,7 +64,8 @@ typedef struct xlm_run_state {
 } xlm_run_state;
 
 /* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
- * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, and the best. Nothing under the final name on failure; older ones stay. */
+ * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, and the best. Nothing under the final name on
+ * failure; older ones stay. */
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                           GError **error);
 
@@ -84,8 +85,8 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
  * killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 
-/* Collective. Take the model's parameters, by their names, from a checkpoint of whatever run; those of objectives stay as they are. One
- * that is missing or has another shape is EX_DATAERR. */
+/* Collective. Take the model's parameters, by their names, from a checkpoint of whatever run; those of objectives stay as they
+ * are. One that is missing or has another shape is EX_DATAERR. */
 bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters *parameters, GError **error);
 
 /* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. */
@@ -98,7 +99,8 @@ typedef struct xlm_loaded_model {
     int64_t step;
 } xlm_loaded_model;
 xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error);
-/* The same in two steps, between which more parameters may be declared, as of an objective: all but the parameters' values, and these. */
+/* The same in two steps, between which more parameters may be declared, as of an objective: all but the parameters' values, and
+ * these. */
 xlm_loaded_model *xlm_checkpoint_load_header(const char *path, GError **error);
 bool xlm_checkpoint_load_values(const char *path, xlm_loaded_model *loaded, GError **error);
 void xlm_checkpoint_free_model(xlm_loaded_model *loaded);

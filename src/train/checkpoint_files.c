@@ -75,7 +75,8 @@ static void remove_old(const char *directory, int64_t step, int64_t best, int64_
     g_array_unref(steps);
 }
 
-bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t best, int64_t keep, GError **error)
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t best, int64_t keep,
+                                 GError **error)
 {
     GError *failure = NULL;
     if (comm->rank == 0 && point(directory, "latest", step, &failure) && (best == 0 || point(directory, "best", best, &failure)))
@@ -187,7 +188,8 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         g_free(name);
     }
     if (good && moved > 0 && after < 0)
-        good = move(directory, "latest", into, error) && move(directory, "best", into, error) && move(directory, "metrics.csv", into, error);
+        good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
+               move(directory, "metrics.csv", into, error);
     if (good && moved > 0 && after >= 0)
         mend_latest(directory, steps, after, error);
     g_free(into);

@@ -12,7 +12,7 @@ static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"s
 #define TRAIN(member) offsetof(xlm_train_config, member)
 #define OPTIMISER(member) offsetof(xlm_train_config, optimiser.member)
 
-static const xlm_option train_options[] = {
+const xlm_option xlm_train_options[] = {
     {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "prepared corpus, from xlm_prep", TRAIN(corpus)},
     {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TRAIN(output)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
@@ -173,7 +173,7 @@ xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
     xlm_job *job = g_new0(xlm_job, 1);
     job->text = xlm_jobfile_text(file);
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
-                      xlm_options_parse(train_options, file, "train", &job->train, error) &&
+                      xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
                       read_streams(job, file, error) && read_objectives(job, file, error) && check_job(job, file, error);
     xlm_jobfile_free(file);
     if (good)
@@ -200,7 +200,7 @@ void xlm_job_free(xlm_job *job)
         if (o->module != NULL)
             g_module_close(o->module);
     }
-    xlm_options_free(train_options, &job->train);
+    xlm_options_free(xlm_train_options, &job->train);
     xlm_options_free(xlm_model_options, &job->model);
     g_free(job->stream);
     g_free(job->objective);
@@ -219,7 +219,7 @@ void xlm_job_print_help(FILE *out)
 {
     GString *text = g_string_new(NULL);
     help_section(text, "model", "the encoder", xlm_model_options);
-    help_section(text, "train", "the run", train_options);
+    help_section(text, "train", "the run", xlm_train_options);
     help_section(text, "stream NAME", "what the encoder reads; any number of them", xlm_stream_options);
     help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
     char **names = xlm_plugin_names();

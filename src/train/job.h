@@ -29,6 +29,8 @@ typedef struct xlm_train_config {
     int64_t checkpoint_every, keep;
 } xlm_train_config;
 
+extern const xlm_option xlm_train_options[];
+
 typedef struct xlm_job_stream {
     char *name;
     xlm_stream_config config;

@@ -260,8 +260,8 @@ static bool make_output(const xlm_comm *comm, const xlm_job *job, GError **error
     return false;
 }
 
-bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options, bool *interrupted,
-             GError **error)
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options,
+             bool *interrupted, GError **error)
 {
     *interrupted = false;
     if (!options->dry_run && options->dump_step == NULL)

@@ -13,8 +13,8 @@ typedef struct xlm_measure {
     int64_t terms;    /* it is the mean of, or sums over */
 } xlm_measure;
 
-/* What judges the model during a run, in place of the losses on held-out text. By the first of its measures (more is better) checkpoints
- * are compared, and `best` (train/checkpoint.h) points at the first of those with the highest. */
+/* What judges the model during a run, in place of the losses on held-out text. By the first of its measures (more is better)
+ * checkpoints are compared, and `best` (train/checkpoint.h) points at the first of those with the highest. */
 typedef struct xlm_judge {
     /* Collective; the same on all ranks. Append to measures (GArray of xlm_measure). */
     bool (*measure)(void *data, xlm_trainer *trainer, GArray *measures, GError **error);
@@ -33,9 +33,9 @@ typedef struct xlm_run_options {
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;
 
-/* Collective. material: what is read. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1); its checkpoint is
- * written. */
-bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options, bool *interrupted,
-             GError **error);
+/* Collective. material: what is read. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1);
+ * its checkpoint is written. */
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options,
+             bool *interrupted, GError **error);
 
 #endif

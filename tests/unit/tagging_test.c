@@ -1,4 +1,4 @@
-/* xlm-mpi: tagging: its readers, examples and measures against answers worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: tagging: readers, examples and measures against answers by hand. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,8 @@ static void test_pairs(void **state)
     refuses("a.tsv", "a\tX\nb X\n", "upos", "a.tsv:2: a line must have the form `token<tab>tag`");
     refuses("a.tsv", "a\tX\tY\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
-    refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos", "a.tsv:1: a line must have the form `token<tab>tag`, or be empty behind a sentence; a "
+    refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos",
+            "a.tsv:1: a line must have the form `token<tab>tag`, or be empty behind a sentence; a "
             "CoNLL-U file should be named .conllu");
     refuses("a.tsv", "a\tX\n\xc3\tX\n", "upos", "a.tsv:2: byte 1: not UTF-8 (0xc3)");
     refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
@@ -143,12 +144,14 @@ static char *bio[] = {(char *)"B-LOC", (char *)"B-PER", (char *)"I-LOC", (char *
 static void test_spans(void **state)
 {
     (void)state;
-    /* Five sentences. Spans of gold: PER 0-2, LOC 3-4 | PER 0-2, PER 2-3, LOC 4-5 (an I- behind O begins one) | LOC 0-1, PER 1-2 (of another
-     * type) | LOC | LOC (not across sentences): 9. Predicted: both | PER 0-3, LOC 4-5 | LOC 0-2 | LOC | LOC: 7, of which 2, 1, 0, 1, 1 are right. */
+    /* Five sentences. Spans of gold: PER 0-2, LOC 3-4 | PER 0-2, PER 2-3, LOC 4-5 (an I- behind O begins one) | LOC 0-1, PER 1-2
+     * (of another type) | LOC | LOC (not across sentences): 9. Predicted: both | PER 0-3, LOC 4-5 | LOC 0-2 | LOC | LOC: 7, of
+     * which 2, 1, 0, 1, 1 are right. */
     static const int32_t gold[] = {B_PER, I_PER, O, B_LOC, I_PER, I_PER, B_PER, O, I_LOC, B_LOC, I_PER, B_LOC, I_LOC};
     static const int32_t said[] = {B_PER, I_PER, O, B_LOC, B_PER, I_PER, I_PER, O, I_LOC, B_LOC, I_LOC, B_LOC, I_LOC};
     static const uint32_t ends[] = {4, 9, 11, 12, 13};
-    const xlm_tag_pairs pairs = {.words = 13, .sentences = 5, .gold = gold, .predicted = said, .ends = ends, .labels = bio, .classes = 5};
+    const xlm_tag_pairs pairs = {.words = 13, .sentences = 5, .gold = gold, .predicted = said, .ends = ends, .labels = bio,
+                                 .classes = 5};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
     near(measure_of(s, "span_f1"), 2.0 * 5 / (9 + 7));
@@ -169,7 +172,8 @@ static void test_no_spans(void **state)
     (void)state;
     static const int32_t gold[] = {O, O};
     static const uint32_t ends[] = {2};
-    const xlm_tag_pairs pairs = {.words = 2, .sentences = 1, .gold = gold, .predicted = gold, .ends = ends, .labels = bio, .classes = 5};
+    const xlm_tag_pairs pairs = {.words = 2, .sentences = 1, .gold = gold, .predicted = gold, .ends = ends, .labels = bio,
+                                 .classes = 5};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
     near(measure_of(s, "span_f1"), 0);
@@ -186,7 +190,8 @@ static void test_tags(void **state)
     /* A: 3 gold, 2 said, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but said once below. */
     static const int32_t gold[] = {0, 0, 0, 1, 2}, said[] = {0, 0, 1, 1, 3};
     static const uint32_t ends[] = {5};
-    const xlm_tag_pairs pairs = {.words = 5, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels, .classes = 4};
+    const xlm_tag_pairs pairs = {.words = 5, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels,
+                                 .classes = 4};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
     near(measure_of(s, "accuracy"), 3.0 / 5);
@@ -197,7 +202,8 @@ static void test_tags(void **state)
     has_row(s, "tag", "D", 0, 1, 0);
     xlm_task_scores_free(s);
     static const int32_t never[] = {0, 0, 1, 1, 0};
-    const xlm_tag_pairs fewer = {.words = 5, .sentences = 1, .gold = gold, .predicted = never, .ends = ends, .labels = labels, .classes = 4};
+    const xlm_tag_pairs fewer = {.words = 5, .sentences = 1, .gold = gold, .predicted = never, .ends = ends, .labels = labels,
+                                 .classes = 4};
     s = xlm_task_scores_new();
     xlm_tag_scores(&fewer, s);
     near(measure_of(s, "macro_f1"), (4.0 / 6 + 2.0 / 3 + 0) / 3);
@@ -262,8 +268,8 @@ static void test_examples(void **state)
     xlm_vocabulary *v = make_vocabulary();
     GError *error = NULL;
     const xlm_task_encoder encoder = {.tokenizer = xlm_tokenizer_new(v, NULL), .language = 1, .length = 8};
-    /* Words of one, two and three subwords, one of capitals, one of nothing but a soft hyphen, one unknown; a sentence that fits, one that is
-     * cut in two, and a word of more subwords than an example holds. */
+    /* Words of one, two and three subwords, one of capitals, one of nothing but a soft hyphen, one unknown; a sentence that fits,
+     * one that is cut in two, and a word of more subwords than an example holds. */
     char *paths[] = {write_file("a.tsv", "a\tX\nBC\tY\n\xC2\xAD\tZ\nz\tX\n\nbbc\tX\nbbc\tY\na\tZ\n\nbbbbbbbbc\tY\na\tX\n"), NULL};
     void *text = task->read(&self, paths, NULL);
     assert_non_null(text);
@@ -276,7 +282,8 @@ static void test_examples(void **state)
     assert_true(task->encode(&self, text, &encoder, e, description, &error));
     char *got = show(e);
     assert_string_equal(got, "(0 5*0 6*1 8 3*2 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*2 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
-    assert_string_equal(description->str, "3 sentences, 9 words, 29 tokens; cuts between words: 2; words longer than an example, read in part: 1; "
+    assert_string_equal(description->str,
+                        "3 sentences, 9 words, 29 tokens; cuts between words: 2; words longer than an example, read in part: 1; "
                         "words without a subword, read as <unk>: 1");
     assert_int_equal(xlm_examples_longest(e), 8);
 
@@ -284,7 +291,8 @@ static void test_examples(void **state)
     const xlm_prediction predictions[9] = {{0, 1}, {0, 1}, {2, 1}, {0, 1}, {0, 1}, {1, 1}, {2, 1}, {1, 1}, {1, 1}};
     GString *out = g_string_new(NULL);
     task->print(&self, text, predictions, out);
-    assert_string_equal(out->str, "a\tX\tX\nBC\tY\tX\n\xC2\xAD\tZ\tZ\nz\tX\tX\n\nbbc\tX\tX\nbbc\tY\tY\na\tZ\tZ\n\nbbbbbbbbc\tY\tY\na\tX\tY\n\n");
+    assert_string_equal(out->str,
+                        "a\tX\tX\nBC\tY\tX\n\xC2\xAD\tZ\tZ\nz\tX\tX\n\nbbc\tX\tX\nbbc\tY\tY\na\tZ\tZ\n\nbbbbbbbbc\tY\tY\na\tX\tY\n\n");
     xlm_task_scores *scores = xlm_task_scores_new();
     task->score(&self, text, predictions, scores);
     assert_string_equal(g_array_index(scores->measures, xlm_measure, 0).name, "accuracy");
@@ -296,7 +304,8 @@ static void test_examples(void **state)
     of->classes = 2;
     assert_false(task->encode(&self, text, &encoder, e, description, &error));
     assert_int_equal(error->code, EX_DATAERR);
-    assert_non_null(strstr(error->message, "a.tsv:3: the tag \"Z\" (of \"\xC2\xAD\") does not stand in the training text, which has X, Y;"));
+    assert_non_null(strstr(error->message,
+                           "a.tsv:3: the tag \"Z\" (of \"\xC2\xAD\") does not stand in the training text, which has X, Y;"));
     g_clear_error(&error);
 
     g_string_free(out, TRUE);
@@ -337,8 +346,8 @@ static int remove_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conllu),   cmocka_unit_test(test_pairs), cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
-        cmocka_unit_test(test_tags),     cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_conllu), cmocka_unit_test(test_pairs), cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
+        cmocka_unit_test(test_tags),   cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -66,9 +66,11 @@ void *xlm_arena_take(xlm_arena *arena, size_t size)
 void xlm_arena_reset(xlm_arena *arena)
 {
     if (arena->top != NULL && arena->top->below != NULL) {
-        /* The old blocks are freed first: both at once could need twice the memory of the step. */
+        /* The old blocks are freed first: both at once could need twice the memory of the step. Room beyond the peak is not
+         * touched, and so takes no memory, until a step that is a little larger needs it, which then need not touch all pages
+         * for the first time again. */
         free_blocks(arena->top);
-        arena->top = add_block(NULL, arena->peak);
+        arena->top = add_block(NULL, arena->peak + arena->peak / 8);
     }
     if (arena->top != NULL)
         arena->top->used = 0;

@@ -63,6 +63,12 @@ void *xlm_arena_take(xlm_arena *arena, size_t size)
     return taken;
 }
 
+void xlm_arena_reserve(xlm_arena *arena, size_t size)
+{
+    if (arena->top == NULL)
+        arena->top = add_block(NULL, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
 void xlm_arena_reset(xlm_arena *arena)
 {
     if (arena->top != NULL && arena->top->below != NULL) {

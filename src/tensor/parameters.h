@@ -70,6 +70,9 @@ void xlm_tape_backward(xlm_tape *tape);
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
 /* Between passes: let segments (tensor/tape.h) keep their results only and be computed again in the sweep. Off at first. */
 void xlm_tape_recompute(xlm_tape *tape, bool recompute);
+/* Before the first pass: room for passes of that many bytes, which the tape finds by itself else, at the cost of touching all its memory
+ * for the first time twice. */
+void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes);
 /* The most that a pass has taken, what was recomputed included. */
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);
 

@@ -122,6 +122,7 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
     g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
 }
 
+void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes) { xlm_arena_reserve(tape->arena, bytes); }
 void xlm_tape_recompute(xlm_tape *tape, bool recompute) { tape->recompute = recompute; }
 bool xlm_tape_training(const xlm_tape *tape) { return tape->training; }
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }

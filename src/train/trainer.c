@@ -145,6 +145,8 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
     xlm_tape_recompute(t->tape, t->job->train.recompute);
+    const uint64_t pass = xlm_trainer_memory(t, t->comm->ranks).pass;
+    xlm_tape_reserve(t->tape, pass + pass / 8); /* an objective may take more than was estimated */
     t->arena = xlm_arena_new();
     t->buffers = xlm_trainer_gradient_buffers(&t->job->train, t->granules, t->comm->ranks);
     t->buffer = g_new(float *, t->buffers);

@@ -8,6 +8,7 @@ BENCHMARKS = \
 	tests/bench/ranks.sh \
 	tests/bench/peers/train.sh \
 	tests/bench/network.sh \
+	tests/bench/alignment.sh \
 	tests/bench/bpe.sh
 benchmark_programs = \
 	tests/bench/alignment \
@@ -16,6 +17,7 @@ benchmark_programs = \
 	tests/bench/step
 EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += \
+	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
 	tests/bench/kernels.sh \
 	tests/bench/netns_agent.sh \

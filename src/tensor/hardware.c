@@ -13,9 +13,6 @@
 #include "tensor/gemm.h"
 #include "tensor/kernels/processor.h"
 
-/* Gain of 512-bit multiply-adds that one unit cannot give. */
-static const double ONE_UNIT = 1.5;
-
 /* ---- cores ---- */
 
 /* Cores, not hardware threads, that a process may run on; 0 when it cannot be found out. */
@@ -63,34 +60,27 @@ static int choose_threads(int wish, int cores)
 /* ---- BLIS's kernels ---- */
 
 /* BLIS tells processors with two 512-bit units from those with one by the name of the model, which a hypervisor may hide;
- * then it takes the kernels for AVX2. */
-static void choose_kernels(xlm_hardware *hardware, bool two)
+ * then it takes the kernels for AVX2, which give half as much where there are two. The choice is by what the processor says
+ * of itself and never by a timing: other kernels add up in another order, and runs of one job must have the same bits. */
+static void choose_kernels(xlm_hardware *hardware)
 {
-    const size_t size = sizeof hardware->choice;
-    if (g_getenv("BLIS_ARCH_TYPE") != NULL) {
-        g_snprintf(hardware->choice, size, "the user's BLIS_ARCH_TYPE");
-    } else if (!xlm_processor_has_avx512()) {
-        g_snprintf(hardware->choice, size, "BLIS's own choice; no AVX-512");
-    } else {
-        const char *chosen = "BLIS's own choice";
+    hardware->choice = "BLIS's own choice";
+    if (g_getenv("BLIS_ARCH_TYPE") != NULL)
+        hardware->choice = "the user's BLIS_ARCH_TYPE";
 #ifdef BLIS_CONFIG_SKX
-        if (two) {
-            char number[16];
-            g_snprintf(number, sizeof number, "%d", (int)BLIS_ARCH_SKX);
-            g_setenv("BLIS_ARCH_TYPE", number, TRUE);
-            chosen = "asked for skx";
-        }
-#endif
-        g_snprintf(hardware->choice, size, "%s; %s AVX-512 FMA unit%s measured", chosen, two ? "two" : "one", two ? "s" : "");
+    else if (xlm_processor_has_whole_avx512()) {
+        char number[16];
+        g_snprintf(number, sizeof number, "%d", (int)BLIS_ARCH_SKX);
+        g_setenv("BLIS_ARCH_TYPE", number, TRUE);
+        hardware->choice = "asked for skx: AVX-512";
     }
+#endif
     /* Only an initialised BLIS knows which kernels it has. */
     bli_init();
     hardware->blis = bli_arch_string(bli_arch_query_id());
 }
 
-bool xlm_hardware_two_units(void) { return xlm_processor_wide_gain() > ONE_UNIT; }
-
-void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks, bool two_units)
+void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
 {
     *hardware = (xlm_hardware){.cores = own_cores(local_ranks)};
     hardware->threads = choose_threads(threads, hardware->cores);
@@ -99,7 +89,7 @@ void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks, boo
     xlm_processor_flush_denormals();
 #pragma omp parallel
     xlm_processor_flush_denormals();
-    choose_kernels(hardware, two_units);
+    choose_kernels(hardware);
     bli_thread_set_num_threads(hardware->threads);
 }
 

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "lexicon/dictionary.h"
 #include "tasks/measure_alignment.h"
+#include "tensor/hardware.h"
 #include "tools/program.h"
 #include "train/checkpoint.h"
-#include "train/ranks.h"
 
 static const xlm_program program = {
     .name = "xlm_embed",
@@ -121,7 +121,7 @@ static bool write_csv(const char *path, const xlm_alignment_group *groups, GErro
 static bool measure(const xlm_comm *comm, const work *w, GError **error)
 {
     xlm_hardware hardware;
-    xlm_ranks_open_hardware(comm, (int)said.threads, &hardware);
+    xlm_hardware_open(&hardware, (int)said.threads, comm->local_ranks);
     const xlm_alignment_input input = {
         .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in, .left_out = w->left_out,
         .reverse = said.reverse,

@@ -7,10 +7,10 @@
 #include "base/options.h"
 #include "tasks/predict.h"
 #include "tasks/tune.h"
+#include "tensor/hardware.h"
 #include "text/fields.h"
 #include "tools/program.h"
 #include "train/declaration.h"
-#include "train/ranks.h"
 
 static const xlm_program program = {
     .name = "xlm_eval",
@@ -211,7 +211,7 @@ static bool tell(const work *w, const xlm_prediction *predictions, double loss, 
 static bool evaluate(const xlm_comm *comm, work *w, GError **error)
 {
     xlm_hardware hardware;
-    xlm_ranks_open_hardware(comm, (int)said.threads, &hardware);
+    xlm_hardware_open(&hardware, (int)said.threads, comm->local_ranks);
     xlm_prediction *predictions = g_new(xlm_prediction, xlm_examples_predictions(w->examples, xlm_examples_count(w->examples)));
     xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
     const xlm_predictor predictor = {.comm = comm, .model = w->loaded->model, .tape = tape, .task = w->task, .loss = &w->self};

@@ -189,7 +189,7 @@ static bool find_language(filler *f, GError **error)
 static bool open_filler(filler *f, const char *path, GError **error)
 {
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, 0, 1, xlm_hardware_two_units());
+    xlm_hardware_open(&hardware, 0, 1);
     if ((f->loaded = xlm_checkpoint_load_model(path, error)) == NULL)
         return false;
     if (f->loaded->config.head == XLM_HEAD_NONE)

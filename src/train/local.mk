@@ -15,7 +15,6 @@ train_sources = \
 	src/train/pass.c src/train/pass.h \
 	src/train/plan.c src/train/plan.h \
 	src/train/plugins.c src/train/plugins.h \
-	src/train/ranks.c src/train/ranks.h \
 	src/train/report.c src/train/report.h \
 	src/train/run.c src/train/run.h \
 	src/train/step.c \

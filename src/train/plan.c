@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "train/ranks.h"
 
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
@@ -176,7 +175,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *mate
     rates r;
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good) {
-        xlm_ranks_open_hardware(comm, (int)job->train.threads, &t->hardware);
+        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         xlm_trainer_allocate(t);

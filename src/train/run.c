@@ -9,7 +9,6 @@
 #include "base/signals.h"
 #include "train/checkpoint_files.h"
 #include "train/evaluate.h"
-#include "train/ranks.h"
 #include "train/report.h"
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
@@ -276,7 +275,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
     if (good)
         print_plan(t, &estimate);
     if (good && !options->dry_run && (good = options->dump_step != NULL || make_output(comm, job, error))) {
-        xlm_ranks_open_hardware(comm, (int)job->train.threads, &t->hardware);
+        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         print_hardware(t);

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     xlm_comm comm;
     xlm_comm_open(&comm, "alignment", &argc, &argv);
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, comm.local_ranks, xlm_hardware_two_units());
+    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, comm.local_ranks);
     run(&comm, 40000, 512);
     return xlm_comm_close(&comm, NULL);
 }

@@ -271,7 +271,7 @@ static xlm_parameters *make_parameters(void)
 int main(int argc, char **argv)
 {
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1, xlm_hardware_two_units());
+    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
     xlm_hardware_measure(&hardware);
     gemm_rate = hardware.gemm_gflops;
     copy_rate[0] = copy_gigabytes(TOKENS * WIDTH);

@@ -263,7 +263,7 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
 int main(int argc, char **argv)
 {
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1, xlm_hardware_two_units());
+    xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
     const int rounds = argc > 2 ? atoi(argv[2]) : 5;
     if (argc > 3) {
         run_test(&tests[0], rounds, true);

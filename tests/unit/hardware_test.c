@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +56,7 @@ static int denormals(void)
 {
     EXPECT(keeps_denormals());
     xlm_hardware h;
-    xlm_hardware_open(&h, 3, 1, false);
+    xlm_hardware_open(&h, 3, 1);
     int keep = 0;
     omp_set_dynamic(0);
 #pragma omp parallel num_threads(3) reduction(+ : keep)
@@ -67,7 +68,7 @@ static int denormals(void)
 static int wished_threads(void)
 {
     xlm_hardware h;
-    xlm_hardware_open(&h, 3, 1, false);
+    xlm_hardware_open(&h, 3, 1);
     EXPECT(h.threads == 3 && omp_get_max_threads() == 3 && bli_thread_get_num_threads() == 3);
     EXPECT(h.cores >= 1 && h.blis != NULL && h.choice[0] != '\0');
     return 0;
@@ -80,7 +81,7 @@ static int threads_of_environment(void)
     xlm_hardware h;
     g_setenv("OMP_NUM_THREADS", "5", TRUE);
     omp_set_num_threads(5);
-    xlm_hardware_open(&h, 0, 1, false);
+    xlm_hardware_open(&h, 0, 1);
     EXPECT(h.threads == 5);
     return 0;
 }
@@ -97,7 +98,7 @@ static int bound(void)
     EXPECT(sched_setaffinity(0, sizeof one, &one) == 0);
     g_unsetenv("OMP_NUM_THREADS");
     xlm_hardware h;
-    xlm_hardware_open(&h, 0, 2, false);
+    xlm_hardware_open(&h, 0, 2);
     EXPECT(h.cores == 1 && h.threads == 1);
     return 0;
 }
@@ -106,13 +107,13 @@ static int shared(void)
 {
     g_unsetenv("OMP_NUM_THREADS");
     xlm_hardware alone, many;
-    xlm_hardware_open(&alone, 0, 1, false);
+    xlm_hardware_open(&alone, 0, 1);
     EXPECT(alone.threads == alone.cores && alone.cores >= 1);
     /* More ranks than cores on a node: one thread each. */
-    xlm_hardware_open(&many, 0, 100000, false);
+    xlm_hardware_open(&many, 0, 100000);
     EXPECT(many.threads == 1);
     if (alone.cores % 2 == 0) {
-        xlm_hardware_open(&many, 0, 2, false);
+        xlm_hardware_open(&many, 0, 2);
         EXPECT(many.threads == alone.cores / 2);
     }
     return 0;
@@ -124,19 +125,20 @@ static int users_kernels(void)
     g_snprintf(number, sizeof number, "%d", (int)BLIS_ARCH_GENERIC);
     g_setenv("BLIS_ARCH_TYPE", number, TRUE);
     xlm_hardware h;
-    xlm_hardware_open(&h, 1, 1, false);
+    xlm_hardware_open(&h, 1, 1);
     EXPECT(strcmp(h.blis, "generic") == 0 && strstr(h.choice, "BLIS_ARCH_TYPE") != NULL);
     EXPECT(strcmp(g_getenv("BLIS_ARCH_TYPE"), number) == 0);
     return 0;
 }
 
-/* Without two units BLIS chooses; with them skx is asked for where the processor can run it, whoever found them. */
-static int kernels_of(bool two_units)
+/* skx is asked for by what the processor is alone. */
+static int chosen_kernels(void)
 {
     xlm_hardware h;
-    xlm_hardware_open(&h, 1, 1, two_units);
+    xlm_hardware_open(&h, 1, 1);
     const bool asked = g_getenv("BLIS_ARCH_TYPE") != NULL;
-    EXPECT(asked == (two_units && xlm_processor_has_avx512()));
+    EXPECT(asked == xlm_processor_has_whole_avx512());
+    EXPECT(!asked || xlm_processor_has_avx512());
     EXPECT(asked == (strstr(h.choice, "asked for skx") != NULL));
     EXPECT(!asked || strcmp(h.blis, "skx") == 0);
     EXPECT(strstr(h.choice, "BLIS_ARCH_TYPE") == NULL);
@@ -144,17 +146,16 @@ static int kernels_of(bool two_units)
     EXPECT(h.gemm_gflops > 0.01 && h.gemm_gflops < 1e6);
     return 0;
 }
-static int one_unit(void) { return kernels_of(false); }
-static int two_units(void) { return kernels_of(true); }
 
-/* 512-bit multiply-adds do at least as much as 256-bit ones, and never more than twice as much. */
-static int measured_units(void)
+/* What the kernel reads of the processor, where it tells. */
+static int whole_avx512(void)
 {
-    const double gain = xlm_processor_wide_gain();
-    if (!xlm_processor_has_avx512())
-        EXPECT(gain == 0 && !xlm_hardware_two_units());
-    else
-        EXPECT(gain > 0.8 && gain < 2.2);
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL) || strstr(text, "cpu family") == NULL)
+        return 0;
+    const bool amd = strstr(text, "AuthenticAMD") != NULL;
+    const int family = atoi(strchr(strstr(text, "cpu family"), ':') + 1);
+    EXPECT(xlm_processor_has_whole_avx512() == (xlm_processor_has_avx512() && (!amd || family >= 26)));
     return 0;
 }
 
@@ -164,9 +165,8 @@ static void test_threads_of_environment(void **state) { (void)state; in_child(th
 static void test_bound(void **state) { (void)state; in_child(bound); }
 static void test_shared(void **state) { (void)state; in_child(shared); }
 static void test_users_kernels(void **state) { (void)state; in_child(users_kernels); }
-static void test_one_unit(void **state) { (void)state; in_child(one_unit); }
-static void test_two_units(void **state) { (void)state; in_child(two_units); }
-static void test_measured_units(void **state) { (void)state; in_child(measured_units); }
+static void test_chosen_kernels(void **state) { (void)state; in_child(chosen_kernels); }
+static void test_whole_avx512(void **state) { (void)state; in_child(whole_avx512); }
 
 int main(void)
 {
@@ -174,8 +174,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
         cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_one_unit),
-        cmocka_unit_test(test_two_units), cmocka_unit_test(test_measured_units),
+        cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_chosen_kernels),
+        cmocka_unit_test(test_whole_avx512),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

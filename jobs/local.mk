@@ -3,7 +3,13 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/align-mlm.conf \
 	jobs/align-mlm/dict-mlm.conf \
 	jobs/align-mlm/mlm.conf \
+	jobs/align-mlm/ner.conf \
+	jobs/align-mlm/pos.conf \
+	jobs/align-mlm/small/align-mlm.conf \
+	jobs/align-mlm/small/dict-mlm.conf \
+	jobs/align-mlm/small/mlm.conf \
 	jobs/align-mlm/small/pos.conf \
+	jobs/align-mlm/small/xlm.conf \
 	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
 	jobs/roberta-8.conf \
@@ -13,7 +19,7 @@ EXTRA_DIST += \
 
 # Finds the programs on the path.
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
-dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora
+dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora jobs/align-mlm/study
 align_mlm_smalldir = $(align_mlmdir)/small
 dist_align_mlm_small_SCRIPTS = jobs/align-mlm/small/study
 

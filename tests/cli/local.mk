@@ -12,6 +12,7 @@ test_scripts += \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
 	tests/cli/spearman.sh \
+	tests/cli/study.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/train_errors.sh \

@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_embed, measures of a model's embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +6,7 @@
 #include "lexicon/dictionary.h"
 #include "tasks/measure_alignment.h"
 #include "tensor/hardware.h"
+#include "text/fields.h"
 #include "tools/program.h"
 #include "train/checkpoint.h"
 
@@ -39,6 +39,8 @@ static const GOptionEntry options[] = {
     {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads, "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+
 typedef struct work {
     xlm_loaded_model *loaded;
     xlm_corpus *corpus;
@@ -47,11 +49,7 @@ typedef struct work {
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    const bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (!good)
+    if (!xlm_program_parse(&program, option_groups, argc, argv, error))
         return false;
     if (*argc < 2)
         return xlm_error_set(error, EX_USAGE, "say what to measure: alignment; see xlm_embed --help");
@@ -101,7 +99,7 @@ static void print(const xlm_alignment_group *groups)
     }
 }
 
-static bool write_csv(const char *path, const xlm_alignment_group *groups, GError **error)
+static bool write_csv(const xlm_alignment_group *groups, GError **error)
 {
     GString *text = g_string_new("subwords,number,top1,top5,top10,mrr\n");
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
@@ -110,12 +108,7 @@ static bool write_csv(const char *path, const xlm_alignment_group *groups, GErro
             g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens, s->top1, s->top5,
                                    s->top10, s->reciprocal);
     }
-    GError *why = NULL;
-    const bool good = g_file_set_contents(path, text->str, (gssize)text->len, &why) ||
-                      xlm_error_set(error, EX_CANTCREAT, "%s", why->message);
-    g_clear_error(&why);
-    g_string_free(text, TRUE);
-    return good;
+    return xlm_fields_write(said.csv, text, error);
 }
 
 static bool measure(const xlm_comm *comm, const work *w, GError **error)
@@ -136,10 +129,8 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
                  candidates, names[w->in->language[!said.reverse]], w->loaded->step, xlm_clock() - start);
     if (comm->rank == 0) {
         print(groups);
-        if (fflush(stdout) != 0)
-            xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
-        else if (said.csv != NULL)
-            write_csv(said.csv, groups, error);
+        if (xlm_program_flush(error) && said.csv != NULL)
+            write_csv(groups, error);
     }
     return xlm_comm_agree(comm, error);
 }

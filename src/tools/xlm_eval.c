@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_eval, how well a fine-tuned model does its task. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +46,8 @@ static const GOptionEntry options[] = {
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+
 typedef struct work {
     xlm_loaded_model *loaded;
     const xlm_task *task;
@@ -59,17 +60,14 @@ typedef struct work {
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    const bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (good && *argc != 2)
-        return xlm_error_set(error, EX_USAGE, "one checkpoint is needed; see xlm_eval --help");
-    if (good && said.test == NULL)
+    if (!xlm_program_parse(&program, option_groups, argc, argv, error) ||
+        xlm_program_argument(&program, *argc, *argv, "checkpoint", error) == NULL)
+        return false;
+    if (said.test == NULL)
         return xlm_error_set(error, EX_USAGE, "say what to score the model on: --test FILE");
-    if (good && said.threads < 0)
+    if (said.threads < 0)
         return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", said.threads);
-    return good;
+    return true;
 }
 
 /* The task of a checkpoint, its labels and options. */
@@ -196,7 +194,7 @@ static bool tell(const work *w, const xlm_prediction *predictions, double loss, 
     xlm_task_scores *scores = xlm_task_scores_new();
     w->task->score(&w->self, w->text, predictions, scores);
     print(scores, loss);
-    bool good = fflush(stdout) == 0 || xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
+    bool good = xlm_program_flush(error);
     if (good && said.csv != NULL)
         good = write_csv(scores, loss, error);
     if (good && said.predictions != NULL) {

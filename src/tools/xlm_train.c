@@ -61,14 +61,11 @@ static const GOptionEntry plan_options[] = {
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &said.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Job", job_options}, {"Run", run_options}, {"Plan", plan_options}, {NULL, NULL}};
+
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Job", job_options);
-    xlm_program_add(context, "Run", run_options);
-    xlm_program_add(context, "Plan", plan_options);
-    bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
+    bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
     if (good && !said.help_job && *argc != 2)
         good = xlm_error_set(error, EX_USAGE, "one job file is needed; see xlm_train --help");
     said.job = (*argv)[*argc - 1];

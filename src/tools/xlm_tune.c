@@ -61,12 +61,11 @@ static const GOptionEntry options[] = {
      NULL},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
+    bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
     if (good && !said.help_job && *argc != 2)
         good = xlm_error_set(error, EX_USAGE, "one job file is needed; see xlm_tune --help");
     said.job = (*argv)[*argc - 1];

@@ -12,7 +12,8 @@ static bool read_options(const xlm_job_program *self, int *argc, char ***argv, G
 
 static xlm_run_options make_options(const xlm_job_said *said)
 {
-    const bool never = g_strcmp0(said->resume, "never") == 0, automatic = said->resume == NULL || strcmp(said->resume, "auto") == 0;
+    const bool never = g_strcmp0(said->resume, "never") == 0;
+    const bool automatic = said->resume == NULL || strcmp(said->resume, "auto") == 0;
     return (xlm_run_options){
         .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
         .resume_file = said->resume,

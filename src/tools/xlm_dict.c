@@ -88,7 +88,8 @@ static bool check(xlm_lexicon_options *o, int argc, char *const *argv, GError **
     if (o->language[0] == NULL || o->language[1] == NULL)
         return xlm_error_set(error, EX_USAGE, "say which languages they are of with --source and --target");
     if (strcmp(o->language[0], o->language[1]) == 0)
-        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages", o->language[0]);
+        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages",
+                             o->language[0]);
     if (o->output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
     if (!(o->share > 0 && o->share <= 1))

@@ -36,7 +36,8 @@ static struct {
 static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &said.reverse, "from the dictionary's second language to its first", NULL},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the table to a file too", "FILE"},
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads, "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads,
+     "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
@@ -72,9 +73,11 @@ static bool open_work(work *w, char *const *paths, GError **error)
     const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(w->corpus);
     if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary) ||
         !g_strv_equal(xlm_vocabulary_language_names(vocabulary), xlm_vocabulary_language_names(w->loaded->vocabulary)))
-        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", paths[0], paths[2]);
+        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", paths[0],
+                             paths[2]);
     w->in = xlm_dictionary_read(paths[1], XLM_DICTIONARY_PAIRS, vocabulary, xlm_corpus_digest(w->corpus), error);
-    w->left_out = w->in != NULL ? xlm_dictionary_read(paths[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, xlm_corpus_digest(w->corpus), error) : NULL;
+    if (w->in != NULL)
+        w->left_out = xlm_dictionary_read(paths[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, xlm_corpus_digest(w->corpus), error);
     return w->left_out != NULL;
 }
 
@@ -105,8 +108,8 @@ static bool write_csv(const xlm_alignment_group *groups, GError **error)
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
         const xlm_alignment_score *s = &groups[g].score;
         if (s->tokens > 0)
-            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens, s->top1, s->top5,
-                                   s->top10, s->reciprocal);
+            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens, s->top1,
+                                   s->top5, s->top10, s->reciprocal);
     }
     return xlm_fields_write(said.csv, text, error);
 }
@@ -116,8 +119,8 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)said.threads, comm->local_ranks);
     const xlm_alignment_input input = {
-        .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in, .left_out = w->left_out,
-        .reverse = said.reverse,
+        .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in,
+        .left_out = w->left_out, .reverse = said.reverse,
     };
     xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS];
     int64_t candidates;
@@ -125,8 +128,9 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
     if (!xlm_alignment_measure(comm, &input, groups, &candidates, error))
         return false;
     const char *const *names = xlm_vocabulary_language_names(xlm_corpus_vocabulary(w->corpus));
-    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s", names[w->in->language[said.reverse]],
-                 candidates, names[w->in->language[!said.reverse]], w->loaded->step, xlm_clock() - start);
+    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s",
+                 names[w->in->language[said.reverse]], candidates, names[w->in->language[!said.reverse]], w->loaded->step,
+                 xlm_clock() - start);
     if (comm->rank == 0) {
         print(groups);
         if (xlm_program_flush(error) && said.csv != NULL)

@@ -14,7 +14,8 @@
 static const xlm_program program = {
     .name = "xlm_eval",
     .arguments = "CHECKPOINT",
-    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in another",
+    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in "
+               "another",
     .notes =
         "Files are read as xlm_tune reads them. A tag that the training files did not have is an error.\n"
         "\n"
@@ -35,10 +36,12 @@ static struct {
 } said;
 
 static const GOptionEntry options[] = {
-    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together", "FILE"},
+    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together",
+     "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "of the files, as the model calls it (default: that of training)",
      "LANG"},
-    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file", "OUT.tsv"},
+    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file",
+     "OUT.tsv"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the tables to this file too", "FILE"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides,
      "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
@@ -143,8 +146,8 @@ static void print(const xlm_task_scores *scores, double loss)
             printf("%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1", "support",
                    "predicted");
         kind = r->kind;
-        printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name, 100 * xlm_task_precision(r),
-               100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
+        printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name,
+               100 * xlm_task_precision(r), 100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
     }
     putchar('\n');
     for (guint i = 0; i < scores->measures->len; i++) {

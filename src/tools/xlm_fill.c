@@ -77,8 +77,8 @@ static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, G
     if (rows->len == 0)
         return xlm_error_set(error, EX_DATAERR, "there is no %s in \"%s\"", MASK, sentence);
     if (ids->len > f->loaded->config.positions)
-        return xlm_error_set(error, EX_DATAERR, "%u subwords are too many for a model of %" G_GINT64_FORMAT " positions; shorten the sentence",
-                             ids->len, f->loaded->config.positions);
+        return xlm_error_set(error, EX_DATAERR, "%u subwords are too many for a model of %" G_GINT64_FORMAT
+                             " positions; shorten the sentence", ids->len, f->loaded->config.positions);
     return true;
 }
 

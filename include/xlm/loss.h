@@ -89,8 +89,8 @@ struct xlm_loss_class {
     const char *name;          /* "mlm" */
     const char *summary;       /* one line for --help-job */
     bool needs_stream;         /* a job must, or must not, give it a stream */
-    bool masked_only;          /* of the last layer it reads pass->masked alone. Where all objectives of a stream do, the last layer
-                                  is computed for these rows only, and hidden[L] is NULL for them */
+    bool masked_only;          /* of the last layer it reads pass->masked alone. Where all objectives of a stream do, the
+                                  last layer is computed for these rows only, and hidden[L] is NULL for them */
     const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
     size_t state_size;
     /* All optional but `loss`. */

@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "base/log.h"
+
 G_DEFINE_QUARK(xlm-error-quark, xlm_error)
 
 bool xlm_error_set(GError **error, int exit_code, const char *format, ...)
@@ -25,4 +27,14 @@ int xlm_error_exit_code(const GError *error)
     if (error->domain == G_FILE_ERROR)
         return EX_IOERR;
     return EX_SOFTWARE;
+}
+
+int xlm_error_exit(GError *error)
+{
+    if (error == NULL)
+        return EX_OK;
+    xlm_log_error("%s", error->message);
+    const int code = xlm_error_exit_code(error);
+    g_error_free(error);
+    return code;
 }

@@ -23,4 +23,7 @@ bool xlm_error_set(GError **error, int exit_code, const char *format, ...) G_GNU
  * EX_IOERR for GFile errors). */
 int xlm_error_exit_code(const GError *error);
 
+/* The end of a program: EX_OK for NULL; else log the error, free it, and give its exit code. */
+int xlm_error_exit(GError *error);
+
 #endif

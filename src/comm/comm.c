@@ -42,12 +42,7 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
 
 int xlm_comm_close(xlm_comm *comm, GError *error)
 {
-    int code = EX_OK;
-    if (error != NULL) {
-        xlm_log_error("%s", error->message);
-        code = xlm_error_exit_code(error);
-        g_error_free(error);
-    }
+    const int code = xlm_error_exit(error);
     /* The message must be out before a launcher that sees a non-zero exit ends the other ranks. */
     fflush(NULL);
     MPI_Barrier(comm->mpi);

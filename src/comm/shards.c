@@ -37,8 +37,8 @@ void xlm_shards_share(const xlm_shards *shards, float *whole)
     const int64_t n = rounds + shards->pieces - first_left;
     MPI_Request *request = g_new(MPI_Request, n);
     for (int64_t k = 0; k < rounds; k++)
-        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_FLOAT, whole + k * comm->ranks * shards->piece, (int)shards->piece, MPI_FLOAT, comm->mpi,
-                       &request[k]);
+        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_FLOAT, whole + k * comm->ranks * shards->piece, (int)shards->piece, MPI_FLOAT,
+                       comm->mpi, &request[k]);
     for (int64_t p = first_left; p < shards->pieces; p++) {
         const int64_t start = p * shards->piece;
         MPI_Ibcast(whole + start, (int)MIN(shards->piece, shards->size - start), MPI_FLOAT, (int)(p % comm->ranks), comm->mpi,

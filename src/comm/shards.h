@@ -1,17 +1,17 @@
-/* xlm-mpi: a flat array divided among ranks, and sums of arrays that go where they belong. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: a flat array divided among ranks, and sums that go where they belong. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Gradients and parameters are whole on every rank while a pass runs; the moments of the optimiser, and the work of the update, are
- * divided (Rajbhandari et al. 2020, "ZeRO", stage 1). The array is cut into pieces dealt round robin, so that all ranks have
+ * Gradients and parameters are whole on every rank while a pass runs; the moments of the optimiser, and the work of the update,
+ * are divided (Rajbhandari et al. 2020, "ZeRO", stage 1). The array is cut into pieces dealt round robin, so that all ranks have
  * something of every part of it and messages to all of them are under way at any time:
  *   xlm_exchange   sums each piece over ranks, onto its owner, while the backward sweep still makes other pieces;
  *   the owner      updates it;
  *   xlm_shards_share   brings the owners' pieces to all.
  *
- * When the number of ranks R is a power of two, a piece is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ..., 1,
- * half of the ranks dropping out each time, until its owner is left. As additions commute, the sum has the same bits whoever owns
- * the piece, and with granules dealt round robin (granule g to rank g mod R) and a rank's granules added as xlm-mpi's
- * trainer does, the same bits for every such R. Other R, and exchanges that are not asked for it, use MPI_Ireduce, which is free to
- * add in the order that suits it. */
+ * When the number of ranks R is a power of two, a piece is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ...,
+ * 1, half of the ranks dropping out each time, until its owner is left. As additions commute, the sum has the same bits whoever
+ * owns the piece, and with granules dealt round robin (granule g to rank g mod R) and a rank's granules added as xlm-mpi's
+ * trainer does, the same bits for every such R. Other R, and exchanges that are not asked for it, use MPI_Ireduce, which is free
+ * to add in the order that suits it. */
 #ifndef XLM_COMM_SHARDS_H
 #define XLM_COMM_SHARDS_H
 
@@ -65,10 +65,12 @@ void xlm_exchange_begin(xlm_exchange *exchange, float *values);
 /* values[from, size) are complete on this rank. Sends what can be sent, adds what has arrived, and does not wait. Call it often:
  * nothing moves in between. Calls with the same or a higher `from` than before only do the latter. */
 void xlm_exchange_ready(xlm_exchange *exchange, int64_t from);
-/* All values are complete; wait until the owned pieces hold the sums over all ranks. The other pieces are undefined. Collective. */
+/* All values are complete; wait until the owned pieces hold the sums over all ranks. The other pieces are undefined.
+ * Collective. */
 void xlm_exchange_end(xlm_exchange *exchange);
 
-/* Since the beginning: bytes sent by this rank; seconds in which a message was under way; of which waited for in xlm_exchange_end. */
+/* Since the beginning: bytes sent by this rank; seconds in which a message was under way; of which waited for in
+ * xlm_exchange_end. */
 typedef struct xlm_exchange_report {
     double bytes, seconds, waited;
 } xlm_exchange_report;

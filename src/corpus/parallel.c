@@ -50,8 +50,9 @@ static bool is_drawn(const xlm_parallel *of, int64_t pair)
 {
     if (of->rules.share >= 1)
         return true;
-    const xlm_rng_block block = xlm_rng_draw(xlm_rng_make_key(of->rules.seed, XLM_RNG_SHARE, 0), (uint32_t)pair, (uint32_t)(pair >> 32),
-                                             (uint32_t)of->pairs->source->language_id, (uint32_t)of->pairs->target->language_id);
+    const xlm_rng_block block = xlm_rng_draw(xlm_rng_make_key(of->rules.seed, XLM_RNG_SHARE, 0), (uint32_t)pair,
+                                             (uint32_t)(pair >> 32), (uint32_t)of->pairs->source->language_id,
+                                             (uint32_t)of->pairs->target->language_id);
     return xlm_rng_unit(block.v[0]) < of->rules.share;
 }
 

@@ -27,7 +27,8 @@ typedef struct xlm_parallel {
     xlm_parallel_rules rules;
     xlm_instances instances;
     int64_t kept;                   /* pairs that are in instances */
-    int64_t too_long, excluded, undrawn; /* pairs left out: do not fit; an empty side, or outside least_side and most_pair; not in the share */
+    /* Pairs left out: do not fit; an empty side, or outside least_side and most_pair; not in the share. */
+    int64_t too_long, excluded, undrawn;
 } xlm_parallel;
 
 /* A pass over links and offsets. swapped: the target language of the file is the source here. corpus and pairs are

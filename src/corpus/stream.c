@@ -33,11 +33,11 @@ const xlm_option xlm_stream_options[] = {
     OPTION(dictionary, TEXT, "", 0, 0, NULL,
            "type monolingual: dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict"),
     OPTION(switching, REAL, "0", 0, 1, NULL,
-           "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there are "
-           "several, and its language take the place of token and language; a token without one stays"),
+           "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if "
+           "there are several, and its language take the place of token and language; a token without one stays"),
     OPTION(share, REAL, "1", 0, 1, NULL,
-           "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a "
-           "smaller one is part of a larger one"),
+           "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, "
+           "0.25, 1); a smaller one is part of a larger one"),
     OPTION(least_side, INT, "0", 0, 65536, NULL,
            "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound"),
     OPTION(most_pair, INT, "0", 0, 131072, NULL,

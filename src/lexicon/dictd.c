@@ -13,7 +13,8 @@
 static bool must_exist(const char *path, GError **error)
 {
     return g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
-           xlm_error_set(error, EX_NOINPUT, "%s: no such file; a dictd dictionary is NAME.index and NAME.dict.dz or NAME.dict", path);
+           xlm_error_set(error, EX_NOINPUT, "%s: no such file; a dictd dictionary is NAME.index and NAME.dict.dz or NAME.dict",
+                         path);
 }
 
 bool xlm_dictd_find(const char *path, char **index, char **text, GError **error)
@@ -58,7 +59,8 @@ static GByteArray *load(const char *path, GError **error)
     int why = Z_OK;
     const char *message = got != 0 ? gzerror(file, &why) : NULL;
     if (got < 0)
-        xlm_error_set(error, why == Z_ERRNO ? EX_IOERR : EX_DATAERR, "%s: %s", path, why == Z_ERRNO ? g_strerror(errno) : message);
+        xlm_error_set(error, why == Z_ERRNO ? EX_IOERR : EX_DATAERR, "%s: %s", path,
+                      why == Z_ERRNO ? g_strerror(errno) : message);
     else if (got > 0)
         xlm_error_set(error, EX_DATAERR, "%s: more than 2 GiB of text", path);
     /* The end of a file that is cut short is only told here. */

@@ -19,7 +19,8 @@ static bool write_all(xlm_store *store, const xlm_dictionary_record *r, GError *
     g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", r->corpus_digest);
     return xlm_store_set_text(store, "/", "format", XLM_DICTIONARY_FORMAT, error) &&
            xlm_store_set_int(store, "/", "format_version", XLM_DICTIONARY_VERSION, error) &&
-           xlm_store_set_text(store, "/", "description", "pairs of subwords of one vocabulary that translate one another", error) &&
+           xlm_store_set_text(store, "/", "description", "pairs of subwords of one vocabulary that translate one another",
+                              error) &&
            xlm_store_set_text(store, "/", "program_version", "xlm_dict " PACKAGE_VERSION, error) &&
            xlm_store_set_text(store, "/", "command", r->command, error) &&
            xlm_store_set_text(store, "/", "source", r->language[0], error) &&
@@ -85,7 +86,8 @@ static bool read_language(const xlm_store *store, const char *side, const xlm_vo
         return false;
     *language = xlm_vocabulary_find_language(vocabulary, name);
     if (*language < 0)
-        xlm_error_set(error, EX_DATAERR, "%s: %s = %s, a language that the corpus does not have", xlm_store_path(store), side, name);
+        xlm_error_set(error, EX_DATAERR, "%s: %s = %s, a language that the corpus does not have", xlm_store_path(store), side,
+                      name);
     g_free(name);
     return *language >= 0;
 }
@@ -96,8 +98,9 @@ static bool check_pair(const xlm_store *store, const char *part, uint64_t i, con
     for (int side = 0; side < 2; side++) {
         const int32_t id = pair->token[side];
         if (id < 0 || id >= xlm_vocabulary_size(vocabulary))
-            return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has id %d, which is not in the vocabulary "
-                                 "of %" G_GINT64_FORMAT, xlm_store_path(store), part, i, id, xlm_vocabulary_size(vocabulary));
+            return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has id %d, which is not in the "
+                                 "vocabulary of %" G_GINT64_FORMAT, xlm_store_path(store), part, i, id,
+                                 xlm_vocabulary_size(vocabulary));
         if (id < XLM_SPECIALS)
             return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has the special token %s; special tokens "
                                  "have no translation", xlm_store_path(store), part, i, xlm_vocabulary_words(vocabulary)[id]);

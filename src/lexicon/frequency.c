@@ -26,8 +26,9 @@ static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, 
             if (ids[i] >= 0 && ids[i] < vocabulary)
                 counts[ids[i]]++;
             else
-                good = xlm_error_set(error, EX_DATAERR, "%s:%s: token %" G_GINT64_FORMAT " is %d, which is not in the vocabulary; the "
-                                     "corpus is damaged", xlm_corpus_path(corpus), text->tokens_path, at + i, ids[i]);
+                good = xlm_error_set(error, EX_DATAERR, "%s:%s: token %" G_GINT64_FORMAT " is %d, which is not in the "
+                                     "vocabulary; the corpus is damaged", xlm_corpus_path(corpus), text->tokens_path, at + i,
+                                     ids[i]);
     }
     g_free(ids);
     return good;

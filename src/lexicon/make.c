@@ -46,7 +46,8 @@ static bool find_word(maker *m, const xlm_entry *entry, int side, int32_t *id, G
     size_t words;
     *id = XLM_ID_UNK;
     g_array_set_size(m->ids, 0);
-    if (!xlm_tokenizer_encode(m->tokenizer, m->text[side]->language_id, entry->word[side], entry->size[side], m->ids, &words, error)) {
+    if (!xlm_tokenizer_encode(m->tokenizer, m->text[side]->language_id, entry->word[side], entry->size[side], m->ids, &words,
+                              error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
         return false;
     }
@@ -112,13 +113,14 @@ static bool read_sources(maker *m, GError **error)
             return false;
     }
     xlm_log_info("read: %" G_GINT64_FORMAT " entries; %" G_GINT64_FORMAT " bad lines passed over", entries.read, entries.bad);
-    xlm_log_info("left out: %" G_GINT64_FORMAT " entries with several words, %" G_GINT64_FORMAT " with a word of several subwords, %"
-                 G_GINT64_FORMAT " with a word that is not in the vocabulary, %" G_GINT64_FORMAT " of a word with itself", m->phrases,
-                 m->several, m->unknown, m->same);
+    xlm_log_info("left out: %" G_GINT64_FORMAT " entries with several words, %" G_GINT64_FORMAT
+                 " with a word of several subwords, %" G_GINT64_FORMAT " with a word that is not in the vocabulary, %"
+                 G_GINT64_FORMAT " of a word with itself", m->phrases, m->several, m->unknown, m->same);
     sort_once(m->pairs);
     return m->pairs->len > 0 ||
-           xlm_error_set(error, EX_DATAERR, "none of %" G_GINT64_FORMAT " entries is in the vocabulary of %s on both sides; are the "
-                         "languages the right way round, and the corpus in the same case?%s", entries.read, m->options->corpus,
+           xlm_error_set(error, EX_DATAERR, "none of %" G_GINT64_FORMAT " entries is in the vocabulary of %s on both sides; are "
+                         "the languages the right way round, and the corpus in the same case?%s", entries.read,
+                         m->options->corpus,
                          m->options->first_subword ? "" : " --subwords first takes words of several subwords too");
 }
 
@@ -163,8 +165,9 @@ static void sample(maker *m)
         const xlm_dictionary_pair pair = g_array_index(m->pairs, xlm_dictionary_pair, i);
         g_array_append_val(in[pair.token[0]] ? kept : m->left_out, pair);
     }
-    xlm_log_info("dictionary: %u of %u source subwords that have a translation (%.1f %% of the vocabulary); %u pairs, %u left out",
-                 n, sources->len, 100.0 * n / (double)xlm_vocabulary_size(m->vocabulary), kept->len, m->left_out->len);
+    xlm_log_info("dictionary: %u of %u source subwords that have a translation (%.1f %% of the vocabulary); %u pairs, %u "
+                 "left out", n, sources->len, 100.0 * n / (double)xlm_vocabulary_size(m->vocabulary), kept->len,
+                 m->left_out->len);
     g_array_unref(m->pairs);
     m->pairs = kept;
     g_array_unref(sources);
@@ -187,8 +190,9 @@ static bool report_coverage(const maker *m, int side, GError **error)
         char name[32] = "all";
         if (xlm_frequency_bands[b] < 1)
             g_snprintf(name, sizeof name, "top %.0f %%", 100 * xlm_frequency_bands[b]);
-        xlm_log_info("coverage of %s, %s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords (%.1f %%), %.1f %% of their tokens",
-                     m->options->language[side], name, bands[b].known, bands[b].subwords, percent(bands[b].known, bands[b].subwords),
+        xlm_log_info("coverage of %s, %s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                     " subwords (%.1f %%), %.1f %% of their tokens", m->options->language[side], name, bands[b].known,
+                     bands[b].subwords, percent(bands[b].known, bands[b].subwords),
                      percent(bands[b].known_tokens, bands[b].tokens));
     }
     return good;
@@ -212,7 +216,8 @@ static bool add_input(GPtrArray *inputs, const char *path, GError **error)
         bytes += (int64_t)got;
     }
     const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", path, g_strerror(errno));
-    g_ptr_array_add(inputs, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes, SHA-256 %s", path, bytes, g_checksum_get_string(checksum)));
+    g_ptr_array_add(inputs, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes, SHA-256 %s", path, bytes,
+                                            g_checksum_get_string(checksum)));
     g_checksum_free(checksum);
     g_free(piece);
     fclose(file);
@@ -287,7 +292,8 @@ bool xlm_lexicon_make(const xlm_lexicon_options *options, GError **error)
     };
     bool good = (m.corpus = xlm_corpus_open(options->corpus, error)) != NULL;
     m.vocabulary = good ? xlm_corpus_vocabulary(m.corpus) : NULL;
-    good = good && find_texts(&m, error) && (m.tokenizer = xlm_tokenizer_new(m.vocabulary, error)) != NULL && read_sources(&m, error);
+    good = good && find_texts(&m, error) && (m.tokenizer = xlm_tokenizer_new(m.vocabulary, error)) != NULL &&
+           read_sources(&m, error);
     if (good)
         sample(&m);
     good = good && report_coverage(&m, 0, error) && report_coverage(&m, 1, error) && write_output(&m, error);

@@ -12,7 +12,8 @@ struct align {
 };
 
 static const xlm_option align_options[] = {
-    {"dictionary", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "dictionary whose pairs are pulled together, from xlm_dict", offsetof(struct align, path)},
+    {"dictionary", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "dictionary whose pairs are pulled together, from xlm_dict",
+     offsetof(struct align, path)},
     {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
 };
 
@@ -27,8 +28,8 @@ static bool align_open(xlm_loss *self, char *message, size_t size)
         return false;
     }
     if (self->setup->model->language_embeddings)
-        snprintf(message, size, "the model has language embeddings, which are added to the word embeddings that are aligned here; "
-                 "the paper advises against them (language_embeddings = false)");
+        snprintf(message, size, "the model has language embeddings, which are added to the word embeddings that are aligned "
+                 "here; the paper advises against them (language_embeddings = false)");
     return true;
 }
 

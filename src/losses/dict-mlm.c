@@ -1,4 +1,4 @@
-/* xlm-mpi: masked language modelling with a bilingual dictionary (Chaudhary et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: masked language modelling with a dictionary (Chaudhary et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = −(1/M) Σ_t log p(y_t | H[L]_t) over the M masked positions, with either
  *
@@ -20,7 +20,8 @@ struct dict_mlm {
 
 static const xlm_option dict_mlm_options[] = {
     {"predict", XLM_OPTION_CHOICE, "original", 0, 0, "original|translation",
-     "the token that was masked, from a stream with switching; or its translation, from one without", offsetof(struct dict_mlm, predict)},
+     "the token that was masked, from a stream with switching; or its translation, from one without",
+     offsetof(struct dict_mlm, predict)},
     {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
 };
 
@@ -33,8 +34,8 @@ static bool dict_mlm_open(xlm_loss *self, char *message, size_t size)
     else if (dict_mlm->predict == ORIGINAL && stream->switching == 0)
         snprintf(message, size, "predict = original without switching is mlm; set switching = 0.5 in [stream %s]", stream->name);
     else if (dict_mlm->predict == TRANSLATION && stream->switching > 0)
-        snprintf(message, size, "predict = translation, but [stream %s] puts translations into the input; set switching = 0 there",
-                 stream->name);
+        snprintf(message, size, "predict = translation, but [stream %s] puts translations into the input; set "
+                 "switching = 0 there", stream->name);
     else if (self->setup->model->head == XLM_HEAD_NONE)
         snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
     else

@@ -1,4 +1,4 @@
-/* xlm-mpi: the post-LN transformer encoder (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: post-LN transformer encoder (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
 #include "nn/parts.h"
@@ -86,7 +86,7 @@ static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x, xl
         .offsets = layer->offsets, .query_offsets = layer->row_offsets, .sequences = layer->sequences,
         .dropout = m->config.attention_dropout,
     };
-    inputs.query = at == x ? stack(tape, x, n->query_weight, n->query_bias, 3) : stack(tape, at, n->query_weight, n->query_bias, 1);
+    inputs.query = stack(tape, at, n->query_weight, n->query_bias, at == x ? 3 : 1);
     inputs.key = inputs.value = at == x ? inputs.query : stack(tape, x, n->key_weight, n->key_bias, 2);
     inputs.value_column = inputs.key->cols - d;
     inputs.key_column = inputs.value_column - d;

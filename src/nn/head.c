@@ -18,5 +18,6 @@ xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h
 
 xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_var *h)
 {
-    return xlm_linear(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"), xlm_param(tape, "lm_head/bias"));
+    return xlm_linear(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"),
+                      xlm_param(tape, "lm_head/bias"));
 }

@@ -28,7 +28,8 @@ const xlm_option xlm_model_options[] = {
     OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "of the embeddings and both sublayers' outputs"),
     OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "of the attention weights"),
     OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm|none",
-           "before the decoder tied to the word embeddings: dense, GELU, LayerNorm (bert), or nothing (xlm); no head for words at all (none)"),
+           "before the decoder tied to the word embeddings: dense, GELU, LayerNorm (bert), or nothing (xlm); no head for words "
+           "at all (none)"),
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
            "predicted tokens whose logits are held at a time; fewer: less memory, more work"),
     {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};

@@ -7,8 +7,8 @@
  *   embeddings/layer_norm/{weight,bias} [e] · embeddings/projection/{weight [d x e],bias [d]} (when e != d)
  *   encoder/layer.i/attention/{query,key,value,output}/{weight [d x d],bias [d]} · .../attention/layer_norm/{weight,bias}
  *   encoder/layer.i/feed_forward/{intermediate [F x d],output [d x F]}/{weight,bias} · .../feed_forward/layer_norm/{weight,bias}
- *   lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and head = xlm) ·
- *   lm_head/bias [V] */
+ *   lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
+ *   head = xlm) · lm_head/bias [V] */
 #ifndef XLM_NN_MODEL_H
 #define XLM_NN_MODEL_H
 
@@ -36,8 +36,9 @@ typedef struct xlm_pass_size {
 } xlm_pass_size;
 
 /* Bytes of the tape's arena for one pass and the way back: results of all operators, gradients as they live side by side, one
- * chunk of logits, attention's scratch for the threads there are. recompute: the tape recomputes layers. Within 10 % for passes of
- * some hundred tokens or more; not in it: parameters, their gradients, moments, the batch, and what objectives other than mlm make. */
+ * chunk of logits, attention's scratch for the threads there are. recompute: the tape recomputes layers. Within 10 % for passes
+ * of some hundred tokens or more; not in it: parameters, their gradients, moments, the batch, and what objectives other than mlm
+ * make. */
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute);
 /* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The way back costs
  * twice as much. The predicted are taken to be spread evenly over sequences. */

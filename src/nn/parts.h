@@ -6,7 +6,8 @@
 
 /* Names of a layer's parameters, made once: prefixes of a weight and a bias each, but for those of stacks. */
 typedef struct xlm_layer_names {
-    char *attention, *query_weight, *query_bias, *key_weight, *key_bias, *attention_output, *attention_norm, *intermediate, *output, *output_norm;
+    char *attention, *query_weight, *query_bias, *key_weight, *key_bias, *attention_output, *attention_norm;
+    char *intermediate, *output, *output_norm;
 } xlm_layer_names;
 
 struct xlm_model {

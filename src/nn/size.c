@@ -9,7 +9,8 @@ static double last_rows(const xlm_pass_size *size) { return (double)(size->maske
 
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size)
 {
-    const double t = (double)size->tokens, m = (double)size->masked, d = (double)config->hidden_size, e = (double)config->embedding_size;
+    const double t = (double)size->tokens, m = (double)size->masked, d = (double)config->hidden_size,
+                 e = (double)config->embedding_size;
     const double f = (double)config->feed_forward_size, v = (double)config->vocabulary, last = last_rows(size);
     /* Key and value of all rows; query, output, the two of the feed-forward part and attention of those that are wanted. */
     const double key_value = 4 * t * d * d, wanted = 2 * d * (2 * d + 2 * f) + 4 * size->pairs / t * d;
@@ -76,7 +77,8 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const int64_t whole = config->layers - size->masked_only;
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) + (whole > 0 ? gradients(config) : 0)) +
+    const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) +
+                                   (whole > 0 ? gradients(config) : 0)) +
                          (size->masked_only ? last_layer(config, size) : 0) + (double)size->masked * head_results(config) +
                          rows * (double)config->vocabulary + sinusoids;
     return (uint64_t)((double)sizeof(xlm_real) * reals) +

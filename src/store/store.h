@@ -1,7 +1,8 @@
-/* xlm-mpi: HDF5 files that a person can read with h5dump, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: HDF5 files that people can read with h5dump, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A file is written under a temporary name beside its final one and renamed when it is whole, so a file that has its
- * final name is complete. Every dataset of numbers may be chunked and carry Fletcher-32 checksums, so that damage is found on reading.
+ * final name is complete. Every dataset of numbers may be chunked and carry Fletcher-32 checksums, so that damage is found on
+ * reading.
  *
  *   write:  xlm_store_create -> xlm_store_dataset, xlm_store_write, xlm_store_set_... -> xlm_store_commit
  *   read:   xlm_store_open -> xlm_store_shape, xlm_store_read, xlm_store_get_... -> xlm_store_close

@@ -132,8 +132,9 @@ bool store_read_rows(const xlm_store *store, const char *path, const store_datas
 {
     if (first > d->dims[0] || rows > d->dims[0] - first)
         return xlm_error_set(error, EX_DATAERR,
-                             "%s: %s: rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " wanted where there are %" G_GUINT64_FORMAT,
-                             store->path, path, first, first + rows, (uint64_t)d->dims[0]);
+                             "%s: %s: rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
+                             " wanted where there are %" G_GUINT64_FORMAT, store->path, path, first, first + rows,
+                             (uint64_t)d->dims[0]);
     if (rows == 0 || d->row_size == 0)
         return true;
     hsize_t start[3] = {first, 0, 0}, count[3] = {rows, d->dims[1], d->dims[2]};

@@ -189,8 +189,9 @@ bool store_write_rows(xlm_store *store, const char *path, store_dataset *d, hid_
     if (first > d->dims[0] || rows > d->dims[0] - first) {
         if (store->mistake == NULL)
             xlm_error_set(&store->mistake, EX_SOFTWARE,
-                          "%s: %s: rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " written where there are %" G_GUINT64_FORMAT,
-                          store->path, path, first, first + rows, (uint64_t)d->dims[0]);
+                          "%s: %s: rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
+                          " written where there are %" G_GUINT64_FORMAT, store->path, path, first, first + rows,
+                          (uint64_t)d->dims[0]);
         first = rows = 0;
     }
     if (d->row_size == 0 || d->dims[0] == 0)

@@ -75,8 +75,8 @@ void store_verify(xlm_store *store, GError **error)
         const store_write *write = store->written->pdata[i];
         good = write->attribute != NULL ? attribute_is_good(read, write) : rows_are_good(read, write);
         if (!good)
-            xlm_error_set(error, EX_IOERR, "%s: %s: is not on the disk as it was written, and MPI-IO reported no failure; look for "
-                          "a full or failing disk", store->path, write->path);
+            xlm_error_set(error, EX_IOERR, "%s: %s: is not on the disk as it was written, and MPI-IO reported no failure; look "
+                          "for a full or failing disk", store->path, write->path);
     }
     xlm_store_close(read);
 }

@@ -40,7 +40,8 @@ bool store_make_group(xlm_store *store, const char *path, GError **error)
     return !store->writes || make_groups(store, path, true, error);
 }
 
-/* Extents of a chunk: whole rows when they fit, else part of one row; of nearly equal size, so that little is lost in the last. */
+/* Extents of a chunk: whole rows when they fit, else part of one row; of nearly equal size, so that little is lost in the
+ * last. */
 static void choose_chunk(store_dataset *d, bool growing)
 {
     uint64_t room = MAX((d->row_size <= SHORT_ROW ? CHUNK_OF_SHORT_ROWS : CHUNK_OF_LONG_ROWS) / d->element, 1);

@@ -35,7 +35,8 @@ static float nearest_translation(const xlm_alignment *a, int64_t i, const float 
 }
 
 /* A block of source tokens first … first + n: their ranks. cosine: [n x CANDIDATES] to work in. */
-static void rank_block(const xlm_alignment *a, int64_t first, int64_t n, const float *sources, const float *candidates, float *cosine, int64_t *rank)
+static void rank_block(const xlm_alignment *a, int64_t first, int64_t n, const float *sources, const float *candidates,
+                       float *cosine, int64_t *rank)
 {
     float least[SOURCES];
     for (int64_t i = 0; i < n; i++) {
@@ -44,7 +45,8 @@ static void rank_block(const xlm_alignment *a, int64_t first, int64_t n, const f
     }
     for (int64_t begin = 0; begin < a->candidates; begin += CANDIDATES) {
         const int64_t width = MIN(CANDIDATES, a->candidates - begin);
-        xlm_gemm(false, true, n, width, a->width, 1, sources, a->width, candidates + begin * a->width, a->width, 0, cosine, width);
+        xlm_gemm(false, true, n, width, a->width, 1, sources, a->width, candidates + begin * a->width, a->width, 0, cosine,
+                 width);
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < n; i++) {
             float *row = cosine + i * width;

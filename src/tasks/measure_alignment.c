@@ -6,7 +6,8 @@
 
 enum { ALL, IN, LEFT_OUT, BANDS };
 
-static const char *const names[XLM_ALIGNMENT_GROUPS] = {"all", "in dictionary", "left out", "top 1 %", "1-10 %", "10-50 %", "50-100 %"};
+static const char *const names[XLM_ALIGNMENT_GROUPS] = {"all", "in dictionary", "left out", "top 1 %", "1-10 %", "10-50 %",
+                                                        "50-100 %"};
 _Static_assert(BANDS + XLM_FREQUENCY_BANDS == XLM_ALIGNMENT_GROUPS, "a group a band");
 
 /* One language's tokens that take part. */
@@ -73,7 +74,8 @@ typedef struct pair {
 static gint by_source(gconstpointer a, gconstpointer b)
 {
     const pair *x = a, *y = b;
-    return x->source != y->source ? (x->source > y->source) - (x->source < y->source) : (x->target > y->target) - (x->target < y->target);
+    return x->source != y->source ? (x->source > y->source) - (x->source < y->source)
+                                  : (x->target > y->target) - (x->target < y->target);
 }
 
 static void add_pairs(const xlm_dictionary *d, bool reverse, tokens *source, tokens *target, GArray *pairs)
@@ -104,12 +106,13 @@ static void choose(int group, const xlm_alignment_input *in, const tokens *sourc
     for (guint k = 0; k < list->len; k++) {
         const int32_t place = source->place[g_array_index(list, xlm_frequency, k).id];
         if (place >= 0)
-            include[place] = k < xlm_frequency_band_end(list->len, b) && (b == 0 || k >= xlm_frequency_band_end(list->len, b - 1));
+            include[place] = k < xlm_frequency_band_end(list->len, b) &&
+                             (b == 0 || k >= xlm_frequency_band_end(list->len, b - 1));
     }
 }
 
-static void measure(const xlm_comm *comm, const xlm_alignment_input *in, const tokens *source, const tokens *target, GArray *pairs,
-                    const GArray *list, xlm_alignment_group *groups)
+static void measure(const xlm_comm *comm, const xlm_alignment_input *in, const tokens *source, const tokens *target,
+                    GArray *pairs, const GArray *list, xlm_alignment_group *groups)
 {
     const int64_t n = source->ids->len;
     int64_t *first = g_new0(int64_t, n + 1), *rank = g_new(int64_t, MAX(n, 1));
@@ -139,8 +142,8 @@ static void measure(const xlm_comm *comm, const xlm_alignment_input *in, const t
     g_free(rank);
 }
 
-bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *input, xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS],
-                           int64_t *candidates, GError **error)
+bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *input,
+                           xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS], int64_t *candidates, GError **error)
 {
     const xlm_alignment_input *in = input;
     const int from = in->in->language[in->reverse], to = in->in->language[!in->reverse];

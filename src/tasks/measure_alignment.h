@@ -26,9 +26,9 @@ typedef struct xlm_alignment_group {
 
 /* Collective. Source tokens are those with a translation in the dictionary; candidates all subwords that the training text of the
  * target language has, and all translations. Vectors are rows of embeddings/word/weight, plus the language's embedding when
- * the model has them. *candidates: how many there were. Errors: reading the corpus; EX_DATAERR when the training text of a language is
- * not there. */
-bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *input, xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS],
-                           int64_t *candidates, GError **error);
+ * the model has them. *candidates: how many there were. Errors: reading the corpus; EX_DATAERR when the training text of a
+ * language is not there. */
+bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *input,
+                           xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS], int64_t *candidates, GError **error);
 
 #endif

@@ -25,7 +25,11 @@ const xlm_task *xlm_task_find(const char *name, GError **error)
     return NULL;
 }
 
-double xlm_task_precision(const xlm_task_row *row) { return row->predicted > 0 ? (double)row->right / (double)row->predicted : 0; }
+double xlm_task_precision(const xlm_task_row *row)
+{
+    return row->predicted > 0 ? (double)row->right / (double)row->predicted : 0;
+}
+
 double xlm_task_recall(const xlm_task_row *row) { return row->gold > 0 ? (double)row->right / (double)row->gold : 0; }
 
 double xlm_task_f1(const xlm_task_row *row)

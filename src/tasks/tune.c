@@ -80,8 +80,8 @@ static bool open_model(tuning *t, GError **error)
                              "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
                              c->length, c->model, model->positions);
     t->encoder.length = c->length;
-    return xlm_task_language(t->loaded->vocabulary, c->language, model->language_embeddings, "language = NAME in [tune]", EX_CONFIG,
-                             &t->encoder.language, error) &&
+    return xlm_task_language(t->loaded->vocabulary, c->language, model->language_embeddings, "language = NAME in [tune]",
+                             EX_CONFIG, &t->encoder.language, error) &&
            (t->encoder.tokenizer = xlm_tokenizer_new(t->loaded->vocabulary, error)) != NULL;
 }
 

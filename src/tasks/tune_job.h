@@ -37,8 +37,8 @@ void xlm_tune_job_free(xlm_tune_job *job);
 /* Every section and key with type, default, range and meaning. */
 void xlm_tune_job_print_help(FILE *out);
 
-/* The state of a task whose options stand in a text as task_options has them, with overrides "KEY=VALUE" (NULL: none); g_free after
- * xlm_options_free. source: for messages. EX_DATAERR, EX_USAGE. */
+/* The state of a task whose options stand in a text as task_options has them, with overrides "KEY=VALUE" (NULL: none); g_free
+ * after xlm_options_free. source: for messages. EX_DATAERR, EX_USAGE. */
 void *xlm_task_state_read(const xlm_task *task, const char *source, const char *options, char *const *overrides, GError **error);
 
 #endif

@@ -82,12 +82,14 @@ static int64_t longest(const struct state *s)
 /* Divide `memory` (NULL: only count) for sequences of at most n; returns the reals it takes. */
 static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *memory)
 {
-    const int64_t rows = MIN(n, BLOCK), ld = up(n) + LINE /* so that rows of a power of two do not share cache sets */, stride = up(w);
+    const int64_t rows = MIN(n, BLOCK), stride = up(w);
+    const int64_t ld = up(n) + LINE; /* so that rows of a power of two do not share cache sets */
     scratch->ld = ld;
     scratch->stride = stride;
     struct { xlm_real **at; int64_t size; } parts[] = {
-        {&scratch->key_t, w * ld},      {&scratch->value_t, w * ld},  {&scratch->key, n * stride}, {&scratch->query, rows * stride},
-        {&scratch->dy, rows * stride},  {&scratch->p, rows * ld},     {&scratch->dp, rows * ld},
+        {&scratch->key_t, w * ld},        {&scratch->value_t, w * ld},   {&scratch->key, n * stride},
+        {&scratch->query, rows * stride}, {&scratch->dy, rows * stride}, {&scratch->p, rows * ld},
+        {&scratch->dp, rows * ld},
     };
     int64_t size = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
@@ -220,7 +222,8 @@ static void backward_head(const struct head *h)
         return;
     }
     kernel->transpose(h->n, s->w, key, s->key.var->cols, scratch->key_t, scratch->ld);
-    kernel->transpose(h->n, s->w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, scratch->value_t, scratch->ld);
+    kernel->transpose(h->n, s->w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, scratch->value_t,
+                      scratch->ld);
     copy(h, h->n, key, s->key.var->cols, scratch->key);
     for (int64_t first = 0; first < h->m; first += BLOCK)
         backward_rows(h, first, MIN(BLOCK, h->m - first));

@@ -1,4 +1,4 @@
-/* xlm-mpi: inner loops of the operators, for the instruction set that this processor has. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: inner loops of the operators, for the instruction set of this processor. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * One table of functions an instruction set, all made from the same bodies (kernels/bodies.h). They run on one thread and
  * know nothing of the tape. Results of two tables may differ by rounding; random draws are the same bits in all. */

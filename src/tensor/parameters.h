@@ -1,8 +1,8 @@
 /* xlm-mpi: the named parameters of a model in one stretch of memory. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * All parameters stand in one flat array of `size` reals, in the order of their declaration, each block of them starting
- * at a multiple of 16 reals (the gaps hold zeros and stay zero). A gradient, or an optimiser's moment, is an array of the same layout, so
- * that exchange and update run over one array. */
+ * at a multiple of 16 reals (the gaps hold zeros and stay zero). A gradient, or an optimiser's moment, is an array of the same
+ * layout, so that exchange and update run over one array. */
 #ifndef XLM_TENSOR_PARAMETERS_H
 #define XLM_TENSOR_PARAMETERS_H
 
@@ -70,8 +70,8 @@ void xlm_tape_backward(xlm_tape *tape);
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
 /* Between passes: let segments (tensor/tape.h) keep their results only and be computed again in the sweep. Off at first. */
 void xlm_tape_recompute(xlm_tape *tape, bool recompute);
-/* Before the first pass: room for passes of that many bytes, which the tape finds by itself else, at the cost of touching all its memory
- * for the first time twice. */
+/* Before the first pass: room for passes of that many bytes, which the tape finds by itself else, at the cost of touching all its
+ * memory for the first time twice. */
 void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes);
 /* The most that a pass has taken, what was recomputed included. */
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape);

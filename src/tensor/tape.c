@@ -216,7 +216,8 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n)
         xlm_tape_fail("param_stack", "there is no parameter \"%s\"", first);
     const xlm_parameter *p = xlm_parameters_get(tape->parameters, index);
     for (int i = 0; i < n; i++) {
-        const xlm_parameter *q = index + i < xlm_parameters_count(tape->parameters) ? xlm_parameters_get(tape->parameters, index + i) : NULL;
+        const bool there = index + i < xlm_parameters_count(tape->parameters);
+        const xlm_parameter *q = there ? xlm_parameters_get(tape->parameters, index + i) : NULL;
         if (q == NULL || q->rows != p->rows || q->cols != p->cols || q->start != p->start + i * p->rows * p->cols)
             xlm_tape_fail("param_stack", "\"%s\" and the %d parameters after it were not declared as a stack", first, n - 1);
     }

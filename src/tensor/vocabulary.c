@@ -110,14 +110,16 @@ static void check(const struct state *s)
 {
     const int64_t v = s->table->rows;
     if (s->h->cols != s->table->cols)
-        xlm_tape_fail("vocab_cross_entropy", "h has %" G_GINT64_FORMAT " columns, the table %" G_GINT64_FORMAT, s->h->cols, s->table->cols);
+        xlm_tape_fail("vocab_cross_entropy", "h has %" G_GINT64_FORMAT " columns, the table %" G_GINT64_FORMAT, s->h->cols,
+                      s->table->cols);
     if (s->bias != NULL && (s->bias->rows != 1 || s->bias->cols != v))
         xlm_tape_fail("vocab_cross_entropy", "the bias is not 1 x %" G_GINT64_FORMAT, v);
     if (s->h->rows < 1 || s->chunk < 1)
         xlm_tape_fail("vocab_cross_entropy", "rows and chunk must be at least 1");
     for (int64_t i = 0; i < s->h->rows; i++)
         if (s->targets[i] < 0 || s->targets[i] >= v)
-            xlm_tape_fail("vocab_cross_entropy", "target %d of row %" G_GINT64_FORMAT " is not one of %" G_GINT64_FORMAT, s->targets[i], i, v);
+            xlm_tape_fail("vocab_cross_entropy", "target %d of row %" G_GINT64_FORMAT " is not one of %" G_GINT64_FORMAT,
+                          s->targets[i], i, v);
 }
 
 static int32_t *copy_targets(xlm_tape *tape, const int32_t *targets, int64_t n)

@@ -76,7 +76,8 @@ static xmlDoc *parse_xml(xlm_html_reader *reader, const char *bytes, int size)
         return NULL;
     parser->_private = reader;
     parser->sax->getEntity = find_entity;
-    xmlDoc *document = xmlCtxtReadMemory(parser, bytes, size, NULL, NULL, XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NONET);
+    xmlDoc *document = xmlCtxtReadMemory(parser, bytes, size, NULL, NULL,
+                                         XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NONET);
     xmlFreeParserCtxt(parser);
     return document;
 }

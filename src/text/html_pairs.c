@@ -1,4 +1,4 @@
-/* xlm-mpi: parallel and monolingual text of a manual that exists in several languages. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: parallel and monolingual text of a manual in several languages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text/html_pairs.h"
 
 #include <string.h>

@@ -32,7 +32,8 @@ bool xlm_html_pairs_add(xlm_html_pairs *pairs, const char *language, const char 
  * nothing is written for it. To be called at most once, after the last xlm_html_pairs_add. */
 bool xlm_html_pairs_set_original(xlm_html_pairs *pairs, const char *language, const char *root, GError **error);
 
-/* Read all pages and compare them. Errors: EX_NOINPUT, EX_DATAERR (also when a pair of languages or a language would have no line). */
+/* Read all pages and compare them. Errors: EX_NOINPUT, EX_DATAERR (also when a pair of languages or a language would have no
+ * line). */
 bool xlm_html_pairs_read(xlm_html_pairs *pairs, GError **error);
 /* What was found: a line for each language and each pair of languages. g_free. */
 char *xlm_html_pairs_report(const xlm_html_pairs *pairs);

@@ -13,6 +13,7 @@ pkglibexec_PROGRAMS += \
 	xlm_pair_html
 
 program_sources = src/tools/program.c src/tools/program.h
+job_program_sources = src/tools/job_program.c src/tools/job_program.h $(program_sources)
 program_libraries = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
@@ -29,7 +30,7 @@ xlm_spearman_SOURCES = src/tools/xlm_spearman.c $(program_sources)
 xlm_spearman_LDADD = $(program_libraries)
 xlm_prep_SOURCES = src/tools/xlm_prep.c $(program_sources)
 xlm_prep_LDADD = $(program_libraries)
-xlm_train_SOURCES = src/tools/xlm_train.c $(program_sources)
+xlm_train_SOURCES = src/tools/xlm_train.c $(job_program_sources)
 xlm_train_LDADD = $(program_libraries)
-xlm_tune_SOURCES = src/tools/xlm_tune.c $(program_sources)
+xlm_tune_SOURCES = src/tools/xlm_tune.c $(job_program_sources)
 xlm_tune_LDADD = $(program_libraries)

@@ -1,6 +1,8 @@
-/* xlm-mpi: the command line of every xlm_* program: --help, --version, errors of usage. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: command line, help and standard output of every xlm_* program. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/program.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +24,25 @@ static const GOptionEntry standard_options[] = {
     {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version and end", NULL},
     G_OPTION_ENTRY_NULL};
 
-GOptionContext *xlm_program_context(const xlm_program *program)
+static void add_group(GOptionContext *context, const xlm_program_group *added)
+{
+    char *heading = g_strconcat(added->title, ":", NULL);
+    GOptionGroup *group = g_option_group_new(added->title, heading, added->title, NULL, NULL);
+    g_option_group_add_entries(group, added->entries);
+    g_option_context_add_group(context, group);
+    g_free(heading);
+}
+
+static GOptionContext *make_context(const xlm_program *program, const xlm_program_group *groups)
 {
     GOptionContext *context = g_option_context_new(program->arguments);
     g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_summary(context, program->purpose);
     g_option_context_set_main_group(context, g_option_group_new("main", "", "", NULL, NULL));
+    for (; groups->title != NULL; groups++)
+        add_group(context, groups);
+    add_group(context, &(const xlm_program_group){"Other options", standard_options});
     return context;
-}
-
-void xlm_program_add(GOptionContext *context, const char *title, const GOptionEntry *entries)
-{
-    char *heading = g_strconcat(title, ":", NULL);
-    GOptionGroup *group = g_option_group_new(title, heading, title, NULL, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
-    g_free(heading);
 }
 
 static void print_help(const xlm_program *program, GOptionContext *context)
@@ -52,9 +57,10 @@ static void print_help(const xlm_program *program, GOptionContext *context)
     g_free(text);
 }
 
-bool xlm_program_parse(const xlm_program *program, GOptionContext *context, int *argc, char ***argv, GError **error)
+bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
 {
-    xlm_program_add(context, "Other options", standard_options);
+    signal(SIGXFSZ, SIG_IGN);
+    GOptionContext *context = make_context(program, groups);
     GError *wrong = NULL;
     const bool good = g_option_context_parse(context, argc, argv, &wrong);
     if (good && help)
@@ -62,10 +68,32 @@ bool xlm_program_parse(const xlm_program *program, GOptionContext *context, int 
     else if (good && version)
         printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n", program->name, PACKAGE_VERSION);
     if (good && (help || version))
-        exit(fflush(stdout) == 0 ? EX_OK : EX_IOERR);
+        exit(xlm_program_flush(NULL) ? EX_OK : EX_IOERR);
+    g_option_context_free(context);
     if (!good) {
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
         g_error_free(wrong);
     }
     return good;
+}
+
+char *xlm_program_command(const xlm_program *program, char *const *argv)
+{
+    char *rest = g_strjoinv(" ", (char **)argv + 1), *command = g_strjoin(" ", program->name, rest, NULL);
+    g_free(rest);
+    return command;
+}
+
+const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error)
+{
+    if (argc == 2)
+        return argv[1];
+    xlm_error_set(error, EX_USAGE, "one %s is needed; see %s --help", what, program->name);
+    return NULL;
+}
+
+bool xlm_program_flush(GError **error)
+{
+    /* What did not fit may have been given up before: then nothing is left to flush. */
+    return (fflush(stdout) == 0 && !ferror(stdout)) || xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
 }

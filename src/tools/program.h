@@ -1,4 +1,4 @@
-/* xlm-mpi: the command line of every xlm_* program: --help, --version, errors of usage. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: command line, help and standard output of every xlm_* program. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Options are read before MPI starts, so that --help and --version work where MPI does not. Help has the form that
  * help2man turns into a man page. */
@@ -15,12 +15,26 @@ typedef struct xlm_program {
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
 } xlm_program;
 
-/* A context without groups of options yet. g_option_context_free. */
-GOptionContext *xlm_program_context(const xlm_program *program);
-/* Add a group of options under a title ("Text to read"). */
-void xlm_program_add(GOptionContext *context, const char *title, const GOptionEntry *entries);
-/* Read the options, which leaves other arguments in argv. Given --help or --version, print and end the program with
- * EX_OK. EX_USAGE. */
-bool xlm_program_parse(const xlm_program *program, GOptionContext *context, int *argc, char ***argv, GError **error);
+/* Options under a title of their own in --help. */
+typedef struct xlm_program_group {
+    const char *title; /* "Text to read" */
+    const GOptionEntry *entries;
+} xlm_program_group;
+
+/* Read the options, which leaves other arguments in argv. groups: up to one without a title. Given --help or --version,
+ * print and end the program. From here on a limit on file sizes is an error of writing, with a message, and not the end.
+ * EX_USAGE. */
+bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
+
+/* The command line, for attributes of files: argv before it is parsed, the program by its name and not by where it is
+ * installed. g_free. */
+char *xlm_program_command(const xlm_program *program, char *const *argv);
+
+/* The one argument that parsing has left, in argv. what: names it in the error when there is none or more ("corpus").
+ * NULL with EX_USAGE. */
+const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error);
+
+/* Let out what was printed. EX_IOERR when any of it was lost. */
+bool xlm_program_flush(GError **error);
 
 #endif

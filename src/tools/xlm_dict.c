@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_dict, a bilingual dictionary in the subwords of a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <signal.h>
 #include <string.h>
 
 #include "comm/comm.h"
@@ -59,6 +58,11 @@ static const GOptionEntry output_options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.output, "dictionary to write (HDF5)", "FILE"},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Dictionaries to read", source_options},
+                                                  {"What to take", choice_options},
+                                                  {"File to write", output_options},
+                                                  {NULL, NULL}};
+
 /* "first" or the other word; `first`: what it says, or the default when nothing is said. */
 static bool take_choice(const char *option, const char *word, const char *other, bool fallback, bool *first, GError **error)
 {
@@ -75,17 +79,17 @@ static void add_sources(GArray *sources, char **paths, xlm_entries_form form)
     }
 }
 
-static bool check(xlm_lexicon_options *o, int n, char *const *rest, GError **error)
+static bool check(xlm_lexicon_options *o, int argc, char *const *argv, GError **error)
 {
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "one corpus is needed; see xlm_dict --help");
-    o->corpus = rest[0];
+    if ((o->corpus = xlm_program_argument(&program, argc, argv, "corpus", error)) == NULL)
+        return false;
     if (o->sources->len == 0)
         return xlm_error_set(error, EX_USAGE, "nothing to read; give --text, --dictd or --twins");
     if (o->language[0] == NULL || o->language[1] == NULL)
         return xlm_error_set(error, EX_USAGE, "say which languages they are of with --source and --target");
     if (strcmp(o->language[0], o->language[1]) == 0)
-        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages", o->language[0]);
+        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages",
+                             o->language[0]);
     if (o->output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
     if (!(o->share > 0 && o->share <= 1))
@@ -100,16 +104,8 @@ static bool check(xlm_lexicon_options *o, int n, char *const *rest, GError **err
 
 static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, char ***argv, GError **error)
 {
-    /* The program by its name, not by where it is installed. */
-    char *rest = g_strjoinv(" ", *argv + 1);
-    o->command = g_strjoin(" ", program.name, rest, NULL);
-    g_free(rest);
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Dictionaries to read", source_options);
-    xlm_program_add(context, "What to take", choice_options);
-    xlm_program_add(context, "File to write", output_options);
-    const bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
+    o->command = xlm_program_command(&program, *argv);
+    const bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
     add_sources(sources, said.text, XLM_ENTRIES_TEXT);
     add_sources(sources, said.dictd, XLM_ENTRIES_DICTD);
     add_sources(sources, said.twins, XLM_ENTRIES_TWINS);
@@ -119,7 +115,7 @@ static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, cha
     o->seed = said.seed;
     for (int side = 0; side < 2; side++)
         o->language[side] = said.language[side];
-    return good && check(o, *argc - 1, *argv + 1, error);
+    return good && check(o, *argc, *argv, error);
 }
 
 static void free_options(xlm_lexicon_options *o, GArray *sources)
@@ -139,8 +135,6 @@ int main(int argc, char **argv)
     xlm_lexicon_options options = {0};
     GArray *sources = g_array_new(FALSE, FALSE, sizeof(xlm_lexicon_source));
     const bool good = read_options(&options, sources, &argc, &argv, &error);
-    /* A limit on file sizes is to be an error of writing, with a message, and not the end. */
-    signal(SIGXFSZ, SIG_IGN);
 
     /* A dictionary is small: started on several ranks, one does the work. */
     xlm_comm comm;

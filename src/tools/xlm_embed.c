@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_embed, measures of a model's embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +6,7 @@
 #include "lexicon/dictionary.h"
 #include "tasks/measure_alignment.h"
 #include "tensor/hardware.h"
+#include "text/fields.h"
 #include "tools/program.h"
 #include "train/checkpoint.h"
 
@@ -36,8 +36,11 @@ static struct {
 static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &said.reverse, "from the dictionary's second language to its first", NULL},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the table to a file too", "FILE"},
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads, "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads,
+     "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
+
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
 
 typedef struct work {
     xlm_loaded_model *loaded;
@@ -47,11 +50,7 @@ typedef struct work {
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    const bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (!good)
+    if (!xlm_program_parse(&program, option_groups, argc, argv, error))
         return false;
     if (*argc < 2)
         return xlm_error_set(error, EX_USAGE, "say what to measure: alignment; see xlm_embed --help");
@@ -74,9 +73,11 @@ static bool open_work(work *w, char *const *paths, GError **error)
     const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(w->corpus);
     if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary) ||
         !g_strv_equal(xlm_vocabulary_language_names(vocabulary), xlm_vocabulary_language_names(w->loaded->vocabulary)))
-        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", paths[0], paths[2]);
+        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", paths[0],
+                             paths[2]);
     w->in = xlm_dictionary_read(paths[1], XLM_DICTIONARY_PAIRS, vocabulary, xlm_corpus_digest(w->corpus), error);
-    w->left_out = w->in != NULL ? xlm_dictionary_read(paths[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, xlm_corpus_digest(w->corpus), error) : NULL;
+    if (w->in != NULL)
+        w->left_out = xlm_dictionary_read(paths[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, xlm_corpus_digest(w->corpus), error);
     return w->left_out != NULL;
 }
 
@@ -101,21 +102,16 @@ static void print(const xlm_alignment_group *groups)
     }
 }
 
-static bool write_csv(const char *path, const xlm_alignment_group *groups, GError **error)
+static bool write_csv(const xlm_alignment_group *groups, GError **error)
 {
     GString *text = g_string_new("subwords,number,top1,top5,top10,mrr\n");
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
         const xlm_alignment_score *s = &groups[g].score;
         if (s->tokens > 0)
-            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens, s->top1, s->top5,
-                                   s->top10, s->reciprocal);
+            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens, s->top1,
+                                   s->top5, s->top10, s->reciprocal);
     }
-    GError *why = NULL;
-    const bool good = g_file_set_contents(path, text->str, (gssize)text->len, &why) ||
-                      xlm_error_set(error, EX_CANTCREAT, "%s", why->message);
-    g_clear_error(&why);
-    g_string_free(text, TRUE);
-    return good;
+    return xlm_fields_write(said.csv, text, error);
 }
 
 static bool measure(const xlm_comm *comm, const work *w, GError **error)
@@ -123,8 +119,8 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)said.threads, comm->local_ranks);
     const xlm_alignment_input input = {
-        .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in, .left_out = w->left_out,
-        .reverse = said.reverse,
+        .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in,
+        .left_out = w->left_out, .reverse = said.reverse,
     };
     xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS];
     int64_t candidates;
@@ -132,14 +128,13 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
     if (!xlm_alignment_measure(comm, &input, groups, &candidates, error))
         return false;
     const char *const *names = xlm_vocabulary_language_names(xlm_corpus_vocabulary(w->corpus));
-    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s", names[w->in->language[said.reverse]],
-                 candidates, names[w->in->language[!said.reverse]], w->loaded->step, xlm_clock() - start);
+    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s",
+                 names[w->in->language[said.reverse]], candidates, names[w->in->language[!said.reverse]], w->loaded->step,
+                 xlm_clock() - start);
     if (comm->rank == 0) {
         print(groups);
-        if (fflush(stdout) != 0)
-            xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
-        else if (said.csv != NULL)
-            write_csv(said.csv, groups, error);
+        if (xlm_program_flush(error) && said.csv != NULL)
+            write_csv(groups, error);
     }
     return xlm_comm_agree(comm, error);
 }

@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_eval, how well a fine-tuned model does its task. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +14,8 @@
 static const xlm_program program = {
     .name = "xlm_eval",
     .arguments = "CHECKPOINT",
-    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in another",
+    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in "
+               "another",
     .notes =
         "Files are read as xlm_tune reads them. A tag that the training files did not have is an error.\n"
         "\n"
@@ -36,16 +36,20 @@ static struct {
 } said;
 
 static const GOptionEntry options[] = {
-    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together", "FILE"},
+    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together",
+     "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "of the files, as the model calls it (default: that of training)",
      "LANG"},
-    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file", "OUT.tsv"},
+    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file",
+     "OUT.tsv"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the tables to this file too", "FILE"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides,
      "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
     {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads,
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
+
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
 
 typedef struct work {
     xlm_loaded_model *loaded;
@@ -59,17 +63,14 @@ typedef struct work {
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    const bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (good && *argc != 2)
-        return xlm_error_set(error, EX_USAGE, "one checkpoint is needed; see xlm_eval --help");
-    if (good && said.test == NULL)
+    if (!xlm_program_parse(&program, option_groups, argc, argv, error) ||
+        xlm_program_argument(&program, *argc, *argv, "checkpoint", error) == NULL)
+        return false;
+    if (said.test == NULL)
         return xlm_error_set(error, EX_USAGE, "say what to score the model on: --test FILE");
-    if (good && said.threads < 0)
+    if (said.threads < 0)
         return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", said.threads);
-    return good;
+    return true;
 }
 
 /* The task of a checkpoint, its labels and options. */
@@ -145,8 +146,8 @@ static void print(const xlm_task_scores *scores, double loss)
             printf("%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1", "support",
                    "predicted");
         kind = r->kind;
-        printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name, 100 * xlm_task_precision(r),
-               100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
+        printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name,
+               100 * xlm_task_precision(r), 100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
     }
     putchar('\n');
     for (guint i = 0; i < scores->measures->len; i++) {
@@ -196,7 +197,7 @@ static bool tell(const work *w, const xlm_prediction *predictions, double loss, 
     xlm_task_scores *scores = xlm_task_scores_new();
     w->task->score(&w->self, w->text, predictions, scores);
     print(scores, loss);
-    bool good = fflush(stdout) == 0 || xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
+    bool good = xlm_program_flush(error);
     if (good && said.csv != NULL)
         good = write_csv(scores, loss, error);
     if (good && said.predictions != NULL) {

@@ -36,6 +36,8 @@ static const GOptionEntry options[] = {
     {"top", 'k', 0, G_OPTION_ARG_INT64, &said.top, "guesses for each mask (default 5)", "N"},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+
 typedef struct filler {
     xlm_loaded_model *loaded;
     xlm_tokenizer *tokenizer;
@@ -75,8 +77,8 @@ static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, G
     if (rows->len == 0)
         return xlm_error_set(error, EX_DATAERR, "there is no %s in \"%s\"", MASK, sentence);
     if (ids->len > f->loaded->config.positions)
-        return xlm_error_set(error, EX_DATAERR, "%u subwords are too many for a model of %" G_GINT64_FORMAT " positions; shorten the sentence",
-                             ids->len, f->loaded->config.positions);
+        return xlm_error_set(error, EX_DATAERR, "%u subwords are too many for a model of %" G_GINT64_FORMAT
+                             " positions; shorten the sentence", ids->len, f->loaded->config.positions);
     return true;
 }
 
@@ -144,8 +146,7 @@ static bool fill(filler *f, const char *sentence, const char *place, GError **er
                 printf(" mask %u\n", m + 1);
             print_guesses(f, logits + m * size, size);
         }
-        if (fflush(stdout) != 0)
-            good = xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
+        good = xlm_program_flush(error);
     }
     g_array_unref(ids);
     g_array_unref(rows);
@@ -208,10 +209,7 @@ static void close_filler(filler *f)
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
+    bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
     if (good && *argc < 2)
         good = xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help");
     if (good && said.top < 1)
@@ -234,10 +232,5 @@ int main(int argc, char **argv)
         good = fill_lines(&f, stdin, &error);
     close_filler(&f);
     g_free(said.language);
-    if (good)
-        return EX_OK;
-    xlm_log_error("%s", error->message);
-    const int code = xlm_error_exit_code(error);
-    g_error_free(error);
-    return code;
+    return xlm_error_exit(error);
 }

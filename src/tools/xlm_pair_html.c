@@ -1,5 +1,4 @@
 /* xlm-mpi: line-aligned text from a manual that exists in several languages. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +41,8 @@ static const GOptionEntry options[] = {
      "LANG[=ROOT]"},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+
 /* "LANG=ROOT"; NULL where a part is missing. g_strfreev. */
 static char **split_argument(const char *argument)
 {
@@ -75,11 +76,7 @@ static bool take_original(xlm_html_pairs *pairs, const char *argument, GError **
 
 static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    const bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (!good)
+    if (!xlm_program_parse(&program, option_groups, argc, argv, error))
         return false;
     if (*argc < 2)
         return xlm_error_set(error, EX_USAGE, "no language given, LANG=ROOT; see %s --help", program.name);
@@ -94,28 +91,21 @@ static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GE
 static bool print_report(const xlm_html_pairs *pairs, GError **error)
 {
     char *report = xlm_html_pairs_report(pairs);
-    const bool good = fputs(report, stdout) >= 0 && fflush(stdout) == 0;
+    fputs(report, stdout);
     g_free(report);
-    return good || xlm_error_set(error, EX_IOERR, "standard output cannot be written");
+    return xlm_program_flush(error);
 }
 
 int main(int argc, char **argv)
 {
     xlm_log_open(program.name, true);
-    /* A limit on file sizes is to be an error of writing, with a message, and not the end. */
-    signal(SIGXFSZ, SIG_IGN);
     GError *error = NULL;
     xlm_html_pairs *pairs = xlm_html_pairs_new();
-    const bool good = read_command_line(pairs, &argc, &argv, &error) && xlm_html_pairs_read(pairs, &error) &&
-                      xlm_html_pairs_write(pairs, said.directory, &error) && print_report(pairs, &error);
-    int status = EX_OK;
-    if (!good) {
-        xlm_log_error("%s", error->message);
-        status = xlm_error_exit_code(error);
-        g_error_free(error);
-    }
+    if (read_command_line(pairs, &argc, &argv, &error) && xlm_html_pairs_read(pairs, &error) &&
+        xlm_html_pairs_write(pairs, said.directory, &error))
+        print_report(pairs, &error);
     xlm_html_pairs_free(pairs);
     g_free(said.directory);
     g_free(said.original);
-    return status;
+    return xlm_error_exit(error);
 }

@@ -1,5 +1,4 @@
 /* xlm-mpi: from text to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <signal.h>
 #include <string.h>
 
 #include "corpus/prepare.h"
@@ -111,6 +110,13 @@ static const GOptionEntry output_options[] = {
      "write text", NULL},
     G_OPTION_ENTRY_NULL};
 
+static const xlm_program_group option_groups[] = {{"Text to read", text_options},
+                                                  {"Subwords", subword_options},
+                                                  {"Made languages", made_options},
+                                                  {"Held-out text", split_options},
+                                                  {"Files to write", output_options},
+                                                  {NULL, NULL}};
+
 static bool take_numbers(xlm_prepare_options *options, GError **error)
 {
     if (said.merges != G_MAXINT64 && said.merges < 1)
@@ -190,19 +196,9 @@ static bool take_options(xlm_prepare_options *options, int n, char *const *rest,
 
 static void read_command_line(xlm_prepare_options *options, int *argc, char ***argv, GError **error)
 {
-    /* The program by its name, not by where it is installed. */
-    char *rest = g_strjoinv(" ", *argv + 1);
-    options->command = g_strjoin(" ", program.name, rest, NULL);
-    g_free(rest);
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Text to read", text_options);
-    xlm_program_add(context, "Subwords", subword_options);
-    xlm_program_add(context, "Made languages", made_options);
-    xlm_program_add(context, "Held-out text", split_options);
-    xlm_program_add(context, "Files to write", output_options);
-    if (xlm_program_parse(&program, context, argc, argv, error))
+    options->command = xlm_program_command(&program, *argv);
+    if (xlm_program_parse(&program, option_groups, argc, argv, error))
         take_options(options, *argc - 1, *argv + 1, error);
-    g_option_context_free(context);
 }
 
 int main(int argc, char **argv)
@@ -210,8 +206,6 @@ int main(int argc, char **argv)
     xlm_prepare_options *options = xlm_prepare_options_new();
     GError *error = NULL;
     read_command_line(options, &argc, &argv, &error);
-    /* A full disk and a limit on file sizes are to be errors of writing, with a message, and not the end. */
-    signal(SIGXFSZ, SIG_IGN);
 
     xlm_comm comm;
     xlm_comm_open(&comm, program.name, &argc, &argv);

@@ -47,25 +47,16 @@ int main(int argc, char **argv)
 {
     GError *error = NULL;
     xlm_log_open(program.name, true);
-    GOptionContext *context = xlm_program_context(&program);
-    bool good = xlm_program_parse(&program, context, &argc, &argv, &error);
-    g_option_context_free(context);
+    bool good = xlm_program_parse(&program, &(const xlm_program_group){NULL, NULL}, &argc, &argv, &error);
     if (good && argc > 1)
         good = xlm_error_set(&error, EX_USAGE, "%s: pairs are read from standard input", argv[1]);
     GArray *x = g_array_new(FALSE, FALSE, sizeof(double)), *y = g_array_new(FALSE, FALSE, sizeof(double));
-    good = good && read_pairs(x, y, &error);
-    if (good) {
+    if (good && read_pairs(x, y, &error)) {
         const xlm_rank_correlation c = xlm_rank_correlate(x->len, (double *)x->data, (double *)y->data);
         printf("%u %.4f %.4g\n", x->len, c.rho, c.p);
-        if (fflush(stdout) != 0)
-            good = xlm_error_set(&error, EX_IOERR, "standard output: %s", g_strerror(errno));
+        xlm_program_flush(&error);
     }
     g_array_unref(x);
     g_array_unref(y);
-    if (good)
-        return EX_OK;
-    xlm_log_error("%s", error->message);
-    const int code = xlm_error_exit_code(error);
-    g_error_free(error);
-    return code;
+    return xlm_error_exit(error);
 }

@@ -1,10 +1,6 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdio.h>
-#include <string.h>
-
-#include "tools/program.h"
+#include "tools/job_program.h"
 #include "train/plan.h"
-#include "train/run.h"
 
 static const xlm_program program = {
     .name = "xlm_train",
@@ -28,63 +24,50 @@ static const xlm_program program = {
 };
 
 static struct {
-    char **overrides;
-    char *resume, *dump_step, *ranks;
+    xlm_job_said job;
+    char *dump_step, *ranks;
     double network;
-    gboolean dry_run, help_job, profile, plan;
-    const char *job;
+    gboolean plan;
 } said;
 
 static const double NETWORK = 10; /* Gbit/s, when nothing is said */
 
-static const GOptionEntry job_options[] = {
-    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated", "SECTION.KEY=VALUE"},
-    {"help-job", 0, 0, G_OPTION_ARG_NONE, &said.help_job, "show every section and key of a job file with type, default and meaning", NULL},
-    G_OPTION_ENTRY_NULL};
+static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(said.job), G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry run_options[] = {
-    {"resume", 'r', 0, G_OPTION_ARG_STRING, &said.resume,
-     "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); from that FILE; or "
-     "from nothing, an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},
-    {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &said.dry_run, "check everything, show parameters and memory, train nothing", NULL},
-    {"profile", 0, 0, G_OPTION_ARG_NONE, &said.profile,
-     "show in the end where the time of a step went: operators with calls, time, GFLOP/s, GB/s and share", NULL},
+    XLM_RUN_OPTIONS(said.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
     {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &said.dump_step,
      "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end", "FILE.h5"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry plan_options[] = {
     {"plan", 0, 0, G_OPTION_ARG_NONE, &said.plan,
-     "train nothing; measure a few passes on the ranks that were started, taken for one node's, and show memory, speed, bytes on the "
-     "wire and days for the whole job", NULL},
-    {"ranks", 0, 0, G_OPTION_ARG_STRING, &said.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)", "N[,N...]"},
+     "train nothing; measure a few passes on the ranks that were started, taken for one node's, and show memory, speed, bytes on "
+     "the wire and days for the whole job", NULL},
+    {"ranks", 0, 0, G_OPTION_ARG_STRING, &said.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
+     "N[,N...]"},
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &said.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
     G_OPTION_ENTRY_NULL};
 
-static bool read_options(int *argc, char ***argv, GError **error)
+static const xlm_program_group option_groups[] = {{"Job", job_options}, {"Run", run_options}, {"Plan", plan_options},
+                                                  {NULL, NULL}};
+
+static bool check(GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Job", job_options);
-    xlm_program_add(context, "Run", run_options);
-    xlm_program_add(context, "Plan", plan_options);
-    bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (good && !said.help_job && *argc != 2)
-        good = xlm_error_set(error, EX_USAGE, "one job file is needed; see xlm_train --help");
-    said.job = (*argv)[*argc - 1];
-    if (good && said.dry_run && said.dump_step != NULL)
-        good = xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
-    if (good && said.plan && (said.dry_run || said.dump_step != NULL || said.resume != NULL || said.profile))
-        good = xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
-    if (good && said.profile && (said.dry_run || said.dump_step != NULL))
-        good = xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
-    if (good && !said.plan && said.ranks != NULL)
-        good = xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
-    if (good && !said.plan && said.network != 0)
-        good = xlm_error_set(error, EX_USAGE, "--network is for --plan");
-    if (good && !(said.network >= 0))
-        good = xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", said.network);
-    return good;
+    const xlm_job_said *job = &said.job;
+    if (job->dry_run && said.dump_step != NULL)
+        return xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
+    if (said.plan && (job->dry_run || said.dump_step != NULL || job->resume != NULL || job->profile))
+        return xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
+    if (job->profile && (job->dry_run || said.dump_step != NULL))
+        return xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
+    if (!said.plan && said.ranks != NULL)
+        return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
+    if (!said.plan && said.network != 0)
+        return xlm_error_set(error, EX_USAGE, "--network is for --plan");
+    if (!(said.network >= 0))
+        return xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", said.network);
+    return true;
 }
 
 /* The numbers of --ranks. */
@@ -107,65 +90,63 @@ static GArray *read_ranks(GError **error)
 
 static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error)
 {
-    GError *failure = NULL;
-    GArray *ranks = read_ranks(&failure);
-    const xlm_plan_options options = {.n = (int)ranks->len, .ranks = (const int *)(const void *)ranks->data, .network = (said.network > 0 ? said.network : NETWORK) / 8e-9};
-    const bool good = xlm_comm_agree(comm, &failure) && xlm_plan(comm, job, material, &options, &failure);
-    g_array_unref(ranks);
-    if (!good)
-        g_propagate_error(error, failure);
-    return good;
-}
-
-static bool train(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, bool *interrupted, GError **error)
-{
-    if (said.plan)
-        return plan(comm, job, material, error);
-    const bool never = g_strcmp0(said.resume, "never") == 0, automatic = said.resume == NULL || strcmp(said.resume, "auto") == 0;
-    const xlm_run_options options = {
-        .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
-        .resume_file = said.resume,
-        .dry_run = said.dry_run,
-        .dump_step = said.dump_step,
-        .profile = said.profile,
+    GArray *ranks = read_ranks(error);
+    const xlm_plan_options options = {
+        .n = (int)ranks->len,
+        .ranks = (const int *)(const void *)ranks->data,
+        .network = (said.network > 0 ? said.network : NETWORK) / 8e-9,
     };
-    return xlm_run(comm, job, material, &options, interrupted, error);
+    const bool good = xlm_comm_agree(comm, error) && xlm_plan(comm, job, material, &options, error);
+    g_array_unref(ranks);
+    return good;
 }
 
-static bool run_job(const xlm_comm *comm, bool *interrupted, GError **error)
+typedef struct work {
+    xlm_job *job;
+    xlm_corpus *corpus;
+} work;
+
+static void close_work(void *data)
 {
-    GError *failure = NULL;
-    xlm_job *job = xlm_job_load(said.job, said.overrides, &failure);
-    xlm_corpus *corpus = job != NULL ? xlm_corpus_open(job->train.corpus, &failure) : NULL;
-    bool good = xlm_comm_agree(comm, &failure);
-    if (good) {
-        const xlm_material material = xlm_material_of_corpus(corpus);
-        good = train(comm, job, &material, interrupted, error);
-    } else {
-        g_propagate_error(error, failure);
-    }
-    xlm_corpus_close(corpus);
-    xlm_job_free(job);
-    return good;
+    work *w = data;
+    xlm_corpus_close(w->corpus);
+    xlm_job_free(w->job);
+    g_free(w);
+}
+
+static void *open_work(const char *path, char *const *overrides, GError **error)
+{
+    work *w = g_new0(work, 1);
+    w->job = xlm_job_load(path, overrides, error);
+    w->corpus = w->job != NULL ? xlm_corpus_open(w->job->train.corpus, error) : NULL;
+    if (w->corpus != NULL)
+        return w;
+    close_work(w);
+    return NULL;
+}
+
+static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool *interrupted, GError **error)
+{
+    const work *w = data;
+    const xlm_material material = xlm_material_of_corpus(w->corpus);
+    options.dump_step = said.dump_step;
+    return said.plan ? plan(comm, w->job, &material, error) : xlm_run(comm, w->job, &material, &options, interrupted, error);
 }
 
 int main(int argc, char **argv)
 {
-    GError *error = NULL;
-    const bool good = read_options(&argc, &argv, &error);
-    if (good && said.help_job) {
-        xlm_job_print_help(stdout);
-        return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
-    }
-    xlm_comm comm;
-    bool interrupted = false;
-    xlm_comm_open(&comm, program.name, &argc, &argv);
-    if (good)
-        run_job(&comm, &interrupted, &error);
-    g_strfreev(said.overrides);
-    g_free(said.resume);
+    const xlm_job_program self = {
+        .program = &program,
+        .groups = option_groups,
+        .said = &said.job,
+        .check = check,
+        .print_help = xlm_job_print_help,
+        .load = open_work,
+        .free = close_work,
+        .run = run,
+    };
+    const int code = xlm_job_program_main(&self, argc, argv);
     g_free(said.dump_step);
     g_free(said.ranks);
-    const int code = xlm_comm_close(&comm, error);
-    return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
+    return code;
 }

@@ -1,9 +1,6 @@
 /* xlm-mpi: xlm_tune, fine-tuning of a trained model for a task. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdio.h>
-#include <string.h>
-
 #include "tasks/tune.h"
-#include "tools/program.h"
+#include "tools/job_program.h"
 
 static const xlm_program program = {
     .name = "xlm_tune",
@@ -41,75 +38,40 @@ static const xlm_program program = {
         "  78  an error in the job file\n",
 };
 
-static struct {
-    char **overrides;
-    char *resume;
-    gboolean dry_run, help_job, profile;
-    const char *job;
-} said;
+static xlm_job_said said;
 
-static const GOptionEntry options[] = {
-    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides, "override a key of the job file; may be repeated",
-     "SECTION.KEY=VALUE"},
-    {"help-job", 0, 0, G_OPTION_ARG_NONE, &said.help_job,
-     "show every section and key of a job file with type, default and meaning", NULL},
-    {"resume", 'r', 0, G_OPTION_ARG_STRING, &said.resume,
-     "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); from that FILE; or "
-     "from the model anew, an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},
-    {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &said.dry_run, "check everything, show parameters and memory, train nothing", NULL},
-    {"profile", 0, 0, G_OPTION_ARG_NONE, &said.profile, "show in the end where the time of a step went, operator by operator",
-     NULL},
-    G_OPTION_ENTRY_NULL};
+static const GOptionEntry options[] = {XLM_JOB_OPTIONS(said),
+                                       XLM_RUN_OPTIONS(said, "the model anew", ", operator by operator"),
+                                       G_OPTION_ENTRY_NULL};
 
-static bool read_options(int *argc, char ***argv, GError **error)
+static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+
+static bool check(GError **error)
 {
-    GOptionContext *context = xlm_program_context(&program);
-    xlm_program_add(context, "Options", options);
-    bool good = xlm_program_parse(&program, context, argc, argv, error);
-    g_option_context_free(context);
-    if (good && !said.help_job && *argc != 2)
-        good = xlm_error_set(error, EX_USAGE, "one job file is needed; see xlm_tune --help");
-    said.job = (*argv)[*argc - 1];
-    if (good && said.profile && said.dry_run)
-        good = xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run");
-    return good;
+    return !said.profile || !said.dry_run ||
+           xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run");
 }
 
-static bool run_job(const xlm_comm *comm, bool *interrupted, GError **error)
+static void *load(const char *path, char *const *overrides, GError **error) { return xlm_tune_job_load(path, overrides, error); }
+
+static void free_job(void *job) { xlm_tune_job_free(job); }
+
+static bool run(const xlm_comm *comm, void *job, xlm_run_options how, bool *interrupted, GError **error)
 {
-    GError *failure = NULL;
-    xlm_tune_job *job = xlm_tune_job_load(said.job, said.overrides, &failure);
-    const bool never = g_strcmp0(said.resume, "never") == 0, automatic = said.resume == NULL || strcmp(said.resume, "auto") == 0;
-    const xlm_run_options run = {
-        .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
-        .resume_file = said.resume,
-        .dry_run = said.dry_run,
-        .profile = said.profile,
-    };
-    bool good = xlm_comm_agree(comm, &failure);
-    if (good)
-        good = xlm_tune(comm, job, &run, interrupted, error);
-    else
-        g_propagate_error(error, failure);
-    xlm_tune_job_free(job);
-    return good;
+    return xlm_tune(comm, job, &how, interrupted, error);
 }
 
 int main(int argc, char **argv)
 {
-    GError *error = NULL;
-    const bool good = read_options(&argc, &argv, &error);
-    if (good && said.help_job) {
-        xlm_tune_job_print_help(stdout);
-        return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
-    }
-    xlm_comm comm;
-    bool interrupted = false;
-    xlm_comm_open(&comm, program.name, &argc, &argv);
-    if (good)
-        run_job(&comm, &interrupted, &error);
-    g_strfreev(said.overrides);
-    g_free(said.resume);
-    const int code = xlm_comm_close(&comm, error);
-    return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
+    const xlm_job_program self = {
+        .program = &program,
+        .groups = option_groups,
+        .said = &said,
+        .check = check,
+        .print_help = xlm_tune_job_print_help,
+        .load = load,
+        .free = free_job,
+        .run = run,
+    };
+    return xlm_job_program_main(&self, argc, argv);
 }

@@ -116,8 +116,8 @@ static bool check_format(const xlm_store *store, int64_t *step, GError **error)
     g_free(format);
     good = good && xlm_store_get_int(store, "/", "format_version", &version, error);
     if (good && version != VERSION)
-        good = xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d", xlm_store_path(store),
-                             version, VERSION);
+        good = xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d",
+                             xlm_store_path(store), version, VERSION);
     return good && xlm_store_get_int(store, "/", "step", step, error);
 }
 
@@ -128,8 +128,8 @@ static bool unfit(const xlm_store *store, GError **error, const char *format, ..
     va_start(arguments, format);
     char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s; take the job it is of, another output directory, or --resume never",
-                  xlm_store_path(store), what);
+    xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s; take the job it is of, another output directory, or "
+                  "--resume never", xlm_store_path(store), what);
     g_free(what);
     return false;
 }
@@ -145,8 +145,8 @@ static bool check_shape(const xlm_store *store, const char *path, const xlm_para
         return false;
     const uint64_t rows = n == 2 ? dims[0] : 1, cols = n == 2 ? dims[1] : dims[0];
     if (n > 2 || rows != (uint64_t)p->rows || cols != (uint64_t)p->cols)
-        return unfit(store, error, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " here",
-                     path, rows, cols, p->rows, p->cols);
+        return unfit(store, error, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT
+                     " x %" G_GINT64_FORMAT " here", path, rows, cols, p->rows, p->cols);
     return true;
 }
 
@@ -176,7 +176,8 @@ static bool check_fit(const xlm_store *store, const xlm_run_state *s, GError **e
     char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
     bool good = digest != NULL && xlm_store_get_int(store, "/generator", "seed", &seed, error);
     if (good && g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
-        good = unfit(store, error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)", digest, s->corpus_digest);
+        good = unfit(store, error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
+                     digest, s->corpus_digest);
     if (good && (uint64_t)seed != s->seed)
         good = unfit(store, error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
     g_free(digest);
@@ -195,7 +196,8 @@ static bool check_fit(const xlm_store *store, const xlm_run_state *s, GError **e
         else if (dimensions < 0)
             good = false;
         else if (dimensions != 1 || dims[0] != (uint64_t)s->keep[k].n)
-            good = unfit(store, error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", s->keep[k].path, dims[0], s->keep[k].n);
+            good = unfit(store, error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", s->keep[k].path,
+                         dims[0], s->keep[k].n);
     }
     return good;
 }
@@ -335,8 +337,8 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
         }
         xlm_log_warn("%s; trying the checkpoint before it", why->message);
         if (i == 0)
-            xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); --resume never starts anew", directory, steps->len,
-                          why->message);
+            xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); --resume never starts anew",
+                          directory, steps->len, why->message);
         g_error_free(why);
         g_free(path);
     }

@@ -1,8 +1,9 @@
 /* xlm-mpi: checkpoints, one HDF5 file each, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Layout (names of parameters as in nn/model.h):
- *   /                          format = "xlm-mpi checkpoint", format_version, program_version, library versions (MPI, HDF5, BLIS),
- *                              step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of elements)
+ *   /                          format = "xlm-mpi checkpoint", format_version, program_version, library versions (MPI, HDF5,
+ *                              BLIS), step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of
+ *                              elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
  *   /job                       text (the job file with overrides as it ran)
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages
@@ -12,8 +13,8 @@
  *   /objectives/<name>/<parameter or state> of objective plugins: parameters named "objectives/<name>/..." are stored
  *                              here (f32, with their moments under /optimiser/...), states are f64
  *   /vocabulary, /languages    as in corpus.h5 (text/vocabulary.h)
- *   /task                      of a fine-tuned model: name, language (of its training text, "" for none), length (most tokens of an
- *                              example), options (a line `key = value` each)
+ *   /task                      of a fine-tuned model: name, language (of its training text, "" for none), length (most tokens of
+ *                              an example), options (a line `key = value` each)
  *   /task/labels               [n] strings; index = class, row of the head's weight
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
  * Every dataset carries Fletcher-32 checksums.
@@ -80,8 +81,8 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
 bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found,
                            GError **error);
 
-/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest` and
- * metrics.csv with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
+/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`
+ * and metrics.csv with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
  * killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 

@@ -2,7 +2,8 @@
  *
  * Layout of the file of `xlm_train --dump-step FILE.h5` (T tokens, S sequences, M masked rows, d hidden size; dropout is off,
  * the whole batch of each stream is one pass, no update is made):
- *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the objectives)
+ *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the
+ *                              objectives)
  *   /model                     attributes: the keys of section [model], vocabulary, languages
  *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] types [T]
  *                              offsets [S+1] masked_positions [M] (rows of the packed batch) targets [M]
@@ -29,7 +30,8 @@ typedef struct xlm_dump_objective {
     int64_t terms;
 } xlm_dump_objective;
 
-/* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next pass). */
+/* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next
+ * pass). */
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error);
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
 /* The rest; then the file is committed. On failure nothing is left. */

@@ -4,8 +4,8 @@
 
 #include "train/trainer.h"
 
-/* One objective on held-out text. language -1: all languages, else a language id. perplexity and accuracy are of the predicted tokens, and
- * NAN for objectives that give no scores (then there is a row for all languages only). */
+/* One objective on held-out text. language -1: all languages, else a language id. perplexity and accuracy are of the predicted
+ * tokens, and NAN for objectives that give no scores (then there is a row for all languages only). */
 typedef struct xlm_evaluation {
     int objective, language;
     int64_t terms;

@@ -7,7 +7,8 @@
 
 #include "base/options.h"
 
-static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {"objective", true}, {NULL, false}};
+static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {"objective", true},
+                                         {NULL, false}};
 
 #define TRAIN(member) offsetof(xlm_train_config, member)
 #define OPTIMISER(member) offsetof(xlm_train_config, optimiser.member)
@@ -18,19 +19,23 @@ const xlm_option xlm_train_options[] = {
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
     {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TRAIN(seed)},
     {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
-     "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give identical bits",
+     "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give "
+     "identical bits",
      TRAIN(granules)},
     {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
-     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all granules of a rank into one array, "
-     "which takes less memory and a little less time",
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all granules of a rank into "
+     "one array, which takes less memory and a little less time",
      TRAIN(reproducible)},
     {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,
-     "keep each layer's input alone and compute the rest again on the way back: less memory, up to a third more time, identical bits",
+     "keep each layer's input alone and compute the rest again on the way back: less memory, up to a third more time, "
+     "identical bits",
      TRAIN(recompute)},
-    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use", TRAIN(threads)},
+    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use",
+     TRAIN(threads)},
     {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "update rule", OPTIMISER(algorithm)},
     {"learning_rate", XLM_OPTION_REAL, "1e-4", 0, 10, NULL, "highest learning rate", OPTIMISER(learning_rate)},
-    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up", OPTIMISER(schedule)},
+    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up",
+     OPTIMISER(schedule)},
     {"warmup", XLM_OPTION_INT, "0", 0, 1e12, NULL, "steps of linear warm-up", OPTIMISER(warmup)},
     {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay of the first moment", OPTIMISER(beta1)},
     {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay of the second moment", OPTIMISER(beta2)},
@@ -38,9 +43,10 @@ const xlm_option xlm_train_options[] = {
     {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "not on biases and LayerNorm", OPTIMISER(weight_decay)},
     {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", OPTIMISER(clip)},
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", TRAIN(log_every)},
-    {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from evaluation to evaluation on held-out text; 0: at the end only",
-     TRAIN(evaluate_every)},
-    {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL, "most held-out instances a stream in an evaluation", TRAIN(evaluate_instances)},
+    {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
+     "steps from evaluation to evaluation on held-out text; 0: at the end only", TRAIN(evaluate_every)},
+    {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL, "most held-out instances a stream in an evaluation",
+     TRAIN(evaluate_instances)},
     {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from checkpoint to checkpoint; 0: at the end only",
      TRAIN(checkpoint_every)},
     {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "newest checkpoints that are kept", TRAIN(keep)},
@@ -48,8 +54,8 @@ const xlm_option xlm_train_options[] = {
 };
 
 static const xlm_option objective_options[] = {
-    {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL, "objective by name, or the path of a module of your own; default: the section's name",
-     offsetof(xlm_job_objective, plugin)},
+    {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "objective by name, or the path of a module of your own; default: the section's name", offsetof(xlm_job_objective, plugin)},
     {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "stream it reads; may be left out for objectives without stream",
      offsetof(xlm_job_objective, stream_name)},
     {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss", offsetof(xlm_job_objective, weight)},
@@ -98,7 +104,8 @@ static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char 
     o->stream = -1;
     if (o->stream_name == NULL) {
         if (o->cls->needs_stream)
-            return section_error(file, section, NULL, error, "objective \"%s\" reads a stream; say which with stream = NAME", o->cls->name);
+            return section_error(file, section, NULL, error, "objective \"%s\" reads a stream; say which with stream = NAME",
+                                 o->cls->name);
         return true;
     }
     if (!o->cls->needs_stream)
@@ -150,7 +157,8 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
     if ((g & (g - 1)) != 0)
         return section_error(file, "train", "granules", error, "granules = %" G_GINT64_FORMAT " is not a power of two", g);
     if (job->objectives == 0)
-        return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least", xlm_jobfile_path(file));
+        return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",
+                             xlm_jobfile_path(file));
     for (int s = 0; s < job->streams; s++) {
         bool used = false;
         for (int k = 0; k < job->objectives; k++)

@@ -70,7 +70,8 @@ static uint64_t largest_pass(const xlm_trainer *t, int64_t granules, bool recomp
     uint64_t most = 0;
     for (int s = 0; s < t->job->streams; s++) {
         const xlm_stream_config *c = &t->job->stream[s].config;
-        const int64_t instances = (c->batch + granules - 1) / granules, length = xlm_stream_longest(t->stream[s]), tokens = instances * length;
+        const int64_t instances = (c->batch + granules - 1) / granules, length = xlm_stream_longest(t->stream[s]),
+                      tokens = instances * length;
         const xlm_pass_size size = {
             .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
             .masked = (int64_t)((double)tokens * c->mask * 1.1) + instances, .masked_only = masked_only(t->job, s),
@@ -109,9 +110,10 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
     *estimate = e;
     GError *failure = NULL;
     if (e.node_available > 0 && e.node_needed > e.node_available)
-        xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has %.1f GiB free; "
-                      "lower the batch or the model, raise granules%s, or use more nodes", (double)e.node_needed / (1 << 30),
-                      t->comm->local_ranks, (double)e.total / (1 << 30), (double)e.node_available / (1 << 30), recompute ? "" : ", set recompute = true");
+        xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
+                      "%.1f GiB free; lower the batch or the model, raise granules%s, or use more nodes",
+                      (double)e.node_needed / (1 << 30), t->comm->local_ranks, (double)e.total / (1 << 30),
+                      (double)e.node_available / (1 << 30), recompute ? "" : ", set recompute = true");
     if (xlm_comm_agree(t->comm, &failure))
         return true;
     g_propagate_error(error, failure);

@@ -43,8 +43,8 @@ void xlm_optimiser_free(xlm_optimiser *optimiser);
  *   constant      peak */
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
 
-/* L2 norm of the flat gradient, in double, of which each rank's own pieces are looked at. NaN or infinite when the gradient is not
- * finite. Collective. */
+/* L2 norm of the flat gradient, in double, of which each rank's own pieces are looked at. NaN or infinite when the gradient is
+ * not finite. Collective. */
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
 
 /* Update number `step` of the own pieces with the gradient times `factor` (the clipping factor min(1, clip / norm)). The

@@ -1,4 +1,4 @@
-/* xlm-mpi: one forward pass of a stream's batch, or of an objective without stream, and its losses. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one forward pass, of a stream's batch or of no stream, and its losses. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/pass.h"
 
 /* What became of a batch; nothing before it is encoded, and without one. */
@@ -6,7 +6,8 @@ struct encoded {
     xlm_var **hidden, *masked;
 };
 
-static xlm_pass make_pass(const xlm_trainer *trainer, const xlm_pass_input *input, const struct encoded *encoded, xlm_score *scores)
+static xlm_pass make_pass(const xlm_trainer *trainer, const xlm_pass_input *input, const struct encoded *encoded,
+                          xlm_score *scores)
 {
     return (xlm_pass){
         .model = trainer->model,
@@ -49,7 +50,8 @@ static struct encoded encode(xlm_trainer *trainer, const xlm_pass_input *input, 
     for (int k = 0; k < trainer->job->objectives; k++)
         all |= xlm_pass_count(trainer, input, k) > 0 && !trainer->loss[k].cls->masked_only;
     struct encoded e = {
-        .hidden = xlm_model_encode(trainer->model, trainer->tape, batch, all || batch->masked == 0 ? NULL : batch->masked_rows, batch->masked),
+        .hidden = xlm_model_encode(trainer->model, trainer->tape, batch, all || batch->masked == 0 ? NULL : batch->masked_rows,
+                                   batch->masked),
     };
     xlm_var **last = &e.hidden[trainer->config.layers];
     if (!all && batch->masked > 0) {

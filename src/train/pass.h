@@ -1,10 +1,11 @@
-/* xlm-mpi: one forward pass of a stream's batch, or of an objective without stream, and its losses. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one forward pass, of a stream's batch or of no stream, and its losses. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TRAIN_PASS_H
 #define XLM_TRAIN_PASS_H
 
 #include "train/trainer.h"
 
-/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read none. */
+/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read
+ * none. */
 typedef struct xlm_pass_input {
     int stream;
     const xlm_batch *batch;

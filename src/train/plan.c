@@ -44,7 +44,8 @@ static rates rates_of(const xlm_trainer *t, int64_t tokens)
     xlm_comm_sum_double(t->comm, all, G_N_ELEMENTS(all));
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         all[i] /= t->comm->ranks;
-    r.pass = all[0], r.flops = all[1], r.read = all[2], r.agree = all[3], r.clear = all[4], r.norm = all[5], r.update = all[6], r.exchange = all[7];
+    r.pass = all[0], r.flops = all[1], r.read = all[2], r.agree = all[3], r.clear = all[4], r.norm = all[5], r.update = all[6],
+    r.exchange = all[7];
     return r;
 }
 
@@ -53,7 +54,8 @@ static double work_of(const xlm_trainer *t, int64_t granules, int64_t granule)
 {
     double work = 1;
     for (int s = 0; s < t->job->streams; s++)
-        work += (double)(xlm_granule_of_batch(t->job->stream[s].config.batch, granules, granule).n * xlm_stream_longest(t->stream[s]));
+        work += (double)(xlm_granule_of_batch(t->job->stream[s].config.batch, granules, granule).n *
+                         xlm_stream_longest(t->stream[s]));
     return work;
 }
 
@@ -129,7 +131,8 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
     const double size = (double)xlm_parameters_size(t->parameters), local = MIN(t->comm->local_ranks, ranks);
     const int64_t granules = xlm_job_granules(t->job, ranks);
     const double own = (double)((granules + ranks - 1) / ranks); /* of the rank that has most */
-    const double share = work_of_busiest(t, granules, ranks) / work_of(t, t->granules, t->sampled); /* granules as were measured */
+    /* In granules as were measured. */
+    const double share = work_of_busiest(t, granules, ranks) / work_of(t, t->granules, t->sampled);
     const double pass = r->pass * share / own;
     prediction p = {.wire = ranks > local ? 2 * sizeof(float) * size * local * (1 - local / ranks) : 0};
     if (ranks > local) {
@@ -138,8 +141,8 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
     } else if (t->comm->ranks > 1) {
         p.waiting = r->exchange * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
     }
-    /* An update moves eight arrays of an owner's elements. Of a rank's granules every second one is added to those before it: it, what it is
-     * added to and the sum are moved, one array more for each level of the tree above. */
+    /* An update moves eight arrays of an owner's elements. Of a rank's granules every second one is added to those before it: it,
+     * what it is added to and the sum are moved, one array more for each level of the tree above. */
     const double array = r->update * t->comm->ranks / 8, moved = t->job->train.reproducible && own > 1 ? 2 * own - 1 : 0;
     p.seconds = share * (r->pass + r->read) + moved * array + r->clear +
                 (r->norm + r->update) * t->comm->ranks / ranks + r->agree + p.waiting;
@@ -149,19 +152,22 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
 static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *options)
 {
     char parameters[16];
-    const double parts = work_of_all(t) / work_of(t, t->granules, t->sampled), tokens = r->tokens * parts, flops = r->flops * parts;
-    printf("parameters        %s (%" G_GINT64_FORMAT ")\n", xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters),
-           xlm_parameters_elements(t->parameters));
-    printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, t->job->train.steps);
-    printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n", t->comm->ranks,
-           t->hardware.threads, 1e-9 * r->flops / r->pass, t->hardware.gemm_gflops);
+    const double parts = work_of_all(t) / work_of(t, t->granules, t->sampled), tokens = r->tokens * parts,
+                 flops = r->flops * parts;
+    printf("parameters        %s (%" G_GINT64_FORMAT ")\n",
+           xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters), xlm_parameters_elements(t->parameters));
+    printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops,
+           t->job->train.steps);
+    printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n",
+           t->comm->ranks, t->hardware.threads, 1e-9 * r->flops / r->pass, t->hardware.gemm_gflops);
     printf("network           %.4g Gbit/s into and out of a node of %d ranks\n\n", 8e-9 * options->network, t->comm->local_ranks);
     printf("%6s %10s %10s %12s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "MB/node", "waiting", "days");
     for (int i = 0; i < options->n; i++) {
         const int ranks = options->ranks[i];
         const prediction p = predict(t, r, ranks, options->network);
-        printf("%6d %10.2f %10.3f %12.0f %12.1f %9.1f%% %10.2f\n", ranks, (double)xlm_trainer_memory(t, ranks).total / (1 << 30), p.seconds,
-               tokens / p.seconds, 1e-6 * p.wire, 100 * p.waiting / p.seconds, p.seconds * (double)t->job->train.steps / 86400);
+        printf("%6d %10.2f %10.3f %12.0f %12.1f %9.1f%% %10.2f\n", ranks, (double)xlm_trainer_memory(t, ranks).total / (1 << 30),
+               p.seconds, tokens / p.seconds, 1e-6 * p.wire, 100 * p.waiting / p.seconds,
+               p.seconds * (double)t->job->train.steps / 86400);
     }
 }
 

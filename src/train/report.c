@@ -219,8 +219,9 @@ void xlm_report_profile(const xlm_trainer *trainer, int64_t steps)
     for (int i = 0; i < n; i++) {
         const xlm_profile_row *r = &row[i];
         char *name = g_strconcat(r->name, r->backward ? ", back" : "", NULL);
-        xlm_log_info("%-28s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps, 1e3 * r->seconds / (double)steps,
-                     100 * r->seconds / total, 1e-9 * r->flops / r->seconds, 1e-9 * r->bytes / r->seconds);
+        xlm_log_info("%-28s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps,
+                     1e3 * r->seconds / (double)steps, 100 * r->seconds / total, 1e-9 * r->flops / r->seconds,
+                     1e-9 * r->bytes / r->seconds);
         g_free(name);
     }
     const xlm_exchange_report x = xlm_exchange_get_report(trainer->exchange);
@@ -247,8 +248,9 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
                          objective, language, e->loss, e->terms);
         } else {
             fprintf(report->metrics, "%.10g,%.6g,,,,,\n", e->perplexity, e->accuracy);
-            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)",
-                         t->step, objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT
+                         ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)", t->step,
+                         objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
         }
     }
     xlm_report_flush(report);

@@ -2,9 +2,9 @@
  *
  * On a terminal one live line; in a log one line an interval; and metrics.csv in the output directory:
  *   step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score
- * One row a step for "total" (the weighted sum) and one for each objective (split "train"), and the rows of each evaluation (split
- * "held_out"). In fine-tuning these are of split "dev", one a measure, whose name stands under objective and whose value under
- * score. Fields that do not apply are empty. */
+ * One row a step for "total" (the weighted sum) and one for each objective (split "train"), and the rows of each evaluation
+ * (split "held_out"). In fine-tuning these are of split "dev", one a measure, whose name stands under objective and whose value
+ * under score. Fields that do not apply are empty. */
 #ifndef XLM_TRAIN_REPORT_H
 #define XLM_TRAIN_REPORT_H
 

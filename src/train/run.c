@@ -22,8 +22,9 @@ static void print_plan(const xlm_trainer *t, const xlm_memory_estimate *e)
                  xlm_parameters_elements(t->parameters),
                  xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters));
     xlm_log_info("memory: %.2f GiB a rank (parameters %.2f, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
-                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), gib(e->moments), gib(e->gradients), gib(e->pass),
-                 gib(e->other_pass), t->job->train.recompute ? "without" : "with", gib(e->node_needed), gib(e->node_available));
+                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), gib(e->moments), gib(e->gradients),
+                 gib(e->pass), gib(e->other_pass), t->job->train.recompute ? "without" : "with", gib(e->node_needed),
+                 gib(e->node_available));
 }
 
 static void print_hardware(const xlm_trainer *t)
@@ -219,7 +220,8 @@ static void print_peak(const xlm_comm *comm)
 static void print_best(const xlm_trainer *t, const xlm_run_options *options)
 {
     if (options->judge != NULL && t->best[1] > 0)
-        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", options->judge->split, t->best[0], t->best[1], t->job->train.output);
+        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", options->judge->split, t->best[0], t->best[1],
+                     t->job->train.output);
 }
 
 static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *interrupted, GError **error)

@@ -101,8 +101,8 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
     return good || xlm_comm_agree(t->comm, error);
 }
 
-/* A granule's way into the sums, while its last sweep completes it: it is added to those before it, and what this rank's last granule
- * completes goes to the other ranks. */
+/* A granule's way into the sums, while its last sweep completes it: it is added to those before it, and what this rank's last
+ * granule completes goes to the other ranks. */
 struct adding {
     xlm_trainer *trainer;
     float **buffer; /* [n] that become one: the granule's own is the last */
@@ -118,7 +118,8 @@ static void complete(void *data, int64_t from)
     if (from < a->completed) {
         xlm_profile_enter(t->profile, XLM_PART_CLEAR, false, 0);
         xlm_tape_settle(t->tape, from);
-        xlm_profile_enter(t->profile, XLM_PART_ADD, false, sizeof(float) * (a->n > 1 ? a->n + 1.0 : 0) * (double)(a->completed - from));
+        xlm_profile_enter(t->profile, XLM_PART_ADD, false,
+                          sizeof(float) * (a->n > 1 ? a->n + 1.0 : 0) * (double)(a->completed - from));
         if (a->n > 1)
             add_up(a->buffer, a->n, from, a->completed);
         a->completed = from;
@@ -163,8 +164,8 @@ static int buffers_to_add(int64_t i, int64_t own, int depth)
     return i == own - 1 ? depth : n;
 }
 
-/* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x objectives], own
- * granules' rows filled in. */
+/* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x objectives],
+ * own granules' rows filled in. */
 static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
 {
     const int64_t own = own_granules(t), size = xlm_parameters_size(t->parameters);
@@ -212,7 +213,8 @@ static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
     report->learning_rate = xlm_learning_rate(&t->job->train.optimiser, t->step, t->job->train.steps);
     if (!isfinite(report->loss) || !isfinite(report->gradient_norm))
         return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (loss %g, gradient norm %g); "
-                             "stopped before the update, checkpoints written so far are good; lower learning_rate or raise warmup",
+                             "stopped before the update, checkpoints written so far are good; lower learning_rate or raise "
+                             "warmup",
                              t->step + 1, isfinite(report->loss) ? "gradient" : "loss", report->loss, report->gradient_norm);
     const double clip = t->job->train.optimiser.clip;
     const double factor = clip > 0 && report->gradient_norm > clip ? clip / report->gradient_norm : 1;

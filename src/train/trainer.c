@@ -40,8 +40,9 @@ static bool open_streams(xlm_trainer *t, GError **error)
         if (t->stream[s] == NULL)
             return false;
         if (xlm_stream_positions(t->stream[s]) > t->config.positions)
-            return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT ", but the model has positions = %" G_GINT64_FORMAT,
-                                 stream->name, xlm_stream_positions(t->stream[s]), t->config.positions);
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT
+                                 ", but the model has positions = %" G_GINT64_FORMAT, stream->name,
+                                 xlm_stream_positions(t->stream[s]), t->config.positions);
         t->loss_stream[s] = (xlm_loss_stream){
             .name = stream->name, .mask = stream->config.mask, .switching = stream->config.switching,
             .dictionary = xlm_stream_dictionary(t->stream[s]),
@@ -107,8 +108,8 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xl
     t->granules = xlm_job_granules(job, comm->ranks);
     t->kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
     if (t->granules != job->train.granules)
-        xlm_log_info("granules: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs on fewer "
-                     "ranks to rounding, not to the bit", t->granules, job->train.granules);
+        xlm_log_info("granules: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs "
+                     "on fewer ranks to rounding, not to the bit", t->granules, job->train.granules);
     GError *failure = NULL;
     open_rank(t, &failure);
     if (xlm_comm_agree(comm, &failure))

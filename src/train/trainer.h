@@ -89,9 +89,9 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
 int64_t xlm_job_granules(const xlm_job *job, int ranks);
 /* i < k with its bits in reverse order, when k is a power of two; else i. */
 int64_t xlm_granule_reversed(int64_t i, int64_t k);
-/* Instances first … first + n of a batch are a granule's. A batch is cut into as many slices as there are granules, and granule g has
- * slice xlm_granule_reversed(g): a rank, which has granules g mod R, has consecutive slices, so that instances are spread evenly
- * over ranks also when there are fewer than granules. */
+/* Instances first … first + n of a batch are a granule's. A batch is cut into as many slices as there are granules, and granule g
+ * has slice xlm_granule_reversed(g): a rank, which has granules g mod R, has consecutive slices, so that instances are spread
+ * evenly over ranks also when there are fewer than granules. */
 typedef struct xlm_granule_slice {
     int64_t first, n;
 } xlm_granule_slice;

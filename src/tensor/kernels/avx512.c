@@ -128,7 +128,8 @@ static void transpose_square(int rows, int cols, const float *x, int64_t ldx, fl
     /* Quarter q of t[4 g + c] is column 4 q + c of rows 4 g … 4 g + 3. */
     UNROLL for (int c = 0; c < 4; c++) {
         const __m512 even0 = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x88), odd0 = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xdd);
-        const __m512 even1 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0x88), odd1 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0xdd);
+        const __m512 even1 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0x88),
+                     odd1 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0xdd);
         r[c] = _mm512_shuffle_f32x4(even0, even1, 0x88);
         r[8 + c] = _mm512_shuffle_f32x4(even0, even1, 0xdd);
         r[4 + c] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);

@@ -1,4 +1,4 @@
-/* xlm-mpi: the normal distribution function and its density in single precision, for vectors. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the normal distribution function and its density, for vectors of floats. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * GELU and its derivative need Φ(x) and φ(x) of the same x. A vector error function gives the first at six times the cost
  * of an exponential, and the exponential comes on top; from the exponential alone:

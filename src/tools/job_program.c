@@ -1,0 +1,51 @@
+/* xlm-mpi: what xlm_train and xlm_tune, the programs that run a job file, share. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tools/job_program.h"
+
+#include <string.h>
+
+static bool read_options(const xlm_job_program *self, int *argc, char ***argv, GError **error)
+{
+    return xlm_program_parse(self->program, self->groups, argc, argv, error) &&
+           (self->said->help_job || xlm_program_argument(self->program, *argc, *argv, "job file", error) != NULL) &&
+           self->check(error);
+}
+
+static xlm_run_options make_options(const xlm_job_said *said)
+{
+    const bool never = g_strcmp0(said->resume, "never") == 0;
+    const bool automatic = said->resume == NULL || strcmp(said->resume, "auto") == 0;
+    return (xlm_run_options){
+        .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
+        .resume_file = said->resume,
+        .dry_run = said->dry_run,
+        .profile = said->profile,
+    };
+}
+
+static void run_job(const xlm_job_program *self, const char *path, const xlm_comm *comm, bool *interrupted, GError **error)
+{
+    void *job = self->load(path, self->said->overrides, error);
+    if (xlm_comm_agree(comm, error))
+        self->run(comm, job, make_options(self->said), interrupted, error);
+    if (job != NULL)
+        self->free(job);
+}
+
+int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
+{
+    GError *error = NULL;
+    const bool good = read_options(self, &argc, &argv, &error);
+    if (good && self->said->help_job) {
+        self->print_help(stdout);
+        return xlm_program_flush(NULL) ? EX_OK : EX_IOERR;
+    }
+    xlm_comm comm;
+    bool interrupted = false;
+    xlm_comm_open(&comm, self->program->name, &argc, &argv);
+    if (good)
+        run_job(self, argv[1], &comm, &interrupted, &error);
+    g_strfreev(self->said->overrides);
+    g_free(self->said->resume);
+    const int code = xlm_comm_close(&comm, error);
+    return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
+}

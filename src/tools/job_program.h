@@ -1,0 +1,50 @@
+/* xlm-mpi: what xlm_train and xlm_tune, the programs that run a job file, share. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TOOLS_JOB_PROGRAM_H
+#define XLM_TOOLS_JOB_PROGRAM_H
+
+#include <stdio.h>
+
+#include "tools/program.h"
+#include "train/run.h"
+
+/* What the shared options said. */
+typedef struct xlm_job_said {
+    char **overrides;
+    char *resume;
+    gboolean help_job, dry_run, profile;
+} xlm_job_said;
+
+/* The shared options as entries of a group; said: an xlm_job_said of static storage. */
+#define XLM_JOB_OPTIONS(said)                                                                                            \
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(said).overrides, "override a key of the job file; may be repeated",     \
+     "SECTION.KEY=VALUE"},                                                                                               \
+    {"help-job", 0, 0, G_OPTION_ARG_NONE, &(said).help_job,                                                              \
+     "show every section and key of a job file with type, default and meaning", NULL}
+/* anew: what a run begins from that resumes nothing; detail: what the profile tells. */
+#define XLM_RUN_OPTIONS(said, anew, detail)                                                                              \
+    {"resume", 'r', 0, G_OPTION_ARG_STRING, &(said).resume,                                                              \
+     "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \
+     "from that FILE; or from " anew ", an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},     \
+    {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(said).dry_run,                                                              \
+     "check everything, show parameters and memory, train nothing", NULL},                                               \
+    {"profile", 0, 0, G_OPTION_ARG_NONE, &(said).profile,                                                                \
+     "show in the end where the time of a step went" detail, NULL}
+
+typedef struct xlm_job_program {
+    const xlm_program *program;
+    const xlm_program_group *groups;
+    xlm_job_said *said;
+    /* Options that do not go together. EX_USAGE. */
+    bool (*check)(GError **error);
+    void (*print_help)(FILE *out);
+    /* What a job file with overrides asks for; NULL with an error. Not collective. */
+    void *(*load)(const char *path, char *const *overrides, GError **error);
+    void (*free)(void *job);
+    /* Collective, as xlm_run. options: as the shared options say. */
+    bool (*run)(const xlm_comm *comm, void *job, xlm_run_options options, bool *interrupted, GError **error);
+} xlm_job_program;
+
+/* The program from the command line to its exit code: EX_TEMPFAIL (75) when it was interrupted. */
+int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv);
+
+#endif

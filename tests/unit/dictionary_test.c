@@ -159,8 +159,8 @@ static void write_dictionary(const struct file *f)
 
 static xlm_stream_config switching_config(const struct file *f)
 {
-    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15, .mask_token = 0.8,
-                               .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
+    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15,
+                               .mask_token = 0.8, .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
 }
 
 static xlm_stream *open_switching(const struct file *f, const xlm_stream_config *config)
@@ -238,7 +238,10 @@ static void streams_switch(void **state)
     assert_int_equal(switched[FR], 0);
 }
 
-static void same(const int32_t *whole, const int32_t *piece, int32_t n) { assert_memory_equal(whole, piece, sizeof *whole * (size_t)n); }
+static void same(const int32_t *whole, const int32_t *piece, int32_t n)
+{
+    assert_memory_equal(whole, piece, sizeof *whole * (size_t)n);
+}
 
 /* Ranks read slices of a step. */
 static void slices_are_the_whole(void **state)

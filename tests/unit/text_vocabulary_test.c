@@ -154,7 +154,8 @@ static xlm_bpe *parse_codes(void)
 static xlm_vocabulary *make_vocabulary(const char *subwords, bool lowercase)
 {
     xlm_word_counts *counts = xlm_word_counts_parse("vocab", subwords, strlen(subwords), NULL);
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = lowercase, .languages = 2, .language_names = names};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = lowercase, .languages = 2,
+                                              .language_names = names};
     xlm_vocabulary *v = xlm_vocabulary_new(counts, parse_codes(), &settings, NULL);
     xlm_word_counts_free(counts);
     assert_non_null(v);
@@ -250,7 +251,8 @@ static void test_saves_and_loads_little(void **state)
     (void)state;
     const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE};
     xlm_word_counts *counts = text_count("a b a");
-    xlm_vocabulary *v = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", "", 0, NULL), &settings, NULL), *loaded = text_reload(v);
+    xlm_vocabulary *v = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", "", 0, NULL), &settings, NULL),
+        *loaded = text_reload(v);
     assert_int_equal(xlm_vocabulary_languages(loaded), 0);
     assert_int_equal(xlm_vocabulary_word_mode(loaded), XLM_WORDS_SPACE);
     xlm_vocabulary_free(v);

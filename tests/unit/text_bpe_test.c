@@ -227,6 +227,15 @@ static void assert_segmented(const xlm_bpe *bpe, const xlm_word_counts *allowed,
 
 /* ---- learning ---- */
 
+/* The codes that so many merges of the words make; the words are freed. */
+static void assert_learnt(xlm_word_counts *words, uint32_t merges, const char *expected)
+{
+    xlm_bpe *bpe = xlm_bpe_learn(words, merges);
+    assert_codes(bpe, expected);
+    xlm_bpe_free(bpe);
+    xlm_word_counts_free(words);
+}
+
 /* By hand. low 5, lower 2, newest 6, widest 3. e s: 9; s t</w>: 9; e is older than s, so es is first.
  * Then es t</w> 9 (of 9: only that), then l o 7, lo w: 2 (low has w</w>), ... */
 static void test_learns_worked_example(void **state)
@@ -237,10 +246,7 @@ static void test_learns_worked_example(void **state)
     xlm_word_counts_add(words, "lower", 5, 2);
     xlm_word_counts_add(words, "newest", 6, 6);
     xlm_word_counts_add(words, "widest", 6, 3);
-    xlm_bpe *bpe = xlm_bpe_learn(words, 7);
-    assert_codes(bpe, "e s 9\nes t</w> 9\nl o 7\ne w 6\nn ew 6\nnew est</w> 6\nlo w</w> 5\n");
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(words, 7, "e s 9\nes t</w> 9\nl o 7\ne w 6\nn ew 6\nnew est</w> 6\nlo w</w> 5\n");
 }
 
 /* Ties: characters by bytes, whatever the order of words; then merges by age. */
@@ -248,24 +254,15 @@ static void test_breaks_ties_by_age(void **state)
 {
     (void)state;
     const char *const texts[] = {"zab zcd zef", "zef zcd zab"};
-    for (int i = 0; i < 2; i++) {
-        xlm_word_counts *words = text_count(texts[i]);
-        xlm_bpe *bpe = xlm_bpe_learn(words, 100);
-        assert_codes(bpe, "a b</w> 1\nc d</w> 1\ne f</w> 1\nz ab</w> 1\nz cd</w> 1\nz ef</w> 1\n");
-        xlm_bpe_free(bpe);
-        xlm_word_counts_free(words);
-    }
+    for (int i = 0; i < 2; i++)
+        assert_learnt(text_count(texts[i]), 100, "a b</w> 1\nc d</w> 1\ne f</w> 1\nz ab</w> 1\nz cd</w> 1\nz ef</w> 1\n");
 }
 
 static void test_counts_overlaps(void **state)
 {
     (void)state;
-    xlm_word_counts *words = text_count("aaaa aaaa\naaaaaa b");
-    xlm_bpe *bpe = xlm_bpe_learn(words, 100);
     /* aaaa: a a a a</w> (2 places of a a, twice); aaaaaa: 4 places: 8. Then aa a a</w> twice, aa aa a a</w> once. */
-    assert_codes(bpe, "a a 8\na a</w> 3\naa aa</w> 3\naa aaaa</w> 1\n");
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(text_count("aaaa aaaa\naaaaaa b"), 100, "a a 8\na a</w> 3\naa aa</w> 3\naa aaaa</w> 1\n");
 }
 
 static void test_stops_without_pairs(void **state)
@@ -278,11 +275,7 @@ static void test_stops_without_pairs(void **state)
     xlm_bpe_free(bpe);
     xlm_word_counts_free(words);
 
-    words = xlm_word_counts_new();
-    bpe = xlm_bpe_learn(words, 10);
-    assert_int_equal(xlm_bpe_size(bpe), 0);
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(xlm_word_counts_new(), 10, "");
 }
 
 static void test_passes_over_odd_words(void **state)
@@ -296,10 +289,7 @@ static void test_passes_over_odd_words(void **state)
     xlm_word_counts_add(words, "qr", 2, -3);
     xlm_word_counts_add(words, "", 0, 9);
     xlm_word_counts_add(words, "de", 2, 1);
-    xlm_bpe *bpe = xlm_bpe_learn(words, 10);
-    assert_codes(bpe, "d e</w> 1\n");
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(words, 10, "d e</w> 1\n");
 }
 
 static const char *const letters[] = {"a", "b", "c", "\xC3\xA4", "\xE4\xBD\xA0", "aa", "bc", "@", "\xF0\x9F\x98\x80"};

@@ -3,7 +3,7 @@
 #
 # After `. "$XLM_SOURCE/tests/small.sh"` the shell is in a fresh directory (removed on exit) with
 #   text.en, text.xx   600 line-aligned sentences of a made grammar; xx has the same words with other letters, turned round
-#   small_corpus       makes corpus.h5 of them
+#   small_corpus       makes corpus.h5 of them; options given to it stand in place of the pairs and their 120 merges
 #   job.conf           a tiny model on both, mlm and tlm
 set -u
 scratch=$(mktemp -d) || exit 99
@@ -48,6 +48,25 @@ expect() {
     [ -z "$pattern" ] || grep -q -e "$pattern" expect.err || fail "$*: no '$pattern' in: $(head -5 expect.err)"
 }
 
+# once PATTERN: stands on exactly one line of what the last command of `expect` printed on standard error.
+once() { [ "$(grep -c -e "$1" expect.err)" -eq 1 ] || fail "not once: $1: $(cat expect.err)"; }
+# nothing_in DIR: no file was left there; what was, goes.
+nothing_in() { [ -z "$(ls -A "$1")" ] || { fail "left in $1: $(ls -A "$1")"; rm -rf "$1"; mkdir "$1"; }; }
+# refuse CODE PATTERN COMMAND...: one message of xlm_prep, and nothing written into directory none.
+refuse() {
+    local code=$1 pattern=$2
+    shift 2
+    expect "$code" "^xlm_prep: .*$pattern" "$@"
+    once '^xlm_prep: '
+    nothing_in none
+}
+# logged FILE COMMAND...: what it prints goes to the file; it must succeed.
+logged() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 || fail "$log: $(tail -n 3 "$log")"
+}
+
 awk -v seed=7 'function draw(n) { seed = (seed * 16807) % 2147483647; return seed % n }
     BEGIN {
         split("the old red small green tall quick quiet", adjective, " ")
@@ -69,8 +88,9 @@ awk -v seed=7 'function draw(n) { seed = (seed * 16807) % 2147483647; return see
     }' || exit 99
 
 small_corpus() {
-    xlm_prep --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx --words space --bpe 120 \
-        --held-out 0.1 -o corpus.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 99; }
+    [ $# -gt 0 ] || set -- --para en-xx=text.en,text.xx --bpe 120
+    xlm_prep --mono en=text.en --mono xx=text.xx --words space --held-out 0.1 "$@" -o corpus.h5 >prep.log 2>&1 ||
+        { cat prep.log >&2; exit 99; }
 }
 
 cat >job.conf <<'JOB'
@@ -109,6 +129,66 @@ plugin = mlm
 stream = pairs
 weight = 0.5
 JOB
+
+# strings PATH FILE: a dataset of strings, a line each. h5dump writes bytes above 127 as \37777777703.
+strings() {
+    h5dump -y -w 1 -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *"\(.*\)",\{0,1\}$/\1/p' | sed 's/\\37777777\([0-7]\{3\}\)/\\0\1/g' |
+        while IFS= read -r line; do printf '%b\n' "$line"; done
+}
+# numbers PATH FILE: a dataset of numbers, a line each.
+numbers() { h5dump -y -w 1 -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *\([-0-9][-0-9.e+]*\),\{0,1\}$/\1/p'; }
+# pairs_of PATH FILE: a dataset of two columns, "1 2" a line.
+pairs_of() { numbers "$1" "$2" | paste -d ' ' - -; }
+# attribute PATH FILE
+attribute() { h5dump -a "$1" "$2" | sed -n 's/^ *(0): //p'; }
+# decode FILE SPLIT LANG: the sentences of a corpus's text as the vocabulary spells them, a line each.
+decode() {
+    strings /vocabulary/words "$1" >words.txt
+    numbers "/$2/text/$3/tokens" "$1" >tokens.txt
+    numbers "/$2/text/$3/offsets" "$1" >offsets.txt
+    awk 'FILENAME == "words.txt" { word[n++] = $0; next }
+        FILENAME == "tokens.txt" { token[t++] = word[$1]; next }
+        FNR > 1 {
+            line = ""
+            for (; at + 0 < $1; at++) line = line token[at + 0] " "
+            gsub(/@@ /, "", line); sub(/ $/, "", line)
+            print line
+        }' words.txt tokens.txt offsets.txt
+}
+
+# trained CONF NAME RANKS [OPTION...]: a run into directory NAME, which must succeed; its messages are in NAME.log.
+trained() {
+    local conf=$1 name=$2 n=$3
+    shift 3
+    logged "$name.log" ranks "$n" xlm_train "$conf" --set "train.output=$name" "$@"
+}
+# same_bits A B: metrics and parameters of two runs.
+same_bits() {
+    cmp <(rows "$1") <(rows "$2") ||
+        fail "metrics of $1 and $2 are not the same bits: $(diff <(rows "$1") <(rows "$2") | head -n 4)"
+    [ "$(digest "$1/latest")" = "$(digest "$2/latest")" ] || fail "parameters of $1 and $2 are not the same bits"
+}
+# agree A B: losses of each step within 1e-4 relative.
+agree() {
+    paste <(losses "$1") <(losses "$2") | awk -v a="$1" -v b="$2" '
+        { d = ($2 - $4) / $2; if (d < 0) d = -d; if ($1 != $3 || d > 1e-4 || $2 != $2 + 0) { print a, b, $0; bad = 1 } }
+        END { exit bad || NR == 0 }' || fail "losses of $1 and $2 differ"
+}
+# resumes CONF NAME RANKS...: from its checkpoint at step 60 run NAME becomes, on so many ranks, what it is after 100 steps.
+resumes() {
+    local conf=$1 name=$2 n from
+    shift 2
+    for n in "$@"; do
+        from=$name-from60-$n
+        cp -r "$name" "$from"
+        rm "$from/$(checkpoint 100)"
+        trained "$conf" "$from" "$n"
+        grep -q 'resumed from .* at step 60' "$from.log" ||
+            fail "on $n ranks: did not resume at step 60: $(head -n 9 "$from.log")"
+        same_bits "$name" "$from"
+        [ "$(readlink "$from/latest")" = "$(checkpoint 100)" ] || fail "latest of $from points at $(readlink "$from/latest")"
+    done
+}
 
 # losses DIR: "step loss" of every step of a run.
 losses() { awk -F, '$2 == "train" && $3 == "total" { print $1, $6 }' "$1/metrics.csv"; }

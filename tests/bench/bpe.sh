@@ -70,7 +70,8 @@ apply=$cpu_ms apply_core=$real_ms
 section "subwords beside fastBPE, how many times as fast"
 if [[ -z $FASTBPE ]]; then
     row "learning $merges merges, CPU" "$(seconds "$learn")" "" ""
-    row "segmentation, CPU" "$(seconds "$apply")" "$(awk -v n="$(wc -w <"$text")" -v a="$apply" 'BEGIN { printf "%.1f million words/s", n / a / 1000 }')" ""
+    row "segmentation, CPU" "$(seconds "$apply")" \
+        "$(awk -v n="$(wc -w <"$text")" -v a="$apply" 'BEGIN { printf "%.1f million words/s", n / a / 1000 }')" ""
     skipped "beside fastBPE" "there is no fastbpe in PATH (or set FASTBPE to its program)"
     exit 0
 fi

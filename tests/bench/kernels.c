@@ -1,4 +1,5 @@
-/* xlm-mpi: rates of the operators at the shapes of roberta-8 beside those of memory and GEMM. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: rates of the operators at the shapes of roberta-8 beside those of memory and GEMM.
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  *     kernels [threads]
  *
@@ -208,7 +209,8 @@ static void bench_operators(xlm_tape *t, float *gradient)
         time_operator(t, gradient, &operators[k], &forward, &backward);
         print_bytes(operators[k].name, "there", forward, operators[k].forward, operators[k].cols);
         print_bytes(operators[k].name, "back", backward, operators[k].backward, operators[k].cols);
-        print_row(operators[k].name, forward + backward, (operators[k].forward + operators[k].backward) * sizeof(float) * TOKENS * operators[k].cols,
+        print_row(operators[k].name, forward + backward,
+                  (operators[k].forward + operators[k].backward) * sizeof(float) * TOKENS * operators[k].cols,
                   "GB/s", copy_rate[operators[k].cols == INNER]);
     }
     const struct operator_line linear = {"linear", narrow, do_linear, 0, 0, 0};
@@ -231,7 +233,8 @@ static xlm_var *do_attention(xlm_tape *t, xlm_var *x)
     const int32_t sequences = TOKENS / length;
     for (int32_t q = 0; q <= sequences; q++)
         offsets[q] = q * length;
-    const xlm_attention_inputs inputs = {.query = x, .key = x, .value = x, .key_column = WIDTH, .value_column = 2 * WIDTH, .width = WIDTH,
+    const xlm_attention_inputs inputs = {.query = x, .key = x, .value = x, .key_column = WIDTH, .value_column = 2 * WIDTH,
+                                         .width = WIDTH,
                                          .heads = HEADS, .offsets = offsets, .sequences = sequences, .dropout = 0.1};
     return xlm_attention(t, &inputs);
 }
@@ -280,7 +283,8 @@ int main(int argc, char **argv)
         printf("machine\tBLIS kernels\t%s (%s); own kernels %s\n", hardware.blis, hardware.choice, xlm_kernels_get()->name);
     printf("machine\tcores: %d\tGEMM 1024 x 1024 x 1024 %.1f GFLOP/s; memcpy, read and written, %.1f GB/s of 256 MiB, %.1f of 16, %.1f of 4\n", hardware.threads,
            gemm_rate, copy_gigabytes(64 << 20), copy_rate[1], copy_rate[0]);
-    printf("section\toperators there and back, 2048 tokens, %d thread%s, beside GEMM or memcpy\n", hardware.threads, hardware.threads > 1 ? "s" : "");
+    printf("section\toperators there and back, 2048 tokens, %d thread%s, beside GEMM or memcpy\n", hardware.threads,
+           hardware.threads > 1 ? "s" : "");
 
     bench_layer("qkv 512:1536", 3 * WIDTH, WIDTH);
     bench_layer("out 512:512", WIDTH, WIDTH);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: rates of GEMM and of each operator at the shapes of roberta-8, on one core and on all. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: rates of GEMM and of each operator at the shapes of roberta-8, on one core and on all.
+# SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Rows are of one core; what all together give is told by the machine's own rates and on standard error.
 set -euo pipefail

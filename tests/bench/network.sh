@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: training over a network of 10 and of 1 Gbit/s, made of network namespaces on this machine. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: training over a network of 10 and of 1 Gbit/s, made of network namespaces on this machine.
+# SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Two ranks of one thread, each on a "host" of its own: a namespace with one veth pair to a bridge in a third, from where mpiexec
 # starts Open MPI's daemons through tests/bench/netns_agent.sh. What a host sends is shaped. The kernel is the same for all,
@@ -21,7 +22,8 @@ mpiexec --version 2>/dev/null | grep -q OpenRTE || skip "needs Open MPI 4"
 
 network=10.213.7 # seen in the namespaces only
 switch=xlm-switch-$$ hosts=("$network.1" "$network.2")
-[[ ! -e /run/netns/${hosts[0]} ]] || skip "there is a namespace ${hosts[0]}: another run, or one that was killed (ip netns delete)"
+[[ ! -e /run/netns/${hosts[0]} ]] ||
+    skip "there is a namespace ${hosts[0]}: another run, or one that was killed (ip netns delete)"
 work=$(mktemp -d)
 clean() {
     local namespace
@@ -81,7 +83,6 @@ for gbit in 10 1; do
     over_wire "wire-$gbit"
     measured=$(rate "$work/wire-$gbit/metrics.csv" 2)
     grep '^gradients:' "$work/wire-$gbit.log" >&2 || true
-    off=$(awk -v a="$said" -v b="$measured" 'BEGIN { d = a / b - 1; printf "%.2f\n", d < 0 ? -d : d }')
-    row "$gbit Gbit/s, plan off by" "$said tokens/s said" "$measured tokens/s" "$off" "<= 0.2"
+    row "$gbit Gbit/s, plan off by" "$said tokens/s said" "$measured tokens/s" "$(off "$said" "$measured")" "<= 0.2"
     row "  exchange behind the sweep" "$(hidden "$work/wire-$gbit.log")" "" ""
 done

@@ -6,11 +6,9 @@
 # XLM_BENCH_GRANULES  ("8")
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
+# shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-steps=${XLM_BENCH_STEPS:-5} rounds=${XLM_BENCH_ROUNDS:-1}
-roberta_8 "$work" "$steps"
+in_rounds 1
 
 # seconds ORDER: the median step of its runs.
 seconds() {

@@ -3,6 +3,8 @@
 #
 #   made_job DIR STEPS LAYERS WIDTH HEADS MERGES   makes DIR/job.conf, 16 x 128 tokens a step
 #   roberta_8 DIR STEPS                            the one that speeds are told of: 8 layers, 512 wide, 40,000 merges
+#   in_rounds N                                    for a benchmark of some rounds: $steps and $rounds (N) as XLM_BENCH_STEPS and
+#                                                  XLM_BENCH_ROUNDS say, and that job in $work, a directory that goes on exit
 #   train DIR NAME RANKS THREADS [ARGUMENT...]     runs the job in DIR/NAME with ${launcher[@]}; arguments: xlm_train's
 #   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
 #                                                  those from the end of the one before to its own
@@ -66,6 +68,14 @@ JOB
 }
 
 roberta_8() { made_job "$1" "$2" 8 512 8 40000; }
+
+in_rounds() {
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    # shellcheck disable=SC2034 # for the benchmark
+    steps=${XLM_BENCH_STEPS:-5} rounds=${XLM_BENCH_ROUNDS:-$1}
+    roberta_8 "$work" "$steps"
+}
 
 train() {
     local dir=$1 name=$2 ranks=$3 threads=$4

@@ -82,7 +82,8 @@ static void make_batch(struct batch *b, const struct test *t)
     };
     int32_t sequences = 0;
     for (int32_t first = 0; first < n; sequences++) {
-        const int32_t least = t->longest / 32, length = t->mixed ? least + (int32_t)draw(1, sequences, (uint32_t)(t->longest - least + 1)) : t->longest;
+        const int32_t least = t->longest / 32,
+            length = t->mixed ? least + (int32_t)draw(1, sequences, (uint32_t)(t->longest - least + 1)) : t->longest;
         add_sequence(b, t, sequences, first, MIN(length, n - first));
         first = b->offsets[sequences + 1];
     }
@@ -123,7 +124,8 @@ static float *numbers(int64_t n, double deviation)
 static void add_linear(struct yardstick *y, int64_t n, int64_t in, int64_t out, float *x)
 {
     y->linear[y->linears++] = (struct linear){
-        .n = n, .in = in, .out = out, .x = x, .w = numbers(in * out, 0.02), .y = take(n * out, sizeof(float)), .dw = take(in * out, sizeof(float))};
+        .n = n, .in = in, .out = out, .x = x, .w = numbers(in * out, 0.02), .y = take(n * out, sizeof(float)),
+        .dw = take(in * out, sizeof(float))};
 }
 
 static void make_yardstick(struct yardstick *y, const xlm_model_config *c, const struct batch *b)
@@ -226,7 +228,8 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     run_yardstick(&y);
 
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
-    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .masked = b.batch.masked, .masked_only = true};
+    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .masked = b.batch.masked,
+                                .masked_only = true};
     const double flops = 3 * xlm_model_forward_flops(&c, &size);
     for (int i = 0; i < rounds; i++) {
         const double start = xlm_clock();
@@ -245,7 +248,8 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         printf("%.1f\n", rate);
     else
         printf("row\t%s, %d thread%s\t%.0f tokens/s, %.1f GFLOP/s\t%.1f GFLOP/s\t%.2f\n", t->name, omp_get_max_threads(),
-               omp_get_max_threads() > 1 ? "s" : "", t->tokens / cost.seconds, 1e-9 * flops / cost.seconds, rate, median(share, rounds));
+               omp_get_max_threads() > 1 ? "s" : "", t->tokens / cost.seconds, 1e-9 * flops / cost.seconds, rate,
+               median(share, rounds));
     fflush(stdout);
     g_free(step);
     g_free(products);
@@ -275,8 +279,10 @@ int main(int argc, char **argv)
             continue; /* it takes long, and says what several threads say */
         const struct cost cost = run_test(&tests[i], rounds, false);
         if (tests[i].recompute) {
-            printf("row\t  recomputing, memory of a pass\t%.0f MB\t%.0f MB\t%.2f\n", 1e-6 * cost.bytes, 1e-6 * keeping.bytes, cost.bytes / keeping.bytes);
-            printf("row\t  recomputing, time of a pass\t%.3f s\t%.3f s\t%.2f\n", cost.seconds, keeping.seconds, cost.seconds / keeping.seconds);
+            printf("row\t  recomputing, memory of a pass\t%.0f MB\t%.0f MB\t%.2f\n", 1e-6 * cost.bytes, 1e-6 * keeping.bytes,
+                   cost.bytes / keeping.bytes);
+            printf("row\t  recomputing, time of a pass\t%.3f s\t%.3f s\t%.2f\n", cost.seconds, keeping.seconds,
+                   cost.seconds / keeping.seconds);
         }
         keeping = cost;
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: a model's forward and backward pass beside its own products, on one core and on all. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: a model's forward and backward pass beside its own products, on one core and on all.
+# SPDX-License-Identifier: GPL-3.0-or-later
 #
 # XLM_BENCH_ROUNDS  steps that count (2)
 set -euo pipefail

@@ -16,6 +16,8 @@ skipped() { tabbed row "$1" "skipped: $2"; }
 say() { printf '%s\n' "$*" >&2; }
 # quotient A B [DECIMALS]
 quotient() { awk -v a="$1" -v b="$2" -v decimals="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", decimals, a / b; else exit 1 }'; }
+# off SAID MEASURED: by what share.
+off() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; printf "%.2f\n", d < 0 ? -d : d }'; }
 # median NUMBER...
 median() { printf '%s\n' "$@" | sort -g | awk '{ x[NR] = $1 } END { print (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'; }
 
@@ -24,9 +26,13 @@ print_table() {
     awk -F'\t' '
         function verdict(ratio, goal,  part) {
             split(goal, part, " ")
-            return ratio == "" || goal == "" || (part[1] == ">=" ? ratio >= part[2] + 0 : ratio <= part[2] + 0) ? goal : goal "  missed"
+            if (ratio == "" || goal == "") return goal
+            return (part[1] == ">=" ? ratio >= part[2] + 0 : ratio <= part[2] + 0) ? goal : goal "  missed"
         }
-        FNR == NR { if ($1 == "row") for (i = 2; i <= 4; i++) if ($i !~ /^skipped/ && length($i) > width[i]) width[i] = length($i); next }
+        FNR == NR {
+            if ($1 == "row") for (i = 2; i <= 4; i++) if ($i !~ /^skipped/ && length($i) > width[i]) width[i] = length($i)
+            next
+        }
         $1 == "machine" { printf "%-24s %s\n", $2, $3 }
         $1 == "section" { printf "\n%s\n", $2 }
         $1 == "row" && $3 ~ /^(skipped|FAILED)/ { printf "  %-*s  %s\n", width[2], $2, $3 }

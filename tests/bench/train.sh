@@ -10,11 +10,9 @@
 # yardstick, but count in the run's rate.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
+# shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-steps=${XLM_BENCH_STEPS:-5} rounds=${XLM_BENCH_ROUNDS:-2}
-roberta_8 "$work" "$steps"
+in_rounds 2
 
 # yardstick RANKS THREADS: GFLOP/s of all together.
 yardstick() {
@@ -54,7 +52,8 @@ section "training, roberta-8, ranks x threads: GFLOP/s beside the products alone
 for shape in 1x1 1x2 2x1; do
     goal=">= 0.88"
     [[ $shape != 1x1 ]] || goal=
-    row "$shape" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $shape 1)" "$(column $shape 2)")" "$(column $shape 3) GFLOP/s" "$(column $shape 4)" "$goal"
+    row "$shape" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $shape 1)" "$(column $shape 2)")" \
+        "$(column $shape 3) GFLOP/s" "$(column $shape 4)" "$goal"
 done
 scaling() { # SHAPE [GOAL]
     row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1" 1)")" "$(printf '%.0f tokens/s' "$(column 1x1 1)")" \
@@ -66,6 +65,5 @@ row "exchange behind the sweep, 2x1" "$(hidden "$work/2x1.log")" "" ""
 for shape in 1x1 2x1; do
     peak=$(sed -n 's/^peak memory: \([0-9.]*\) GiB.*/\1/p' "$work/$shape.log")
     said=$(sed -n 's/^memory: \([0-9.]*\) GiB a rank.*/\1/p' "$work/$shape.log")
-    off=$(awk -v a="$said" -v b="$peak" 'BEGIN { d = a / b - 1; printf "%.2f\n", d < 0 ? -d : d }')
-    row "memory said beforehand, off by, $shape" "$said GiB" "$peak GiB at the peak" "$off" "<= 0.15"
+    row "memory said beforehand, off by, $shape" "$said GiB" "$peak GiB at the peak" "$(off "$said" "$peak")" "<= 0.15"
 done

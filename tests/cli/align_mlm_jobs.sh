@@ -4,19 +4,24 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 jobs=$XLM_SOURCE/jobs/align-mlm
-small=(--set model.layers=1 --set model.hidden_size=16 --set model.attention_heads=2 --set model.feed_forward_size=32 --set train.steps=2
-    --set train.granules=4 --set train.evaluate_every=0 --set train.checkpoint_every=0 --set "stream text.batch=8" --set "stream text.length=64")
+small=(--set model.layers=1 --set model.hidden_size=16 --set model.attention_heads=2 --set model.feed_forward_size=32
+    --set train.steps=2 --set train.granules=4 --set train.evaluate_every=0 --set train.checkpoint_every=0
+    --set "stream text.batch=8" --set "stream text.length=64")
 
-bash "$jobs/corpora" made text.en -- --words space --bpe 400 --held-out 0.1 >made.log 2>&1 || fail "corpora: $(tail -n 3 made.log)"
+bash "$jobs/corpora" made text.en -- --words space --bpe 400 --held-out 0.1 >made.log 2>&1 ||
+    fail "corpora: $(tail -n 3 made.log)"
 for name in trans trans-inv trans-inv-shared-25 trans-inv-shared-50; do
-    for file in corpus dictionary dictionary-25 dictionary-50; do [ -s made/$name/$file.h5 ] || fail "no made/$name/$file.h5"; done
+    for file in corpus dictionary dictionary-25 dictionary-50; do [ -s made/$name/$file.h5 ] ||
+        fail "no made/$name/$file.h5"; done
 done
 [ ! -e made/trans-syn ] || fail "a syntax without trees"
 # pairs FILE PATH: how many.
 pairs() { h5dump -H -d "$2" "$1" | sed -n 's/.*SIMPLE { ( \([0-9]*\), 2 ).*/\1/p'; }
 all=$(pairs made/trans/dictionary.h5 /dictionary/pairs) quarter=$(pairs made/trans/dictionary-25.h5 /dictionary/pairs)
-[ "$all" -eq "$(wc -l <made/trans/twins.txt)" ] && [ $((quarter * 4 - all)) -le 2 ] && [ $((all - quarter * 4)) -le 2 ] || fail "$quarter of $all pairs"
-[ $(($(pairs made/trans-inv-shared-50/dictionary.h5 /dictionary/pairs) * 2 - all)) -le 2 ] || fail "half of the vocabulary is not shared"
+[ "$all" -eq "$(wc -l <made/trans/twins.txt)" ] && [ $((quarter * 4 - all)) -le 2 ] && [ $((all - quarter * 4)) -le 2 ] ||
+    fail "$quarter of $all pairs"
+[ $(($(pairs made/trans-inv-shared-50/dictionary.h5 /dictionary/pairs) * 2 - all)) -le 2 ] ||
+    fail "half of the vocabulary is not shared"
 
 # Again: nothing is made twice.
 find made -type f -printf '%p %T@\n' | sort >before
@@ -26,8 +31,7 @@ find made -type f -printf '%p %T@\n' | sort | cmp - before || fail "made again"
 run() { # JOB [OPTION...]
     local job=$1
     shift
-    ranks 2 xlm_train "$jobs/$job.conf" "${small[@]}" --set train.corpus=made/trans-inv/corpus.h5 --set "train.output=$job" "$@" >$job.log 2>&1 ||
-        fail "$job: $(tail -n 3 $job.log)"
+    trained "$jobs/$job.conf" "$job" 2 "${small[@]}" --set train.corpus=made/trans-inv/corpus.h5 "$@"
     [ "$(last_step $job)" = 2 ] || fail "$job: $(tail -n 3 $job.log)"
 }
 run mlm
@@ -35,7 +39,8 @@ run xlm --set "stream pairs.batch=2" --set "stream pairs.length=32"
 grep -q 'outside the share' xlm.log || fail "xlm: no share: $(grep stream xlm.log)"
 run dict-mlm --set "stream text.dictionary=made/trans-inv/dictionary-25.h5"
 run align-mlm --set "objective align.dictionary=made/trans-inv/dictionary-25.h5"
-xlm_embed alignment align-mlm/latest made/trans-inv/dictionary-25.h5 made/trans-inv/corpus.h5 >alignment 2>&1 || fail "alignment: $(cat alignment)"
+xlm_embed alignment align-mlm/latest made/trans-inv/dictionary-25.h5 made/trans-inv/corpus.h5 >alignment 2>&1 ||
+    fail "alignment: $(cat alignment)"
 
 expect 64 'corpora DIR TEXT' bash "$jobs/corpora" made
 finish

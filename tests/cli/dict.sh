@@ -3,18 +3,14 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 # 400 merges: most words of this language are one subword.
-xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 400 --held-out 0.1 -o corpus.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 99; }
+small_corpus --bpe 400
 languages=(--source en --target xx)
 
 # pairs FILE PATH [CORPUS]: "word word", by name, of the pairs of a dictionary, sorted.
 pairs() {
-    h5dump -y -w 1 -d /vocabulary/words "${3-corpus.h5}" | sed -n '/ATTRIBUTE/q; s/^ *"\(.*\)",\{0,1\}$/\1/p' >words.txt
-    h5dump -y -d "$2" "$1" | sed -n '/ATTRIBUTE/q; s/^ *\([0-9]*, *[0-9]*\),\{0,1\}$/\1/p' | tr -d ' ' | awk -F, '
-        FILENAME == "words.txt" { word[n++] = $0; next } { print word[$1], word[$2] }' words.txt - | sort
+    strings /vocabulary/words "${3-corpus.h5}" >words.txt
+    pairs_of "$2" "$1" | awk 'FILENAME == "words.txt" { word[n++] = $0; next } { print word[$1], word[$2] }' words.txt - | sort
 }
-# rows FILE PATH: the pairs as ids, in the order of the file.
-rows_of() { h5dump -y -d "$2" "$1" | sed -n '/ATTRIBUTE/q; s/^ *\([0-9]*\), *\([0-9]*\),\{0,1\}$/\1 \2/p'; }
-attribute() { h5dump -a "$1" "$2" | sed -n 's/^ *(0): //p'; }
 
 # ---- text: spaces and tabs, a byte order mark, CR LF, empty lines, several translations, bad lines ----
 nouns='house river teacher garden window student book mountain'
@@ -42,25 +38,29 @@ for n in 1 2 4; do
     h5diff dict-1.h5 dict-$n.h5 || fail "$n ranks: another file"
 done
 pairs dict-1.h5 /dictionary/pairs | cmp - wanted.txt || fail "pairs: $(pairs dict-1.h5 /dictionary/pairs)"
-[ -z "$(rows_of dict-1.h5 /dictionary/left_out)" ] || fail "something is left out of a share of 1"
-rows_of dict-1.h5 /dictionary/pairs | sort -c -k1,1n -k2,2n || fail "not sorted"
+[ -z "$(pairs_of /dictionary/left_out dict-1.h5)" ] || fail "something is left out of a share of 1"
+pairs_of /dictionary/pairs dict-1.h5 | sort -c -k1,1n -k2,2n || fail "not sorted"
 grep -q 'read: 15 entries; 4 bad lines' dict.log || fail "entries: $(cat dict.log)"
 grep -q '1 entries with several words, 1 with a word of several subwords, 1 with a word that is not in the vocabulary, 1 of a word with itself' dict.log ||
     fail "left out: $(cat dict.log)"
-grep -q 'muse.txt:17: one word alone' dict.log && grep -q 'muse.txt:18: more than two words' dict.log && grep -q 'muse.txt:19: not UTF-8' dict.log ||
+grep -q 'muse.txt:17: one word alone' dict.log && grep -q 'muse.txt:18: more than two words' dict.log &&
+    grep -q 'muse.txt:19: not UTF-8' dict.log ||
     fail "the first bad lines are not shown: $(cat dict.log)"
 ! grep -q 'muse.txt:20' dict.log || fail "more than three bad lines are shown"
 gzip -c muse.txt >muse.gz
-xlm_dict corpus.h5 "${languages[@]}" --text muse.gz -o gz.h5 2>gz.log && h5diff dict-1.h5 gz.h5 /dictionary /dictionary || fail "from gzip: $(cat gz.log)"
-[ "$(attribute /source gz.h5)" = '"en"' ] && [ "$(attribute /target gz.h5)" = '"xx"' ] && [ "$(attribute /subwords gz.h5)" = '"one"' ] ||
+xlm_dict corpus.h5 "${languages[@]}" --text muse.gz -o gz.h5 2>gz.log && h5diff dict-1.h5 gz.h5 /dictionary /dictionary ||
+    fail "from gzip: $(cat gz.log)"
+[ "$(attribute /source gz.h5)" = '"en"' ] && [ "$(attribute /target gz.h5)" = '"xx"' ] &&
+    [ "$(attribute /subwords gz.h5)" = '"one"' ] ||
     fail "attributes: $(h5dump -A gz.h5 | head -40)"
-attribute /command gz.h5 | grep -q 'xlm_dict corpus.h5' && attribute /program_version gz.h5 | grep -q xlm_dict || fail "provenance"
-h5dump -d /inputs gz.h5 | grep -q "muse.gz: $(stat -c %s muse.gz) bytes, SHA-256 $(sha256sum muse.gz | cut -d' ' -f1)" || fail "inputs: $(h5dump -d /inputs gz.h5)"
+attribute /command gz.h5 | grep -q 'xlm_dict corpus.h5' && attribute /program_version gz.h5 | grep -q xlm_dict ||
+    fail "provenance"
+h5dump -d /inputs gz.h5 | grep -q "muse.gz: $(stat -c %s muse.gz) bytes, SHA-256 $(sha256sum muse.gz | cut -d' ' -f1)" ||
+    fail "inputs: $(h5dump -d /inputs gz.h5)"
 
 # ---- coverage, counted by hand ----
-h5dump -y -d /train/text/en/tokens corpus.h5 | sed -n '/ATTRIBUTE/q; s/^ *\([0-9, ]*\)$/\1/p' | tr -d ' ' | tr ',' '\n' | sed '/^$/d' |
-    sort -n | uniq -c | sort -k1,1nr -k2,2n | awk '{ print $2, $1 }' >counts.txt
-rows_of dict-1.h5 /dictionary/pairs | cut -d' ' -f1 | sort -u >known.txt
+numbers /train/text/en/tokens corpus.h5 | sort -n | uniq -c | sort -k1,1nr -k2,2n | awk '{ print $2, $1 }' >counts.txt
+pairs_of /dictionary/pairs dict-1.h5 | cut -d' ' -f1 | sort -u >known.txt
 for band in '0.01 top 1 %' '0.1 top 10 %' '0.5 top 50 %' '1 all'; do
     line=$(awk -v part="${band%% *}" -v name="${band#* }" '
         FILENAME == "known.txt" { known[$1]; next } { id[++n] = $1; count[n] = $2 }
@@ -74,26 +74,35 @@ done
 [ "$(grep -c 'coverage of xx' dict.log)" -eq 4 ] || fail "coverage of the target: $(cat dict.log)"
 
 # ---- words of several subwords by their first, in a corpus of short ones ----
-xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 60 --held-out 0.1 -o short.h5 >prep.log 2>&1 || fail "$(cat prep.log)"
+xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 60 --held-out 0.1 -o short.h5 >prep.log 2>&1 ||
+    fail "$(cat prep.log)"
 xlm_dict short.h5 "${languages[@]}" --text muse.txt -o one.h5 2>one.log || fail "short words: $(cat one.log)"
-xlm_dict short.h5 "${languages[@]}" --text muse.txt --subwords first -o first.h5 2>first.log || fail "--subwords first: $(cat first.log)"
+xlm_dict short.h5 "${languages[@]}" --text muse.txt --subwords first -o first.h5 2>first.log ||
+    fail "--subwords first: $(cat first.log)"
 pairs one.h5 /dictionary/pairs short.h5 >one.txt
 pairs first.h5 /dictionary/pairs short.h5 >more.txt
 ! grep -q '@@' one.txt && [ "$(wc -l <one.txt)" -lt "$(wc -l <wanted.txt)" ] || fail "--subwords one: $(cat one.txt)"
 grep -q '@@ ' more.txt && [ -z "$(comm -23 one.txt more.txt)" ] || fail "--subwords first: $(cat more.txt)"
 awk 'FILENAME == "wanted.txt" { line[++n] = $0; next }
-    { a = $1; b = $2; sub(/@@$/, "", a); sub(/@@$/, "", b); for (i = 1; i <= n; i++) { split(line[i], w, " "); if (index(w[1], a) == 1 && index(w[2], b) == 1) next }; bad = 1 }
+    {
+        a = $1; b = $2; sub(/@@$/, "", a); sub(/@@$/, "", b)
+        for (i = 1; i <= n; i++) { split(line[i], w, " "); if (index(w[1], a) == 1 && index(w[2], b) == 1) next }
+        bad = 1
+    }
     END { exit bad }' wanted.txt more.txt || fail "not the first subwords: $(cat more.txt)"
 [ "$(attribute /subwords first.h5)" = '"first"' ] || fail "--subwords first: attribute"
 
 # ---- a share, with a seed: nested, and cut by source word ----
 for share in 0.3 0.6; do
-    xlm_dict corpus.h5 "${languages[@]}" --text muse.txt --share $share --seed 3 -o share.h5 2>share.log || fail "--share $share: $(cat share.log)"
+    xlm_dict corpus.h5 "${languages[@]}" --text muse.txt --share $share --seed 3 -o share.h5 2>share.log ||
+        fail "--share $share: $(cat share.log)"
     pairs share.h5 /dictionary/pairs >in-$share.txt
     pairs share.h5 /dictionary/left_out >out-$share.txt
     sort in-$share.txt out-$share.txt | cmp - wanted.txt || fail "--share $share: both parts together are not the whole"
-    [ -z "$(comm -12 <(cut -d' ' -f1 in-$share.txt | sort -u) <(cut -d' ' -f1 out-$share.txt | sort -u))" ] || fail "--share $share: a source word is in both"
-    [ "$(cut -d' ' -f1 in-$share.txt | sort -u | wc -l)" -eq "$(awk -v s=$share 'BEGIN { print int(s * 9 + 0.5) }')" ] || fail "--share $share: $(cat in-$share.txt)"
+    [ -z "$(comm -12 <(cut -d' ' -f1 in-$share.txt | sort -u) <(cut -d' ' -f1 out-$share.txt | sort -u))" ] ||
+        fail "--share $share: a source word is in both"
+    [ "$(cut -d' ' -f1 in-$share.txt | sort -u | wc -l)" -eq "$(awk -v s=$share 'BEGIN { print int(s * 9 + 0.5) }')" ] ||
+        fail "--share $share: $(cat in-$share.txt)"
 done
 [ -z "$(comm -23 in-0.3.txt in-0.6.txt)" ] || fail "a smaller share is not part of a larger one"
 others=
@@ -105,7 +114,11 @@ done
 
 # ---- dictd: an index in base 64, a text in gzip's form ----
 digits=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
-base64_of() { local n=$1 out=; while :; do out=${digits:n % 64:1}$out; n=$((n / 64)); [ "$n" -gt 0 ] || break; done; printf %s "$out"; }
+base64_of() {
+    local n=$1 out=
+    while :; do out=${digits:n % 64:1}$out; n=$((n / 64)); [ "$n" -gt 0 ] || break; done
+    printf %s "$out"
+}
 : >small.dict; : >small.index
 entry() { # HEADWORD-IN-THE-INDEX TEXT
     local from
@@ -124,22 +137,30 @@ gzip -c small.dict >small.dict.dz && mv small.dict plain.dict
 printf 'house gyardyen\nhouse hyoyusye\nred ryed\n' >first.txt
 printf 'house byoyok\nhouse gyardyen\nhouse hyoyusye\nhouse ryed\nold ryed\nred ryed\nred smyall\n' >all.txt
 for translations in first all; do
-    xlm_dict corpus.h5 "${languages[@]}" --dictd small.index --translations $translations -o dictd.h5 2>dictd.log || fail "--dictd: $(cat dictd.log)"
-    pairs dictd.h5 /dictionary/pairs | cmp - $translations.txt || fail "--dictd, $translations: $(pairs dictd.h5 /dictionary/pairs)"
+    xlm_dict corpus.h5 "${languages[@]}" --dictd small.index --translations $translations -o dictd.h5 2>dictd.log ||
+        fail "--dictd: $(cat dictd.log)"
+    pairs dictd.h5 /dictionary/pairs | cmp - $translations.txt ||
+        fail "--dictd, $translations: $(pairs dictd.h5 /dictionary/pairs)"
 done
 grep -q '4 bad lines' dictd.log && grep -q 'small.index:6: leads to an entry without a translation' dictd.log &&
-    grep -q 'small.index:7: not .headword' dictd.log && grep -q 'small.index:8: leads behind the end' dictd.log || fail "bad lines: $(cat dictd.log)"
+    grep -q 'small.index:7: not .headword' dictd.log && grep -q 'small.index:8: leads behind the end' dictd.log ||
+    fail "bad lines: $(cat dictd.log)"
 rm small.dict.dz && mv plain.dict small.dict
-xlm_dict corpus.h5 "${languages[@]}" --dictd small -o plain.h5 2>dictd.log && pairs plain.h5 /dictionary/pairs | cmp - first.txt || fail "plain: $(cat dictd.log)"
-h5dump -d /inputs plain.h5 | grep -q 'small.dict: ' && h5dump -d /inputs plain.h5 | grep -q 'small.index: ' || fail "inputs: $(h5dump -d /inputs plain.h5)"
+xlm_dict corpus.h5 "${languages[@]}" --dictd small -o plain.h5 2>dictd.log &&
+    pairs plain.h5 /dictionary/pairs | cmp - first.txt || fail "plain: $(cat dictd.log)"
+h5dump -d /inputs plain.h5 | grep -q 'small.dict: ' && h5dump -d /inputs plain.h5 | grep -q 'small.index: ' ||
+    fail "inputs: $(h5dump -d /inputs plain.h5)"
 
 # ---- twins: literally; and several files together ----
 printf 'house\thyoyusye\nHOUSE\thyoyusye\nred\tryed\nold red\n' >twins.txt
 xlm_dict corpus.h5 "${languages[@]}" --twins twins.txt -o twins.h5 2>twins.log || fail "--twins: $(cat twins.log)"
-printf 'house hyoyusye\nred ryed\n' | cmp - <(pairs twins.h5 /dictionary/pairs) || fail "--twins: $(pairs twins.h5 /dictionary/pairs)"
-grep -q '1 bad lines' twins.log && grep -q '1 with a word that is not in the vocabulary' twins.log || fail "--twins: $(cat twins.log)"
+printf 'house hyoyusye\nred ryed\n' | cmp - <(pairs twins.h5 /dictionary/pairs) ||
+    fail "--twins: $(pairs twins.h5 /dictionary/pairs)"
+grep -q '1 bad lines' twins.log && grep -q '1 with a word that is not in the vocabulary' twins.log ||
+    fail "--twins: $(cat twins.log)"
 [ "$(attribute /subwords twins.h5)" = '"literal"' ] || fail "--twins: subwords"
-xlm_dict corpus.h5 "${languages[@]}" --twins twins.txt --dictd small --text muse.txt -o three.h5 2>three.log || fail "three: $(cat three.log)"
+xlm_dict corpus.h5 "${languages[@]}" --twins twins.txt --dictd small --text muse.txt -o three.h5 2>three.log ||
+    fail "three: $(cat three.log)"
 sort -u wanted.txt first.txt | cmp - <(pairs three.h5 /dictionary/pairs) || fail "three: $(pairs three.h5 /dictionary/pairs)"
 
 # ---- wrong input: the exit code, one message, and nothing written ----

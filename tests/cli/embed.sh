@@ -2,8 +2,9 @@
 # xlm-mpi: alignment of a trained model's embeddings, worked out again from the files. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
-xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 400 --held-out 0.1 -o corpus.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 99; }
-for word in the old red small green tall quick quiet house river teacher garden window student book mountain sees finds opens likes paints follows; do
+small_corpus --bpe 400
+for word in the old red small green tall quick quiet house river teacher garden window student book mountain \
+    sees finds opens likes paints follows; do
     echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
 done >en-xx.txt
 echo 'house ryiver' >>en-xx.txt # a second translation
@@ -12,29 +13,32 @@ sed -i '/^\[stream pairs\]/,$d' job.conf
 printf '[objective mlm]\nstream = text\n' >>job.conf
 ranks 2 xlm_train job.conf --set train.steps=30 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
 
-# numbers PATH FILE: of a dataset, one a line.
-numbers() { h5dump -y -w 1 -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *\([-0-9][-0-9.e+]*\),\{0,1\}$/\1/p'; }
-ids() { numbers "$1" "$2" | paste - -; }
-
-# by_hand LANGUAGE_EMBEDDINGS FROM TO: "top1 top5 top10 mrr" of all, in dictionary and left out, by the definition. FROM and TO: columns of
-# the dictionary, and languages in the order of the corpus.
+# by_hand LANGUAGE_EMBEDDINGS FROM TO: "top1 top5 top10 mrr" of all, in dictionary and left out, by the definition. FROM and TO:
+# columns of the dictionary, and languages in the order of the corpus.
 by_hand() {
     local names=(en xx)
     numbers /model/embeddings/word/weight "$model" >word
     if [ "$1" = true ]; then numbers /model/embeddings/language/weight "$model" >language; else seq 64 | sed 's/.*/0/' >language; fi
     numbers "/train/text/${names[$3]}/tokens" corpus.h5 | sort -un >candidates
-    { ids /dictionary/pairs dict.h5 | sed 's/$/ 1/'; ids /dictionary/left_out dict.h5 | sed 's/$/ 0/'; } >pairs
+    { pairs_of /dictionary/pairs dict.h5 | sed 's/$/ 1/'; pairs_of /dictionary/left_out dict.h5 | sed 's/$/ 0/'; } >pairs
     awk -v d=32 -v from="$2" -v to="$3" '
         FILENAME == "word" { e[n++] = $1; next }
         FILENAME == "language" { l[m++] = $1; next }
         FILENAME == "candidates" { candidate[$1]; next }
-        { s = from ? $2 : $1; t = from ? $1 : $2; gold[s, t]; candidate[t]; if (!(s in group)) source[++k] = s; group[s] = group[s] > $3 ? group[s] : $3 }
+        {
+            s = from ? $2 : $1; t = from ? $1 : $2; gold[s, t]; candidate[t]
+            if (!(s in group)) source[++k] = s
+            group[s] = group[s] > $3 ? group[s] : $3
+        }
         END {
             for (i = 1; i <= k; i++) {
                 s = source[i]; best = -2; rank = 1
                 for (t in candidate) {
                     xy = xx = yy = 0
-                    for (c = 0; c < d; c++) { x = e[s * d + c] + l[from * d + c]; y = e[t * d + c] + l[to * d + c]; xy += x * y; xx += x * x; yy += y * y }
+                    for (c = 0; c < d; c++) {
+                        x = e[s * d + c] + l[from * d + c]; y = e[t * d + c] + l[to * d + c]
+                        xy += x * y; xx += x * x; yy += y * y
+                    }
                     cosine[t] = xy / sqrt(xx * yy)
                     if ((s, t) in gold && cosine[t] > best) best = cosine[t]
                 }
@@ -44,11 +48,16 @@ by_hand() {
                 }
             }
             split("all,in dictionary,left out", name, ",")
-            for (g = 0; g < 3; g++) printf "%s,%d,%.6f,%.6f,%.6f,%.6f\n", name[g + 1], number[g], one[g] / number[g], five[g] / number[g], ten[g] / number[g], mrr[g] / number[g]
+            for (g = 0; g < 3; g++)
+                printf "%s,%d,%.6f,%.6f,%.6f,%.6f\n", name[g + 1], number[g], one[g] / number[g], five[g] / number[g],
+                    ten[g] / number[g], mrr[g] / number[g]
         }' word language candidates pairs
 }
 # near A B: the same table, numbers within 1e-5.
-near() { paste -d, "$1" "$2" | awk -F, 'NF != 12 || $1 != $7 { exit 1 } { for (i = 2; i <= 6; i++) { x = $i - $(i + 6); if (x > 1e-5 || x < -1e-5) exit 1 } }'; }
+near() {
+    paste -d, "$1" "$2" | awk -F, 'NF != 12 || $1 != $7 { exit 1 }
+        { for (i = 2; i <= 6; i++) { x = $i - $(i + 6); if (x > 1e-5 || x < -1e-5) exit 1 } }'
+}
 
 check() { # MODEL LANGUAGE_EMBEDDINGS FROM TO [OPTION...]
     local name=$1 language=$2 from=$3 to=$4
@@ -56,7 +65,8 @@ check() { # MODEL LANGUAGE_EMBEDDINGS FROM TO [OPTION...]
     model=$name/latest
     by_hand "$language" "$from" "$to" >hand.csv
     for n in 1 2 4; do
-        ranks $n xlm_embed alignment "$model" dict.h5 corpus.h5 --csv $n.csv "$@" >$n.out 2>$n.log || fail "$n ranks: $(cat $n.log)"
+        ranks $n xlm_embed alignment "$model" dict.h5 corpus.h5 --csv $n.csv "$@" >$n.out 2>$n.log ||
+            fail "$n ranks: $(cat $n.log)"
         cmp $n.out 1.out && cmp $n.csv 1.csv || fail "$n ranks: another result"
     done
     sed -n 2,4p 1.csv >here.csv
@@ -64,7 +74,7 @@ check() { # MODEL LANGUAGE_EMBEDDINGS FROM TO [OPTION...]
 }
 check out true 0 1
 check out true 1 0 --reverse
-xlm_train job.conf --set model.language_embeddings=false --set train.output=plain --set train.steps=1 >plain.log 2>&1 || fail "$(tail -n 3 plain.log)"
+logged plain.log xlm_train job.conf --set model.language_embeddings=false --set train.output=plain --set train.steps=1
 check plain false 0 1
 
 # The bands are all there is, the table on standard output says the same, and threads change nothing.

@@ -3,7 +3,7 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
-ranks 2 xlm_train job.conf --set train.steps=250 >train.log 2>&1 || fail "$(tail -n 3 train.log)"
+logged train.log ranks 2 xlm_train job.conf --set train.steps=250
 
 # guesses FILE: the words guessed, one a line, of a sentence with one mask.
 guesses() { awk 'NR > 1 { print $2 }' "$1"; }
@@ -13,7 +13,8 @@ while IFS='|' read -r language sentence; do
     xlm_fill out/latest --language "$language" "$sentence" >fill.out 2>fill.err || fail "$sentence: $(cat fill.err)"
     [ "$(head -n 1 fill.out)" = "$sentence" ] || fail "the sentence is not shown: $(head -n 1 fill.out)"
     [ "$(guesses fill.out | head -n 1)" = . ] || fail "$sentence: $(cat fill.out)"
-    awk 'NR > 1 { if (NF != 2 || $1 !~ /^[0-9.]+%$/ || (NR > 2 && $1 + 0 > before)) exit 1; before = $1 + 0 } END { if (NR != 6) exit 1 }' fill.out ||
+    awk 'NR > 1 { if (NF != 2 || $1 !~ /^[0-9.]+%$/ || (NR > 2 && $1 + 0 > before)) exit 1; before = $1 + 0 }
+        END { if (NR != 6) exit 1 }' fill.out ||
         fail "not five guesses of falling probability: $(cat fill.out)"
 done <<'SENTENCES'
 en|old river paints quick river <mask>
@@ -25,15 +26,17 @@ xlm_fill out/latest -l en -k 1000 "old river <mask> quick river ." >all.out || f
 [ "$(guesses all.out | head -n 1)" != . ] || fail "a full stop in the middle: $(head -n 6 all.out)"
 
 # --top: so many, at most the vocabulary without its special tokens; the shares are those of a distribution.
-vocabulary=$(h5dump -a /model/vocabulary out/latest | sed -n 's/.*(0): //p')
+vocabulary=$(attribute /model/vocabulary out/latest)
 [ "$(guesses all.out | wc -l)" -eq $((vocabulary - 5)) ] || fail "--top 1000 shows $(guesses all.out | wc -l) of $vocabulary"
 [ "$(guesses all.out | sort | uniq -d)" = "" ] && ! guesses all.out | grep -q '^<' || fail "twice, or special: $(cat all.out)"
 awk 'NR > 1 { sum += $1 } END { exit !(sum > 97 && sum < 103) }' all.out || fail "shares do not add up to 1: $(cat all.out)"
-[ "$(xlm_fill out/latest -l en --top 2 "old river <mask> quick river ." | sed 1d)" = "$(sed -n 2,3p all.out)" ] || fail "--top 2 is not the beginning"
+[ "$(xlm_fill out/latest -l en --top 2 "old river <mask> quick river ." | sed 1d)" = "$(sed -n 2,3p all.out)" ] ||
+    fail "--top 2 is not the beginning"
 
 # Several masks, several sentences, and from standard input: empty lines are passed over, CR LF is an end of line.
 xlm_fill out/latest -l en "the <mask> sees <mask> house <mask>" "<mask>" >two.out || fail "several masks"
-grep -c '^ mask [123]$' two.out | grep -qx 3 && [ "$(wc -l <two.out)" -eq $((1 + 3 * 6 + 1 + 5)) ] || fail "several masks: $(cat two.out)"
+grep -c '^ mask [123]$' two.out | grep -qx 3 && [ "$(wc -l <two.out)" -eq $((1 + 3 * 6 + 1 + 5)) ] ||
+    fail "several masks: $(cat two.out)"
 printf 'the <mask> sees <mask> house <mask>\r\n\n<mask>' | xlm_fill out/latest -l en >stdin.out || fail "from standard input"
 cmp two.out stdin.out || fail "standard input and arguments differ"
 # Through the link, from another directory, with more threads: the same.
@@ -41,8 +44,9 @@ cmp two.out stdin.out || fail "standard input and arguments differ"
 cmp two.out there.out || fail "two threads give other guesses"
 
 # A model without language embeddings needs no language, and takes one.
-xlm_train job.conf --set model.language_embeddings=false --set train.output=plain --set train.steps=1 >plain.log 2>&1 || fail "$(tail -n 3 plain.log)"
-xlm_fill plain/latest "the <mask> ." >plain.out && xlm_fill plain/latest -l xx "the <mask> ." | cmp - plain.out || fail "a model without language embeddings"
+logged plain.log xlm_train job.conf --set model.language_embeddings=false --set train.output=plain --set train.steps=1
+xlm_fill plain/latest "the <mask> ." >plain.out && xlm_fill plain/latest -l xx "the <mask> ." | cmp - plain.out ||
+    fail "a model without language embeddings"
 
 fill() { xlm_fill out/latest --language en "$@"; }
 expect 64 'a checkpoint is needed' xlm_fill

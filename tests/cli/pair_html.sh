@@ -221,7 +221,8 @@ printf 'pt-br\tPortuguese brazilian\n' | expect_file list
 
 echo "== packages that are kept are not fetched again"
 sh "$script" -k kept -o help2 de en >report
-[ "$(cd kept && echo ./*)" = './libreoffice-help-de_4%3a1.0-1_all.deb ./libreoffice-help-en-us_4%3a1.0-1_all.deb' ] || fail "$(ls -A kept)"
+[ "$(cd kept && echo ./*)" = './libreoffice-help-de_4%3a1.0-1_all.deb ./libreoffice-help-en-us_4%3a1.0-1_all.deb' ] ||
+    fail "$(ls -A kept)"
 : >"$ARCHIVE/calls"
 touch "$ARCHIVE/offline" "$ARCHIVE/no-lists"
 sh "$script" -k kept -o help3 de en >report

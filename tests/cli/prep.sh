@@ -1,32 +1,8 @@
 #!/usr/bin/env bash
-# xlm-mpi: xlm_prep on any number of ranks: the same file, and in it the text that went in. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: xlm_prep on any number of ranks: the same file, and in it the text that went in.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
-
-# strings PATH FILE: a dataset of strings, a line each. h5dump writes bytes above 127 as \37777777703.
-strings() {
-    h5dump -y -w 1 -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *"\(.*\)",\{0,1\}$/\1/p' | sed 's/\\37777777\([0-7]\{3\}\)/\\0\1/g' |
-        while IFS= read -r line; do printf '%b\n' "$line"; done
-}
-# numbers PATH FILE BYTES: a dataset of integers of so many bytes, a line each.
-numbers() {
-    rm -f numbers.out
-    h5dump -d "$1" -b LE -o numbers.out "$2" >numbers.log && od -An -v -w"$3" -t u"$3" numbers.out | tr -d ' '
-}
-# decode FILE SPLIT LANG: the sentences of a text as the vocabulary spells them, a line each.
-decode() {
-    strings /vocabulary/words "$1" >words.txt
-    numbers "/$2/text/$3/tokens" "$1" 2 >tokens.txt
-    numbers "/$2/text/$3/offsets" "$1" 8 >offsets.txt
-    awk 'FILENAME == "words.txt" { word[n++] = $0; next }
-        FILENAME == "tokens.txt" { token[t++] = word[$1]; next }
-        FNR > 1 {
-            line = ""
-            for (; at + 0 < $1; at++) line = line token[at + 0] " "
-            gsub(/@@ /, "", line); sub(/ $/, "", line)
-            print line
-        }' words.txt tokens.txt offsets.txt
-}
 
 # content FILE: a check sum of every dataset but the list of inputs.
 content() {
@@ -35,12 +11,12 @@ content() {
     done
 }
 same_content() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$3: $1 and $2 differ"; }
-attribute() { h5dump -a "$1" "$2" | sed -n 's/^ *(0): //p'; }
 
 # ---- the text: enough lines for several blocks; lines that come twice, with several translations, and blank ones ----
 awk '{ print; if (NR % 50 == 0) print ""; if (NR % 7 == 0) print "number", NR, "and", $1, "." }' text.en text.en text.en text.en >mono.en
 awk '{ print "x" NR % 900, $0 }' text.xx text.xx text.xx >mono.xx
-paste -d '\t' text.en text.xx | awk -F '\t' -v OFS='\t' '{ print $1, $2; if (NR % 5 == 0) print "old house .", $2; if (NR % 40 == 0) print "", "alone ." }' >pairs
+paste -d '\t' text.en text.xx | awk -F '\t' -v OFS='\t' '
+    { print $1, $2; if (NR % 5 == 0) print "old house .", $2; if (NR % 40 == 0) print "", "alone ." }' >pairs
 cut -f 1 pairs >pairs.en; cut -f 2 pairs >pairs.xx
 gzip -c mono.en >mono.en.gz
 options=(--mono en=../mono.en --mono xx=../mono.xx --para xx-en=../pairs.xx,../pairs.en --words space --bpe 300 --held-out 0.1
@@ -60,7 +36,8 @@ for language in en xx; do
     for split in train held_out; do
         decode $corpus $split $language >$split.$language
         monolingual=$(attribute /$split/text/$language/monolingual_sentences $corpus)
-        [ "$(attribute /$split/text/$language/sentences $corpus)" = "$(wc -l <$split.$language)" ] || fail "$split $language: sentences"
+        [ "$(attribute /$split/text/$language/sentences $corpus)" = "$(wc -l <$split.$language)" ] ||
+            fail "$split $language: sentences"
         head -n "$monolingual" $split.$language >$split.mono.$language
     done
     [ -s held_out.mono.$language ] || fail "$language: nothing held out"
@@ -71,7 +48,8 @@ for language in en xx; do
     sort -u mono.$language pairs.$language | sed '/^$/d' | comm -23 - <(sort -u a b) >aside.$language
     grep -vxFf held_out.$language -e '' mono.$language | grep -vxFf aside.$language | cmp - train.mono.$language ||
         fail "$language: not the monolingual text in its order"
-    grep -xFf held_out.$language mono.$language | cmp - held_out.mono.$language || fail "$language: not the held-out text in its order"
+    grep -xFf held_out.$language mono.$language | cmp - held_out.mono.$language ||
+        fail "$language: not the held-out text in its order"
 done
 # 1 sentence of 10, and their translations: drawn are those of a digest below the share, so the share is not exact.
 awk -v held="$(sort -u mono.xx | grep -cxFf held_out.xx)" -v all="$(sort -u mono.xx | wc -l)" \
@@ -79,7 +57,8 @@ awk -v held="$(sort -u mono.xx | grep -cxFf held_out.xx)" -v all="$(sort -u mono
 
 # ---- pairs ----
 for split in train held_out; do
-    numbers "/$split/parallel/xx-en/links" $corpus 8 | paste - - | awk -v a=$split.xx -v b=$split.en 'BEGIN { while ((getline line < a) > 0) x[n++] = line; while ((getline line < b) > 0) y[m++] = line }
+    pairs_of "/$split/parallel/xx-en/links" $corpus | awk -v a=$split.xx -v b=$split.en '
+        BEGIN { while ((getline line < a) > 0) x[n++] = line; while ((getline line < b) > 0) y[m++] = line }
         { print y[$2] "\t" x[$1] }' >$split.pairs
     [ "$(attribute /$split/parallel/xx-en/pairs $corpus)" = "$(wc -l <$split.pairs)" ] || fail "$split: number of pairs"
     [ -s $split.pairs ] || fail "$split: no pairs"
@@ -87,11 +66,14 @@ for split in train held_out; do
 done
 # Training has no translation of a held-out sentence, and every pair with both sides in training is there.
 awk -F '\t' 'FILENAME ~ /^held/ { held[FILENAME, $0]; next } FILENAME ~ /^train/ { train[FILENAME, $0]; next }
-    ($1 "" != "") && ((("held_out.en", $1) in held && ("train.xx", $2) in train) || (("held_out.xx", $2) in held && ("train.en", $1) in train)) { print }' \
+    ($1 "" != "") && ((("held_out.en", $1) in held && ("train.xx", $2) in train) ||
+        (("held_out.xx", $2) in held && ("train.en", $1) in train)) { print }' \
     held_out.en held_out.xx train.en train.xx pairs >leaks
 [ ! -s leaks ] || fail "translations of held-out sentences in training: $(head -3 leaks)"
-grep -v '^	' pairs | awk -F '\t' 'FILENAME ~ /^aside.en/ { e[$0]; next } FILENAME ~ /^aside.xx/ { x[$0]; next } FILENAME ~ /^held/ { h[$0]; next }
-    !($1 in e) && !($2 in x) && !($1 in h)' aside.en aside.xx held_out.en - | cmp - train.pairs || fail "pairs are missing in training"
+grep -v '^	' pairs | awk -F '\t' '
+    FILENAME ~ /^aside.en/ { e[$0]; next } FILENAME ~ /^aside.xx/ { x[$0]; next } FILENAME ~ /^held/ { h[$0]; next }
+    !($1 in e) && !($2 in x) && !($1 in h)' aside.en aside.xx held_out.en - | cmp - train.pairs ||
+        fail "pairs are missing in training"
 
 # ---- provenance ----
 strings /inputs $corpus >inputs
@@ -170,7 +152,8 @@ known=$XLM_SOURCE/tests/cli/fastbpe_known_answers
 for n in 1 3; do
     ranks $n xlm_prep --codes $known/codes --segment $known/text out.$n >log 2>&1 || fail "--segment: $(cat log)"
     cmp $known/segmented out.$n || fail "--segment on $n ranks"
-    ranks $n xlm_prep --codes $known/codes --vocab $known/vocabulary --segment $known/text out.$n >log 2>&1 || fail "--segment --vocab"
+    ranks $n xlm_prep --codes $known/codes --vocab $known/vocabulary --segment $known/text out.$n >log 2>&1 ||
+        fail "--segment --vocab"
     cmp $known/segmented_limited out.$n || fail "--segment --vocab on $n ranks"
 done
 ranks 4 xlm_prep --codes 1/codes --segment mono.en out.mono >log 2>&1 || fail "--segment"

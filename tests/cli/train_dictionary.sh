@@ -3,32 +3,11 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
-tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"; done >words.txt
+tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
+    echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
+done >words.txt
 xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5 2>dict.log || fail "$(cat dict.log)"
 cp job.conf xlm.conf
-
-# run CONF NAME RANKS [OPTION...]: trains into directory NAME.
-run() {
-    local conf=$1 name=$2 n=$3
-    shift 3
-    ranks "$n" xlm_train "$conf" --set "train.output=$name" "$@" >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
-}
-# same A B: metrics and parameters to the bit.
-same() {
-    cmp <(rows "$1") <(rows "$2") || fail "metrics of $1 and $2 are not the same bits: $(diff <(rows "$1") <(rows "$2") | head -n 4)"
-    [ "$(digest "$1/latest")" = "$(digest "$2/latest")" ] || fail "parameters of $1 and $2 are not the same bits"
-}
-# resumes CONF NAME: from step 60 on other numbers of ranks it becomes what NAME, run with checkpoints at 60 and 100, is.
-resumes() {
-    local n
-    for n in 1 4; do
-        cp -r "$2" "$2-from60-$n"
-        rm "$2-from60-$n/$(checkpoint 100)"
-        run "$1" "$2-from60-$n" $n
-        grep -q 'resumed from .* at step 60' "$2-from60-$n.log" || fail "did not resume: $(head -n 9 "$2-from60-$n.log")"
-        same "$2" "$2-from60-$n"
-    done
-}
 
 # ---- align ----
 sed '/^\[stream pairs/,/^$/d; /^\[objective tlm/,$d; s/^language_embeddings.*/language_embeddings = false/' xlm.conf >align.conf
@@ -37,52 +16,56 @@ cat >>align.conf <<'JOB'
 dictionary = dict.h5
 weight = 10
 JOB
-run align.conf align-1 1 --set train.checkpoint_every=60
-run align.conf align-2 2 --set train.checkpoint_every=60
-run align.conf align-4 4 --set train.checkpoint_every=60
-same align-1 align-2
-same align-1 align-4
-resumes align.conf align-2
+trained align.conf align-1 1 --set train.checkpoint_every=60
+trained align.conf align-2 2 --set train.checkpoint_every=60
+trained align.conf align-4 4 --set train.checkpoint_every=60
+same_bits align-1 align-2
+same_bits align-1 align-4
+resumes align.conf align-2 1 4
 ! grep -q 'warning' align-1.log || fail "a warning: $(grep warning align-1.log)"
 # The mean cosine rises from about 0 to nearly 1: its loss is the negative. All pairs are in every step.
-awk -F, '$2 == "train" && $3 == "align" { if (!n++) first = $6; last = $6 } END { exit !(n == 100 && first > -0.3 && last < -0.9 && last >= -1) }' align-1/metrics.csv ||
+awk -F, '$2 == "train" && $3 == "align" { if (!n++) first = $6; last = $6 }
+    END { exit !(n == 100 && first > -0.3 && last < -0.9 && last >= -1) }' align-1/metrics.csv ||
     fail "the mean cosine does not rise: $(grep ,align, align-1/metrics.csv | sed -n '1p;$p')"
 pairs=$(h5dump -H -d /dictionary/pairs dict.h5 | sed -n 's/.*SIMPLE { ( \([0-9]*\), 2 ).*/\1/p')
 [ "$(awk -F, '$2 == "train" && $3 == "align" { print $5 }' align-1/metrics.csv | sort -u)" = "$pairs" ] ||
     fail "not $pairs terms a step: $(grep ,align, align-1/metrics.csv | head -2)"
 # Without it the words of the two languages stay apart.
 sed '/^\[objective align/,$d' align.conf >mlm.conf
-run mlm.conf plain 1
+trained mlm.conf plain 1
 [ "$(digest plain/latest)" != "$(digest align-1/latest)" ] || fail "align changes nothing"
 # With language embeddings it warns, and goes on.
-run align.conf warned 2 --set model.language_embeddings=true --set train.steps=1
-[ "$(grep -c 'warning: \[objective align\]: the model has language embeddings' warned.log)" -eq 1 ] || fail "no warning, or not one: $(cat warned.log)"
+trained align.conf warned 2 --set model.language_embeddings=true --set train.steps=1
+[ "$(grep -c 'warning: \[objective align\]: the model has language embeddings' warned.log)" -eq 1 ] ||
+    fail "no warning, or not one: $(cat warned.log)"
 
 # ---- dict-mlm, both forms ----
 sed '/^\[stream pairs/,/^$/d; /^\[objective/,$d; s/^\[stream text\]/&\ndictionary = dict.h5/' xlm.conf >base.conf
-{ sed 's/^\[stream text\]/&\nswitching = 0.5/' base.conf; printf '[objective dict]\nplugin = dict-mlm\nstream = text\n'; } >original.conf
-{ cat base.conf; printf '[objective dict]\nplugin = dict-mlm\nstream = text\npredict = translation\n'; } >translation.conf
+printf '[objective dict]\nplugin = dict-mlm\nstream = text\n' >>base.conf
+sed 's/^\[stream text\]/&\nswitching = 0.5/' base.conf >original.conf
+{ cat base.conf; echo 'predict = translation'; } >translation.conf
 for form in original translation; do
-    run $form.conf $form-1 1 --set train.checkpoint_every=60
-    run $form.conf $form-2 2 --set train.checkpoint_every=60
-    run $form.conf $form-4 4 --set train.checkpoint_every=60
-    same $form-1 $form-2
-    same $form-1 $form-4
-    resumes $form.conf $form-2
+    trained $form.conf $form-1 1 --set train.checkpoint_every=60
+    trained $form.conf $form-2 2 --set train.checkpoint_every=60
+    trained $form.conf $form-4 4 --set train.checkpoint_every=60
+    same_bits $form-1 $form-2
+    same_bits $form-1 $form-4
+    resumes $form.conf $form-2 1 4
     # It learns; chance is log 120 or so. Held-out text is evaluated by the language that it is of.
-    awk -F, '$2 == "held_out" && $1 == 100 { n[$4]++; if ($4 == "all" && $6 > 4) bad = 1 } END { exit bad || n["all"] != 1 || n["en"] != 1 || n["xx"] != 1 }' \
-        $form-1/metrics.csv || fail "$form: held-out losses after 100 steps: $(grep held_out $form-1/metrics.csv)"
+    awk -F, '$2 == "held_out" && $1 == 100 { n[$4]++; if ($4 == "all" && $6 > 4) bad = 1 }
+        END { exit bad || n["all"] != 1 || n["en"] != 1 || n["xx"] != 1 }' $form-1/metrics.csv || fail "$form: held-out losses after 100 steps: $(grep held_out $form-1/metrics.csv)"
 done
 [ "$(digest original-1/latest)" != "$(digest translation-1/latest)" ] || fail "both forms are the same"
 
 # A step laid open: only masked positions are switched, with their languages, to the translations that the file gives.
-ints() { h5dump -y -w 1 -d "/streams/text/batch/$2" "$1" | sed -n '/ATTRIBUTE/q; s/^ *\(-\{0,1\}[0-9]*\),\{0,1\}$/\1/p'; }
+in_batch() { numbers "/streams/text/batch/$1" $form.h5; }
 for form in original translation; do
-    ranks 2 xlm_train $form.conf --set train.output=none --set 'stream text.batch=300' --set 'stream text.mask=0.5' --dump-step $form.h5 >dump.log 2>&1 ||
-        fail "--dump-step: $(cat dump.log)"
-    paste -d ' ' <(ints $form.h5 masked_positions) <(ints $form.h5 targets) <(ints $form.h5 translations) >masked.txt
-    paste -d ' ' <(ints $form.h5 ids) <(ints $form.h5 original) <(ints $form.h5 languages) <(ints $form.h5 offsets | awk 'NR > 1 { for (; n < $1; n++) print NR }') >tokens.txt
-    h5dump -y -d /dictionary/pairs dict.h5 | sed -n '/ATTRIBUTE/q; s/^ *\([0-9]*\), *\([0-9]*\),\{0,1\}$/\1 \2/p' >pairs.txt
+    logged dump.log ranks 2 xlm_train $form.conf --set train.output=none --set 'stream text.batch=300' \
+        --set 'stream text.mask=0.5' --dump-step $form.h5
+    paste -d ' ' <(in_batch masked_positions) <(in_batch targets) <(in_batch translations) >masked.txt
+    paste -d ' ' <(in_batch ids) <(in_batch original) <(in_batch languages) \
+        <(in_batch offsets | awk 'NR > 1 { for (; n < $1; n++) print NR }') >tokens.txt
+    pairs_of /dictionary/pairs dict.h5 >pairs.txt
     awk -v form=$form '
         FILENAME == "pairs.txt" { pair[0, $1, $2]; pair[1, $2, $1]; known[0, $1]; known[1, $2]; next }
         FILENAME == "masked.txt" { target[$1] = $2; translation[$1] = $3; next }
@@ -106,22 +89,26 @@ done
 train() { ranks 2 xlm_train "$@" --set train.output=wrong; }
 wrong() { expect "$@"; [ ! -e wrong ] || fail "something was written"; }
 wrong 78 '\[objective align\]: missing.h5: ' train align.conf --set 'objective align.dictionary=missing.h5'
-wrong 78 '\[objective align\]: corpus.h5: not a dictionary of xlm_dict' train align.conf --set 'objective align.dictionary=corpus.h5'
+wrong 78 '\[objective align\]: corpus.h5: not a dictionary of xlm_dict' train align.conf \
+    --set 'objective align.dictionary=corpus.h5'
 wrong 78 'reads no stream; leave stream out' train align.conf --set 'objective align.stream=text'
 sed '/^dictionary/d' align.conf >none.conf
 wrong 78 'key "dictionary" is missing' train none.conf
 wrong 78 '\[objective dict\]: \[stream text\] has no dictionary' train translation.conf --set 'stream text.dictionary='
 wrong 78 'switching needs a dictionary' train original.conf --set 'stream text.dictionary='
 wrong 78 'predict = original without switching is mlm; set switching = 0.5' train original.conf --set 'stream text.switching=0'
-wrong 78 'predict = translation, but \[stream text\] puts translations into the input' train translation.conf --set 'stream text.switching=0.3'
+wrong 78 'predict = translation, but \[stream text\] puts translations into the input' train translation.conf \
+    --set 'stream text.switching=0.3'
 wrong 64 'switching = 1.5: must be a number from 0 to 1' train original.conf --set 'stream text.switching=1.5'
 wrong 64 'predict = both' train original.conf --set 'objective dict.predict=both'
 wrong 66 '\[stream text\]: missing.h5' train original.conf --set 'stream text.dictionary=missing.h5'
 wrong 65 '\[stream text\]: corpus.h5: not a dictionary' train original.conf --set 'stream text.dictionary=corpus.h5'
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 100 -o other.h5 >prep.log 2>&1 || fail "$(cat prep.log)"
 xlm_dict other.h5 --source en --target xx --text words.txt --subwords first -o other-dict.h5 2>dict.log || fail "$(cat dict.log)"
-wrong 78 'other-dict.h5: made for a corpus with other subwords or languages' train align.conf --set 'objective align.dictionary=other-dict.h5'
-wrong 65 '\[stream text\]: other-dict.h5: made for a corpus with other' train original.conf --set 'stream text.dictionary=other-dict.h5'
+wrong 78 'other-dict.h5: made for a corpus with other subwords or languages' train align.conf \
+    --set 'objective align.dictionary=other-dict.h5'
+wrong 65 '\[stream text\]: other-dict.h5: made for a corpus with other' train original.conf \
+    --set 'stream text.dictionary=other-dict.h5'
 sed 's/^dictionary = .*//' xlm.conf | sed 's/^\[stream pairs\]/&\ndictionary = dict.h5/' >pairs.conf
 wrong 78 'in monolingual text only' train pairs.conf
 finish

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# xlm-mpi: what xlm_train says to wrong input: once, with the right exit code, and without leaving anything. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: what xlm_train says to wrong input: once, with the right exit code, and without leaving anything.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
 
 train() { ranks 2 xlm_train "$@"; }
-# once PATTERN: the last command's message stands on exactly one line.
-once() { [ "$(grep -c -e "$1" expect.err)" -eq 1 ] || fail "not once: $1: $(cat expect.err)"; }
 
 expect 64 'one job file' train
 once 'one job file'
@@ -63,8 +62,8 @@ grep -q 'parameters' dry.log && grep -q 'memory: ' dry.log || fail "--dry-run do
 
 # A loss that is not finite stops the run at its step; the checkpoint before stays.
 # With this rate and decay AdamW multiplies the weights by -99 a step, so they overflow within 25.
-expect 70 'step [0-9]*: the .* is not finite' train job.conf --set train.learning_rate=10 --set train.weight_decay=10 --set train.warmup=0 \
-    --set train.schedule=constant --set train.checkpoint_every=1
+expect 70 'step [0-9]*: the .* is not finite' train job.conf --set train.learning_rate=10 --set train.weight_decay=10 \
+    --set train.warmup=0 --set train.schedule=constant --set train.checkpoint_every=1
 newest=$(readlink out/latest) && h5dump -H "out/$newest" >/dev/null || fail "no good checkpoint after a loss that is not finite"
 
 xlm_train --version | grep -q '^xlm_train (xlm-mpi) [0-9]' || fail "--version"

@@ -10,7 +10,7 @@ job=job.conf
 run() {
     local name=$1 n=$2
     shift 2
-    ranks "$n" xlm_train $job --set "train.output=$name" "$@" >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
+    trained $job "$name" "$n" "$@"
     form "$name"
 }
 # form NAME: every row of metrics.csv has its thirteen fields, numbers where numbers belong, and nothing else.
@@ -23,11 +23,13 @@ form() {
         $1 !~ /^[0-9]+$/ || $1 < step { wrong("step") }
         { step = $1 }
         $2 == "train" && $3 == "total" {
-            if (!number($6) || !number($9) || !number($10) || $11 !~ /^[0-9]+$/ || !number($12) || $4 $5 $7 $8 != "") wrong("total")
+            if (!number($6) || !number($9) || !number($10) || $11 !~ /^[0-9]+$/ || !number($12) || $4 $5 $7 $8 != "")
+                wrong("total")
             totals++; next }
         $2 == "train" { if ($5 !~ /^[1-9][0-9]*$/ || !number($6) || $4 $7 $8 $9 $10 $11 $12 != "") wrong("objective"); next }
         $2 == "held_out" {
-            if ($4 == "" || $5 !~ /^[1-9][0-9]*$/ || !number($6) || !number($7) || !number($8) || $8 > 1 || $9 $10 $11 $12 != "") wrong("held_out")
+            if ($4 == "" || $5 !~ /^[1-9][0-9]*$/ || !number($6) || !number($7) || !number($8) || $8 > 1 || $9 $10 $11 $12 != "")
+                wrong("held_out")
             d = $7 - exp($6); if (d * d > 1e-10 * $7 * $7) wrong("perplexity"); next }
         { wrong("split") }
         END { exit bad || totals == 0 }' "$1/metrics.csv" || fail "form of $1/metrics.csv"
@@ -36,14 +38,10 @@ form() {
 same() {
     cmp <(losses "$1") <(losses "$2") && [ "$(digest "$1/latest")" = "$(digest "$2/latest")" ] || fail "$1 and $2 differ"
 }
-# agree A B: losses of each step within 1e-4 relative.
-agree() {
-    paste <(losses "$1") <(losses "$2") | awk '{ d = ($2 - $4) / $2; if ($1 != $3 || d * d > 1e-8) bad = 1 } END { exit bad || NR == 0 }' ||
-        fail "losses of $1 and $2 differ"
-}
 # learns NAME: the loss of the last steps is below that of the first.
 learns() {
-    losses "$1" | awk '{ x[NR] = $2 } END { exit !((x[1] + x[2]) > (x[NR] + x[NR - 1]) * 1.005) }' || fail "$1 does not learn: $(losses "$1" | tr '\n' ';')"
+    losses "$1" | awk '{ x[NR] = $2 } END { exit !((x[1] + x[2]) > (x[NR] + x[NR - 1]) * 1.005) }' ||
+        fail "$1 does not learn: $(losses "$1" | tr '\n' ';')"
 }
 
 # ---- several streams and objectives ----
@@ -72,14 +70,22 @@ run several 2 "${steps[@]}"
 job=silent.conf
 run silent 1 "${steps[@]}"
 same several silent
-cmp <(grep -v ,silent, silent/metrics.csv | cut -d, -f1-11,13) <(rows several) || fail "an objective of weight 0 changes the metrics"
-cmp <(grep ,silent, silent/metrics.csv | sed s/silent/mlm/) <(grep ,mlm, silent/metrics.csv) || fail "the losses of the same objective twice differ"
+cmp <(grep -v ,silent, silent/metrics.csv | cut -d, -f1-11,13) <(rows several) ||
+    fail "an objective of weight 0 changes the metrics"
+cmp <(grep ,silent, silent/metrics.csv | sed s/silent/mlm/) <(grep ,mlm, silent/metrics.csv) ||
+    fail "the losses of the same objective twice differ"
 awk -F, '
-    $2 == "train" && $3 != "total" { n[$3]++; if (!($3 in first)) first[$3] = $1; sum[$1] += $6 * ($3 == "tlm" ? 0.5 : $3 == "late" ? 2 : 1) }
+    $2 == "train" && $3 != "total" {
+        n[$3]++; if (!($3 in first)) first[$3] = $1
+        sum[$1] += $6 * ($3 == "tlm" ? 0.5 : $3 == "late" ? 2 : 1)
+    }
     $2 == "train" && $3 == "total" { total[$1] = $6 }
     END {
         if (n["mlm"] != 8 || n["tlm"] != 8 || n["late"] != 3 || first["late"] != 6) bad = 1
-        for (s in total) { d = sum[s] - total[s]; if (d * d > 1e-16 * total[s] * total[s]) { print "step", s, sum[s], total[s]; bad = 1 } }
+        for (s in total) {
+            d = sum[s] - total[s]
+            if (d * d > 1e-16 * total[s] * total[s]) { print "step", s, sum[s], total[s]; bad = 1 }
+        }
         exit bad
     }' several/metrics.csv || fail "rows of the objectives: $(grep ,train, several/metrics.csv)"
 # Evaluated before the first step, every four, and at the end; each language, whose terms add up, and all of them.
@@ -87,7 +93,9 @@ awk -F, '
     $2 == "held_out" { at[$3] = at[$3] " " $1 ":" $4; terms[$1 $3 ($4 == "all")] += $5; loss[$1 $3 ($4 == "all")] += $5 * $6 }
     END {
         all = " 0:all 0:en 0:xx 4:all 4:en 4:xx 8:all 8:en 8:xx"
-        if (at["mlm"] != all || at["tlm"] != all || at["late"] != " 8:all 8:en 8:xx") { print at["mlm"]; print at["late"]; bad = 1 }
+        if (at["mlm"] != all || at["tlm"] != all || at["late"] != " 8:all 8:en 8:xx") {
+            print at["mlm"]; print at["late"]; bad = 1
+        }
         for (k in terms)
             if (k ~ /1$/) {
                 other = substr(k, 1, length(k) - 1) "0"; d = loss[k] - loss[other]
@@ -103,9 +111,9 @@ agree several three
 agree several five
 form several
 # A stream that predicts nothing is noticed.
-ranks 1 xlm_train job.conf --set train.steps=2 --set train.output=nothing --set "stream text.mask=0" --set "stream pairs.mask=0" >nothing.log 2>&1 ||
-    fail "$(tail -n 3 nothing.log)"
-[ "$(grep -c 'warning: step 1: no objective had anything to learn from' nothing.log)" -eq 1 ] || fail "nothing to learn: $(cat nothing.log)"
+trained job.conf nothing 1 --set train.steps=2 --set "stream text.mask=0" --set "stream pairs.mask=0"
+[ "$(grep -c 'warning: step 1: no objective had anything to learn from' nothing.log)" -eq 1 ] ||
+    fail "nothing to learn: $(cat nothing.log)"
 
 # ---- granules: fewer instances than granules, one instance a step, one granule ----
 job=job.conf
@@ -128,8 +136,8 @@ grep -q '^granules: 4 instead of 1' whole-4.log || fail "more ranks than granule
 # ---- optimisers and schedules ----
 # rates NAME FORMULA: the learning rate of each update s = 0, 1, ...
 rates() {
-    awk -F, '$3 == "total" { s = $1 - 1; want = '"$2"'; d = $9 - want; if (d * d > 1e-14 * want * want) { print s, $9, want; bad = 1 } } END { exit bad }' \
-        "$1/metrics.csv" || fail "learning rates of $1"
+    awk -F, '$3 == "total" { s = $1 - 1; want = '"$2"'; d = $9 - want; if (d * d > 1e-14 * want * want) { print s, $9, want; bad = 1 } }
+        END { exit bad }' "$1/metrics.csv" || fail "learning rates of $1"
 }
 for optimiser in adamw adam lamb; do
     run $optimiser-1 1 --set train.optimiser=$optimiser --set train.steps=20 --set train.warmup=5
@@ -156,14 +164,22 @@ same plain profiled
 for row in 'linear' 'linear, back' 'attention, back' 'vocab_cross_entropy' 'exchange, waited for' 'gradient norm' 'update'; do
     [ "$(grep -c "^$row  *[1-9]" profiled.log)" -eq 1 ] || fail "no row '$row' in the profile: $(tail -n 30 profiled.log)"
 done
-sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '/%/ && !/^gradients:/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/) sum += $i } END { exit !(sum > 98 && sum < 102) }' ||
+sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '
+    /%/ && !/^gradients:/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/) sum += $i }
+    END { exit !(sum > 98 && sum < 102) }' ||
     fail "shares of the profile: $(tail -n 30 profiled.log)"
-awk '/^exchange, in the sweep/ { calls = $5 } END { exit !(calls > 20) }' profiled.log || fail "gradients do not leave in the sweep: $(tail -n 30 profiled.log)"
+awk '/^exchange, in the sweep/ { calls = $5 } END { exit !(calls > 20) }' profiled.log ||
+    fail "gradients do not leave in the sweep: $(tail -n 30 profiled.log)"
 
 # ---- plan: one line a number of ranks; moments are divided; nothing is written ----
-ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=planned >plan.out 2>plan.log || fail "plan: $(tail -n 3 plan.log)"
-awk '$1 == 1 || $1 == 2 || $1 == 64 { order = order " " $1; memory[$1] = $2; wire[$1] = $5; if (NF != 7 || !($3 > 0) || !($4 > 0)) bad = 1 }
-    END { exit !(order == " 2 1 64" && !bad && memory[2] <= memory[1] && wire[1] == 0 && wire[2] == 0 && wire[64] > 0) }' plan.out || fail "plan: $(cat plan.out)"
+ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=planned >plan.out 2>plan.log ||
+    fail "plan: $(tail -n 3 plan.log)"
+awk '$1 == 1 || $1 == 2 || $1 == 64 {
+        order = order " " $1; memory[$1] = $2; wire[$1] = $5
+        if (NF != 7 || !($3 > 0) || !($4 > 0)) bad = 1
+    }
+    END { exit !(order == " 2 1 64" && !bad && memory[2] <= memory[1] && wire[1] == 0 && wire[2] == 0 && wire[64] > 0) }' plan.out ||
+    fail "plan: $(cat plan.out)"
 [ ! -e planned ] || fail "a plan wrote $(ls planned)"
 expect 64 'is not a number of ranks' xlm_train job.conf --plan --ranks=2,none
 expect 64 'do not go\|does not go' xlm_train job.conf --plan --dry-run

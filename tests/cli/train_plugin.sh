@@ -6,7 +6,8 @@ small_corpus
 
 # Nothing but the headers: neither the sources nor the library to link with.
 mkdir prefix
-make -s -C "$XLM_BUILD" install-xlmincludeHEADERS xlmincludedir="$scratch/prefix/include/xlm" >install.log 2>&1 || fail "$(cat install.log)"
+make -s -C "$XLM_BUILD" install-xlmincludeHEADERS xlmincludedir="$scratch/prefix/include/xlm" >install.log 2>&1 ||
+    fail "$(cat install.log)"
 build() { "$XLM_CC" -std=c11 -Wall -Wextra -Werror -shared -fPIC -I prefix/include "$@" ${XLM_SANITIZE_FLAGS:-} -o "$out" "$in"; }
 in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so
 build || fail "the plugin does not compile"
@@ -18,16 +19,20 @@ plugin = ./pull-together.so
 stream = text
 sharpness = 2
 JOB
-ranks 2 xlm_train job.conf --set train.steps=60 --set train.checkpoint_every=30 >train.log 2>&1 || fail "$(tail -n 3 train.log)"
-awk -F, '$2 == "train" && $3 == "pull" { if (!n++) first = $6; last = $6 } END { exit !(n == 60 && last < first - 0.2 && last >= -2) }' out/metrics.csv ||
+steps=(--set train.steps=60 --set train.checkpoint_every=30)
+trained job.conf out 2 "${steps[@]}"
+awk -F, '$2 == "train" && $3 == "pull" { if (!n++) first = $6; last = $6 }
+    END { exit !(n == 60 && last < first - 0.2 && last >= -2) }' out/metrics.csv ||
     fail "the plugin's loss does not fall: $(grep ,pull, out/metrics.csv | sed -n '1p;$p')"
 h5dump -d /objectives/pull/projection/weight out/latest >weight.txt || fail "its weight is not in the checkpoint"
-h5dump -d /objectives/pull/steps out/latest | grep -q '(0): 60' || fail "its state is not in the checkpoint: $(h5dump -d /objectives/pull/steps out/latest)"
+h5dump -d /objectives/pull/steps out/latest | grep -q '(0): 60' ||
+    fail "its state is not in the checkpoint: $(h5dump -d /objectives/pull/steps out/latest)"
 
 # It resumes with its parameters and state, on another number of ranks, to the same bits.
 cp -r out half && rm half/checkpoint-00000060.h5
-ranks 1 xlm_train job.conf --set train.steps=60 --set train.checkpoint_every=30 --set train.output=half >half.log 2>&1 || fail "$(tail -n 3 half.log)"
-h5diff -v1 out/checkpoint-00000060.h5 half/checkpoint-00000060.h5 /objectives /objectives >diff.log 2>&1 || fail "after resuming: $(tail -n 5 diff.log)"
+trained job.conf half 1 "${steps[@]}"
+h5diff -v1 out/checkpoint-00000060.h5 half/checkpoint-00000060.h5 /objectives /objectives >diff.log 2>&1 ||
+    fail "after resuming: $(tail -n 5 diff.log)"
 
 # Options are checked by its table, and it may refuse.
 expect 64 'did you mean .sharpness' xlm_train job.conf --set 'objective pull.sharpnes=3'

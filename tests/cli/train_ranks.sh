@@ -8,15 +8,9 @@ small_corpus
 run() {
     local name=$1 n=$2
     shift 2
-    ranks "$n" xlm_train job.conf --set "train.output=$name" "$@" >"$name.log" 2>&1 || fail "$name: $(tail -n 3 "$name.log")"
-    [ "$(losses "$name" | wc -l)" -eq "$steps" ] || fail "$name: metrics.csv has $(losses "$name" | wc -l) steps instead of $steps"
-}
-
-# agree A B: losses of each step within 1e-4 relative.
-agree() {
-    paste <(losses "$1") <(losses "$2") | awk -v a="$1" -v b="$2" '
-        { d = ($2 - $4) / $2; if (d < 0) d = -d; if ($1 != $3 || d > 1e-4 || $2 != $2 + 0) { print a, b, $0; bad = 1 } }
-        END { exit bad || NR == 0 }' || fail "losses of $1 and $2 differ"
+    trained job.conf "$name" "$n" "$@"
+    [ "$(losses "$name" | wc -l)" -eq "$steps" ] ||
+        fail "$name: metrics.csv has $(losses "$name" | wc -l) steps instead of $steps"
 }
 
 steps=100
@@ -29,24 +23,21 @@ run eight 8
 for other in two three four eight; do agree one "$other"; done
 
 # Granules make the bits the same too, for powers of two.
-for other in two again four eight; do
-    cmp <(rows one) <(rows "$other") || fail "metrics of one and $other are not the same bits"
-    [ "$(digest one/latest)" = "$(digest "$other/latest")" ] || fail "parameters of one and $other are not the same bits"
-done
+for other in two again four eight; do same_bits one "$other"; done
 run threads 1 --set train.threads=2
 [ "$(digest one/latest)" = "$(digest threads/latest)" ] || fail "parameters on 1 and 2 threads are not the same bits"
 run recompute 2 --set train.recompute=true
-cmp <(rows one) <(rows recompute) || fail "metrics with and without recomputed layers are not the same bits"
-[ "$(digest one/latest)" = "$(digest recompute/latest)" ] || fail "parameters with and without recomputed layers are not the same bits"
+same_bits one recompute
 grep -q '^memory: .* a pass .* with recompute' one.log && grep -q '^memory: .* a pass .* without recompute' recompute.log ||
     fail "the log does not say what a pass takes: $(grep '^memory' one.log recompute.log)"
-# The free order adds up to the same, in one gradient array instead of log2(granules) + 1, and either order goes on with the other's
-# checkpoint.
+# The free order adds up to the same, in one gradient array instead of log2(granules) + 1, and either order goes on with the
+# other's checkpoint.
 gradients() { sed -n 's/^memory:.* gradients \([0-9.]*\), .*/\1/p' "$1"; }
 plan=(--dry-run --set model.hidden_size=512 --set model.layers=8)
-ranks 1 xlm_train job.conf "${plan[@]}" >fixed.plan 2>&1 && ranks 1 xlm_train job.conf "${plan[@]}" --set train.reproducible=false >free.plan 2>&1 ||
-    fail "dry run: $(tail -n 3 fixed.plan free.plan)"
-awk -v fixed="$(gradients fixed.plan)" -v free="$(gradients free.plan)" 'BEGIN { exit !(free > 0.05 && fixed > 3.7 * free && fixed < 4.3 * free) }' ||
+logged fixed.plan ranks 1 xlm_train job.conf "${plan[@]}"
+logged free.plan ranks 1 xlm_train job.conf "${plan[@]}" --set train.reproducible=false
+awk -v fixed="$(gradients fixed.plan)" -v free="$(gradients free.plan)" '
+    BEGIN { exit !(free > 0.05 && fixed > 3.7 * free && fixed < 4.3 * free) }' ||
     fail "gradients of 8 granules take $(gradients fixed.plan) GiB, in the free order $(gradients free.plan)"
 free=(--set train.reproducible=false)
 for n in 1 2; do
@@ -71,11 +62,10 @@ awk -F, '$2 == "held_out" && $4 == "all" && $1 == 100 { n++; if ($6 > 4) bad = 1
 # Many ranks on few cores, one granule each: it works, and it is what two ranks make. With sanitizers they need minutes.
 if [ "${XLM_TEST_QUICK-}" != 1 ] && [ "${XLM_SANITIZERS-}" != yes ]; then
     steps=3
-    large=(--set train.steps=3 --set train.granules=64 --set train.evaluate_instances=1 --set model.layers=1 --set "stream text.batch=64"
-        --set "stream pairs.batch=64")
+    large=(--set train.steps=3 --set train.granules=64 --set train.evaluate_instances=1 --set model.layers=1
+        --set "stream text.batch=64" --set "stream pairs.batch=64")
     run many 64 "${large[@]}"
     run few 2 "${large[@]}"
-    cmp <(rows many) <(rows few) || fail "metrics on 64 and 2 ranks are not the same bits"
-    [ "$(digest many/latest)" = "$(digest few/latest)" ] || fail "parameters on 64 and 2 ranks are not the same bits"
+    same_bits many few # 64 ranks and 2
 fi
 finish

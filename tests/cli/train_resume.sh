@@ -11,16 +11,8 @@ train() { # RANKS OUTPUT [OPTION...]
 }
 
 # From a checkpoint at step 60 runs on 2, 1 and 4 ranks go on like the run that never stopped.
-train 2 whole --set train.checkpoint_every=60 >whole.log 2>&1 || fail "$(tail -n 3 whole.log)"
-for n in 2 1 4; do
-    cp -r whole "from60-$n"
-    rm "from60-$n/$(checkpoint 100)"
-    train "$n" "from60-$n" >"resume-$n.log" 2>&1 || fail "$(tail -n 3 "resume-$n.log")"
-    grep -q 'resumed from .* at step 60' "resume-$n.log" || fail "on $n ranks: did not resume at step 60: $(head -n 9 "resume-$n.log")"
-    cmp <(rows whole) <(rows "from60-$n") || fail "metrics after resuming on $n ranks are not those of the whole run"
-    [ "$(digest whole/latest)" = "$(digest "from60-$n/latest")" ] || fail "parameters after resuming on $n ranks are not those of the whole run"
-    [ "$(readlink "from60-$n/latest")" = "$(checkpoint 100)" ] || fail "latest points at $(readlink "from60-$n/latest")"
-done
+trained job.conf whole 2 --set train.checkpoint_every=60
+resumes job.conf whole 2 1 4
 # There is nothing left to do, and nothing is done.
 rows whole >rows.txt
 train 2 whole >again.log 2>&1 || fail "a finished run started again: $(tail -n 3 again.log)"
@@ -28,7 +20,8 @@ grep -q 'nothing to do' again.log && cmp rows.txt <(rows whole) || fail "a finis
 
 # Stopped in the middle by a signal, to mpiexec (which hands SIGUSR1 on) or to one rank alone, and resumed.
 for signal in USR1 TERM INT; do
-    start 2 xlm_train job.conf --set "train.output=$signal" --set train.steps=100000 --set train.schedule=constant >"$signal.log" 2>&1
+    start 2 xlm_train job.conf --set "train.output=$signal" --set train.steps=100000 \
+        --set train.schedule=constant >"$signal.log" 2>&1
     until_true has_steps "$signal" 5
     case $signal in
     USR1) kill -USR1 "$launcher" ;;
@@ -39,15 +32,16 @@ for signal in USR1 TERM INT; do
     [ "$code" -eq 75 ] || fail "SIG$signal: exit code $code instead of 75: $(tail -n 3 "$signal.log")"
     grep -q 'stopped by a signal at step' "$signal.log" || fail "SIG$signal: $(tail -n 3 "$signal.log")"
     step=$(last_step "$signal")
-    [ "$(readlink "$signal/latest")" = "$(checkpoint "$step")" ] || fail "SIG$signal: last step is $step, latest is $(readlink "$signal/latest")"
+    [ "$(readlink "$signal/latest")" = "$(checkpoint "$step")" ] ||
+        fail "SIG$signal: last step is $step, latest is $(readlink "$signal/latest")"
 done
-train 1 TERM --set train.steps=$((step = $(last_step TERM) + 5)) --set train.schedule=constant >TERM.log 2>&1 || fail "$(tail -n 3 TERM.log)"
-train 2 through --set train.steps=$step --set train.schedule=constant >through.log 2>&1 || fail "$(tail -n 3 through.log)"
+logged TERM.log train 1 TERM --set train.steps=$((step = $(last_step TERM) + 5)) --set train.schedule=constant
+logged through.log train 2 through --set train.steps=$step --set train.schedule=constant
 cmp <(losses TERM) <(losses through) && [ "$(digest TERM/latest)" = "$(digest through/latest)" ] ||
     fail "a run stopped by a signal and resumed is not the run that was never stopped"
 
 # The newest K are kept.
-train 1 kept --set train.steps=25 --set train.checkpoint_every=5 --set train.keep=2 >kept.log 2>&1 || fail "$(tail -n 3 kept.log)"
+logged kept.log train 1 kept --set train.steps=25 --set train.checkpoint_every=5 --set train.keep=2
 [ "$(cd kept && echo checkpoint-*)" = "$(checkpoint 20) $(checkpoint 25)" ] || fail "kept: $(ls kept)"
 
 # A damaged checkpoint is named and moved aside, and the one before it is taken.
@@ -56,8 +50,9 @@ truncate -s 20000 "cut/$(checkpoint 25)"
 cp -r kept flipped
 printf 'damage' | dd of="flipped/$(checkpoint 25)" bs=1 seek=$(($(stat -c %s "flipped/$(checkpoint 25)") / 2)) conv=notrunc 2>/dev/null
 for damaged in cut flipped; do
-    train 2 $damaged --set train.steps=27 >$damaged.log 2>&1 || fail "$damaged: $(tail -n 3 $damaged.log)"
-    grep -q "warning: .*$(checkpoint 25).*trying the checkpoint before" $damaged.log || fail "$damaged: the damaged file is not named: $(head -n 8 $damaged.log)"
+    logged $damaged.log train 2 $damaged --set train.steps=27
+    grep -q "warning: .*$(checkpoint 25).*trying the checkpoint before" $damaged.log ||
+        fail "$damaged: the damaged file is not named: $(head -n 8 $damaged.log)"
     grep -q 'resumed from .* at step 20' $damaged.log || fail "$damaged: did not go on from step 20: $(head -n 8 $damaged.log)"
     [ -e "$damaged/previous-1/$(checkpoint 25)" ] || fail "$damaged: not moved aside: $(ls -R $damaged)"
     [ "$(readlink $damaged/latest)" = "$(checkpoint 27)" ] || fail "$damaged: latest points at $(readlink $damaged/latest)"
@@ -72,11 +67,12 @@ expect 65 "$(checkpoint 25)" train 2 other --resume "lost/$(checkpoint 25)"
 expect 66 'nothing.h5' train 2 other --resume nothing.h5
 expect 65 'not a checkpoint' train 2 other --resume corpus.h5
 # By name it may come from another directory; an earlier one than the newest takes the later ones out of the way.
-train 1 other --resume "whole/$(checkpoint 60)" --set train.steps=61 >other.log 2>&1 || fail "$(tail -n 3 other.log)"
+logged other.log train 1 other --resume "whole/$(checkpoint 60)" --set train.steps=61
 grep -q 'resumed from whole/.* at step 60' other.log || fail "--resume FILE: $(cat other.log)"
 cp -r kept back
-train 1 back --resume "back/$(checkpoint 20)" --set train.steps=21 >back.log 2>&1 || fail "$(tail -n 3 back.log)"
-[ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] || fail "--resume FILE: $(ls -lR back)"
+logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=21
+[ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] ||
+    fail "--resume FILE: $(ls -lR back)"
 
 # One that is whole but of another job does not fit.
 for other in model.hidden_size=64 model.layers=3 train.seed=2; do
@@ -84,7 +80,7 @@ for other in model.hidden_size=64 model.layers=3 train.seed=2; do
 done
 # never: the earlier run is moved aside, not deleted.
 rows kept >rows.txt
-train 1 kept --resume never --set train.steps=3 >never.log 2>&1 || fail "$(tail -n 3 never.log)"
+logged never.log train 1 kept --resume never --set train.steps=3
 [ -e "kept/previous-1/$(checkpoint 25)" ] && cmp rows.txt <(rows kept/previous-1) || fail "never: $(ls -R kept)"
 [ "$(losses kept | cut -d' ' -f1 | tr '\n' ' ')" = '1 2 3 ' ] || fail "never did not start at step 1"
 finish

@@ -20,7 +20,8 @@ phrases() {
 conllu() {
     awk -F '\t' 'NF == 0 { n = 0; print "1.1\tnothing\t_\tX\tX\t_\t_\t_\t_\tNP=O"; print ""; next }
         !n { print "# a sentence"; print "1-2\tboth\t_\t_\t_\t_\t_\t_\t_\t_" }
-        { printf "%d\t%s\t_\t%s\tN\t_\t_\t_\t_\t%s\n", ++n, $1, $1 == "." ? "PUNCT" : $2 == "O" ? "VERB" : "NOUN", $2 == "O" ? "SpaceAfter=No" : "X=1|NP=" $2 }' "$1"
+        { printf "%d\t%s\t_\t%s\tN\t_\t_\t_\t_\t%s\n", ++n, $1, $1 == "." ? "PUNCT" : $2 == "O" ? "VERB" : "NOUN",
+            $2 == "O" ? "SpaceAfter=No" : "X=1|NP=" $2 }' "$1"
 }
 head -n 400 text.en >train.en
 tail -n 200 text.en | head -n 100 >dev.en
@@ -57,7 +58,8 @@ all() { { digest "$1"; h5dump -g /objectives "$1" | sed 1d; } | cksum; }
 same() {
     cmp <(rows "$1") <(rows "$2") || fail "metrics of $1 and $2 are not the same bits"
     for link in latest best; do
-        [ "$(readlink "$1/$link")" = "$(readlink "$2/$link")" ] || fail "$link of $1 is $(readlink "$1/$link"), of $2 $(readlink "$2/$link")"
+        [ "$(readlink "$1/$link")" = "$(readlink "$2/$link")" ] ||
+            fail "$link of $1 is $(readlink "$1/$link"), of $2 $(readlink "$2/$link")"
         [ "$(all "$1/$link")" = "$(all "$2/$link")" ] || fail "parameters of $1/$link and $2/$link are not the same bits"
     done
 }
@@ -72,15 +74,17 @@ for n in 1 2 4; do
     [ "$(losses tag-$n | wc -l)" -eq $steps ] || fail "$n ranks: $(losses tag-$n | wc -l) steps instead of $steps"
     same tag-1 tag-$n
 done
-tune 1 other --set tune.seed=2 --set tune.epochs=1 >other.log 2>&1 || fail "$(tail -n 3 other.log)"
+logged other.log tune 1 other --set tune.seed=2 --set tune.epochs=1
 cmp -s <(losses tag-1 | head -n 5) <(losses other | head -n 5) && fail "another seed gives the same losses"
 
 # The best is the first of the highest scores, is named, and stays beside the two newest.
 best=$(dev tag-1 span_f1 | sort -s -k2,2gr | head -n 1)
 [ "$(dev tag-1 span_f1 | wc -l)" -eq 10 ] || fail "looks at dev: $(dev tag-1 span_f1)"
 [ "$(readlink tag-1/best)" = "$(checkpoint "${best% *}")" ] || fail "best points at $(readlink tag-1/best), it is $best"
-grep -q "best on dev: .* at step ${best% *}, tag-1/best" tag-1.log || fail "the log does not name the best: $(grep best tag-1.log)"
-for kept in 90 100 "${best% *}"; do checkpoint "$kept"; echo; done | sort -u | cmp - <(cd tag-1 && ls checkpoint-*) || fail "kept: $(ls tag-1), best $best"
+grep -q "best on dev: .* at step ${best% *}, tag-1/best" tag-1.log ||
+    fail "the log does not name the best: $(grep best tag-1.log)"
+for kept in 90 100 "${best% *}"; do checkpoint "$kept"; echo; done | sort -u | cmp - <(cd tag-1 && ls checkpoint-*) ||
+    fail "kept: $(ls tag-1), best $best"
 
 # Stopped by a signal, twice, and resumed on other numbers of ranks.
 start 2 xlm_tune tune.conf --set tune.output=stopped --set tune.evaluate_every=10 --set tune.keep=2 >stopped.log 2>&1
@@ -91,24 +95,26 @@ ended
 tune 1 stopped --set tune.evaluate_every=10 --set tune.keep=2 >>stopped.log 2>&1 || fail "$(tail -n 3 stopped.log)"
 same tag-1 stopped
 # From a checkpoint in the middle, the later ones gone.
-tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20 >whole.log 2>&1 || fail "$(tail -n 3 whole.log)"
+logged whole.log tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20
 same tag-1 whole
 for n in 1 2; do
     cp -r whole from-$n
     rm from-$n/"$(checkpoint 100)" from-$n/"$(checkpoint 90)" from-$n/"$(checkpoint 80)" from-$n/"$(checkpoint 70)"
-    tune $n from-$n --set tune.evaluate_every=10 --set tune.keep=20 >from-$n.log 2>&1 || fail "$(tail -n 3 from-$n.log)"
+    logged from-$n.log tune $n from-$n --set tune.evaluate_every=10 --set tune.keep=20
     grep -q 'resumed from .* at step 60' from-$n.log || fail "$(head from-$n.log)"
     same whole from-$n
 done
-tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20 >again.log 2>&1 && grep -q 'nothing to do' again.log && grep -q 'best on dev' again.log ||
+tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20 >again.log 2>&1 && grep -q 'nothing to do' again.log &&
+    grep -q 'best on dev' again.log ||
     fail "a finished run: $(cat again.log)"
-tune 1 whole --resume never --set tune.epochs=1 >never.log 2>&1 || fail "$(tail -n 3 never.log)"
+logged never.log tune 1 whole --resume never --set tune.epochs=1
 [ -e "whole/previous-1/best" ] && [ "$(readlink whole/best)" = "$(checkpoint 25)" ] || fail "never: $(ls -lR whole)"
 
 # ---- what it starts from, and has ----
-tune 1 still --set tune.learning_rate=0 --set tune.epochs=1 >still.log 2>&1 || fail "$(tail -n 3 still.log)"
+logged still.log tune 1 still --set tune.learning_rate=0 --set tune.epochs=1
 for path in /model/embeddings /model/encoder /vocabulary /languages; do
-    cmp <(h5dump -g $path out/latest 2>/dev/null | sed 1d) <(h5dump -g $path still/latest 2>/dev/null | sed 1d) || fail "$path is not that of the model"
+    cmp <(h5dump -g $path out/latest 2>/dev/null | sed 1d) <(h5dump -g $path still/latest 2>/dev/null | sed 1d) ||
+        fail "$path is not that of the model"
 done
 h5dump -n tag-1/best >contents.txt
 grep -q lm_head contents.txt && fail "the head for words went along"
@@ -122,7 +128,8 @@ h5dump -d /task/labels tag-1/best | grep -q '"B-NP", "I-NP", "O"' || fail "label
 evaluate() {
     local name=$1 n=$2
     shift 2
-    ranks "$n" xlm_eval tag-1/best --csv "$name.csv" --predictions "$name.said" "$@" >"$name.out" 2>"$name.log" || fail "$name: $(cat "$name.log")"
+    ranks "$n" xlm_eval tag-1/best --csv "$name.csv" --predictions "$name.said" "$@" >"$name.out" 2>"$name.log" ||
+        fail "$name: $(cat "$name.log")"
 }
 evaluate dev-1 1 --test dev.tsv
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d * d < 1e-11) }' || fail "$3: $1 and $2"; }
@@ -174,13 +181,14 @@ evaluate conllu 1 --test test.conllu.gz --set column=NP
 cmp test.out conllu.out && cmp test.said conllu.said || fail "CoNLL-U gives another result: $(cat conllu.log conllu.out)"
 conllu train.tsv >train.conllu
 conllu dev.tsv >dev.conllu
-tune 2 upos --set tune.train=train.conllu --set tune.dev=dev.conllu --set tune.epochs=1 >upos.log 2>&1 || fail "$(tail -n 3 upos.log)"
-grep -q '^3 labels: NOUN, PUNCT, VERB$' upos.log && [ -n "$(dev upos accuracy)" ] && [ -z "$(dev upos span_f1)" ] || fail "upos: $(cat upos.log)"
+logged upos.log tune 2 upos --set tune.train=train.conllu --set tune.dev=dev.conllu --set tune.epochs=1
+grep -q '^3 labels: NOUN, PUNCT, VERB$' upos.log && [ -n "$(dev upos accuracy)" ] && [ -z "$(dev upos span_f1)" ] ||
+    fail "upos: $(cat upos.log)"
 ranks 2 xlm_eval upos/best --test test.conllu.gz >upos.out 2>&1 || fail "$(cat upos.out)"
 awk '$1 == "accuracy" { exit !($2 + 0 > 97) }' upos.out || fail "parts of speech are not learned: $(cat upos.out)"
 
 # Examples that do not fit are cut, which the log tells.
-tune 1 short --set tune.length=6 --set tune.epochs=1 >short.log 2>&1 || fail "$(tail -n 3 short.log)"
+logged short.log tune 1 short --set tune.length=6 --set tune.epochs=1
 grep -q '^train: 400 sentences, .* cuts between words: [1-9]' short.log || fail "$(head -n 3 short.log)"
 
 # ---- what is wrong: told once, and nothing is written ----
@@ -189,11 +197,12 @@ wrong() {
     local code=$1 pattern=$2
     shift 2
     expect "$code" "$pattern" ranks 2 xlm_tune tune.conf --set tune.output=wrong "$@"
-    [ "$(grep -c '^xlm_tune: ' expect.err)" -eq 1 ] || fail "not once: $(cat expect.err)"
+    once '^xlm_tune: '
     [ ! -e wrong ] || { fail "something was written: $*"; rm -r wrong; }
 }
 sed '5s/.*/house\tB-VP/' dev.tsv >new.tsv
-wrong 65 'new.tsv:5: the tag "B-VP" (of "house") does not stand in the training text, which has B-NP, I-NP, O' --set tune.dev=new.tsv
+wrong 65 'new.tsv:5: the tag "B-VP" (of "house") does not stand in the training text, which has B-NP, I-NP, O' \
+    --set tune.dev=new.tsv
 sed '3s/\t/ /' train.tsv >spaces.tsv
 wrong 65 'spaces.tsv:3: a line must have the form' --set tune.train=spaces.tsv
 cut -f1 train.tsv | sed '/./s/$/\tX/' >one.tsv
@@ -221,7 +230,8 @@ expect 78 'one section \[task NAME\]' xlm_tune task.conf
 expect 64 'one job file' xlm_tune
 # A run of other labels, or of xlm_train, is not gone on with.
 awk -F '\t' 'NF { print $1 "\t" ($2 == "O" ? "O" : "B-X") } !NF' train.tsv >labels.tsv
-expect 65 'does not fit the job: its labels are B-NP, I-NP, O; here B-X, O' tune 2 tag-2 --set tune.train=labels.tsv --set tune.dev=labels.tsv
+expect 65 'does not fit the job: its labels are B-NP, I-NP, O; here B-X, O' tune 2 tag-2 --set tune.train=labels.tsv \
+    --set tune.dev=labels.tsv
 expect 65 'does not fit the job: it is not fine-tuned' tune 2 out
 expect 65 'does not fit the job' ranks 2 xlm_train job.conf --set train.output=tag-2 --set train.steps=200
 

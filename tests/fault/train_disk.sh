@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: no room for a checkpoint, and an output directory that goes away, in the middle of a run. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: no room for a checkpoint, and an output directory that goes away, in the middle of a run.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
@@ -39,7 +40,8 @@ between() {
 failed() {
     ended
     [ "$code" -eq "$1" ] || fail "$name: exit code $code instead of $1: $(tail -n 5 "$name.log")"
-    [ "$(grep -c -e "xlm_train: .*$2" "$name.log")" -eq 1 ] || fail "$name: not one message with '$2': $(grep -v '^step' "$name.log" | tail -n 12)"
+    [ "$(grep -c -e "xlm_train: .*$2" "$name.log")" -eq 1 ] ||
+        fail "$name: not one message with '$2': $(grep -v '^step' "$name.log" | tail -n 12)"
     [ -z "$(find . -name 'checkpoint-*.h5.*')" ] || fail "$name: left $(find . -name 'checkpoint-*.h5.*')"
 }
 
@@ -52,7 +54,8 @@ continues() {
     newest=$((10#${newest%.h5}))
     ranks 1 xlm_train job.conf --set "train.output=$name" --set train.steps=$((newest + 1)) --set train.schedule=constant >resume.log 2>&1 ||
         fail "$name: does not go on: $(tail -n 3 resume.log)"
-    grep -q "resumed from .* at step $newest\$" resume.log && ! grep -q warning resume.log || fail "$name: $(grep -v '^step' resume.log)"
+    grep -q "resumed from .* at step $newest\$" resume.log && ! grep -q warning resume.log ||
+        fail "$name: $(grep -v '^step' resume.log)"
 }
 
 # A limit on the size of files, set for one rank only: checkpoints have 400 kB, the metrics a few.
@@ -65,7 +68,8 @@ if prlimit --pid $$ >/dev/null 2>&1; then
     # Rows of the metrics that cannot be written are told once, and do not end the run.
     begin rows && between prlimit --pid "$(rank_processes | sed -n 1p)" --fsize=2000
     failed 74 'rows/checkpoint-.*File too large'
-    [ "$(grep -c 'warning: rows/metrics.csv: rows were lost: File too large' rows.log)" -eq 1 ] || fail "rows: $(grep -v '^step' rows.log)"
+    [ "$(grep -c 'warning: rows/metrics.csv: rows were lost: File too large' rows.log)" -eq 1 ] ||
+        fail "rows: $(grep -v '^step' rows.log)"
     continues
 else
     echo "no prlimit here: limits on file sizes not tried"
@@ -77,7 +81,8 @@ if unshare -rm true 2>/dev/null; then
     space=$(mktemp -d /tmp/xlm.XXXXXX)
     mkdir full
     cat >full.sh <<'FULL'
-        mount -t tmpfs -o size=2500k none full && cp filler full/ && begin full && failed 74 'full/checkpoint-.*No space left on device' &&
+        mount -t tmpfs -o size=2500k none full && cp filler full/ && begin full &&
+            failed 74 'full/checkpoint-.*No space left on device' &&
             rm full/filler && continues
         finish
 FULL

@@ -5,11 +5,12 @@
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
 train() { # RANKS OUTPUT STEPS
-    ranks "$1" xlm_train job.conf --set "train.output=$2" --set train.steps="$3" --set train.schedule=constant --set train.log_every=1000
+    ranks "$1" xlm_train job.conf --set "train.output=$2" --set train.steps="$3" --set train.schedule=constant \
+        --set train.log_every=1000
 }
 begin() { # NAME CHECKPOINT_EVERY: an endless run on four ranks
-    start 4 xlm_train job.conf --set "train.output=$1" --set train.steps=100000 --set train.schedule=constant --set train.keep=1000 \
-        --set train.checkpoint_every="$2" --set train.log_every=1000 >"$1.log" 2>&1
+    start 4 xlm_train job.conf --set "train.output=$1" --set train.steps=100000 --set train.schedule=constant \
+        --set train.keep=1000 --set train.checkpoint_every="$2" --set train.log_every=1000 >"$1.log" 2>&1
 }
 
 # ends NAME SIGNAL PATTERN PROCESS...: sends the signal; the job ends, all of it, with a message and not with success.
@@ -35,10 +36,12 @@ ends() {
 # resumes NAME: with whatever checkpoint it has, on another number of ranks, to the bits of a run that was never stopped.
 resumes() {
     local newest
-    newest=$(readlink "$1/latest") && newest=${newest#checkpoint-} && newest=$((10#${newest%.h5})) || { fail "$1: no checkpoint: $(ls -l "$1")"; return; }
+    newest=$(readlink "$1/latest") && newest=${newest#checkpoint-} && newest=$((10#${newest%.h5})) ||
+        { fail "$1: no checkpoint: $(ls -l "$1")"; return; }
     train 2 "$1" $((newest + 3)) >"$1-resumed.log" 2>&1 || fail "$1: does not go on: $(tail -n 3 "$1-resumed.log")"
     # A checkpoint newer than `latest` may be there when the run was killed between the two.
-    grep -q "resumed from .* at step [0-9]*\$" "$1-resumed.log" && ! grep -q warning "$1-resumed.log" || fail "$1: $(grep -v '^step' "$1-resumed.log")"
+    grep -q "resumed from .* at step [0-9]*\$" "$1-resumed.log" && ! grep -q warning "$1-resumed.log" ||
+        fail "$1: $(grep -v '^step' "$1-resumed.log")"
     [ -z "$(find "$1" -name 'checkpoint-*.h5.*')" ] || fail "$1: left $(find "$1" -name 'checkpoint-*.h5.*')"
     reference "$(last_step "$1")"
     cmp <(losses "through-$(last_step "$1")") <(losses "$1") || fail "$1: losses after resuming"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: signals before the first step, in an evaluation, and in showers while a checkpoint is written. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: signals before the first step, in an evaluation, and in showers while a checkpoint is written.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
@@ -7,7 +8,8 @@ small_corpus
 begin() { # NAME [OPTION...]
     local name=$1
     shift
-    start 2 xlm_train job.conf --set "train.output=$name" --set train.steps=100000 --set train.schedule=constant "$@" >"$name.log" 2>&1
+    start 2 xlm_train job.conf --set "train.output=$name" --set train.steps=100000 \
+        --set train.schedule=constant "$@" >"$name.log" 2>&1
 }
 # stopped NAME: with 75 and a good checkpoint of its last step.
 stopped() {
@@ -17,7 +19,8 @@ stopped() {
     local last
     last=$(last_step "$1")
     grep -q "stopped by a signal at step ${last:-0};" "$1.log" || fail "$1: last step is $last, but: $(tail -n 3 "$1.log")"
-    [ -z "$last" ] || [ "$(readlink "$1/latest")" = "$(checkpoint "$last")" ] || fail "$1: latest is $(readlink "$1/latest"), the last step $last"
+    [ -z "$last" ] || [ "$(readlink "$1/latest")" = "$(checkpoint "$last")" ] ||
+        fail "$1: latest is $(readlink "$1/latest"), the last step $last"
     ranks 1 xlm_train job.conf --set "train.output=$1" --set train.steps=$((${last:-0} + 1)) --set train.schedule=constant >resume.log 2>&1 ||
         fail "$1: does not go on: $(tail -n 3 resume.log)"
     [ -z "$last" ] || grep -q "resumed from .* at step $last\$" resume.log || fail "$1: $(grep -v '^step' resume.log)"

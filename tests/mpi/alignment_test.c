@@ -1,4 +1,5 @@
-/* xlm-mpi: ranks of translations against plain loops in double precision; run on 1, 2, 3 and 4 ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: ranks of translations against plain loops in double precision; run on 1, 2, 3 and 4 ranks.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "check.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ static struct words make_words(int64_t n, int64_t candidates, int64_t width)
                 w.candidate[j * width + c] += (float)(i % 5) * w.source[i * width + c];
         }
     }
-    w.a = (xlm_alignment){.width = width, .source_vectors = w.source, .candidate_vectors = w.candidate, .n = n, .candidates = candidates,
-                          .first = w.first, .translations = w.translations};
+    w.a = (xlm_alignment){.width = width, .source_vectors = w.source, .candidate_vectors = w.candidate, .n = n,
+                          .candidates = candidates, .first = w.first, .translations = w.translations};
     return w;
 }
 

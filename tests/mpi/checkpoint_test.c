@@ -71,8 +71,9 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     static const xlm_comm alone = {.ranks = 1, .local_ranks = 1};
     r->shards = xlm_shards_of(&alone, xlm_parameters_size(p));
     const size_t size = (size_t)r->shards.own;
-    r->state = (xlm_run_state){.model = &r->config, .parameters = p, .shards = &r->shards, .scratch = g_new0(float, size), .first_moment = g_new0(float, size),
-                               .second_moment = g_new0(float, size), .optimiser = "adamw", .seed = 7, .corpus_digest = 0xfedcba9876543210u,
+    r->state = (xlm_run_state){.model = &r->config, .parameters = p, .shards = &r->shards, .scratch = g_new0(float, size),
+                               .first_moment = g_new0(float, size), .second_moment = g_new0(float, size),
+                               .optimiser = "adamw", .seed = 7, .corpus_digest = 0xfedcba9876543210u,
                                .job_text = "[model]\nlayers = 1\n", .vocabulary = r->vocabulary, .kept = with_queue ? 2 : 1,
                                .keep = r->kept};
     return r;
@@ -381,7 +382,8 @@ static void tools_load_the_model(const xlm_comm *comm)
         for (int i = 0; i < xlm_parameters_count(loaded->parameters); i++) {
             const xlm_parameter *p = xlm_parameters_get(loaded->parameters, i);
             const xlm_parameter *q = xlm_parameters_get(r->state.parameters, xlm_parameters_find(r->state.parameters, p->name));
-            CHECK(memcmp(xlm_parameters_values(loaded->parameters) + p->start, xlm_parameters_values(r->state.parameters) + q->start,
+            CHECK(memcmp(xlm_parameters_values(loaded->parameters) + p->start,
+                         xlm_parameters_values(r->state.parameters) + q->start,
                          sizeof(float) * (size_t)(p->rows * p->cols)) == 0);
         }
         free_run(r);

@@ -1,4 +1,5 @@
-/* xlm-mpi: an objective from outside, for tests: written against the installed headers alone. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: an objective from outside, for tests: written against the installed headers alone.
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = −(1/M) Σ_i cos(P h_i + b, E[w_i]): a projection of its own pulls the masked positions' states towards the embeddings of the
  * words that stood there. Shows options, own parameters, state in the checkpoint, a custom operator, and how to refuse a job. */

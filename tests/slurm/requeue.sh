@@ -26,7 +26,6 @@ wait_until() {
     done
 }
 state_is() { [ "$(scontrol show job "$1" | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p')" = "$2" ]; }
-has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 
 ranks 2 xlm_train job.conf --set train.output=whole >whole.log 2>&1 || fail "the run without Slurm: $(tail -n 3 whole.log)"
 

@@ -1,4 +1,5 @@
-/* xlm-mpi: attention's kernels of every instruction set against plain loops in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: attention's kernels of every instruction set against plain loops in double precision.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 #include <math.h>
 #include <setjmp.h>
@@ -76,7 +77,8 @@ static void test_transpose(void **state)
 static void check_one_product(const xlm_kernels *kernel, int64_t m, int64_t n, int64_t depth, bool transposed, bool add)
 {
     const int64_t lda = (transposed ? m : depth) + 1, ldb = n + 2, ldc = n + 3;
-    float *a = transposed ? matrix(1, depth, m, lda) : matrix(1, m, depth, lda), *b = matrix(2, depth, n, ldb), *c = matrix(3, m, n, ldc);
+    float *a = transposed ? matrix(1, depth, m, lda) : matrix(1, m, depth, lda), *b = matrix(2, depth, n, ldb),
+        *c = matrix(3, m, n, ldc);
     const int64_t a_row = transposed ? 1 : lda, a_col = transposed ? lda : 1;
     kernel->product(m, n, depth, a, a_row, a_col, b, ldb, c, ldc, add);
     for (int64_t i = 0; i < (m - 1) * ldc + n; i++) {

@@ -1,4 +1,5 @@
-/* xlm-mpi: attention and the vocabulary's cross-entropy: gradients and known answers. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: attention and the vocabulary's cross-entropy: gradients and known answers.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gradient.h"
 
 /* ---- attention ---- */
@@ -22,7 +23,8 @@ static xlm_var *attention(xlm_tape *tape, void *context)
 {
     const struct layout *c = context;
     const int64_t d = (int64_t)c->heads * c->w;
-    xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .query_offsets = c->queries, .sequences = c->sequences, .dropout = c->dropout};
+    xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .query_offsets = c->queries,
+                               .sequences = c->sequences, .dropout = c->dropout};
     if (c->queries != NULL) {
         in.query = xlm_scale(tape, xlm_param(tape, "query"), 1.5);
         in.key = in.value = xlm_scale(tape, xlm_param(tape, "key_value"), 1.5);
@@ -56,7 +58,8 @@ static void test_attention_gradients(void **state)
         {2, 8, true, 0, mixed, 3, NULL}, {1, 16, true, 0.2, mixed, 3, NULL}, {1, 64, false, 0.1, mixed, 3, NULL},
         {1, 80, true, 0.1, mixed, 3, NULL}, {3, 5, false, 0, short_ones, 2, NULL}, {2, 3, true, 0.5, short_ones, 2, NULL},
         {2, 4, true, 0.1, long_ones, 3, NULL}, {1, 7, false, 0, long_ones, 3, NULL},
-        {2, 8, false, 0.1, mixed, 3, few}, {1, 16, false, 0.2, mixed, 3, many}, {1, 64, false, 0, mixed, 3, few}, {1, 80, false, 0.1, mixed, 3, few},
+        {2, 8, false, 0.1, mixed, 3, few}, {1, 16, false, 0.2, mixed, 3, many}, {1, 64, false, 0, mixed, 3, few},
+        {1, 80, false, 0.1, mixed, 3, few},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
         xlm_parameters *p = attention_parameters(&layouts[i]);

@@ -49,6 +49,16 @@ static void must(bool good, GError *error)
         fail_msg("%s", error != NULL ? error->message : "failed without a message");
 }
 
+/* The error has that exit code and that message in it; it is freed. */
+static inline void must_say(GError *error, int code, const char *message)
+{
+    assert_non_null(error);
+    if (strstr(error->message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, error->message);
+    assert_int_equal(xlm_error_exit_code(error), code);
+    g_error_free(error);
+}
+
 static void write_numbers(xlm_store *store, const char *path, xlm_type type, uint64_t rows, int columns,
                           const void *data)
 {

@@ -1,7 +1,6 @@
 /* xlm-mpi: tests of dictionary files and of looking translations up. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "corpus_fixture.h"
+#include "stream_fixture.h"
 
-#include "corpus/stream.h"
 #include "lexicon/dictionary.h"
 #include "lexicon/translations.h"
 
@@ -57,10 +56,7 @@ static void refused(const struct file *f, uint64_t digest, const char *message)
 {
     GError *error = NULL;
     assert_null(read_file(f, XLM_DICTIONARY_PAIRS, digest, &error));
-    if (strstr(error->message, message) == NULL)
-        fail_msg("no '%s' in: %s", message, error->message);
-    assert_int_equal(xlm_error_exit_code(error), EX_DATAERR);
-    g_error_free(error);
+    must_say(error, EX_DATAERR, message);
 }
 
 static const xlm_dictionary_pair some[] = {{{5, 9}}, {{5, 12}}, {{7, 9}}, {{8, 1004}}};
@@ -163,24 +159,42 @@ static void write_dictionary(const struct file *f)
 
 static xlm_stream_config switching_config(const struct file *f)
 {
-    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15, .mask_token = 0.8,
-                               .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
+    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15,
+                               .mask_token = 0.8, .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
 }
 
 static xlm_stream *open_switching(const struct file *f, const xlm_stream_config *config)
 {
-    GError *error = NULL;
-    xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", 3, config, 99, &error);
-    must(stream != NULL, error);
-    return stream;
+    return open_training(f->corpus, 3, config, 99);
 }
 
-static xlm_batch read_stream(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena)
+struct switching {
+    struct file file;
+    xlm_stream_config config;
+    xlm_stream *stream;
+    xlm_arena *arena;
+};
+
+static int set_up(void **state)
 {
-    xlm_batch batch;
-    GError *error = NULL;
-    must(xlm_stream_read(stream, step, first, n, arena, &batch, &error), error);
-    return batch;
+    struct switching *s = g_new0(struct switching, 1);
+    s->file = open_file();
+    write_dictionary(&s->file);
+    s->config = switching_config(&s->file);
+    s->stream = open_switching(&s->file, &s->config);
+    s->arena = xlm_arena_new();
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct switching *s = *state;
+    xlm_arena_free(s->arena);
+    xlm_stream_close(s->stream);
+    close_file(&s->file);
+    g_free(s);
+    return 0;
 }
 
 static bool close_to(int64_t part, int64_t all, double share)
@@ -191,16 +205,11 @@ static bool close_to(int64_t part, int64_t all, double share)
 
 static void streams_switch(void **state)
 {
-    (void)state;
-    struct file f = open_file();
-    write_dictionary(&f);
-    const xlm_stream_config config = switching_config(&f);
-    xlm_stream *stream = open_switching(&f, &config);
-    xlm_arena *arena = xlm_arena_new();
+    const struct switching *s = *state;
     int64_t ordinary = 0, masked = 0, known[3] = {0}, switched[3] = {0};
     for (int step = 0; step < 200; step++) {
-        xlm_arena_reset(arena);
-        const xlm_batch b = read_stream(stream, step, 0, config.batch, arena);
+        xlm_arena_reset(s->arena);
+        const xlm_batch b = read_step(s->stream, step, 0, s->config.batch, s->arena);
         int32_t k = 0;
         for (int32_t i = 0; i < b.tokens; i++) {
             const int32_t language = b.text_languages[i];
@@ -227,28 +236,23 @@ static void streams_switch(void **state)
     assert_true(close_to(switched[EN], known[EN], 0.5));
     assert_true(close_to(switched[DE], known[DE], 0.5));
     assert_int_equal(switched[FR], 0);
-    xlm_arena_free(arena);
-    xlm_stream_close(stream);
-    close_file(&f);
 }
 
-static void same(const int32_t *whole, const int32_t *piece, int32_t n) { assert_memory_equal(whole, piece, sizeof *whole * (size_t)n); }
+static void same(const int32_t *whole, const int32_t *piece, int32_t n)
+{
+    assert_memory_equal(whole, piece, sizeof *whole * (size_t)n);
+}
 
 /* Ranks read slices of a step. */
 static void slices_are_the_whole(void **state)
 {
-    (void)state;
-    struct file f = open_file();
-    write_dictionary(&f);
-    const xlm_stream_config config = switching_config(&f);
-    xlm_stream *stream = open_switching(&f, &config);
-    xlm_arena *arena = xlm_arena_new();
-    const xlm_batch whole = read_stream(stream, 7, 0, config.batch, arena);
+    const struct switching *s = *state;
+    const xlm_batch whole = read_step(s->stream, 7, 0, s->config.batch, s->arena);
     for (int slices = 2; slices <= 4; slices++) {
         int32_t row = 0, masked = 0;
-        for (int s = 0; s < slices; s++) {
-            const int64_t first = config.batch * s / slices;
-            const xlm_batch b = read_stream(stream, 7, first, config.batch * (s + 1) / slices - first, arena);
+        for (int slice = 0; slice < slices; slice++) {
+            const int64_t first = s->config.batch * slice / slices;
+            const xlm_batch b = read_step(s->stream, 7, first, s->config.batch * (slice + 1) / slices - first, s->arena);
             same(whole.ids + row, b.ids, b.tokens);
             same(whole.languages + row, b.languages, b.tokens);
             same(whole.text_languages + row, b.text_languages, b.tokens);
@@ -260,45 +264,34 @@ static void slices_are_the_whole(void **state)
         assert_int_equal(row, whole.tokens);
         assert_int_equal(masked, whole.masked);
     }
-    xlm_arena_free(arena);
-    xlm_stream_close(stream);
-    close_file(&f);
 }
 
 /* Without a dictionary there is one array of languages; with one and no switching the input is the same. */
 static void without_switching_nothing_changes(void **state)
 {
-    (void)state;
-    struct file f = open_file();
-    write_dictionary(&f);
-    xlm_stream_config config = switching_config(&f);
+    const struct switching *s = *state;
+    xlm_stream_config config = s->config;
     config.switching = 0;
-    xlm_stream *labelled = open_switching(&f, &config);
+    xlm_stream *labelled = open_switching(&s->file, &config);
     config.dictionary = NULL;
-    xlm_stream *plain = open_switching(&f, &config);
+    xlm_stream *plain = open_switching(&s->file, &config);
     assert_null(xlm_stream_dictionary(plain));
     assert_int_equal(xlm_stream_dictionary(labelled)->pairs, 200);
-    xlm_arena *arena = xlm_arena_new();
-    const xlm_batch a = read_stream(plain, 1, 0, config.batch, arena), b = read_stream(labelled, 1, 0, config.batch, arena);
+    const xlm_batch a = read_step(plain, 1, 0, config.batch, s->arena), b = read_step(labelled, 1, 0, config.batch, s->arena);
     assert_ptr_equal(a.languages, a.text_languages);
     assert_null(a.translations);
     assert_int_equal(a.masked, b.masked);
     same(a.ids, b.ids, a.tokens);
     same(a.languages, b.languages, a.tokens);
-    xlm_arena_free(arena);
     xlm_stream_close(plain);
     xlm_stream_close(labelled);
-    close_file(&f);
 }
 
 static void stream_refused(const struct file *f, const xlm_stream_config *config, int code, const char *message)
 {
     GError *error = NULL;
     assert_null(xlm_stream_open(f->corpus, XLM_TRAIN, "s", 0, config, 1, &error));
-    if (strstr(error->message, message) == NULL)
-        fail_msg("no '%s' in: %s", message, error->message);
-    assert_int_equal(xlm_error_exit_code(error), code);
-    g_error_free(error);
+    must_say(error, code, message);
 }
 
 static void wrong_streams_are_refused(void **state)
@@ -328,9 +321,9 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(wrong_files_are_refused),
         cmocka_unit_test(translations_are_found_both_ways),
-        cmocka_unit_test(streams_switch),
-        cmocka_unit_test(slices_are_the_whole),
-        cmocka_unit_test(without_switching_nothing_changes),
+        cmocka_unit_test_setup_teardown(streams_switch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slices_are_the_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_switching_nothing_changes, set_up, tear_down),
         cmocka_unit_test(wrong_streams_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -391,7 +391,8 @@ static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t lon
     xlm_tape_begin(tape, gradients, true, 1, 1);
     const double before = xlm_gemm_flops();
     xlm_var *y = (masked_only ? loss : loss_of_all)(&s, tape, &b.batch, NULL);
-    const xlm_pass_size size = {.tokens = tokens, .length = longest, .pairs = pairs, .masked = b.batch.masked, .masked_only = masked_only};
+    const xlm_pass_size size = {.tokens = tokens, .length = longest, .pairs = pairs, .masked = b.batch.masked,
+                                .masked_only = masked_only};
     const double flops = xlm_gemm_flops() - before, announced = xlm_model_forward_flops(&s.config, &size);
     assert_true(fabs(flops - announced) <= (masked_only ? 0.01 * flops : 0)); /* masked rows are not quite spread evenly */
     xlm_tape_seed(tape, y, 1);

@@ -97,7 +97,8 @@ static void near(const char *what, const struct size *size, int64_t n, const xlm
         largest = fmax(largest, fabs((double)wanted[i]));
     for (int64_t i = 0; i < n; i++)
         if (!(fabs((double)got[i] - (double)wanted[i]) <= TOLERANCE * largest))
-            fail_msg("%d x %d: %s %d is %.12g, not %.12g", size->rows, size->cols, what, (int)i, (double)got[i], (double)wanted[i]);
+            fail_msg("%d x %d: %s %d is %.12g, not %.12g", size->rows, size->cols, what, (int)i, (double)got[i],
+                     (double)wanted[i]);
 }
 
 /* As the operators that it stands for, up to rounding; with one and several threads, to the bit. */

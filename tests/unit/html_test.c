@@ -67,7 +67,8 @@ static void white_space(void **state)
 static void characters(void **state)
 {
     (void)state;
-    expect_body("<p id=a>a &amp; b &lt;c&gt; &auml;&#x20AC;&#8364;&quot;</p>", "a.0/1=a & b <c> \xc3\xa4\xe2\x82\xac\xe2\x82\xac\"");
+    expect_body("<p id=a>a &amp; b &lt;c&gt; &auml;&#x20AC;&#8364;&quot;</p>",
+                "a.0/1=a & b <c> \xc3\xa4\xe2\x82\xac\xe2\x82\xac\"");
     expect_body("<p id=a>soft&shy;hyphen a&#x308;</p>", "a.0/1=softhyphen \xc3\xa4");
 }
 

@@ -34,6 +34,7 @@ unit_headers = \
 	tests/unit/corpus_fixture.h \
 	tests/unit/gradient.h \
 	tests/unit/model_fixture.h \
+	tests/unit/stream_fixture.h \
 	tests/unit/text_fixture.h
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \

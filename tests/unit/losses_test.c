@@ -1,4 +1,5 @@
-/* xlm-mpi: objectives of src/losses as the trainer calls them: gradients, parts, what they refuse. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: objectives of src/losses as the trainer calls them: gradients, parts, what they refuse.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "batch_fixture.h"
 #include "gradient.h"
 
@@ -144,7 +145,8 @@ static bool open_dict_mlm(struct trained *t, const char *predict, double switchi
     const xlm_loss_class *cls = &xlm_loss_dict_mlm;
     GError *error = NULL;
     t->stream = (xlm_loss_stream){.name = "text", .mask = 0.15, .switching = switching, .dictionary = of_stream};
-    t->o.loss = (xlm_loss){.cls = cls, .name = "dict", .state = g_malloc0(cls->state_size), .setup = &t->o.setup, .stream = &t->stream};
+    t->o.loss = (xlm_loss){.cls = cls, .name = "dict", .state = g_malloc0(cls->state_size), .setup = &t->o.setup,
+                           .stream = &t->stream};
     assert_true(xlm_option_set(&cls->options[0], predict, t->o.loss.state, &error));
     *t->o.message = '\0';
     t->o.setup.model = &t->o.model;
@@ -155,7 +157,8 @@ static void open_model(struct trained *t)
 {
     xlm_model_config c = {0};
     assert_true(xlm_options_defaults(xlm_model_options, &c, NULL));
-    c.layers = 1, c.hidden_size = 6, c.attention_heads = 2, c.feed_forward_size = 7, c.positions = 5, c.vocabulary = V, c.languages = 2;
+    c.layers = 1, c.hidden_size = 6, c.attention_heads = 2, c.feed_forward_size = 7, c.positions = 5, c.vocabulary = V,
+        c.languages = 2;
     c.vocabulary_chunk = 3, c.language_embeddings = true;
     assert_true(xlm_model_check(&c, NULL));
     t->parameters = xlm_parameters_new();
@@ -172,7 +175,8 @@ static xlm_var *dict_mlm_pass(xlm_tape *tape, void *context)
 {
     struct trained *t = context;
     xlm_var **hidden = xlm_model_encode(t->model, tape, &t->batch, t->batch.masked_rows, t->batch.masked);
-    const xlm_pass pass = {.model = t->model, .batch = &t->batch, .hidden = hidden, .masked = hidden[1], .layers = 1, .scores = t->scores};
+    const xlm_pass pass = {.model = t->model, .batch = &t->batch, .hidden = hidden, .masked = hidden[1], .layers = 1,
+                           .scores = t->scores};
     return t->o.loss.cls->loss(&t->o.loss, tape, &pass);
 }
 

@@ -46,7 +46,8 @@ static inline struct setup open_setup(xlm_model_config config, double width)
     for (int k = 0; k < xlm_parameters_count(s.parameters); k++) {
         const xlm_parameter *p = xlm_parameters_get(s.parameters, k);
         for (int64_t i = 0; i < p->rows * p->cols; i++)
-            xlm_parameters_values(s.parameters)[p->start + i] = (xlm_real)((p->init == XLM_INIT_ONE) + width * number((uint32_t)k, i));
+            xlm_parameters_values(s.parameters)[p->start + i] =
+                (xlm_real)((p->init == XLM_INIT_ONE) + width * number((uint32_t)k, i));
     }
     return s;
 }

@@ -1,4 +1,5 @@
-/* xlm-mpi: gradients of the whole model with every option, its size, configurations refused. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: gradients of the whole model with every option, its size, configurations refused.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "batch_fixture.h"
 #include "gradient.h"
 
@@ -41,7 +42,8 @@ static void open_setup(struct setup *s)
     for (int k = 0; k < xlm_parameters_count(s->parameters); k++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, k);
         for (int64_t i = 0; i < p->rows * p->cols; i++)
-            xlm_parameters_values(s->parameters)[p->start + i] = (p->init == XLM_INIT_ONE) + 0.5 * gradient_number((uint32_t)k, i);
+            xlm_parameters_values(s->parameters)[p->start + i] =
+                (p->init == XLM_INIT_ONE) + 0.5 * gradient_number((uint32_t)k, i);
     }
 }
 
@@ -125,7 +127,8 @@ static void test_number_of_parameters(void **state)
     assert_int_equal(parameters_of(c), 177974523);
     c = published(12, 768, 12, 30000); /* albert-base: 11.7 M with its pooler of 768 x 769 */
     c.token_types = true, c.position_offset = 0, c.embedding_size = 128, c.share_layers = true;
-    assert_int_equal(parameters_of(c), (30000 + 512 + 2 + 2) * 128 + 129 * 768 + layer_size(768) + bert_head_size(768, 128, 30000));
+    assert_int_equal(parameters_of(c),
+                     (30000 + 512 + 2 + 2) * 128 + 129 * 768 + layer_size(768) + bert_head_size(768, 128, 30000));
     assert_int_equal(parameters_of(c), 11683584 - 768 * 769 + 768 * 128 + 3 * 128 + 30000);
     c = published(12, 1024, 8, 95000); /* xlm-15 */
     c.head = XLM_HEAD_XLM, c.language_embeddings = true, c.position_offset = 0;

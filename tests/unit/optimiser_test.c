@@ -47,7 +47,8 @@ static void textbook_update(textbook *p, const xlm_optimiser_config *c, const do
         const double gradient = g[i] + (c->algorithm == XLM_OPTIMISER_ADAM ? p->decay * p->w[i] : 0);
         p->m[i] = c->beta1 * p->m[i] + (1 - c->beta1) * gradient;
         p->v[i] = c->beta2 * p->v[i] + (1 - c->beta2) * gradient * gradient;
-        const double m_hat = p->m[i] / (1 - pow(c->beta1, (double)step + 1)), v_hat = p->v[i] / (1 - pow(c->beta2, (double)step + 1));
+        const double m_hat = p->m[i] / (1 - pow(c->beta1, (double)step + 1)),
+            v_hat = p->v[i] / (1 - pow(c->beta2, (double)step + 1));
         r[i] = m_hat / (sqrt(v_hat) + c->epsilon) + (c->algorithm == XLM_OPTIMISER_ADAM ? 0 : p->decay * p->w[i]);
         w_norm += p->w[i] * p->w[i];
         r_norm += r[i] * r[i];

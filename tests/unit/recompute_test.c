@@ -49,7 +49,8 @@ static void seed(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_
 static struct outcome run(const struct setup *s, const xlm_batch *b, bool recompute, int objectives, bool with_gradients)
 {
     const size_t size = (size_t)xlm_parameters_size(s->parameters), states = (size_t)(b->tokens * s->config.hidden_size);
-    struct outcome o = {.hidden = g_new(xlm_real, states * (LAYERS + 1)), .gradients = with_gradients ? g_new(xlm_real, size) : NULL};
+    struct outcome o = {.hidden = g_new(xlm_real, states * (LAYERS + 1)),
+                        .gradients = with_gradients ? g_new(xlm_real, size) : NULL};
     xlm_tape *tape = xlm_tape_new(s->parameters);
     xlm_tape_recompute(tape, recompute);
     for (uint64_t step = 1; step <= 2; step++) {
@@ -74,7 +75,8 @@ static void compare(const struct setup *s, const xlm_batch *b, int objectives, b
 {
     struct outcome kept = run(s, b, false, objectives, with_gradients), again = run(s, b, true, objectives, with_gradients);
     assert_memory_equal(&again.loss, &kept.loss, sizeof kept.loss);
-    assert_memory_equal(again.hidden, kept.hidden, sizeof *kept.hidden * (size_t)(b->tokens * s->config.hidden_size * (LAYERS + 1)));
+    assert_memory_equal(again.hidden, kept.hidden,
+                        sizeof *kept.hidden * (size_t)(b->tokens * s->config.hidden_size * (LAYERS + 1)));
     if (with_gradients) {
         double largest = 0;
         for (int64_t i = 0; i < xlm_parameters_size(s->parameters); i++)

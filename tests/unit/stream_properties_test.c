@@ -1,12 +1,11 @@
 /* xlm-mpi: tests of what holds for streams on any corpus. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "corpus_fixture.h"
+#include "stream_fixture.h"
 
 #include <math.h>
 
 #include "base/rng.h"
 #include "corpus/monolingual.h"
 #include "corpus/parallel.h"
-#include "corpus/stream.h"
 
 enum { EN, DE };
 
@@ -264,19 +263,12 @@ static xlm_stream *open_stream(const fixture *f, int type, int form, int64_t bat
     const xlm_stream_config config = {
         .type = type, .alpha = 0.5, .batch = batch, .length = 128, .form = form, .share = 1,
         .shuffle_sides = type == XLM_STREAM_PARALLEL, .mask = 0.15, .mask_token = 0.8, .mask_random = 0.1};
-    GError *error = NULL;
-    xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", number, &config, 77, &error);
-    must(stream != NULL, error);
-    return stream;
+    return open_training(f->corpus, number, &config, 77);
 }
 
 static xlm_batch read_part(const fixture *f, xlm_stream *stream, int64_t step, int64_t first, int64_t n)
 {
-    xlm_batch batch;
-    GError *error = NULL;
-    must(step >= 0 ? xlm_stream_read(stream, step, first, n, f->arena, &batch, &error)
-                   : xlm_stream_read_in_order(stream, first, n, f->arena, &batch, &error), error);
-    return batch;
+    return step >= 0 ? read_step(stream, step, first, n, f->arena) : read_in_order(stream, first, n, f->arena);
 }
 
 /* Is `part` the sequences first, first + 1, ... of `whole`? Returns where its masked rows end. */
@@ -368,9 +360,7 @@ static void an_epoch_is_the_whole_corpus(void **state)
     const fixture *f = *state;
     xlm_stream_config config = {.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 8, .length = 512, .share = 1, .mask = 0,
                                 .languages = (char *[]){(char *)"en", NULL}};
-    GError *error = NULL;
-    xlm_stream *stream = xlm_stream_open(f->corpus, XLM_TRAIN, "s", 0, &config, 77, &error);
-    must(stream != NULL, error);
+    xlm_stream *stream = open_training(f->corpus, 0, &config, 77);
     const int64_t n = xlm_stream_instances(stream);
     GHashTable *seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (int64_t pass = 0; pass < 2; pass++)
@@ -416,11 +406,7 @@ static void is_damaged(xlm_corpus *corpus, int64_t type, const char *what)
         const int64_t n = xlm_stream_instances(stream);
         assert_false(xlm_stream_read_in_order(stream, 0, n, arena, &batch, &error));
     }
-    assert_non_null(error);
-    assert_int_equal(xlm_error_exit_code(error), EX_DATAERR);
-    if (strstr(error->message, what) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error->message, what);
-    g_error_free(error);
+    must_say(error, EX_DATAERR, what);
     xlm_stream_close(stream);
     xlm_arena_free(arena);
 }

@@ -1,9 +1,8 @@
 /* xlm-mpi: tests of streams against answers worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "corpus_fixture.h"
+#include "stream_fixture.h"
 
 #include "base/jobfile.h"
 #include "base/options.h"
-#include "corpus/stream.h"
 
 enum { EN, DE, FR, CS };
 
@@ -40,20 +39,16 @@ static xlm_stream *open_stream(const xlm_corpus *corpus, const char *settings)
     return stream;
 }
 
-static xlm_batch read_step(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena)
-{
-    xlm_batch batch;
-    GError *error = NULL;
-    must(xlm_stream_read(stream, step, first, n, arena, &batch, &error), error);
-    return batch;
-}
-
 static xlm_batch read_all(xlm_stream *stream, xlm_arena *arena)
 {
-    xlm_batch batch;
-    GError *error = NULL;
-    must(xlm_stream_read_in_order(stream, 0, xlm_stream_instances(stream), arena, &batch, &error), error);
-    return batch;
+    return read_in_order(stream, 0, xlm_stream_instances(stream), arena);
+}
+
+static void has_instances(const xlm_corpus *corpus, const char *settings, int64_t n)
+{
+    xlm_stream *stream = open_stream(corpus, settings);
+    assert_int_equal(xlm_stream_instances(stream), n);
+    xlm_stream_close(stream);
 }
 
 static void describes(const xlm_stream *stream, const char *expected)
@@ -245,9 +240,7 @@ static void form_xlm(void **state)
     expect_text(&c, 3, "( en14 en15 ) ( de19 )");
     xlm_stream_close(stream);
 
-    stream = open_stream(corpus, "type=parallel\nlength=8\nlanguages=en-de,de-en\n"); /* both ways */
-    assert_int_equal(xlm_stream_instances(stream), 8);
-    xlm_stream_close(stream);
+    has_instances(corpus, "type=parallel\nlength=8\nlanguages=en-de,de-en\n", 8); /* both ways */
     xlm_arena_free(arena);
     xlm_corpus_close(corpus);
 }
@@ -273,12 +266,9 @@ static void form_bert(void **state)
                       "their sides");
     xlm_stream_close(stream);
 
-    stream = open_stream(corpus, "type=parallel\nform=bert\nlength=64\nleast_side=2\nmost_pair=11\n");
-    assert_int_equal(xlm_stream_instances(stream), 1); /* (2,3) alone: (6,6) are 12, all others have a side under 2 */
-    xlm_stream_close(stream);
-    stream = open_stream(corpus, "type=parallel\nform=bert\nlength=64\nleast_side=2\nmost_pair=12\n");
-    assert_int_equal(xlm_stream_instances(stream), 2);
-    xlm_stream_close(stream);
+    /* (2,3) alone: (6,6) are 12, all others have a side under 2. */
+    has_instances(corpus, "type=parallel\nform=bert\nlength=64\nleast_side=2\nmost_pair=11\n", 1);
+    has_instances(corpus, "type=parallel\nform=bert\nlength=64\nleast_side=2\nmost_pair=12\n", 2);
     xlm_arena_free(arena);
     xlm_corpus_close(corpus);
 }

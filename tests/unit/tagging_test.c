@@ -225,7 +225,8 @@ static void test_bio(void **state)
 static xlm_vocabulary *make_vocabulary(void)
 {
     static const char *const names[] = {"en", "de"}, *const subwords[] = {"a", "b@@", "b", "c"};
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .lowercase = true, .languages = 2, .language_names = names};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .lowercase = true, .languages = 2,
+                                              .language_names = names};
     static const char codes[] = "x y 1\n";
     xlm_word_counts *words = xlm_word_counts_new();
     for (int i = 0; i < 4; i++)
@@ -346,7 +347,8 @@ static int remove_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conllu), cmocka_unit_test(test_pairs), cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
+        cmocka_unit_test(test_conllu), cmocka_unit_test(test_pairs), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_no_spans),
         cmocka_unit_test(test_tags),   cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

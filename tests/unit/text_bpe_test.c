@@ -1,11 +1,7 @@
 /* xlm-mpi: byte-pair encoding against worked examples and a slow, plain reference. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "text_fixture.h"
 
 #include "text/bpe.h"
-#include "text_fixture.h"
 
 /* ---- the reference: words are lists of texts, every step looks at everything ---- */
 
@@ -200,13 +196,6 @@ static GString *plain_segment(GPtrArray *codes, const xlm_word_counts *allowed, 
 
 /* ---- helpers ---- */
 
-static xlm_word_counts *count_text(const char *text)
-{
-    xlm_word_counts *counts = xlm_word_counts_new();
-    xlm_word_counts_add_text(counts, text, strlen(text), 1);
-    return counts;
-}
-
 static void assert_codes(const xlm_bpe *bpe, const char *expected)
 {
     GString *text = xlm_bpe_print(bpe);
@@ -238,6 +227,15 @@ static void assert_segmented(const xlm_bpe *bpe, const xlm_word_counts *allowed,
 
 /* ---- learning ---- */
 
+/* The codes that so many merges of the words make; the words are freed. */
+static void assert_learnt(xlm_word_counts *words, uint32_t merges, const char *expected)
+{
+    xlm_bpe *bpe = xlm_bpe_learn(words, merges);
+    assert_codes(bpe, expected);
+    xlm_bpe_free(bpe);
+    xlm_word_counts_free(words);
+}
+
 /* By hand. low 5, lower 2, newest 6, widest 3. e s: 9; s t</w>: 9; e is older than s, so es is first.
  * Then es t</w> 9 (of 9: only that), then l o 7, lo w: 2 (low has w</w>), ... */
 static void test_learns_worked_example(void **state)
@@ -248,10 +246,7 @@ static void test_learns_worked_example(void **state)
     xlm_word_counts_add(words, "lower", 5, 2);
     xlm_word_counts_add(words, "newest", 6, 6);
     xlm_word_counts_add(words, "widest", 6, 3);
-    xlm_bpe *bpe = xlm_bpe_learn(words, 7);
-    assert_codes(bpe, "e s 9\nes t</w> 9\nl o 7\ne w 6\nn ew 6\nnew est</w> 6\nlo w</w> 5\n");
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(words, 7, "e s 9\nes t</w> 9\nl o 7\ne w 6\nn ew 6\nnew est</w> 6\nlo w</w> 5\n");
 }
 
 /* Ties: characters by bytes, whatever the order of words; then merges by age. */
@@ -259,41 +254,28 @@ static void test_breaks_ties_by_age(void **state)
 {
     (void)state;
     const char *const texts[] = {"zab zcd zef", "zef zcd zab"};
-    for (int i = 0; i < 2; i++) {
-        xlm_word_counts *words = count_text(texts[i]);
-        xlm_bpe *bpe = xlm_bpe_learn(words, 100);
-        assert_codes(bpe, "a b</w> 1\nc d</w> 1\ne f</w> 1\nz ab</w> 1\nz cd</w> 1\nz ef</w> 1\n");
-        xlm_bpe_free(bpe);
-        xlm_word_counts_free(words);
-    }
+    for (int i = 0; i < 2; i++)
+        assert_learnt(text_count(texts[i]), 100, "a b</w> 1\nc d</w> 1\ne f</w> 1\nz ab</w> 1\nz cd</w> 1\nz ef</w> 1\n");
 }
 
 static void test_counts_overlaps(void **state)
 {
     (void)state;
-    xlm_word_counts *words = count_text("aaaa aaaa\naaaaaa b");
-    xlm_bpe *bpe = xlm_bpe_learn(words, 100);
     /* aaaa: a a a a</w> (2 places of a a, twice); aaaaaa: 4 places: 8. Then aa a a</w> twice, aa aa a a</w> once. */
-    assert_codes(bpe, "a a 8\na a</w> 3\naa aa</w> 3\naa aaaa</w> 1\n");
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(text_count("aaaa aaaa\naaaaaa b"), 100, "a a 8\na a</w> 3\naa aa</w> 3\naa aaaa</w> 1\n");
 }
 
 static void test_stops_without_pairs(void **state)
 {
     (void)state;
-    xlm_word_counts *words = count_text("a b c\n\n   d");
+    xlm_word_counts *words = text_count("a b c\n\n   d");
     xlm_bpe *bpe = xlm_bpe_learn(words, 10);
     assert_int_equal(xlm_bpe_size(bpe), 0);
     assert_segmented(bpe, NULL, "ab a", "a@@ b a");
     xlm_bpe_free(bpe);
     xlm_word_counts_free(words);
 
-    words = xlm_word_counts_new();
-    bpe = xlm_bpe_learn(words, 10);
-    assert_int_equal(xlm_bpe_size(bpe), 0);
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(xlm_word_counts_new(), 10, "");
 }
 
 static void test_passes_over_odd_words(void **state)
@@ -307,10 +289,7 @@ static void test_passes_over_odd_words(void **state)
     xlm_word_counts_add(words, "qr", 2, -3);
     xlm_word_counts_add(words, "", 0, 9);
     xlm_word_counts_add(words, "de", 2, 1);
-    xlm_bpe *bpe = xlm_bpe_learn(words, 10);
-    assert_codes(bpe, "d e</w> 1\n");
-    xlm_bpe_free(bpe);
-    xlm_word_counts_free(words);
+    assert_learnt(words, 10, "d e</w> 1\n");
 }
 
 static const char *const letters[] = {"a", "b", "c", "\xC3\xA4", "\xE4\xBD\xA0", "aa", "bc", "@", "\xF0\x9F\x98\x80"};
@@ -407,16 +386,16 @@ static void test_takes_apart_what_is_not_allowed(void **state)
 {
     (void)state;
     xlm_bpe *bpe = parse("e s 9\nes t</w> 9\nl o 7\nlo w</w> 6\nlo w 5\nlow est</w> 4\n");
-    xlm_word_counts *allowed = count_text("lo@@ w est l@@ o@@");
+    xlm_word_counts *allowed = text_count("lo@@ w est l@@ o@@");
     assert_segmented(bpe, allowed, "low lowest est es", "lo@@ w lo@@ w@@ est est e@@ s");
     xlm_word_counts_free(allowed);
-    allowed = count_text("low lowest es@@");
+    allowed = text_count("low lowest es@@");
     assert_segmented(bpe, allowed, "low lowest est", "low lowest es@@ t");
     xlm_word_counts_free(allowed);
-    allowed = count_text("nothing");
+    allowed = text_count("nothing");
     assert_segmented(bpe, allowed, "low lowest", "l@@ o@@ w l@@ o@@ w@@ e@@ s@@ t");
     xlm_word_counts_free(allowed);
-    allowed = count_text("");
+    allowed = text_count("");
     assert_segmented(bpe, allowed, "low", "low");
     xlm_word_counts_free(allowed);
     xlm_bpe_free(bpe);
@@ -427,7 +406,7 @@ static void test_keeps_ends_whole(void **state)
 {
     (void)state;
     xlm_bpe *bpe = parse("< / 5\n</ w 5\n</w > 5\nx </w> 4\nx</w> a</w> 3\n");
-    xlm_word_counts *allowed = count_text("y");
+    xlm_word_counts *allowed = text_count("y");
     assert_segmented(bpe, NULL, "x x</w>a", "x x</w>a");
     assert_segmented(bpe, allowed, "x x</w>a", "x x@@ <@@ /@@ w@@ >@@ a");
     xlm_word_counts_free(allowed);
@@ -485,7 +464,7 @@ static void test_segments_like_reference(void **state)
 static void test_segments_long_words_and_any_bytes(void **state)
 {
     (void)state;
-    xlm_word_counts *words = count_text("ababab abab ab aab");
+    xlm_word_counts *words = text_count("ababab abab ab aab");
     xlm_bpe *bpe = xlm_bpe_learn(words, 10);
     xlm_segmenter *segmenter = xlm_segmenter_new(bpe, words);
     GString *text = g_string_new(NULL), *out = g_string_new(NULL);

@@ -1,11 +1,18 @@
-/* xlm-mpi: made text for tests of the text floor. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what tests of the text floor share. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TESTS_TEXT_FIXTURE_H
 #define XLM_TESTS_TEXT_FIXTURE_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "text/vocabulary.h"
 
 /* The k-th draw of a test, below n. */
 static inline uint32_t text_draw(uint32_t test, uint32_t k, uint32_t n)
@@ -21,6 +28,39 @@ static inline GString *text_make_word(uint32_t test, uint32_t *k, const char *co
     for (uint32_t left = 1 + text_draw(test, (*k)++, longest); left > 0; left--)
         g_string_append(word, pieces[text_draw(test, (*k)++, n)]);
     return word;
+}
+
+/* Its words, counted. */
+static inline xlm_word_counts *text_count(const char *text)
+{
+    xlm_word_counts *counts = xlm_word_counts_new();
+    xlm_word_counts_add_text(counts, text, strlen(text), 1);
+    return counts;
+}
+
+/* The vocabulary as a file of its own gives it back; the file is gone at once. */
+static inline xlm_vocabulary *text_reload(const xlm_vocabulary *v)
+{
+    char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
+    GError *error = NULL;
+    xlm_store *store = xlm_store_create(NULL, path, &error);
+    assert_non_null(store);
+    assert_true(xlm_vocabulary_save(v, store, "/vocabulary", 0, &error));
+    assert_true(xlm_store_commit(store, &error));
+    store = xlm_store_open(path, &error);
+    assert_non_null(store);
+    xlm_vocabulary *loaded = xlm_vocabulary_load(store, "/vocabulary", &error);
+    assert_non_null(loaded);
+    assert_true(xlm_vocabulary_digest(v) == xlm_vocabulary_digest(loaded));
+    assert_null(xlm_vocabulary_load(store, "/elsewhere", &error));
+    assert_non_null(error);
+    g_error_free(error);
+    xlm_store_close(store);
+    g_unlink(path);
+    g_rmdir(directory);
+    g_free(path);
+    g_free(directory);
+    return loaded;
 }
 
 #endif

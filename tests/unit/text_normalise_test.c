@@ -1,4 +1,5 @@
-/* xlm-mpi: normalisation against known answers and, over all characters, its definition. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: normalisation against known answers and, over all characters, its definition.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,7 +158,8 @@ static void clean(const UChar32 *text, size_t n, GArray *out)
             (text[i] & 0xFFFE) == 0xFFFE || (text[i] >= 0xFDD0 && text[i] <= 0xFDEF))
             g_array_append_val(out, space);
         else if (type == U_FORMAT_CHAR ? is_kept_format(text[i])
-                                       : type != U_UNASSIGNED || !u_hasBinaryProperty(text[i], UCHAR_DEFAULT_IGNORABLE_CODE_POINT))
+                                       : type != U_UNASSIGNED ||
+                                           !u_hasBinaryProperty(text[i], UCHAR_DEFAULT_IGNORABLE_CODE_POINT))
             g_array_append_val(out, text[i]);
     }
 }

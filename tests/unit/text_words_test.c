@@ -48,7 +48,8 @@ static void test_icu(void **state)
     (void)state;
     assert_split(XLM_WORDS_ICU, "en", "", "");
     assert_split(XLM_WORDS_ICU, "en", "Don't panic, it's 3.14%!", "Don't|panic|,|it's|3.14|%|!");
-    assert_split(XLM_WORDS_ICU, "en", "U.S.A. e.g. 1,000,000 a.1 1.a x_y _ ...", "U.S.A|.|e.g|.|1,000,000|a|.|1|1|.|a|x_y|_|.|.|.");
+    assert_split(XLM_WORDS_ICU, "en", "U.S.A. e.g. 1,000,000 a.1 1.a x_y _ ...",
+                 "U.S.A|.|e.g|.|1,000,000|a|.|1|1|.|a|x_y|_|.|.|.");
     assert_split(XLM_WORDS_ICU, "en", "'tis 'quoted' -- well-known (yes)", "'|tis|'|quoted|'|-|-|well|-|known|(|yes|)");
     assert_split(XLM_WORDS_ICU, "de", "\xC3\x9C" "ber \xE2\x80\x9E" "Gr\xC3\xBC\xC3\x9F" "e\xE2\x80\x9C",
                  "\xC3\x9C" "ber|\xE2\x80\x9E|Gr\xC3\xBC\xC3\x9F" "e|\xE2\x80\x9C");

@@ -19,10 +19,7 @@ for module in torch h5py; do
 done
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-steps=${XLM_BENCH_STEPS:-5} rounds=${XLM_BENCH_ROUNDS:-2}
-roberta_8 "$work" "$steps"
+in_rounds 2
 
 ours() { # RANKS THREADS: tokens/s
     train "$work" ours "$1" "$2"
@@ -87,5 +84,6 @@ for shape in 1x2 2x1; do
     ours=$(speed "ours-$shape")
     row "$shape beside the best PyTorch" "$ours tokens/s" "$peer tokens/s" "$(quotient "$ours" "$peer")" ">= 1.6"
 done
-row "PyTorch, 1x2 beside 2x1" "$(speed torch-1x2) tokens/s" "$(speed torch-2x1) tokens/s" "$(quotient "$(speed torch-1x2)" "$(speed torch-2x1)")"
+row "PyTorch, 1x2 beside 2x1" "$(speed torch-1x2) tokens/s" "$(speed torch-2x1) tokens/s" \
+    "$(quotient "$(speed torch-1x2)" "$(speed torch-2x1)")"
 say "PyTorch's setting: $best"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+
 static const char exit_codes[] =
     "Exit codes:\n"
     "  0   done\n"
@@ -67,8 +69,12 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
         print_help(program, context);
     else if (good && version)
         printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n", program->name, PACKAGE_VERSION);
-    if (good && (help || version))
-        exit(xlm_program_flush(NULL) ? EX_OK : EX_IOERR);
+    if (good && (help || version)) {
+        GError *lost = NULL;
+        xlm_log_open(program->name, true);
+        xlm_program_flush(&lost);
+        exit(xlm_error_exit(lost));
+    }
     g_option_context_free(context);
     if (!good) {
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);

@@ -11,8 +11,9 @@ small=(--set model.layers=1 --set model.hidden_size=16 --set model.attention_hea
 bash "$jobs/corpora" made text.en -- --words space --bpe 400 --held-out 0.1 >made.log 2>&1 ||
     fail "corpora: $(tail -n 3 made.log)"
 for name in trans trans-inv trans-inv-shared-25 trans-inv-shared-50; do
-    for file in corpus dictionary dictionary-25 dictionary-50; do [ -s made/$name/$file.h5 ] ||
-        fail "no made/$name/$file.h5"; done
+    for file in corpus dictionary dictionary-25 dictionary-50; do
+        [ -s made/$name/$file.h5 ] || fail "no made/$name/$file.h5"
+    done
 done
 [ ! -e made/trans-syn ] || fail "a syntax without trees"
 # pairs FILE PATH: how many.

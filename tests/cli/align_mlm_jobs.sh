@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 jobs=$XLM_SOURCE/jobs/align-mlm
 small=(--set model.layers=1 --set model.hidden_size=16 --set model.attention_heads=2 --set model.feed_forward_size=32
     --set train.steps=2 --set train.granules=4 --set train.evaluate_every=0 --set train.checkpoint_every=0

@@ -2,6 +2,7 @@
 # xlm-mpi: made languages by xlm_prep: text, pairs and twins that belong together. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # inverted: lines turned round between full stops.
 inverted() {

@@ -2,6 +2,7 @@
 # xlm-mpi: made languages of annotated text: CoNLL-U in, CoNLL-U and corpora out. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # rows: the lines of words, of standard input or a file.
 rows() { grep -v '^#' "$@"; }

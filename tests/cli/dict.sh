@@ -2,6 +2,7 @@
 # xlm-mpi: dictionaries of a corpus's subwords from text, dictd files and twin maps. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 # 400 merges: most words of this language are one subword.
 small_corpus --bpe 400
 languages=(--source en --target xx)

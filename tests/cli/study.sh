@@ -2,6 +2,7 @@
 # xlm-mpi: the study of ALIGN-MLM, from text to table, with few steps. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 # The words' places in the grammar are their tags.
 mkdir ud
 for part in train dev test; do

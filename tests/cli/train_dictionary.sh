@@ -2,6 +2,7 @@
 # xlm-mpi: objectives that learn from a bilingual dictionary: align and dict-mlm. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
     echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"

@@ -25,8 +25,11 @@ static xlm_run_options make_options(const xlm_job_said *said)
 static void run_job(const xlm_job_program *self, const char *path, const xlm_comm *comm, bool *interrupted, GError **error)
 {
     void *job = self->load(path, self->said->overrides, error);
-    if (xlm_comm_agree(comm, error))
-        self->run(comm, job, make_options(self->said), interrupted, error);
+    if (xlm_comm_agree(comm, error) && self->run(comm, job, make_options(self->said), interrupted, error)) {
+        if (comm->rank == 0)
+            xlm_program_flush(error);
+        xlm_comm_agree(comm, error);
+    }
     if (job != NULL)
         self->free(job);
 }
@@ -37,7 +40,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     const bool good = read_options(self, &argc, &argv, &error);
     if (good && self->said->help_job) {
         self->print_help(stdout);
-        return xlm_program_flush(NULL) ? EX_OK : EX_IOERR;
+        return xlm_program_printed(self->program);
     }
     xlm_comm comm;
     bool interrupted = false;

@@ -69,12 +69,8 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
         print_help(program, context);
     else if (good && version)
         printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n", program->name, PACKAGE_VERSION);
-    if (good && (help || version)) {
-        GError *lost = NULL;
-        xlm_log_open(program->name, true);
-        xlm_program_flush(&lost);
-        exit(xlm_error_exit(lost));
-    }
+    if (good && (help || version))
+        exit(xlm_program_printed(program));
     g_option_context_free(context);
     if (!good) {
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
@@ -100,6 +96,17 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
 
 bool xlm_program_flush(GError **error)
 {
-    /* What did not fit may have been given up before: then nothing is left to flush. */
-    return (fflush(stdout) == 0 && !ferror(stdout)) || xlm_error_set(error, EX_IOERR, "standard output: %s", g_strerror(errno));
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    /* What did not fit may have been given up before: then nothing is left to flush, and why is forgotten. */
+    return xlm_error_set(error, EX_IOERR, "standard output: %s", errno != 0 ? g_strerror(errno) : "not all could be written");
+}
+
+int xlm_program_printed(const xlm_program *program)
+{
+    GError *error = NULL;
+    xlm_log_open(program->name, true);
+    xlm_program_flush(&error);
+    return xlm_error_exit(error);
 }

@@ -37,4 +37,8 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
 /* Let out what was printed. EX_IOERR when any of it was lost. */
 bool xlm_program_flush(GError **error);
 
+/* The exit code of a program that was to print something and has done so: EX_OK, or EX_IOERR with a message when any of it
+ * was lost. For what is printed without MPI. */
+int xlm_program_printed(const xlm_program *program);
+
 #endif

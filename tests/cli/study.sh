@@ -57,6 +57,16 @@ row trans-inv/mlm | awk '{ d = $8 - ($6 - $7) } $4 > 20 || $6 < 60 || $7 >= $6 |
 grep -q '^trans-inv/mlm  *1  .* 0.3 95.0 56.5 38.5$' log || fail "the paper's figures: $(row trans-inv/mlm)"
 grep -q '^Spearman of alignment against delta over 4 models: -\{0,1\}[01]\.[0-9]* (p = ' log || fail "no correlation: $(tail -n 1 log)"
 
+# At small scale, on all cores: with the small jobs' vocabulary and model.
+env RUNS='' STEPS=2 "$XLM_SOURCE/jobs/align-mlm/small/study" small ud text.en >log 2>&1 || fail "small: $(tail -n 3 log)"
+env RUNS='trans-inv/align-mlm@100:7' STEPS=2 "$XLM_SOURCE/jobs/align-mlm/small/study" small ud text.en >log 2>&1 ||
+    fail "small: $(tail -n 3 log)"
+grep -q '^trans-inv/align-mlm@100,7,2,' small/results.csv || fail "small: $(cat small/results.csv)"
+model=small/trans-inv/align-mlm@100-7-2/latest
+[ "$(attribute /ranks "$model")" -eq "$(env -u OMP_NUM_THREADS nproc)" ] || fail "small: on $(attribute /ranks "$model") ranks"
+h5dump -a /job/text "$model" >text
+grep -q 'hidden_size=128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"
+
 # What is finished is not made again; what is not is gone on with.
 cp out/results.csv before.csv
 study "$runs" >log 2>&1 || fail "again: $(tail -n 3 log)"
@@ -70,7 +80,12 @@ grep -q 'nothing to do' log && cmp <(sort before.csv) <(sort out/results.csv) ||
 expect 64 'not PAIR/METHOD' study 'mlm:1'
 expect 64 'there is no out/other/corpus.h5' study 'other/mlm:1'
 expect 64 'there is no .*/bert.conf' study 'trans-inv/bert:1'
-expect 78 'dictionary-30.h5' study 'trans-inv/align-mlm@30:1'
+expect 64 'there is no .*/dictionary-30.h5' study 'trans-inv/align-mlm@30:1'
+expect 64 'nothing that mlm has a share of' study 'trans-inv/mlm@50:1'
+# A mistake in the last run is found before the first begins.
+expect 64 'not PAIR/METHOD' study 'trans-inv/mlm:2
+other:1'
+[ ! -e out/trans-inv/mlm-2-40 ] || fail "trained before all runs were read"
 rm ud/en_ewt-ud-test.conllu
 expect 66 'ud has no en_ewt-ud-test.conllu' study ''
 expect 64 'study DIR TREEBANK TEXT' "$XLM_SOURCE/jobs/align-mlm/study" out ud

@@ -69,4 +69,11 @@ newest=$(readlink out/latest) && h5dump -H "out/$newest" >/dev/null || fail "no 
 
 xlm_train --version | grep -q '^xlm_train (xlm-mpi) [0-9]' || fail "--version"
 xlm_train --help | grep -q -e '--dump-step' || fail "--help"
+if [ -c /dev/full ]; then
+    to_full_disk() { "$@" >/dev/full; }
+    for what in --help --help-job --version 'job.conf --plan'; do
+        # shellcheck disable=SC2086 # a word or two
+        expect 74 '^xlm_train: .*standard output: ' to_full_disk xlm_train $what
+    done
+fi
 finish

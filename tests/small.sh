@@ -15,7 +15,7 @@ failures=0
 fail() { printf 'FAIL: %s\n' "$*" >&2; failures=$((failures + 1)); }
 finish() { [ "$failures" -eq 0 ] || exit 1; exit 0; }
 
-# long: for a script of a minute or more, which quick checks leave out.
+# long: for a script that is much of the time all take; quick checks (XLM_TEST_QUICK) leave it out.
 long() { [ "${XLM_TEST_QUICK-}" != 1 ] || { echo "left out: XLM_TEST_QUICK=1" >&2; exit 77; }; }
 
 # ranks N PROGRAM...: runs on N ranks.

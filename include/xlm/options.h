@@ -7,7 +7,7 @@
  *     static const xlm_option align_options[] = {
  *         {"top", XLM_OPTION_INT, "10", 1, 1000, NULL, "pairs kept a word", offsetof(struct align, top)},
  *         ...
- *         {NULL}};
+ *         XLM_OPTION_END};
  */
 #ifndef XLM_OPTIONS_H
 #define XLM_OPTIONS_H
@@ -30,7 +30,7 @@ typedef enum {
 } xlm_option_type;
 
 typedef struct xlm_option {
-    const char *name;      /* as written in a job file; NULL ends a table */
+    const char *name;      /* as written in a job file; NULL only in XLM_OPTION_END */
     xlm_option_type type;
     const char *fallback;  /* default, written as in a job file; NULL: the option must be given */
     double least, most;    /* closed range of INT and REAL; both 0: any value */
@@ -38,6 +38,9 @@ typedef struct xlm_option {
     const char *help;      /* one line: meaning, unit, source */
     size_t offset;         /* of the value in the struct */
 } xlm_option;
+
+/* The last entry of every table: all members given, so that no compiler warns of missing ones. */
+#define XLM_OPTION_END {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}
 
 #ifdef __cplusplus
 }

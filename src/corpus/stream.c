@@ -42,7 +42,7 @@ const xlm_option xlm_stream_options[] = {
            "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound"),
     OPTION(most_pair, INT, "0", 0, 131072, NULL,
            "type parallel: pairs of more subwords together are left out (PPA: 128); 0: no bound"),
-    {NULL}};
+    XLM_OPTION_END};
 
 struct xlm_stream {
     const xlm_corpus *corpus;

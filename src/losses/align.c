@@ -14,7 +14,7 @@ struct align {
 static const xlm_option align_options[] = {
     {"dictionary", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "dictionary whose pairs are pulled together, from xlm_dict",
      offsetof(struct align, path)},
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+    XLM_OPTION_END,
 };
 
 static bool align_open(xlm_loss *self, char *message, size_t size)

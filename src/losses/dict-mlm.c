@@ -22,7 +22,7 @@ static const xlm_option dict_mlm_options[] = {
     {"predict", XLM_OPTION_CHOICE, "original", 0, 0, "original|translation",
      "the token that was masked, from a stream with switching; or its translation, from one without",
      offsetof(struct dict_mlm, predict)},
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+    XLM_OPTION_END,
 };
 
 static bool dict_mlm_open(xlm_loss *self, char *message, size_t size)

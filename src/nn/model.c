@@ -32,7 +32,7 @@ const xlm_option xlm_model_options[] = {
            "at all (none)"),
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
            "predicted tokens whose logits are held at a time; fewer: less memory, more work"),
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};
+    XLM_OPTION_END};
 
 /* The divisor of d closest to `heads`. */
 static int64_t nearest_divisor(int64_t d, int64_t heads)

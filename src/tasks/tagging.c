@@ -26,7 +26,7 @@ static const xlm_option tagging_options[] = {
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
      "measure that the best checkpoint has most of; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
      offsetof(struct tagging, choose_by)},
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+    XLM_OPTION_END,
 };
 
 /* ---- head and loss ---- */

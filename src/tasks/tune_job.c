@@ -52,10 +52,10 @@ static const xlm_option tune_options[] = {
      "steps from one look at the dev files to the next, with a checkpoint each; 0: an epoch",
      TUNE(evaluate_every)},
     {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "newest checkpoints that are kept, beside the best", TUNE(train.keep)},
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+    XLM_OPTION_END,
 };
 
-static const xlm_option no_options[] = {{NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};
+static const xlm_option no_options[] = {XLM_OPTION_END};
 
 static const xlm_option *options_of(const xlm_task *task) { return task->loss.options != NULL ? task->loss.options : no_options; }
 

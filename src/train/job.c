@@ -50,7 +50,7 @@ const xlm_option xlm_train_options[] = {
     {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from checkpoint to checkpoint; 0: at the end only",
      TRAIN(checkpoint_every)},
     {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "newest checkpoints that are kept", TRAIN(keep)},
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+    XLM_OPTION_END,
 };
 
 static const xlm_option objective_options[] = {
@@ -60,10 +60,10 @@ static const xlm_option objective_options[] = {
      offsetof(xlm_job_objective, stream_name)},
     {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss", offsetof(xlm_job_objective, weight)},
     {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "updates before it takes part", offsetof(xlm_job_objective, begin)},
-    {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0},
+    XLM_OPTION_END,
 };
 
-static const xlm_option no_options[] = {{NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}};
+static const xlm_option no_options[] = {XLM_OPTION_END};
 
 static const xlm_option *plugin_options(const xlm_loss_class *cls) { return cls->options != NULL ? cls->options : no_options; }
 

@@ -8,9 +8,25 @@ small_corpus
 mkdir prefix
 make -s -C "$XLM_BUILD" install-xlmincludeHEADERS xlmincludedir="$scratch/prefix/include/xlm" >install.log 2>&1 ||
     fail "$(cat install.log)"
-build() { "$XLM_CC" -std=c11 -Wall -Wextra -Werror -shared -fPIC -I prefix/include "$@" ${XLM_SANITIZE_FLAGS:-} -o "$out" "$in"; }
+warnings='-Wall -Wextra -Werror'
+# shellcheck disable=SC2086 # compilers and flags are words
+build() { $XLM_CC -std=c11 $warnings -shared -fPIC -I prefix/include ${XLM_SANITIZE_FLAGS:-} -o "$out" "$in"; }
 in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so
 build || fail "the plugin does not compile"
+# Nor do the compilers that are not this build's complain, of it or of a table of options in C++.
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    # shellcheck disable=SC2086
+    $compiler -std=c11 $warnings -I prefix/include -fsyntax-only "$in" || fail "the plugin does not compile with $compiler"
+done
+echo '#include <xlm/options.h>
+extern const xlm_option none[];
+const xlm_option none[] = {XLM_OPTION_END};' >table.cc
+for compiler in g++ clang++; do
+    command -v $compiler >/dev/null || continue
+    # shellcheck disable=SC2086
+    $compiler $warnings -I prefix/include -fsyntax-only table.cc || fail "a table of options does not compile with $compiler"
+done
 
 cat >>job.conf <<'JOB'
 

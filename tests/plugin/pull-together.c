@@ -19,7 +19,7 @@ static const xlm_option pull_options[] = {
     {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "hidden states of this layer; -1: the last", offsetof(struct pull, layer)},
     {"sharpness", XLM_OPTION_REAL, "1", 0.1, 10, NULL, "factor of the cosine", offsetof(struct pull, sharpness)},
     {"word", XLM_OPTION_TEXT, "", 0, 0, NULL, "must be in the vocabulary when given", offsetof(struct pull, unused_word)},
-    {NULL},
+    XLM_OPTION_END,
 };
 
 static bool pull_open(xlm_loss *self, char *message, size_t size)

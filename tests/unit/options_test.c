@@ -29,7 +29,7 @@ static const xlm_option table[] = {
     {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "the path of a corpus", offsetof(settings, corpus)},
     {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, "bert|xlm", "how pairs are written", offsetof(settings, form)},
     {"languages", XLM_OPTION_LIST, "", 0, 0, NULL, "languages to read; all when empty", offsetof(settings, languages)},
-    {NULL}};
+    XLM_OPTION_END};
 
 static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {NULL, false}};
 
@@ -407,7 +407,7 @@ static void unknown_keys(void **state)
 
     /* Two modules share a section: each reads its own keys, both tables together say what is unknown. */
     struct { int64_t depth; } other;
-    const xlm_option second[] = {{"depth", XLM_OPTION_INT, "2", 0, 0, NULL, "", 0}, {NULL}};
+    const xlm_option second[] = {{"depth", XLM_OPTION_INT, "2", 0, 0, NULL, "", 0}, XLM_OPTION_END};
     const xlm_option *const tables[] = {table, second, NULL};
     xlm_jobfile *job = parse_good("[train]\ncorpus=c.h5\ndepth=5\n", NULL);
     assert_true(xlm_options_check_keys(tables, job, "train", NULL));
@@ -426,7 +426,7 @@ static void wrong_table(void **state)
     (void)state;
     const xlm_option bad[] = {{"corpus", XLM_OPTION_TEXT, "c.h5", 0, 0, NULL, "", offsetof(settings, corpus)},
                               {"steps", XLM_OPTION_INT, "0", 1, 9, NULL, "", offsetof(settings, steps)},
-                              {NULL}};
+                              XLM_OPTION_END};
     settings s;
     GError *error = NULL;
     assert_false(xlm_options_defaults(bad, &s, &error));
@@ -460,7 +460,7 @@ static void help_is_aligned(void **state)
         {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL,
          "a meaning that goes on for so long that one line cannot hold it and a second one has to",
          offsetof(settings, corpus)},
-        {NULL}};
+        XLM_OPTION_END};
     GString *out = g_string_new(NULL);
     xlm_options_help(two, out);
     assert_string_equal(out->str,

@@ -7,27 +7,62 @@
 
 #include "tensor/kernels/processor.h"
 
-const xlm_kernels *xlm_kernels_find(const char *name)
+enum { TABLES = 3 };
+
+/* Tables that this processor runs, the best first, then NULL. */
+static void list_runnable(const xlm_kernels *runnable[TABLES + 1])
 {
-    const xlm_kernels *const table[] = {
+    const xlm_kernels *const table[TABLES] = {
         xlm_processor_has_avx512() ? xlm_kernels_avx512 : NULL,
         xlm_processor_has_avx2() ? xlm_kernels_avx2 : NULL,
         xlm_kernels_portable,
     };
-    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-        if (table[i] != NULL && (name == NULL || strcmp(name, table[i]->name) == 0))
-            return table[i];
+    for (size_t i = 0; i < TABLES; i++)
+        if (table[i] != NULL)
+            *runnable++ = table[i];
+    *runnable = NULL;
+}
+
+const xlm_kernels *xlm_kernels_find(const char *name)
+{
+    const xlm_kernels *runnable[TABLES + 1];
+    list_runnable(runnable);
+    for (const xlm_kernels **at = runnable; *at != NULL; at++)
+        if (name == NULL || strcmp(name, (*at)->name) == 0)
+            return *at;
     return NULL;
+}
+
+/* XLM_KERNELS; NULL when it is unset or empty. */
+static const char *wished(void)
+{
+    const char *wish = getenv("XLM_KERNELS");
+    return wish != NULL && *wish != '\0' ? wish : NULL;
+}
+
+bool xlm_kernels_check(GError **error)
+{
+    if (xlm_kernels_find(wished()) != NULL)
+        return true;
+    const xlm_kernels *runnable[TABLES + 1];
+    const char *names[TABLES + 1] = {NULL};
+    list_runnable(runnable);
+    for (size_t i = 0; runnable[i] != NULL; i++)
+        names[i] = runnable[i]->name;
+    char *known = g_strjoinv(", ", (char **)names);
+    xlm_error_set(error, EX_USAGE, "XLM_KERNELS=%s: there are no such kernels for the processor of %s; leave it unset, or take one of %s",
+                  wished(), g_get_host_name(), known);
+    g_free(known);
+    return false;
 }
 
 const xlm_kernels *xlm_kernels_get(void)
 {
     static gsize chosen = 0;
     if (g_once_init_enter(&chosen)) {
-        const char *wish = getenv("XLM_KERNELS");
-        const xlm_kernels *table = xlm_kernels_find(wish);
+        const xlm_kernels *table = xlm_kernels_find(wished());
         if (table == NULL)
-            g_error("XLM_KERNELS=%s: this processor has no such kernels; leave it unset, or take \"portable\"", wish);
+            g_error("XLM_KERNELS=%s: this processor has no such kernels; leave it unset, or take \"portable\"", wished());
         g_once_init_leave(&chosen, (gsize)table);
     }
     return (const xlm_kernels *)chosen;

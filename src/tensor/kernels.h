@@ -7,6 +7,7 @@
 
 #include <xlm/tape.h>
 
+#include "base/error.h"
 #include "base/rng.h"
 
 typedef struct xlm_kernels {
@@ -65,7 +66,10 @@ typedef struct xlm_kernels {
                          const uint8_t *bits, xlm_real keep_scale);
 } xlm_kernels;
 
-/* The best table for this processor, or the one that the environment variable XLM_KERNELS names. */
+/* Whether XLM_KERNELS, when it is set, names a table that this processor runs: EX_USAGE. Programs ask before they work. */
+bool xlm_kernels_check(GError **error);
+/* The best table for this processor, or the one that the environment variable XLM_KERNELS names; without such a table, which
+ * xlm_kernels_check finds out, the program ends. */
 const xlm_kernels *xlm_kernels_get(void);
 /* The table of that name; NULL when there is none or the processor cannot run it. */
 const xlm_kernels *xlm_kernels_find(const char *name);

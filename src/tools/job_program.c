@@ -45,7 +45,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     xlm_comm comm;
     bool interrupted = false;
     xlm_comm_open(&comm, self->program->name, &argc, &argv);
-    if (good)
+    if (xlm_comm_agree(&comm, &error))
         run_job(self, argv[1], &comm, &interrupted, &error);
     g_strfreev(self->said->overrides);
     g_free(self->said->resume);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "tensor/kernels.h"
 
 static const char exit_codes[] =
     "Exit codes:\n"
@@ -59,6 +60,18 @@ static void print_help(const xlm_program *program, GOptionContext *context)
     g_free(text);
 }
 
+/* What the environment says to the libraries below, which ask for it where it is too late for an error of use. */
+static bool check_environment(GError **error)
+{
+    static const char *const numbers[] = {"XLM_STORE_WRITERS", "XLM_STORE_TIMEOUT"};
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        const char *said = g_getenv(numbers[i]);
+        if (said != NULL && *said != '\0' && !g_ascii_string_to_signed(said, 10, 1, G_MAXINT32, NULL, NULL))
+            return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer, at least 1", numbers[i], said);
+    }
+    return xlm_kernels_check(error);
+}
+
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
 {
     signal(SIGXFSZ, SIG_IGN);
@@ -76,7 +89,7 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
         g_error_free(wrong);
     }
-    return good;
+    return good && check_environment(error);
 }
 
 char *xlm_program_command(const xlm_program *program, char *const *argv)

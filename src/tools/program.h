@@ -22,8 +22,8 @@ typedef struct xlm_program_group {
 } xlm_program_group;
 
 /* Read the options, which leaves other arguments in argv. groups: up to one without a title. Given --help or --version,
- * print and end the program. From here on a limit on file sizes is an error of writing, with a message, and not the end.
- * EX_USAGE. */
+ * print and end the program. Else check what the environment says to us (XLM_KERNELS, XLM_STORE_...), on this machine: ranks may
+ * differ. From here on a limit on file sizes is an error of writing, with a message, and not the end. EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
 /* The command line, for attributes of files: argv before it is parsed, the program by its name and not by where it is

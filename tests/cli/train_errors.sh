@@ -20,6 +20,17 @@ expect 64 'steps = many' train job.conf --set train.steps=many
 expect 64 'learning_rate = -1' train job.conf --set train.learning_rate=-1
 expect 64 'stream nowhere' train job.conf --set "stream nowhere.batch=3"
 expect 64 'SECTION.KEY=VALUE' train job.conf --set steps=3
+# The same for what the environment says, on all ranks or on one of them.
+for wish in XLM_KERNELS=foo XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0; do
+    expect 64 "^xlm_train: $wish: " env "$wish" sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train job.conf
+    once "$wish"
+done
+# shellcheck disable=SC2016 # each rank's own shell
+expect 64 '^xlm_train: XLM_KERNELS=foo: .*portable' ranks 2 sh -c \
+    '[ "${OMPI_COMM_WORLD_RANK-$PMI_RANK}" != 1 ] || export XLM_KERNELS=foo; exec xlm_train job.conf'
+once XLM_KERNELS=foo
+expect 64 '^xlm_fill: XLM_KERNELS=foo: ' env XLM_KERNELS=foo xlm_fill none.h5
+expect 0 '' env XLM_KERNELS=foo xlm_fill --help
 # wrong CODE PATTERN SED: a job file changed by a command of sed.
 wrong() {
     sed "$3" job.conf >wrong.conf

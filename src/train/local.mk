@@ -1,7 +1,11 @@
 # Floor 5: jobs, optimisers, the step, checkpoints.
 train_sources = \
-	src/train/checkpoint.c src/train/checkpoint.h \
+	src/train/checkpoint.h \
+	src/train/checkpoint_check.c src/train/checkpoint_check.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
+	src/train/checkpoint_load.c \
+	src/train/checkpoint_read.c \
+	src/train/checkpoint_write.c \
 	src/train/declaration.c src/train/declaration.h \
 	src/train/dictionaries.c src/train/dictionaries.h \
 	src/train/dump.c src/train/dump.h \

@@ -1,0 +1,84 @@
+/* xlm-mpi: writing checkpoints, all ranks together. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/checkpoint.h"
+
+#include "tensor/gemm.h"
+
+#include "train/checkpoint_check.h"
+#include "train/checkpoint_files.h"
+#include "train/model_attributes.h"
+
+/* An array as a whole: of the moments, which ranks have pieces of, in the scratch memory. Collective. */
+static const float *whole_array(const xlm_run_state *state, int array)
+{
+    if (array == CHECKPOINT_VALUES)
+        return xlm_parameters_values(state->parameters);
+    xlm_shards_gather(state->shards, checkpoint_moment(state, array), state->scratch);
+    return state->scratch;
+}
+
+static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_kept_state *kept, GError **error)
+{
+    const uint64_t n = (uint64_t)kept->n;
+    return xlm_store_dataset(store, kept->path, XLM_F64, 1, &n, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, kept->path, 0, comm->rank == 0 ? n : 0, kept->numbers, error);
+}
+
+static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
+{
+    char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->corpus_digest);
+    const bool good = xlm_store_set_text(store, "/", "format", CHECKPOINT_FORMAT, error) &&
+                      xlm_store_set_int(store, "/", "format_version", CHECKPOINT_VERSION, error) &&
+                      xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+                      xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
+                      xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
+                      xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
+                      xlm_store_set_int(store, "/", "step", s->step, error) &&
+                      xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
+                      xlm_store_set_int(store, "/", "ranks", comm->ranks, error) &&
+                      xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(s->parameters), error) &&
+                      xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
+                      xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
+                      xlm_store_set_int(store, "/generator", "step", s->step, error) &&
+                      xlm_store_set_text(store, "/job", "text", s->job_text, error) &&
+                      xlm_store_set_text(store, "/optimiser", "algorithm", s->optimiser, error);
+    g_free(digest);
+    return good;
+}
+
+static bool write_task(xlm_store *store, const xlm_checkpoint_task *task, GError **error)
+{
+    const uint64_t n = task != NULL ? g_strv_length(task->labels) : 0;
+    return task == NULL || (xlm_store_set_text(store, "/task", "name", task->name, error) &&
+                            xlm_store_set_text(store, "/task", "language", task->language, error) &&
+                            xlm_store_set_int(store, "/task", "length", task->length, error) &&
+                            xlm_store_set_text(store, "/task", "options", task->options, error) &&
+                            xlm_store_write_strings(store, "/task/labels", n, (const char *const *)task->labels, error));
+}
+
+static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
+{
+    if (!write_provenance(store, comm, s, error) || !xlm_model_attributes_write(store, s->model, error))
+        return false;
+    for (int a = 0; a < CHECKPOINT_ARRAYS; a++)
+        if (!xlm_parameter_arrays_write(store, comm, checkpoint_groups[a], s->parameters, whole_array(s, a), error))
+            return false;
+    for (int k = 0; k < s->kept; k++)
+        if (!write_kept(store, comm, &s->keep[k], error))
+            return false;
+    return write_task(store, s->task, error) && xlm_vocabulary_save(s->vocabulary, store, "/vocabulary", comm->rank, error);
+}
+
+bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
+{
+    char *path = xlm_checkpoint_path(directory, state->step);
+    xlm_store *store = xlm_store_create(comm, path, error);
+    bool good = store != NULL;
+    if (good && !write_all(store, comm, state, error)) {
+        xlm_store_discard(store);
+        good = false;
+    }
+    good = good && xlm_store_commit(store, error) &&
+           xlm_checkpoint_point_latest(comm, directory, state->step, state->best, keep, error);
+    g_free(path);
+    return good;
+}

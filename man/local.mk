@@ -32,6 +32,7 @@ man/xlm_train.1: $(srcdir)/src/tools/xlm_train.c | xlm_train$(EXEEXT)
 man/xlm_tune.1: $(srcdir)/src/tools/xlm_tune.c | xlm_tune$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/tools/job_program.h
+man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/configure.ac
 
 # The first paragraph after the usage is the program's purpose.

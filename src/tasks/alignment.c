@@ -55,6 +55,9 @@ static void rank_block(const xlm_alignment *a, int64_t first, int64_t n, const f
                 if (j >= 0 && j < width)
                     row[j] = -INFINITY;
             }
+            const int64_t self = a->self != NULL ? a->self[first + i] - begin : -1;
+            if (self >= 0 && self < width)
+                row[self] = -INFINITY;
             int32_t nearer = 0;
 #pragma omp simd reduction(+ : nearer)
             for (int64_t j = 0; j < width; j++)

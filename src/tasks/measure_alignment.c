@@ -111,6 +111,30 @@ static void choose(int group, const xlm_alignment_input *in, const tokens *sourc
     }
 }
 
+/* [n] The candidate that each source token is itself, -1 where none is or where it is a translation of itself. first and
+ * translations: of xlm_alignment. g_free. */
+static int32_t *find_selves(const tokens *source, const tokens *target, const int64_t *first, const int32_t *translations)
+{
+    int32_t *self = g_new(int32_t, MAX(source->ids->len, 1u));
+    for (guint i = 0; i < source->ids->len; i++) {
+        self[i] = target->place[g_array_index(source->ids, int32_t, i)];
+        for (int64_t k = first[i]; k < first[i + 1]; k++)
+            if (translations[k] == self[i])
+                self[i] = -1;
+    }
+    return self;
+}
+
+static double share_of_selves(int64_t n, const int32_t *self, const bool *include)
+{
+    int64_t all = 0, selves = 0;
+    for (int64_t i = 0; i < n; i++) {
+        all += include[i];
+        selves += include[i] && self[i] >= 0;
+    }
+    return all > 0 ? (double)selves / (double)all : 0;
+}
+
 static void measure(const xlm_comm *comm, const xlm_alignment_input *in, const tokens *source, const tokens *target,
                     GArray *pairs, const GArray *list, xlm_alignment_group *groups)
 {
@@ -123,21 +147,23 @@ static void measure(const xlm_comm *comm, const xlm_alignment_input *in, const t
         translations[i] = p->target;
         first[p->source + 1] = i + 1;
     }
+    int32_t *self = find_selves(source, target, first, translations);
     float *source_vectors = vectors_of(in, source), *candidate_vectors = vectors_of(in, target);
     const xlm_alignment a = {
         .width = in->model->embedding_size, .source_vectors = source_vectors, .candidate_vectors = candidate_vectors, .n = n,
-        .candidates = target->ids->len, .first = first, .translations = translations,
+        .candidates = target->ids->len, .first = first, .translations = translations, .self = self,
     };
     xlm_alignment_ranks(comm, &a, rank);
     bool *include = g_new(bool, MAX(n, 1));
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
         choose(g, in, source, list, include);
-        groups[g] = (xlm_alignment_group){names[g], xlm_alignment_summary(n, rank, include)};
+        groups[g] = (xlm_alignment_group){names[g], xlm_alignment_summary(n, rank, include), share_of_selves(n, self, include)};
     }
     g_free(include);
     g_free(source_vectors);
     g_free(candidate_vectors);
     g_free(translations);
+    g_free(self);
     g_free(first);
     g_free(rank);
 }

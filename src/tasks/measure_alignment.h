@@ -22,10 +22,12 @@ enum { XLM_ALIGNMENT_GROUPS = 7 };
 typedef struct xlm_alignment_group {
     const char *name; /* "all", "in dictionary", "left out", "top 1 %", "1-10 %", "10-50 %", "50-100 %" */
     xlm_alignment_score score;
+    double self; /* share of the source tokens that are a candidate too, which was left out for them */
 } xlm_alignment_group;
 
 /* Collective. Source tokens are those with a translation in the dictionary; candidates all subwords that the training text of the
- * target language has, and all translations. Vectors are rows of embeddings/word/weight, plus the language's embedding when
+ * target language has, and all translations; a source token that is among them is no candidate for itself, unless
+ * the dictionary pairs it with itself. Vectors are rows of embeddings/word/weight, plus the language's embedding when
  * the model has them. *candidates: how many there were. Errors: reading the corpus; EX_DATAERR when the training text of a
  * language is not there. */
 bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *input,

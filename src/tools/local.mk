@@ -18,7 +18,10 @@ program_libraries = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
-xlm_embed_SOURCES = src/tools/xlm_embed.c $(program_sources)
+xlm_embed_SOURCES = \
+	src/tools/xlm_embed.c src/tools/embed.h \
+	src/tools/embed_alignment.c \
+	$(program_sources)
 xlm_embed_LDADD = $(program_libraries)
 xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)
 xlm_eval_LDADD = $(program_libraries)

@@ -12,19 +12,31 @@ static float number(uint32_t which, int64_t i)
     return (float)(xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{3, 1}}, (uint32_t)i, which, 0, 0).v[0]) - 0.5);
 }
 
-/* n tokens, token i with 1 + i mod 3 translations near it, among candidates of other lengths. */
+/* n tokens, token i with 1 + i mod 3 translations near it, among candidates of other lengths. With `selves`, two of three tokens
+ * are a candidate themselves (with a vector of their direction), and of these each fourth is its own translation. */
 struct words {
     xlm_alignment a;
     float *source, *candidate;
     int64_t *first, *rank;
-    int32_t *translations;
+    int32_t *translations, *self;
 };
 
-static struct words make_words(int64_t n, int64_t candidates, int64_t width)
+/* Token i as the last but i-th candidate. */
+static void add_self(struct words *w, int64_t i, int64_t candidates, int64_t width)
+{
+    const int64_t j = candidates - 1 - i;
+    w->self[i] = (int32_t)j;
+    for (int64_t c = 0; c < width; c++)
+        w->candidate[j * width + c] = 2 * w->source[i * width + c];
+    if (i % 4 == 0)
+        w->translations[w->first[i]] = (int32_t)j;
+}
+
+static struct words make_words(int64_t n, int64_t candidates, int64_t width, bool selves)
 {
     struct words w = {
         .source = g_new(float, n * width), .candidate = g_new(float, candidates * width), .first = g_new0(int64_t, n + 1),
-        .rank = g_new(int64_t, n), .translations = g_new(int32_t, 3 * n),
+        .rank = g_new(int64_t, n), .translations = g_new(int32_t, 3 * n), .self = g_new(int32_t, n),
     };
     for (int64_t i = 0; i < n * width; i++)
         w.source[i] = number(0, i);
@@ -39,8 +51,14 @@ static struct words make_words(int64_t n, int64_t candidates, int64_t width)
                 w.candidate[j * width + c] += (float)(i % 5) * w.source[i * width + c];
         }
     }
+    for (int64_t i = 0; i < n; i++) {
+        w.self[i] = -1;
+        if (selves && i % 3 < 2)
+            add_self(&w, i, candidates, width);
+    }
     w.a = (xlm_alignment){.width = width, .source_vectors = w.source, .candidate_vectors = w.candidate, .n = n,
-                          .candidates = candidates, .first = w.first, .translations = w.translations};
+                          .candidates = candidates, .first = w.first, .translations = w.translations,
+                          .self = selves ? w.self : NULL};
     return w;
 }
 
@@ -51,6 +69,7 @@ static void free_words(struct words *w)
     g_free(w->first);
     g_free(w->rank);
     g_free(w->translations);
+    g_free(w->self);
 }
 
 static double cosine(const xlm_alignment *a, int64_t i, int64_t j)
@@ -80,16 +99,18 @@ static int64_t rank_of(const xlm_alignment *a, int64_t i, bool *close)
     int64_t rank = 1;
     *close = false;
     for (int64_t j = 0; j < a->candidates; j++) {
+        if (translates(a, i, j) || (a->self != NULL && a->self[i] == j))
+            continue;
         const double x = cosine(a, i, j);
-        *close |= !translates(a, i, j) && fabs(x - best) < 1e-5;
-        rank += !translates(a, i, j) && x >= best;
+        *close |= fabs(x - best) < 1e-5;
+        rank += x >= best;
     }
     return rank;
 }
 
-static void check_ranks(const xlm_comm *comm, int64_t n, int64_t candidates, int64_t width, int64_t step)
+static void check_ranks(const xlm_comm *comm, int64_t n, int64_t candidates, int64_t width, int64_t step, bool selves)
 {
-    struct words w = make_words(n, candidates, width);
+    struct words w = make_words(n, candidates, width, selves);
     xlm_alignment_ranks(comm, &w.a, w.rank);
     int64_t first = 0, checked = 0;
     for (int64_t i = 0; i < n; i += step) {
@@ -106,7 +127,7 @@ static void check_ranks(const xlm_comm *comm, int64_t n, int64_t candidates, int
 /* Vectors that are all one tie with the translations, and ties count against them; so do vectors of zeros. */
 static void check_ties(const xlm_comm *comm)
 {
-    struct words w = make_words(10, 100, 7);
+    struct words w = make_words(10, 100, 7, false);
     for (int zeros = 0; zeros <= 1; zeros++) {
         for (int64_t i = 0; i < 100 * 7; i++)
             w.candidate[i] = zeros ? 0 : (float)(i % 7 + 1) * (float)(i / 7 + 1);
@@ -115,6 +136,23 @@ static void check_ties(const xlm_comm *comm)
             CHECK(w.rank[i] == 100 - (w.first[i + 1] - w.first[i]) + 1);
     }
     free_words(&w);
+}
+
+/* Known answers: token 0 stands between its translation (cosine 0.8) and itself, token 1 is its own translation, token 2 is no
+ * candidate, and the others are nearer to it than its translation. */
+static void check_self(const xlm_comm *comm)
+{
+    static const float sources[] = {1, 0, 0, 1, 1, 1}, candidates[] = {3, 0, 0.8f, 0.6f, 0, 2, -1, 0};
+    static const int64_t first[] = {0, 1, 2, 3};
+    static const int32_t translations[] = {1, 2, 3}, self[] = {0, 2, -1};
+    xlm_alignment a = {.width = 2, .source_vectors = sources, .candidate_vectors = candidates, .n = 3, .candidates = 4,
+                       .first = first, .translations = translations, .self = self};
+    int64_t rank[3];
+    xlm_alignment_ranks(comm, &a, rank);
+    CHECK(rank[0] == 1 && rank[1] == 1 && rank[2] == 4);
+    a.self = NULL;
+    xlm_alignment_ranks(comm, &a, rank);
+    CHECK(rank[0] == 2 && rank[1] == 1 && rank[2] == 4);
 }
 
 static void check_summary(const xlm_comm *comm)
@@ -134,8 +172,10 @@ int main(int argc, char **argv)
     xlm_comm mine;
     xlm_comm_open(&mine, "alignment_test", &argc, &argv);
     const xlm_comm *comm = &mine;
-    check_ranks(comm, 300, 400, 9, 1);
-    check_ranks(comm, 900, 9000, 16, 37); /* several blocks of both */
+    check_ranks(comm, 300, 400, 9, 1, false);
+    check_ranks(comm, 300, 400, 9, 1, true);
+    check_ranks(comm, 900, 9000, 16, 37, true); /* several blocks of both */
+    check_self(comm);
     check_ties(comm);
     check_summary(comm);
     int64_t all = failures;

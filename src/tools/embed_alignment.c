@@ -1,0 +1,139 @@
+/* xlm-mpi: xlm_embed alignment, how near translations are. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "lexicon/dictionary.h"
+#include "tasks/measure_alignment.h"
+#include "text/fields.h"
+#include "tools/embed.h"
+#include "tools/program.h"
+#include "train/checkpoint.h"
+
+static struct {
+    gboolean reverse;
+    char *csv;
+} said;
+
+static const GOptionEntry options[] = {
+    {"reverse", 0, 0, G_OPTION_ARG_NONE, &said.reverse, "from the dictionary's second language to its first", NULL},
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the table to a file too", "FILE"},
+    G_OPTION_ENTRY_NULL};
+
+typedef struct work {
+    xlm_loaded_model *loaded;
+    xlm_corpus *corpus;
+    xlm_dictionary *in, *left_out;
+} work;
+
+static bool check(int n, GError **error)
+{
+    return n == 3 ||
+           xlm_error_set(error, EX_USAGE, "alignment takes a checkpoint, a dictionary and a corpus; see xlm_embed --help");
+}
+
+/* paths: of the checkpoint, the dictionary and the corpus. */
+static bool open_work(work *w, char *const *paths, GError **error)
+{
+    w->loaded = xlm_checkpoint_load_model(paths[0], error);
+    w->corpus = w->loaded != NULL ? xlm_corpus_open(paths[2], error) : NULL;
+    if (w->corpus == NULL)
+        return false;
+    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(w->corpus);
+    if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary) ||
+        !g_strv_equal(xlm_vocabulary_language_names(vocabulary), xlm_vocabulary_language_names(w->loaded->vocabulary)))
+        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", paths[0],
+                             paths[2]);
+    w->in = xlm_dictionary_read(paths[1], XLM_DICTIONARY_PAIRS, vocabulary, xlm_corpus_digest(w->corpus), error);
+    if (w->in != NULL)
+        w->left_out = xlm_dictionary_read(paths[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, xlm_corpus_digest(w->corpus), error);
+    return w->left_out != NULL;
+}
+
+static void print(const xlm_alignment_group *groups)
+{
+    printf("%-15s %9s %9s %9s %9s %9s %9s\n", "subwords", "number", "top 1", "top 5", "top 10", "MRR", "shared");
+    for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
+        const xlm_alignment_score *s = &groups[g].score;
+        if (s->tokens > 0)
+            printf("%-15s %9" G_GINT64_FORMAT " %8.2f%% %8.2f%% %8.2f%% %9.4f %8.2f%%\n", groups[g].name, s->tokens,
+                   100 * s->top1, 100 * s->top5, 100 * s->top10, s->reciprocal, 100 * groups[g].self);
+        else
+            printf("%-15s %9d %9s %9s %9s %9s %9s\n", groups[g].name, 0, "-", "-", "-", "-", "-");
+    }
+}
+
+static bool write_csv(const xlm_alignment_group *groups, GError **error)
+{
+    GString *text = g_string_new("subwords,number,top1,top5,top10,mrr,shared\n");
+    for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
+        const xlm_alignment_score *s = &groups[g].score;
+        if (s->tokens > 0)
+            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens,
+                                   s->top1, s->top5, s->top10, s->reciprocal, groups[g].self);
+    }
+    return xlm_fields_write(said.csv, text, error);
+}
+
+static bool measure(const xlm_comm *comm, const work *w, GError **error)
+{
+    const xlm_alignment_input input = {
+        .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in,
+        .left_out = w->left_out, .reverse = said.reverse,
+    };
+    xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS];
+    int64_t candidates;
+    const double start = xlm_clock();
+    if (!xlm_alignment_measure(comm, &input, groups, &candidates, error))
+        return false;
+    const char *const *names = xlm_vocabulary_language_names(xlm_corpus_vocabulary(w->corpus));
+    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s",
+                 names[w->in->language[said.reverse]], candidates, names[w->in->language[!said.reverse]], w->loaded->step,
+                 xlm_clock() - start);
+    if (comm->rank == 0) {
+        print(groups);
+        if (xlm_program_flush(error) && said.csv != NULL)
+            write_csv(groups, error);
+    }
+    return xlm_comm_agree(comm, error);
+}
+
+static void close_work(work *w)
+{
+    xlm_dictionary_free(w->in);
+    xlm_dictionary_free(w->left_out);
+    xlm_corpus_close(w->corpus);
+    xlm_checkpoint_free_model(w->loaded);
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    work w = {0};
+    open_work(&w, arguments, error);
+    if (xlm_comm_agree(comm, error))
+        measure(comm, &w, error);
+    close_work(&w);
+}
+
+static void free_options(void) { g_free(said.csv); }
+
+const xlm_embed_command xlm_embed_alignment = {
+    .name = "alignment",
+    .arguments = "alignment CHECKPOINT DICT.h5 CORPUS.h5",
+    .purpose = "Measure how near translations are in a model's word embeddings",
+    .notes =
+        "alignment: for each subword of the dictionary's first language that has a translation, its translations' place among\n"
+        "all subwords of the second language's training text, by cosine of the word embeddings (plus the language's, when the\n"
+        "model has them). Shown are the shares that come first, among the first 5 and 10, and the mean reciprocal rank; of\n"
+        "all, of those with a translation in the dictionary, of those that xlm_dict --share left out, and by frequency in\n"
+        "the text. A subword that both languages have is no candidate for itself, unless the dictionary pairs it with itself;\n"
+        "the last column, shared, is the share of such subwords.\n"
+        "\n",
+    .examples =
+        "  xlm_dict corpus.h5 --source en --target de --dictd /usr/share/dictd/freedict-eng-deu --share 0.25 -o en-de.h5\n"
+        "  mpiexec -n 2 xlm_embed alignment run1/latest en-de.h5 corpus.h5 --csv alignment.csv\n",
+    .title = "Options of alignment",
+    .options = options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

@@ -64,3 +64,27 @@ AC_CACHE_CHECK([whether $CC knows $1], [xlm_known],
    CFLAGS=$xlm_save_CFLAGS])
 AS_VAR_IF([xlm_known], [yes], [AS_VAR_APPEND([XLM_CFLAGS], [" $1"])])
 AS_VAR_POPDEF([xlm_known])])
+
+# XLM_RUN_PATH
+# Sets LIBXLM_LDFLAGS, by which programs find libxlm where it is installed. Libtool leaves the run path out for folders that
+# /etc/ld.so.conf names, such as /usr/local/lib, where the loader finds a library only after ldconfig has run. Folders that
+# the loader looks into always need none.
+AC_DEFUN([XLM_RUN_PATH],
+[AC_REQUIRE([AC_PROG_CC])
+AC_MSG_CHECKING([for the run path of programs])
+xlm_save_prefix=$prefix
+xlm_save_exec_prefix=$exec_prefix
+test "$prefix" != NONE || prefix=$ac_default_prefix
+test "$exec_prefix" != NONE || exec_prefix=$prefix
+eval "xlm_libdir=$libdir"
+eval "xlm_libdir=$xlm_libdir"
+prefix=$xlm_save_prefix
+exec_prefix=$xlm_save_exec_prefix
+xlm_multiarch=`$CC -print-multiarch 2>/dev/null`
+AS_CASE([$xlm_libdir],
+  [/lib|/usr/lib|/lib64|/usr/lib64|"/lib/$xlm_multiarch"|"/usr/lib/$xlm_multiarch"],
+  [LIBXLM_LDFLAGS=
+   AC_MSG_RESULT([none, $xlm_libdir is searched anyway])],
+  [LIBXLM_LDFLAGS='-R $(libdir)'
+   AC_MSG_RESULT([$xlm_libdir])])
+AC_SUBST([LIBXLM_LDFLAGS])])

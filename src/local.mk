@@ -6,6 +6,14 @@ libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LI
 	$(ZLIB_LIBS) $(GSL_LIBS)
 libxlm_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^xlm_'
 
+# Programs have a run path; what others link with libxlm finds it in a folder of the loader's when its cache knows it.
+install-exec-hook:
+	@PATH="$$PATH:/usr/sbin:/sbin"; \
+	if test -z '$(DESTDIR)' && test "`id -u`" -eq 0 && \
+	   ldconfig -N -X -v 2>/dev/null | grep -q '^$(libdir):'; then \
+	  echo ldconfig; ldconfig || echo 'make install: ldconfig failed; programs of your own may not find libxlm' >&2; \
+	fi
+
 # The numeric floors and the objectives in double precision, for gradient checks against central differences. No MPI.
 check_LTLIBRARIES += libxlm_double.la
 libxlm_double_la_SOURCES = $(base_sources) $(tensor_sources) $(nn_sources) $(losses_sources)

@@ -14,7 +14,7 @@ pkglibexec_PROGRAMS += \
 
 program_sources = src/tools/program.c src/tools/program.h
 job_program_sources = src/tools/job_program.c src/tools/job_program.h $(program_sources)
-program_libraries = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
+program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)

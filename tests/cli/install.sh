@@ -24,7 +24,17 @@ plugins=$(of_package --variable=plugindir)
 [ -f "$plugins/mlm.so" ] || fail "no mlm.so in plugindir=$plugins"
 
 echo "== installed programs find the installed library and objectives, and need nothing of the build tree"
-for module in "$plugins"/*.so "$root$libdir/libxlm.so" "$root$(pkg-config --variable=bindir xlm-mpi)"/*; do
+bindir=$(pkg-config --variable=bindir xlm-mpi)
+case $libdir in
+/lib | /usr/lib | /lib64 | /usr/lib64 | "/usr/lib/$($XLM_CC -print-multiarch)") ;; # the loader looks there by itself
+*)
+    # Also in folders of the loader's cache, such as /usr/local/lib, which are found only after ldconfig.
+    for program in "$root$bindir"/*; do
+        readelf -d "$program" | grep -E 'R(UN)?PATH' | grep -qF "$libdir" || fail "$program has no run path to $libdir"
+    done
+    ;;
+esac
+for module in "$plugins"/*.so "$root$libdir/libxlm.so" "$root$bindir"/*; do
     if readelf -d "$module" | grep -E 'R(UN)?PATH' | grep -F -e "$XLM_BUILD" -e "$root"; then
         fail "$module looks for libraries in the build tree"
     fi

@@ -60,7 +60,10 @@ xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias);
  * to 1/65536 and the scale is exact for the rounded p. Rows without keys are keyed by their number. */
 xlm_var *xlm_dropout(xlm_tape *tape, xlm_var *x, double p);
 
+/* y = a + b, y = a − b, y = a ⊙ b (element by element).  a, b, y: of one shape. */
 xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b);
+xlm_var *xlm_subtract(xlm_tape *tape, xlm_var *a, xlm_var *b);
+xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b);
 
 /* The end of a transformer's sublayer ("add & norm"): y = LayerNorm(x + dropout(z + b)), as
  *     xlm_layer_norm(xlm_add(x, xlm_dropout(z + b, p)), gamma, beta, epsilon)
@@ -105,6 +108,35 @@ xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm
 /* y_i = a_i·b_i / (|a_i| |b_i|), n x 1; 0 (and no gradient) where a norm is below 1e-12. */
 xlm_var *xlm_cosine(xlm_tape *tape, xlm_var *a, xlm_var *b);
 
+/* y_i = a_i·b_i, the dot product of row i of both.  a, b: n x d. y: n x 1. */
+xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b);
+
+/* y_i = x_i / |x_i|, each row with an L2 norm of 1; zeros (and no gradient) where the norm is below 1e-12.  x, y: n x d. */
+xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
+
+/* y_s = mean of those rows of sequence s, offsets[s] … offsets[s + 1], that are wanted; zeros where there are none.  x: T x d,
+ * T = offsets[sequences]; offsets: [sequences + 1], copied; wanted: [T], copied, or NULL: all rows. y: sequences x d, without
+ * keys. Of the text of a sentence, without its special tokens:
+ *     xlm_sequence_mean(tape, pass->hidden[l], batch->offsets, batch->sequences, xlm_text_rows(tape, batch)) */
+xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
+/* Which rows of a batch are text: not those of special tokens, but the masked ones. [T], memory of the tape, which the caller may
+ * change: `&= batch->types[i] == 1` leaves the second side of pairs. */
+bool *xlm_text_rows(xlm_tape *tape, const xlm_batch *batch);
+
+/* Mean over rows of −log softmax(z_i)[target_i].  logits z: n x m, targets: [n] in [0, m), copied. scores: [n] filled in, or
+ * NULL. y: 1 x 1. n >= 1. Logits of a large table of candidates, as a vocabulary, are better made by xlm_vocab_cross_entropy. */
+xlm_var *xlm_cross_entropy(xlm_tape *tape, xlm_var *logits, const int32_t *targets, xlm_score *scores);
+
+/* InfoNCE (van den Oord et al. 2018): mean over rows of
+ *     −log [exp(q_i·k_i/τ) / (exp(q_i·k_i/τ) + Σ_j exp(q_i·z_j/τ))].
+ * query q, positive k: n x d; negatives z: m x d, the same for all queries, m may be 0; temperature τ > 0. Rows are taken as they
+ * are: for cosines normalise them first. Negatives from xlm_constant (a queue) cost no gradient, others get theirs. Where the
+ * other rows' positives are the negatives, xlm_cross_entropy of xlm_scale(xlm_linear(q, k, NULL), 1/τ) with targets 0 … n − 1 is
+ * the same thing. scores: [n], correct: the positive comes first; or NULL. y: 1 x 1. n >= 1. */
+xlm_var *xlm_info_nce(xlm_tape *tape, xlm_var *query, xlm_var *positive, xlm_var *negatives, double temperature,
+                      xlm_score *scores);
+
+/* y = factor x */
 xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor);
 
 /* Mean of all elements, 1 x 1. */

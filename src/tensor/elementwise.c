@@ -1,9 +1,25 @@
-/* xlm-mpi: sum of two, multiple and mean of a matrix. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: sum, difference and product of two matrices, multiple and mean of one. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tensor/kernels.h"
 #include "tensor/tape.h"
 
 /* Elements that a thread takes at a time; a mean adds up the sums of such pieces in their order. */
 enum { PIECE = 1 << 12 };
+
+static void check_shapes(const char *operator_name, const xlm_var *a, const xlm_var *b)
+{
+    if (a->rows != b->rows || a->cols != b->cols)
+        xlm_tape_fail(operator_name, "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                      " are not of one shape", a->rows, a->cols, b->rows, b->cols);
+}
+
+/* y (+)= factor x */
+static void scale(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->scale(MIN(PIECE, n - i), factor, x + i, y + i, add);
+}
 
 /* ---- y = a + b ---- */
 
@@ -20,9 +36,7 @@ static void add_backward(void *pointer)
 
 xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b)
 {
-    if (a->rows != b->rows || a->cols != b->cols)
-        xlm_tape_fail("add", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                      " are not of one shape", a->rows, a->cols, b->rows, b->cols);
+    check_shapes("add", a, b);
     struct add_state *s = XLM_TAPE_TAKE(tape, struct add_state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "add", a->rows, a->cols, 2, inputs, add_backward, s);
@@ -35,6 +49,76 @@ xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b)
     return y;
 }
 
+/* ---- y = a − b ---- */
+
+struct subtract_state {
+    xlm_var *a, *b, *y;
+};
+
+/* dy is read for db before it goes to a as it is. */
+static void subtract_backward(void *pointer)
+{
+    const struct subtract_state *s = pointer;
+    const xlm_grad db = xlm_grad_open(s->b);
+    if (db.at != NULL)
+        scale(s->b->rows * s->b->cols, -1, s->y->grad, db.at, db.add);
+    xlm_grad_pass(s->a, s->y);
+}
+
+xlm_var *xlm_subtract(xlm_tape *tape, xlm_var *a, xlm_var *b)
+{
+    check_shapes("subtract", a, b);
+    struct subtract_state *s = XLM_TAPE_TAKE(tape, struct subtract_state, 1);
+    xlm_var *const inputs[] = {a, b};
+    xlm_var *y = xlm_tape_record(tape, "subtract", a->rows, a->cols, 2, inputs, subtract_backward, s);
+    *s = (struct subtract_state){.a = a, .b = b, .y = y};
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = a->rows * a->cols;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE) {
+        kernel->scale(MIN(PIECE, n - i), -1, b->value + i, y->value + i, false);
+        kernel->add(MIN(PIECE, n - i), a->value + i, y->value + i, y->value + i);
+    }
+    return y;
+}
+
+/* ---- y = a ⊙ b ---- */
+
+struct multiply_state {
+    xlm_var *a, *b, *y;
+};
+
+static void multiply(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y, bool add)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += PIECE)
+        kernel->multiply(MIN(PIECE, n - i), a + i, b + i, y + i, add);
+}
+
+static void multiply_backward(void *pointer)
+{
+    const struct multiply_state *s = pointer;
+    const int64_t n = s->y->rows * s->y->cols;
+    const xlm_grad da = xlm_grad_open(s->a);
+    if (da.at != NULL)
+        multiply(n, s->y->grad, s->b->value, da.at, da.add);
+    const xlm_grad db = xlm_grad_open(s->b);
+    if (db.at != NULL)
+        multiply(n, s->y->grad, s->a->value, db.at, db.add);
+}
+
+xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b)
+{
+    check_shapes("multiply", a, b);
+    struct multiply_state *s = XLM_TAPE_TAKE(tape, struct multiply_state, 1);
+    xlm_var *const inputs[] = {a, b};
+    xlm_var *y = xlm_tape_record(tape, "multiply", a->rows, a->cols, 2, inputs, multiply_backward, s);
+    *s = (struct multiply_state){.a = a, .b = b, .y = y};
+    multiply(a->rows * a->cols, a->value, b->value, y->value, false);
+    return y;
+}
+
 /* ---- y = factor x ---- */
 
 struct scale_state {
@@ -42,20 +126,12 @@ struct scale_state {
     xlm_real factor;
 };
 
-static void multiply(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add)
-{
-    const xlm_kernels *kernel = xlm_kernels_get();
-#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->scale(MIN(PIECE, n - i), factor, x + i, y + i, add);
-}
-
 static void scale_backward(void *pointer)
 {
     const struct scale_state *s = pointer;
     const xlm_real *dy = s->y->grad;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
-    multiply(s->x->rows * s->x->cols, s->factor, dy, dx.at, dx.add);
+    scale(s->x->rows * s->x->cols, s->factor, dy, dx.at, dx.add);
 }
 
 xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor)
@@ -63,7 +139,7 @@ xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor)
     struct scale_state *s = XLM_TAPE_TAKE(tape, struct scale_state, 1);
     xlm_var *y = xlm_tape_record(tape, "scale", x->rows, x->cols, 1, &x, scale_backward, s);
     *s = (struct scale_state){.x = x, .y = y, .factor = (xlm_real)factor};
-    multiply(x->rows * x->cols, s->factor, x->value, y->value, false);
+    scale(x->rows * x->cols, s->factor, x->value, y->value, false);
     return y;
 }
 

@@ -15,6 +15,7 @@ typedef struct xlm_kernels {
 
     /* Where `add`: out += result, else out = result; out may then be one of the inputs. */
     void (*add)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y);                    /* y = a + b */
+    void (*multiply)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y, bool add);     /* y_i = a_i b_i */
     void (*scale)(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add);          /* y = factor x */
     void (*fill)(int64_t n, xlm_real value, xlm_real *y, bool add);
     xlm_real (*sum)(int64_t n, const xlm_real *x);

@@ -2,6 +2,7 @@
 tensor_sources = \
 	src/tensor/attention.c src/tensor/attention.h \
 	src/tensor/cosine.c \
+	src/tensor/cross_entropy.c \
 	src/tensor/dropout.c src/tensor/dropout.h \
 	src/tensor/elementwise.c \
 	src/tensor/embedding_sum.c \
@@ -9,12 +10,15 @@ tensor_sources = \
 	src/tensor/gemm.c src/tensor/gemm.h \
 	src/tensor/hardware.c src/tensor/hardware.h \
 	src/tensor/kernels.c src/tensor/kernels.h \
+	src/tensor/info_nce.c \
 	src/tensor/layer_norm.c \
 	src/tensor/linear.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
 	src/tensor/profile.c src/tensor/profile.h \
 	src/tensor/residual_norm.c \
+	src/tensor/row_products.c \
 	src/tensor/rows.c src/tensor/rows.h \
+	src/tensor/sequence_mean.c \
 	src/tensor/tape.c src/tensor/tape.h \
 	src/tensor/vocabulary.c \
 	src/tensor/kernels/attention.h \

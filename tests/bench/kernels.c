@@ -159,6 +159,18 @@ static xlm_var *do_embedding(xlm_tape *t, xlm_var *x)
 
 static xlm_var *do_cosine(xlm_tape *t, xlm_var *x) { return xlm_cosine(t, x, xlm_param(t, "narrow")); }
 
+static xlm_var *do_multiply(xlm_tape *t, xlm_var *x) { return xlm_multiply(t, x, xlm_param(t, "narrow")); }
+static xlm_var *do_row_normalise(xlm_tape *t, xlm_var *x) { return xlm_row_normalise(t, x); }
+
+static xlm_var *do_sequence_mean(xlm_tape *t, xlm_var *x)
+{
+    enum { SENTENCE = 32 };
+    int32_t offsets[TOKENS / SENTENCE + 1];
+    for (int i = 0; i <= TOKENS / SENTENCE; i++)
+        offsets[i] = i * SENTENCE;
+    return xlm_sequence_mean(t, x, offsets, TOKENS / SENTENCE, NULL);
+}
+
 static const struct operator_line {
     const char *name;
     xlm_var *(*input)(xlm_tape *t), *(*operate)(xlm_tape *t, xlm_var *x);
@@ -174,6 +186,9 @@ static const struct operator_line {
     {"embedding_sum 2 tables", narrow, do_embedding, 3, 6, WIDTH},
     {"rows 307 of 2048 x 512", narrow, do_rows, 2.0 * MASKED / TOKENS, 1 + 3.0 * MASKED / TOKENS, WIDTH},
     {"cosine 2048 x 512", narrow, do_cosine, 2, 5, WIDTH},
+    {"multiply 2048 x 512", narrow, do_multiply, 3, 5, WIDTH},
+    {"row_normalise 2048x512", narrow, do_row_normalise, 2, 3, WIDTH},
+    {"sequence_mean of 32", narrow, do_sequence_mean, 1, 1, WIDTH},
 };
 
 static void print_bytes(const char *name, const char *way, double seconds, double arrays, int cols)
@@ -255,6 +270,26 @@ static void bench_attention(xlm_tape *t, float *gradient)
     }
 }
 
+/* ---- InfoNCE with a queue, as in momentum contrast: 128 sentences, 16,384 negatives without gradient ---- */
+
+enum { SENTENCES = 128, QUEUE = 16384 };
+
+static xlm_var *do_info_nce(xlm_tape *t, xlm_var *x)
+{
+    const xlm_var *words = xlm_param(t, "words");
+    xlm_var *q = xlm_rows(t, x, some_rows(TOKENS), SENTENCES), *k = xlm_rows(t, x, some_rows(TOKENS) + SENTENCES, SENTENCES);
+    return xlm_info_nce(t, q, k, xlm_constant(t, QUEUE, WIDTH, words->value), 0.05, NULL);
+}
+
+static void bench_info_nce(xlm_tape *t, float *gradient)
+{
+    const struct operator_line line = {"info_nce", narrow, do_info_nce, 0, 0, 0};
+    double forward, backward;
+    time_operator(t, gradient, &line, &forward, &backward);
+    fprintf(stderr, "%-36s there %9.0f µs, back %9.0f µs\n", "info_nce, 128 of 16,384", forward * 1e6, backward * 1e6);
+    print_row("info_nce, 128 of 16,384", forward + backward, 4.0 * SENTENCES * QUEUE * WIDTH, "GFLOP/s", gemm_rate);
+}
+
 static xlm_parameters *make_parameters(void)
 {
     xlm_parameters *p = xlm_parameters_new();
@@ -297,6 +332,7 @@ int main(int argc, char **argv)
     float *gradient = g_new0(float, xlm_parameters_size(p));
     bench_attention(t, gradient);
     bench_operators(t, gradient);
+    bench_info_nce(t, gradient);
     g_free(gradient);
     xlm_tape_free(t);
     xlm_parameters_free(p);

@@ -65,6 +65,11 @@ static void check_elementwise(const xlm_kernels *kernel, int64_t n)
         for (int64_t i = 0; i < n; i++)
             expect(kernel, "fill", n, y[i], before + 1.25);
         expect_untouched(kernel, "fill", n, y, 0.5f);
+        start_output(y, 0.5f);
+        kernel->multiply(n, a, b, y, sum);
+        for (int64_t i = 0; i < n; i++)
+            expect(kernel, "multiply", n, y[i], before + (double)a[i] * b[i]);
+        expect_untouched(kernel, "multiply", n, y, 0.5f);
     }
     start_output(y, 0.5f);
     kernel->add(n, a, b, y);

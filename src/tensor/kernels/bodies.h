@@ -33,6 +33,14 @@ static void add(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y)
     }
 }
 
+static void multiply(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y, bool sum)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        put(y + i, k, times(load(a + i, k), load(b + i, k)), sum);
+    }
+}
+
 static void scale(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool sum)
 {
     const vec f = all(factor);
@@ -233,8 +241,8 @@ static void residual_back(int64_t cols, const xlm_real *ds, const uint8_t *bits,
 
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
-        .name = of, .add = add, .scale = scale, .fill = fill, .sum = sum, .dot = dot, .maximum = maximum,              \
-        .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,                          \
+        .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
+        .maximum = maximum, .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,      \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
         .residual = residual, .residual_back = residual_back,                                                          \
         .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \

@@ -1,0 +1,96 @@
+/* xlm-mpi: dot products of matching rows, rows of norm 1. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "tensor/kernels.h"
+#include "tensor/tape.h"
+
+/* ---- y_i = a_i·b_i ---- */
+
+struct dot_state {
+    xlm_var *a, *b, *y;
+};
+
+/* da_i = dy_i b_i; one, other: a, b or b, a. */
+static void dot_gradient(const struct dot_state *s, xlm_var *one, const xlm_var *other)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = one->rows, d = one->cols;
+    const xlm_grad gradient = xlm_grad_open(one);
+    if (gradient.at == NULL)
+        return;
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        kernel->scale(d, s->y->grad[i], other->value + i * d, gradient.at + i * d, gradient.add);
+}
+
+static void dot_backward(void *pointer)
+{
+    const struct dot_state *s = pointer;
+    dot_gradient(s, s->a, s->b);
+    dot_gradient(s, s->b, s->a);
+}
+
+xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b)
+{
+    const int64_t n = a->rows, d = a->cols;
+    if (b->rows != n || b->cols != d)
+        xlm_tape_fail("row_dot", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                      " are not of one shape", n, d, b->rows, b->cols);
+    struct dot_state *s = XLM_TAPE_TAKE(tape, struct dot_state, 1);
+    xlm_var *const inputs[] = {a, b};
+    xlm_var *y = xlm_tape_record(tape, "row_dot", n, 1, 2, inputs, dot_backward, s);
+    *s = (struct dot_state){.a = a, .b = b, .y = y};
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        y->value[i] = kernel->dot(d, a->value + i * d, b->value + i * d);
+    return y;
+}
+
+/* ---- y_i = x_i / |x_i| ---- */
+
+struct normalise_state {
+    xlm_var *x, *y;
+    xlm_real *norms; /* [n], 0 where it is too small */
+};
+
+static const double SMALLEST = 1e-12;
+
+/* dx_i = (dy_i − (y_i·dy_i) y_i) / |x_i| */
+static void normalise_backward(void *pointer)
+{
+    const struct normalise_state *s = pointer;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = s->x->rows, d = s->x->cols;
+    const xlm_grad dx = xlm_grad_open(s->x);
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++) {
+        const xlm_real *y = s->y->value + i * d, *dy = s->y->grad + i * d;
+        xlm_real *row = dx.at + i * d;
+        const xlm_real norm = s->norms[i];
+        if (norm > 0) {
+            const xlm_real along = kernel->dot(d, y, dy);
+            kernel->scale(d, 1 / norm, dy, row, dx.add);
+            kernel->scale(d, -along / norm, y, row, true);
+        } else if (!dx.add) {
+            kernel->fill(d, 0, row, false);
+        }
+    }
+}
+
+xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x)
+{
+    const int64_t n = x->rows, d = x->cols;
+    struct normalise_state *s = XLM_TAPE_TAKE(tape, struct normalise_state, 1);
+    xlm_var *y = xlm_tape_record(tape, "row_normalise", n, d, 1, &x, normalise_backward, s);
+    *s = (struct normalise_state){.x = x, .y = y, .norms = XLM_TAPE_TAKE(tape, xlm_real, n)};
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++) {
+        const xlm_real *row = x->value + i * d;
+        const double norm = sqrt((double)kernel->dot(d, row, row));
+        s->norms[i] = norm >= SMALLEST ? (xlm_real)norm : 0;
+        kernel->scale(d, norm >= SMALLEST ? (xlm_real)(1 / norm) : 0, row, y->value + i * d, false);
+    }
+    return y;
+}

@@ -1,0 +1,78 @@
+/* xlm-mpi: mean of the rows of each sequence. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "tensor/kernels.h"
+#include "tensor/tape.h"
+
+struct state {
+    xlm_var *x, *y;         /* T x d, S x d */
+    const int32_t *offsets; /* [S + 1] */
+    const bool *wanted;     /* [T], or NULL: all */
+    xlm_real *share;        /* [S] 1 / number of wanted rows; 0 where there are none */
+};
+
+/* Sequences are divided among threads: each row is read and written by one of them. */
+static void backward(void *pointer)
+{
+    const struct state *s = pointer;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t d = s->x->cols;
+    const xlm_grad dx = xlm_grad_open(s->x);
+#pragma omp parallel for schedule(static) if (s->x->rows * d > XLM_PARALLEL)
+    for (int64_t k = 0; k < s->y->rows; k++)
+        for (int64_t i = s->offsets[k]; i < s->offsets[k + 1]; i++)
+            if (s->wanted == NULL || s->wanted[i])
+                kernel->scale(d, s->share[k], s->y->grad + k * d, dx.at + i * d, dx.add);
+            else if (!dx.add)
+                kernel->fill(d, 0, dx.at + i * d, false);
+}
+
+static void check(const xlm_var *x, const int32_t *offsets, int32_t sequences)
+{
+    bool good = offsets[0] == 0 && offsets[sequences] == x->rows;
+    for (int32_t k = 0; k < sequences; k++)
+        good &= offsets[k] <= offsets[k + 1];
+    if (!good)
+        xlm_tape_fail("sequence_mean", "the offsets of %d sequences do not rise from 0 to the number of rows, %" G_GINT64_FORMAT,
+                      sequences, x->rows);
+}
+
+static void *copy(xlm_tape *tape, const void *from, size_t bytes) { return memcpy(xlm_tape_take(tape, bytes), from, bytes); }
+
+xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted)
+{
+    check(x, offsets, sequences);
+    const int64_t d = x->cols;
+    struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
+    xlm_var *y = xlm_tape_record(tape, "sequence_mean", sequences, d, 1, &x, backward, s);
+    y->keys = NULL;
+    *s = (struct state){
+        .x = x, .y = y, .offsets = copy(tape, offsets, sizeof *offsets * ((size_t)sequences + 1)),
+        .wanted = wanted != NULL ? copy(tape, wanted, sizeof *wanted * (size_t)x->rows) : NULL,
+        .share = XLM_TAPE_TAKE(tape, xlm_real, sequences),
+    };
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (x->rows * d > XLM_PARALLEL)
+    for (int64_t k = 0; k < sequences; k++) {
+        xlm_real *row = y->value + k * d;
+        int64_t n = 0;
+        kernel->fill(d, 0, row, false);
+        for (int64_t i = s->offsets[k]; i < s->offsets[k + 1]; i++) {
+            if (s->wanted != NULL && !s->wanted[i])
+                continue;
+            kernel->add(d, row, x->value + i * d, row);
+            n++;
+        }
+        s->share[k] = n > 0 ? 1 / (xlm_real)n : 0;
+        kernel->scale(d, s->share[k], row, row, false);
+    }
+    return y;
+}
+
+bool *xlm_text_rows(xlm_tape *tape, const xlm_batch *batch)
+{
+    bool *text = XLM_TAPE_TAKE(tape, bool, batch->tokens);
+    for (int32_t i = 0; i < batch->tokens; i++)
+        text[i] = batch->original[i] >= XLM_SPECIALS;
+    return text;
+}

@@ -159,12 +159,8 @@ static bool walk_key(walk *w, char *text, GError **error)
 static bool walk_line(walk *w, char *text, GError **error)
 {
     text = g_strstrip(text);
-    if (*text == '\0') /* GLib writes its own between sections, and would keep these beside them */
+    if (*text == '\0' || *text == '#' || *text == ';')
         return true;
-    if (*text == '#' || *text == ';') {
-        g_string_append_printf(w->clean, "#%s\n", text + 1);
-        return true;
-    }
     return *text == '[' ? walk_header(w, text, error) : walk_key(w, text, error);
 }
 
@@ -199,7 +195,7 @@ static bool read_text(xlm_jobfile *job, const char *text, size_t length, GError 
         good = walk_line(&w, line, error);
     }
     GError *failure = NULL;
-    if (good && !g_key_file_load_from_data(job->keys, w.clean->str, w.clean->len, G_KEY_FILE_KEEP_COMMENTS, &failure)) {
+    if (good && !g_key_file_load_from_data(job->keys, w.clean->str, w.clean->len, G_KEY_FILE_NONE, &failure)) {
         good = xlm_error_set(error, EX_CONFIG, "%s: %s", job->path, failure->message);
         g_error_free(failure);
     }
@@ -307,8 +303,6 @@ void xlm_jobfile_free(xlm_jobfile *job)
 /* ---- reading ---- */
 
 const char *xlm_jobfile_path(const xlm_jobfile *job) { return job->path; }
-
-char *xlm_jobfile_text(const xlm_jobfile *job) { return g_key_file_to_data(job->keys, NULL, NULL); }
 
 bool xlm_jobfile_has(const xlm_jobfile *job, const char *section) { return g_key_file_has_group(job->keys, section); }
 

@@ -2,11 +2,11 @@
  *
  * A job file is UTF-8 text of lines of four sorts:
  *
- *     # comment, also with ';' in front; it has a line of its own
+ *     # comment, also with ';' in front
  *     [train]                   a section there is at most one of
  *     [stream mono]             a section of a kind of which there may be several, told apart by a name
  *     steps = 1000              key and value; blanks around both are dropped, the value is the rest of the line as it
- *                               stands (no quotes, no escapes, no comment behind it)
+ *                               stands (no quotes, no escapes; base/options.h says where a comment may follow)
  *
  * A section or key that stands twice is an error, and so is a section that the program does not know. What a value
  * means is the business of base/options.h. `--set SECTION.KEY=VALUE` on the command line goes before the file:
@@ -41,9 +41,6 @@ void xlm_jobfile_free(xlm_jobfile *job);
 
 /* As given to load or parse. */
 const char *xlm_jobfile_path(const xlm_jobfile *job);
-/* The whole job as it runs: the file with its comments and with the overrides in place. Parsing it again without
- * overrides gives the same job. g_free. */
-char *xlm_jobfile_text(const xlm_jobfile *job);
 
 /* Section names are "train" or "stream mono". */
 bool xlm_jobfile_has(const xlm_jobfile *job, const char *section);

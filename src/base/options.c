@@ -149,13 +149,27 @@ static bool set_list(const xlm_option *option, const char *text, void *into, GEr
     return true;
 }
 
+/* Text up to a comment behind it: the first '#' after a blank. g_free. */
+static char *without_comment(const char *text)
+{
+    const char *end = text;
+    while (*end != '\0' && !(*end == '#' && end > text && g_ascii_isspace(end[-1])))
+        end++;
+    return g_strchomp(g_strndup(text, (gsize)(end - text)));
+}
+
 bool xlm_option_set(const xlm_option *option, const char *text, void *into, GError **error)
 {
     static bool (*const set[])(const xlm_option *, const char *, void *, GError **) = {
         [XLM_OPTION_INT] = set_int,   [XLM_OPTION_REAL] = set_real,     [XLM_OPTION_FLAG] = set_flag,
         [XLM_OPTION_TEXT] = set_text, [XLM_OPTION_CHOICE] = set_choice, [XLM_OPTION_LIST] = set_list,
     };
-    return set[option->type](option, text, into, error);
+    if (option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST)
+        return set[option->type](option, text, into, error);
+    char *value = without_comment(text);
+    const bool good = set[option->type](option, value, into, error);
+    g_free(value);
+    return good;
 }
 
 static char *print_real(double value)
@@ -198,6 +212,15 @@ char *xlm_option_print(const xlm_option *option, const void *from)
 }
 
 /* ---- a table ---- */
+
+void xlm_options_print(const xlm_option *table, const void *from, GString *out)
+{
+    for (const xlm_option *option = table; option->name != NULL; option++) {
+        char *value = xlm_option_print(option, from);
+        g_string_append_printf(out, *value != '\0' ? "%s = %s\n" : "%s =\n", option->name, value);
+        g_free(value);
+    }
+}
 
 static void clear(const xlm_option *table, void *into)
 {

@@ -127,8 +127,8 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     stream->config.mask = (double)all_predictions(t->training_examples) / (double)xlm_examples_tokens(t->training_examples, n);
     *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .weight = 1, .cls = &t->task->loss,
                                      .state = t->self.state};
-    xlm_job job = {.text = t->job->text, .model = t->loaded->config, .train = c->train, .streams = 1, .objectives = 1,
-                   .stream = stream, .objective = objective};
+    xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
+                   .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
     job.model.head = XLM_HEAD_NONE;
     if (c->dropout >= 0)
         job.model.dropout = job.model.attention_dropout = c->dropout;

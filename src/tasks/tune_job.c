@@ -67,17 +67,6 @@ static bool refuse(const xlm_jobfile *file, const char *section, const char *key
     return false;
 }
 
-static char *print_options(const xlm_task *task, const void *state)
-{
-    GString *text = g_string_new(NULL);
-    for (const xlm_option *option = options_of(task); option->name != NULL; option++) {
-        char *value = xlm_option_print(option, state);
-        g_string_append_printf(text, "%s = %s\n", option->name, value);
-        g_free(value);
-    }
-    return g_string_free(text, FALSE);
-}
-
 static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
     char **names = xlm_jobfile_names(file, "task");
@@ -100,8 +89,11 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
         else
             g_free(state);
     }
-    if (good)
-        job->task_options = print_options(job->task, job->state);
+    if (good) {
+        GString *text = g_string_new(NULL);
+        xlm_options_print(options_of(job->task), job->state, text);
+        job->task_options = g_string_free(text, FALSE);
+    }
     g_free(section);
     g_strfreev(names);
     return good;
@@ -117,22 +109,45 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
     return true;
 }
 
-xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error)
+/* Every section with every key. */
+static char *print_job(const xlm_tune_job *job)
 {
-    xlm_jobfile *file = xlm_jobfile_load(path, kinds, overrides, error);
+    GString *out = g_string_new("[tune]\n");
+    xlm_options_print(tune_options, &job->config, out);
+    g_string_append_printf(out, "\n[task %s]\n%s", job->task->loss.name, job->task_options);
+    return g_string_free(out, FALSE);
+}
+
+/* Takes the file, which may be NULL. */
+static xlm_tune_job *read_job(xlm_jobfile *file, GError **error)
+{
     if (file == NULL)
         return NULL;
     xlm_tune_job *job = g_new0(xlm_tune_job, 1);
-    job->text = xlm_jobfile_text(file);
     /* What [tune] does not have is as xlm_train has it when nothing is said. */
     const bool good = xlm_options_defaults(xlm_train_options, &job->config.train, error) &&
                       xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) &&
                       check(job, file, error);
     xlm_jobfile_free(file);
-    if (good)
+    if (good) {
+        job->text = print_job(job);
         return job;
+    }
     xlm_tune_job_free(job);
     return NULL;
+}
+
+xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error)
+{
+    return read_job(xlm_jobfile_load(path, kinds, overrides, error), error);
+}
+
+char *xlm_tune_job_complete(const char *text)
+{
+    xlm_tune_job *job = read_job(xlm_jobfile_parse("job", text, strlen(text), kinds, NULL, NULL), NULL);
+    char *complete = job != NULL ? g_steal_pointer(&job->text) : NULL;
+    xlm_tune_job_free(job);
+    return complete;
 }
 
 void xlm_tune_job_free(xlm_tune_job *job)

@@ -22,7 +22,7 @@ typedef struct xlm_tune_config {
 } xlm_tune_config;
 
 typedef struct xlm_tune_job {
-    char *text; /* the effective job file, overrides applied */
+    char *text; /* the job as it runs: a job file with every key, overrides applied */
     xlm_tune_config config;
     const xlm_task *task;
     void *state;        /* the task's, options filled in */
@@ -33,6 +33,9 @@ typedef struct xlm_tune_job {
  * xlm_job_load. */
 xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_tune_job_free(xlm_tune_job *job);
+
+/* As xlm_job_complete. */
+char *xlm_tune_job_complete(const char *text);
 
 /* Every section and key with type, default, range and meaning. */
 void xlm_tune_job_print_help(FILE *out);

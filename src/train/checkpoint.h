@@ -5,7 +5,7 @@
  *                              BLIS), step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of
  *                              elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
- *   /job                       text (the job file with overrides as it ran)
+ *   /job                       text (the job as it ran: a job file with every key, overrides applied)
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
  *   /optimiser                 algorithm
@@ -81,8 +81,8 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
 bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found,
                            GError **error);
 
-/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`
- * and metrics.csv with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
+/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`,
+ * metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
  * killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 

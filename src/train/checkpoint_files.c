@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "train/checkpoint.h"
+#include "train/job_record.h"
 
 static char *file_name(int64_t step) { return g_strdup_printf("checkpoint-%08" G_GINT64_FORMAT ".h5", step); }
 
@@ -175,6 +176,7 @@ static void remove_unfinished(const char *directory)
 static int set_aside(const char *directory, int64_t after, GError **error)
 {
     GArray *steps = xlm_checkpoint_steps(directory);
+    const char *record = xlm_job_record_name(directory);
     char *into = NULL;
     int moved = 0;
     bool good = true;
@@ -189,7 +191,7 @@ static int set_aside(const char *directory, int64_t after, GError **error)
     }
     if (good && moved > 0 && after < 0)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
-               move(directory, "metrics.csv", into, error);
+               move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
     if (good && moved > 0 && after >= 0)
         mend_latest(directory, steps, after, error);
     g_free(into);

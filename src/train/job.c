@@ -173,21 +173,56 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
     return true;
 }
 
-xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
+/* Every section with every key. */
+static char *print_job(const xlm_job *job)
 {
-    xlm_jobfile *file = xlm_jobfile_load(path, kinds, overrides, error);
+    GString *out = g_string_new("[model]\n");
+    xlm_options_print(xlm_model_options, &job->model, out);
+    g_string_append(out, "\n[train]\n");
+    xlm_options_print(xlm_train_options, &job->train, out);
+    for (int s = 0; s < job->streams; s++) {
+        g_string_append_printf(out, "\n[stream %s]\n", job->stream[s].name);
+        xlm_options_print(xlm_stream_options, &job->stream[s].config, out);
+    }
+    for (int k = 0; k < job->objectives; k++) {
+        const xlm_job_objective *o = &job->objective[k];
+        g_string_append_printf(out, "\n[objective %s]\n", o->name);
+        xlm_options_print(objective_options, o, out);
+        xlm_options_print(plugin_options(o->cls), o->state, out);
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* Takes the file, which may be NULL. */
+static xlm_job *read_job(xlm_jobfile *file, GError **error)
+{
     if (file == NULL)
         return NULL;
     xlm_job *job = g_new0(xlm_job, 1);
-    job->text = xlm_jobfile_text(file);
+    job->complete = xlm_job_complete;
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
                       read_streams(job, file, error) && read_objectives(job, file, error) && check_job(job, file, error);
     xlm_jobfile_free(file);
-    if (good)
+    if (good) {
+        job->text = print_job(job);
         return job;
+    }
     xlm_job_free(job);
     return NULL;
+}
+
+xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
+{
+    return read_job(xlm_jobfile_load(path, kinds, overrides, error), error);
+}
+
+char *xlm_job_complete(const char *text)
+{
+    xlm_job *job = read_job(xlm_jobfile_parse("job", text, strlen(text), kinds, NULL, NULL), NULL);
+    char *complete = job != NULL ? g_steal_pointer(&job->text) : NULL;
+    xlm_job_free(job);
+    return complete;
 }
 
 void xlm_job_free(xlm_job *job)

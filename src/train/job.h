@@ -49,7 +49,8 @@ typedef struct xlm_job_objective {
 } xlm_job_objective;
 
 typedef struct xlm_job {
-    char *text;                /* the effective job file, overrides applied */
+    char *text;                /* the job as it runs: a job file with every key, overrides applied */
+    char *(*complete)(const char *text); /* xlm_job_complete, or what is the same for another program's jobs */
     xlm_model_config model;
     xlm_train_config train;
     int streams, objectives;
@@ -61,6 +62,10 @@ typedef struct xlm_job {
  * Errors name file, section, key, and the nearest valid name: EX_NOINPUT, EX_CONFIG. */
 xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_job_free(xlm_job *job);
+
+/* The text of a job file with every key, so that equal jobs have equal texts; NULL when it cannot be read, as with plugins that
+ * are not here. g_free. */
+char *xlm_job_complete(const char *text);
 
 /* Every section and key with type, default, range and meaning, installed plugins' options included. */
 void xlm_job_print_help(FILE *out);

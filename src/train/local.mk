@@ -12,6 +12,8 @@ train_sources = \
 	src/train/dump_step.c \
 	src/train/evaluate.c src/train/evaluate.h \
 	src/train/job.c src/train/job.h \
+	src/train/job_changes.c src/train/job_changes.h \
+	src/train/job_record.c src/train/job_record.h \
 	src/train/material.c src/train/material.h \
 	src/train/memory.c \
 	src/train/model_attributes.c src/train/model_attributes.h \

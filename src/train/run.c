@@ -9,6 +9,7 @@
 #include "base/signals.h"
 #include "train/checkpoint_files.h"
 #include "train/evaluate.h"
+#include "train/job_record.h"
 #include "train/report.h"
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
@@ -78,6 +79,8 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         t->step = state.step;
         *resumed = true;
         xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, t->step);
+        if (t->comm->rank == 0)
+            xlm_job_record_log_changes(found, t->job);
     }
     if (good && found == NULL && options->start != NULL) {
         good = xlm_checkpoint_start(t->comm, options->start, t->parameters, error);
@@ -236,6 +239,8 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
         print_best(t, options);
         return true;
     }
+    if (!xlm_job_record_write(t->comm, t->job->train.output, t->job->text, error))
+        return false;
     xlm_report *report = xlm_report_open(t, resumed, error);
     if (report == NULL)
         return false;

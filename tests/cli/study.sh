@@ -48,7 +48,7 @@ for run in trans-inv/mlm trans-inv/xlm@50 trans/dict-mlm trans-inv/align-mlm@50;
     [ -n "$(row $run)" ] || fail "$run: no row: $(tail -n 12 log)"
 done
 job() { h5dump -a /job/text "out/trans-inv/$1-1-40/latest"; }
-grep -q 'share=0.5$' <(job xlm@50) || fail "xlm@50: not half of the pairs"
+grep -q 'share = 0.5$' <(job xlm@50) || fail "xlm@50: not half of the pairs"
 grep -q 'out/trans-inv/dictionary-50.h5' <(job align-mlm@50) || fail "align-mlm@50: not the dictionary of 50 %"
 # In 40 steps the dictionary is learned, and nothing else; a tagger knows more than the most frequent tag.
 row trans-inv/align-mlm@50 | awk '{ exit !($4 > 40 && $4 - $5 > 30) }' || fail "align-mlm@50: $(row trans-inv/align-mlm@50)"

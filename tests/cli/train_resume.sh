@@ -74,6 +74,50 @@ logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=
 [ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] ||
     fail "--resume FILE: $(ls -lR back)"
 
+# What has changed in the job is listed, defaults and sections too, and nothing else: the same number may be written otherwise.
+listed() { sed -n 's/^  \(\[.*\)/\1/p' "$1"; }
+cp -r kept changed
+sed 's/^learning_rate = 2e-3/learning_rate = 0.0020 # as before/; /^\[objective tlm\]/,$d; /^\[stream pairs\]/,/^length/d' job.conf >one.conf
+printf '[objective again]\nplugin = mlm\nstream = text\n' >>one.conf
+logged changed.log ranks 2 xlm_train one.conf --set train.output=changed --set train.steps=27 --set train.checkpoint_every=5 \
+    --set train.keep=2 --set train.clip=0.5 --set train.optimiser=lamb
+cmp <(listed changed.log) - <<'LIST' || fail "changed keys: $(listed changed.log)"
+[train] output: kept -> changed
+[train] steps: 25 -> 27
+[train] optimiser: adamw -> lamb
+[train] clip: 1 -> 0.5
+[stream pairs]: section removed
+[objective tlm]: section removed
+[objective again]: section added
+LIST
+logged same.log train 1 changed --resume "kept/$(checkpoint 25)" --set train.steps=25 --set train.checkpoint_every=5 --set train.keep=2
+[ "$(listed same.log)" = '[train] output: kept -> changed' ] || fail "an unchanged job: $(cat same.log)"
+rm -r changed
+
+# job.conf in the output directory and the text in the checkpoint have every key, and do the same again.
+for section in $(sed -n 's/^\[\([a-z]*\).*/\1/p' job.conf | sort -u); do
+    xlm_train --help-job |
+        awk -v s="[$section" '/^\[/ { on = index($1, s) == 1 && !/plugin =/ } on && /^  [a-z_0-9]+  / { print $1 }'
+done | sort -u >keys.txt
+[ "$(wc -l <keys.txt)" -gt 40 ] || fail "keys of --help-job: $(cat keys.txt)"
+while read -r key; do grep -q "^$key =" kept/job.conf || fail "job.conf lacks $key"; done <keys.txt
+head -n 2 kept/job.conf | grep -q 'xlm_train (xlm-mpi [0-9]' || fail "job.conf: $(head -n 2 kept/job.conf)"
+settings() { sed -n 's/^ *(0): "//; s/^ *//; /^\[/p; /^[a-z_0-9]* =/p'; }
+cmp <(settings <kept/job.conf) <(h5dump -a /job/text kept/latest | settings) ||
+    fail "job.conf and the text in the checkpoint differ"
+mv kept kept-by-hand
+cp kept-by-hand/job.conf again.conf
+logged kept.log ranks 2 xlm_train again.conf
+same_bits kept kept-by-hand
+cmp kept/job.conf again.conf || fail "a record that is run leaves another: $(diff kept/job.conf again.conf)"
+rm -r kept-by-hand
+# A user's own job.conf in the output directory is left alone.
+mkdir own
+sed 's/^output.*/output = own/; s/^steps.*/steps = 1/' job.conf >own/job.conf
+cp own/job.conf own.conf
+logged own.log ranks 1 xlm_train own/job.conf
+cmp own/job.conf own.conf && grep -q '^clip = 1$' own/job-as-run.conf || fail "a user's job.conf: $(ls own)"
+
 # One that is whole but of another job does not fit.
 for other in model.hidden_size=64 model.layers=3 train.seed=2; do
     expect 65 'does not fit the job' train 2 kept --set $other --set train.steps=30
@@ -81,6 +125,6 @@ done
 # never: the earlier run is moved aside, not deleted.
 rows kept >rows.txt
 logged never.log train 1 kept --resume never --set train.steps=3
-[ -e "kept/previous-1/$(checkpoint 25)" ] && cmp rows.txt <(rows kept/previous-1) || fail "never: $(ls -R kept)"
+[ -e "kept/previous-1/$(checkpoint 25)" ] && [ -e kept/previous-1/job.conf ] && cmp rows.txt <(rows kept/previous-1) || fail "never: $(ls -R kept)"
 [ "$(losses kept | cut -d' ' -f1 | tr '\n' ' ')" = '1 2 3 ' ] || fail "never did not start at step 1"
 finish

@@ -111,6 +111,18 @@ tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20 >again.log 2>&1 && 
 logged never.log tune 1 whole --resume never --set tune.epochs=1
 [ -e "whole/previous-1/best" ] && [ "$(readlink whole/best)" = "$(checkpoint 25)" ] || fail "never: $(ls -lR whole)"
 
+# Changed keys are listed, and job.conf does the same again.
+logged changed.log tune 1 other --set tune.seed=2 --set tune.epochs=2 --set tune.batch=16 --set tune.weight_decay=0.1 \
+    --set "task tagging.choose_by=macro_f1"
+cmp <(sed -n 's/^  \(\[.*\)/\1/p' changed.log) - <<'LIST' || fail "changed keys: $(cat changed.log)"
+[tune] epochs: 1 -> 2
+[tune] weight_decay: 0.01 -> 0.1
+[task tagging] choose_by: auto -> macro_f1
+LIST
+sed 's/^output = .*/output = again/' tag-1/job.conf >again.conf
+logged again.log ranks 2 xlm_tune again.conf
+same tag-1 again
+
 # ---- what it starts from, and has ----
 logged still.log tune 1 still --set tune.learning_rate=0 --set tune.epochs=1
 for path in /model/embeddings /model/encoder /vocabulary /languages; do

@@ -136,7 +136,7 @@ static void sections_and_values(void **state)
     xlm_jobfile_free(job);
 }
 
-static void effective_text_reads_back(void **state)
+static void overrides_go_before_the_file(void **state)
 {
     (void)state;
     char *overrides[] = {"train.steps=1", "train.steps = 30", "stream para.de-en.batch=8", "model.layers=2", NULL};
@@ -148,24 +148,15 @@ static void effective_text_reads_back(void **state)
     assert_string_equal(place, "--set train.steps");
     g_free(place);
 
-    char *text = xlm_jobfile_text(job);
-    assert_non_null(strstr(text, "# what this is\n"));
-    assert_non_null(strstr(text, "# another comment\n"));
-    xlm_jobfile *again = parse_good(text, NULL);
     const struct { const char *section, *key, *value; } values[] = {
         {"train", "steps", "30"},       {"train", "corpus", "a b = c.h5"}, {"stream mono", "batch", "4"},
         {"model", "layers", "2"},       {"stream para.de-en", "batch", "8"}, {"stream para.de-en", "empty", ""},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
-        value = xlm_jobfile_value(again, values[i].section, values[i].key);
+        value = xlm_jobfile_value(job, values[i].section, values[i].key);
         assert_string_equal(value, values[i].value);
         g_free(value);
     }
-    char *text_again = xlm_jobfile_text(again);
-    assert_string_equal(text, text_again);
-    g_free(text_again);
-    g_free(text);
-    xlm_jobfile_free(again);
     xlm_jobfile_free(job);
 }
 
@@ -311,6 +302,49 @@ static void values_of_every_type(void **state)
     xlm_jobfile_free(job);
 }
 
+static void comments_behind_values(void **state)
+{
+    (void)state;
+    xlm_jobfile *job = parse_good("[train]\nsteps = 600 # note\nrate=0.25\t#note\nverbose = yes  # = no\n"
+                                  "corpus = c#1 # 2.h5\nform = bert # not xlm\nlanguages = c #,de\n", NULL);
+    settings s;
+    assert_true(xlm_options_parse(table, job, "train", &s, NULL));
+    assert_int_equal(s.steps, 600);
+    assert_true(s.rate == 0.25);
+    assert_true(s.verbose);
+    assert_string_equal(s.corpus, "c#1 # 2.h5");
+    assert_int_equal(s.form, BERT);
+    assert_string_equal(s.languages[0], "c #");
+    xlm_options_free(table, &s);
+    xlm_jobfile_free(job);
+    refuse_value("[train]\ncorpus=c\nsteps=6#7\n", NULL, EX_CONFIG,
+                 "job.conf:3: [train]: steps = 6#7: must be an integer from 1 to 100000");
+}
+
+/* What a section is printed as reads again as the same, with nothing left to defaults. */
+static void a_whole_section_survives_printing(void **state)
+{
+    (void)state;
+    settings s;
+    xlm_jobfile *job = parse_good("[train]\ncorpus = a # b\nrate = 0.0001\nsteps = 1_0\n", NULL);
+    assert_true(xlm_options_parse(table, job, "train", &s, NULL));
+    GString *text = g_string_new("[train]\n");
+    xlm_options_print(table, &s, text);
+    assert_string_equal(text->str, "[train]\nsteps = 10\nrate = 0.0001\nverbose = false\ncorpus = a # b\nform = xlm\n"
+                                   "languages =\n");
+    xlm_options_free(table, &s);
+    xlm_jobfile_free(job);
+    job = parse_good(text->str, NULL);
+    assert_true(xlm_options_parse(table, job, "train", &s, NULL));
+    GString *again = g_string_new("[train]\n");
+    xlm_options_print(table, &s, again);
+    assert_string_equal(again->str, text->str);
+    xlm_options_free(table, &s);
+    xlm_jobfile_free(job);
+    g_string_free(text, TRUE);
+    g_string_free(again, TRUE);
+}
+
 static void numbers_survive_printing(void **state)
 {
     (void)state;
@@ -366,7 +400,7 @@ static void wrong_values(void **state)
         {"steps=_1", "steps = _1: must be an integer from 1 to 100000"},
         {"steps=1_", "steps = 1_: must be an integer from 1 to 100000"},
         {"steps=", "steps = : must be an integer from 1 to 100000"},
-        {"steps=3 # few", "steps = 3 # few: must be an integer from 1 to 100000"},
+        {"steps=3# few", "steps = 3# few: must be an integer from 1 to 100000"},
         {"rate=1.5", "rate = 1.5: must be a number from 0 to 1"},
         {"rate=nan", "rate = nan: must be a number from 0 to 1"},
         {"rate=inf", "rate = inf: must be a number from 0 to 1"},
@@ -491,13 +525,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_and_values),
-        cmocka_unit_test(effective_text_reads_back),
+        cmocka_unit_test(overrides_go_before_the_file),
         cmocka_unit_test(malformed_files),
         cmocka_unit_test(odd_but_good_files),
         cmocka_unit_test(wrong_overrides),
         cmocka_unit_test(files_that_cannot_be_read),
         cmocka_unit_test(defaults),
         cmocka_unit_test(values_of_every_type),
+        cmocka_unit_test(comments_behind_values),
+        cmocka_unit_test(a_whole_section_survives_printing),
         cmocka_unit_test(numbers_survive_printing),
         cmocka_unit_test(setting_again_frees_what_was_there),
         cmocka_unit_test(wrong_values),

@@ -1,0 +1,104 @@
+/* xlm-mpi: the record of a run's job: job.conf in the output directory, and the text in checkpoints.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/job_record.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "store/store.h"
+#include "train/job_changes.h"
+
+static const char FIRST_WORDS[] = "# The job as it runs, with every key.";
+static const char *const names[] = {"job.conf", "job-as-run.conf"};
+
+static bool is_there(const char *directory, const char *name)
+{
+    char *path = g_build_filename(directory, name, NULL);
+    const bool there = g_file_test(path, G_FILE_TEST_EXISTS);
+    g_free(path);
+    return there;
+}
+
+static bool is_record(const char *directory, const char *name)
+{
+    char *path = g_build_filename(directory, name, NULL), *text = NULL;
+    const bool good = g_file_get_contents(path, &text, NULL, NULL) && g_str_has_prefix(text, FIRST_WORDS);
+    g_free(text);
+    g_free(path);
+    return good;
+}
+
+const char *xlm_job_record_name(const char *directory)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (is_record(directory, names[i]))
+            return names[i];
+    return NULL;
+}
+
+bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const char *text, GError **error)
+{
+    GError *failure = NULL, *why = NULL;
+    if (comm->rank == 0) {
+        const bool taken = is_there(directory, names[0]) && !is_record(directory, names[0]);
+        const char *name = names[taken];
+        char *path = g_build_filename(directory, name, NULL);
+        char *whole = g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it again.\n\n%s",
+                                      FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
+        if (taken)
+            xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
+                         path);
+        if (!g_file_set_contents(path, whole, -1, &why)) {
+            xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be written: %s", path, why->message);
+            g_error_free(why);
+        }
+        g_free(whole);
+        g_free(path);
+    }
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+char *xlm_job_record_of_checkpoint(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    char *text = store != NULL ? xlm_store_get_text(store, "/job", "text", error) : NULL;
+    xlm_store_close(store);
+    return text;
+}
+
+static void log_difference(const xlm_job_difference *d)
+{
+    if (d->key != NULL)
+        xlm_log_info("  [%s] %s: %s -> %s", d->section, d->key, *d->value[0] != '\0' ? d->value[0] : "(empty)",
+                     *d->value[1] != '\0' ? d->value[1] : "(empty)");
+    else
+        xlm_log_info("  [%s]: %s", d->section, strcmp(d->value[0], "there") == 0 ? "section removed" : "section added");
+}
+
+void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job)
+{
+    GError *why = NULL;
+    char *written = xlm_job_record_of_checkpoint(checkpoint, &why);
+    if (written == NULL) {
+        xlm_log_warn("keys of the job that have changed since cannot be listed: %s", why->message);
+        g_error_free(why);
+        return;
+    }
+    /* Checkpoints of this version have every key; what cannot be completed, for want of a plugin, is compared as it is. */
+    char *complete = job->complete != NULL ? job->complete(written) : NULL;
+    const char *const text[] = {complete != NULL ? complete : written, job->text};
+    GPtrArray *differences = xlm_job_differences(text, 2);
+    if (differences == NULL)
+        xlm_log_warn("keys of the job that have changed since cannot be listed: the job in %s is damaged", checkpoint);
+    else if (differences->len > 0)
+        xlm_log_info("the job has changed since that checkpoint (then -> now):");
+    for (guint i = 0; differences != NULL && i < differences->len; i++)
+        log_difference(differences->pdata[i]);
+    if (differences != NULL)
+        g_ptr_array_unref(differences);
+    g_free(complete);
+    g_free(written);
+}

@@ -163,16 +163,31 @@ void xlm_tune_job_free(xlm_tune_job *job)
     g_free(job);
 }
 
-void xlm_tune_job_print_help(FILE *out)
+static void help_task(GString *text, const xlm_task *task)
 {
-    GString *text = g_string_new("[tune]\n  the run\n\n");
-    xlm_options_help(tune_options, text);
-    for (const xlm_task *const *task = xlm_tasks(); *task != NULL; task++) {
-        g_string_append_printf(text, "\n[task %s]\n  %s\n\n", (*task)->loss.name, (*task)->loss.summary);
-        xlm_options_help(options_of(*task), text);
+    g_string_append_printf(text, "[task %s]\n  %s\n\n", task->loss.name, task->loss.summary);
+    xlm_options_help(options_of(task), text);
+}
+
+bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
+{
+    const xlm_task *only = task != NULL ? xlm_task_find(task, error) : NULL;
+    if (task != NULL && only == NULL)
+        return false;
+    GString *text = g_string_new(NULL);
+    if (only != NULL) {
+        help_task(text, only);
+    } else {
+        g_string_append(text, "[tune]\n  the run\n\n");
+        xlm_options_help(tune_options, text);
+        for (const xlm_task *const *each = xlm_tasks(); *each != NULL; each++) {
+            g_string_append_c(text, '\n');
+            help_task(text, *each);
+        }
     }
     fputs(text->str, out);
     g_string_free(text, TRUE);
+    return true;
 }
 
 void *xlm_task_state_read(const xlm_task *task, const char *source, const char *options, char *const *overrides, GError **error)

@@ -3,10 +3,39 @@
 
 #include <string.h>
 
+#include "base/log.h"
+
+static struct {
+    bool asked;
+    char *name; /* NULL: all of the job file */
+} help;
+
+gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer data, GError **error)
+{
+    (void)option, (void)data, (void)error;
+    help.asked = true;
+    g_free(help.name);
+    help.name = g_strdup(name);
+    return TRUE;
+}
+
+static int print_help(const xlm_job_program *self)
+{
+    GError *error = NULL;
+    const bool good = self->print_help(help.name, stdout, &error);
+    g_clear_pointer(&help.name, g_free);
+    if (good)
+        return xlm_program_printed(self->program);
+    error->code = EX_USAGE;
+    g_prefix_error(&error, "--help-job: ");
+    xlm_log_open(self->program->name, true);
+    return xlm_error_exit(error);
+}
+
 static bool read_options(const xlm_job_program *self, int *argc, char ***argv, GError **error)
 {
     return xlm_program_parse(self->program, self->groups, argc, argv, error) &&
-           (self->said->help_job || xlm_program_argument(self->program, *argc, *argv, "job file", error) != NULL) &&
+           (help.asked || xlm_program_argument(self->program, *argc, *argv, "job file", error) != NULL) &&
            self->check(error);
 }
 
@@ -38,10 +67,8 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
 {
     GError *error = NULL;
     const bool good = read_options(self, &argc, &argv, &error);
-    if (good && self->said->help_job) {
-        self->print_help(stdout);
-        return xlm_program_printed(self->program);
-    }
+    if (good && help.asked)
+        return print_help(self);
     xlm_comm comm;
     bool interrupted = false;
     xlm_comm_open(&comm, self->program->name, &argc, &argv);

@@ -11,15 +11,20 @@
 typedef struct xlm_job_said {
     char **overrides;
     char *resume;
-    gboolean help_job, dry_run, profile;
+    gboolean dry_run, profile;
 } xlm_job_said;
 
-/* The shared options as entries of a group; said: an xlm_job_said of static storage. */
+/* --help-job was given, with a name or without. */
+gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer data, GError **error);
+
+/* The shared options as entries of a group; said: an xlm_job_said of static storage. The program defines XLM_JOB_PART, what
+ * --help-job can be told the name of. */
 #define XLM_JOB_OPTIONS(said)                                                                                            \
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(said).overrides, "override a key of the job file; may be repeated",     \
      "SECTION.KEY=VALUE"},                                                                                               \
-    {"help-job", 0, 0, G_OPTION_ARG_NONE, &(said).help_job,                                                              \
-     "show every section and key of a job file with type, default and meaning", NULL}
+    {"help-job", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)xlm_job_help_asked,                       \
+     "show every section and key of a job file with type, default and meaning; or only those of one " XLM_JOB_PART,      \
+     "NAME"}
 /* anew: what a run begins from that resumes nothing; detail: what the profile tells. */
 #define XLM_RUN_OPTIONS(said, anew, detail)                                                                              \
     {"resume", 'r', 0, G_OPTION_ARG_STRING, &(said).resume,                                                              \
@@ -36,7 +41,8 @@ typedef struct xlm_job_program {
     xlm_job_said *said;
     /* Options that do not go together. EX_USAGE. */
     bool (*check)(GError **error);
-    void (*print_help)(FILE *out);
+    /* Sections and keys; name: only those of one plugin or task, NULL for all. False with an error when there is none. */
+    bool (*print_help)(const char *name, FILE *out, GError **error);
     /* What a job file with overrides asks for; NULL with an error. Not collective. */
     void *(*load)(const char *path, char *const *overrides, GError **error);
     void (*free)(void *job);

@@ -1,4 +1,5 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
+#define XLM_JOB_PART "objective, by its name or the path of its module"
 #include "tools/job_program.h"
 #include "train/plan.h"
 

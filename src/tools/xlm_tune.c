@@ -1,4 +1,5 @@
 /* xlm-mpi: xlm_tune, fine-tuning of a trained model for a task. SPDX-License-Identifier: GPL-3.0-or-later */
+#define XLM_JOB_PART "task"
 #include "tasks/tune.h"
 #include "tools/job_program.h"
 

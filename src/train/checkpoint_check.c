@@ -35,8 +35,7 @@ static checkpoint_verdict unfit(const xlm_store *store, GError **error, const ch
     va_start(arguments, format);
     char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s; take the job it is of, another output directory, or "
-                  "--resume never", xlm_store_path(store), what);
+    xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s", xlm_store_path(store), what);
     g_free(what);
     return CHECKPOINT_UNFIT;
 }

@@ -60,11 +60,19 @@ static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *sta
     return good;
 }
 
+/* What to do about an error, behind its message. */
+static void advise(GError *error, const char *advice)
+{
+    char *message = g_strconcat(error->message, advice, NULL);
+    g_free(error->message);
+    error->message = message;
+}
+
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0)
-        checkpoint_check_file(path, state, &failure);
+    if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == CHECKPOINT_UNFIT)
+        advise(failure, "; take the job it is of, or another checkpoint");
     if (xlm_comm_agree(comm, &failure))
         return take_file(comm, path, state, error);
     g_propagate_error(error, failure);
@@ -85,6 +93,7 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
             break;
         }
         if (verdict == CHECKPOINT_UNFIT) {
+            advise(why, "; take the job it is of, another output directory, or --resume never");
             g_propagate_error(error, why);
             g_free(path);
             break;

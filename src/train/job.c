@@ -258,25 +258,36 @@ static void help_section(GString *text, const char *section, const char *about, 
     g_string_append_c(text, '\n');
 }
 
-void xlm_job_print_help(FILE *out)
+static bool help_plugin(GString *text, const char *name, GError **error)
+{
+    GModule *module = NULL;
+    const xlm_loss_class *cls = xlm_plugin_load(name, &module, error);
+    if (cls == NULL)
+        return false;
+    g_string_append_printf(text, "[objective NAME] with plugin = %s\n  %s%s\n\n", name, cls->summary,
+                           cls->options == NULL ? "; no options of its own" : "");
+    xlm_options_help(plugin_options(cls), text);
+    g_module_close(module);
+    return true;
+}
+
+bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
 {
     GString *text = g_string_new(NULL);
-    help_section(text, "model", "the encoder", xlm_model_options);
-    help_section(text, "train", "the run", xlm_train_options);
-    help_section(text, "stream NAME", "what the encoder reads; any number of them", xlm_stream_options);
-    help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
-    char **names = xlm_plugin_names();
-    for (char **name = names; *name != NULL; name++) {
-        GModule *module = NULL;
-        const xlm_loss_class *cls = xlm_plugin_load(*name, &module, NULL);
-        if (cls == NULL)
-            continue;
-        g_string_append_printf(text, "[objective NAME] with plugin = %s\n  %s%s\n\n", *name, cls->summary,
-                               cls->options == NULL ? "; no options of its own" : "");
-        xlm_options_help(plugin_options(cls), text);
-        g_module_close(module);
+    bool good = true;
+    if (plugin != NULL) {
+        good = help_plugin(text, plugin, error);
+    } else {
+        help_section(text, "model", "the encoder", xlm_model_options);
+        help_section(text, "train", "the run", xlm_train_options);
+        help_section(text, "stream NAME", "what the encoder reads; any number of them", xlm_stream_options);
+        help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
+        char **names = xlm_plugin_names();
+        for (char **name = names; *name != NULL; name++)
+            help_plugin(text, *name, NULL);
+        g_strfreev(names);
     }
-    g_strfreev(names);
     fputs(text->str, out);
     g_string_free(text, TRUE);
+    return good;
 }

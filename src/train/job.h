@@ -67,7 +67,8 @@ void xlm_job_free(xlm_job *job);
  * are not here. g_free. */
 char *xlm_job_complete(const char *text);
 
-/* Every section and key with type, default, range and meaning, installed plugins' options included. */
-void xlm_job_print_help(FILE *out);
+/* Every section and key with type, default, range and meaning, installed plugins' options included; with the name or path of a
+ * plugin, its alone. Errors as xlm_plugin_load. */
+bool xlm_job_print_help(const char *plugin, FILE *out, GError **error);
 
 #endif

@@ -110,6 +110,9 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xl
     if (t->granules != job->train.granules)
         xlm_log_info("granules: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs "
                      "on fewer ranks to rounding, not to the bit", t->granules, job->train.granules);
+    else if ((comm->ranks & (comm->ranks - 1)) != 0 && job->train.reproducible)
+        xlm_log_info("ranks: %d is not a power of two: losses agree with runs on other numbers of ranks to rounding, not to the "
+                     "bit", comm->ranks);
     GError *failure = NULL;
     open_rank(t, &failure);
     if (xlm_comm_agree(comm, &failure))

@@ -27,7 +27,7 @@ study() { # RUNS [NAME=VALUE...]
     local runs=$1
     shift
     env JOBS="$XLM_SOURCE/jobs/align-mlm/small" CORPORA='--words space --bpe 60' STEPS=40 \
-        XLM_LAUNCHER="sh $XLM_SOURCE/tests/mpirun.sh 2" RUNS="$runs" "$@" "$XLM_SOURCE/jobs/align-mlm/study" out ud text.en
+        XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" RUNS="$runs" "$@" "$XLM_SOURCE/jobs/align-mlm/study" out ud text.en
 }
 row() { awk -v run="$1" '$1 == run && $2 ~ /^[0-9]+$/' log; }
 

@@ -107,6 +107,10 @@ awk -F, '
 job=several.conf
 run three 3 "${steps[@]}"
 run five 5 "${steps[@]}"
+for n in three five; do
+    [ "$(grep -c '^ranks: [35] is not a power of two: .* to rounding' $n.log)" -eq 1 ] || fail "$n: $(head -n 3 $n.log)"
+done
+grep -q 'power of two' several.log && fail "2 ranks: $(grep 'power of two' several.log)"
 agree several three
 agree several five
 form several

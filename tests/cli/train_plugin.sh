@@ -66,6 +66,11 @@ sed 's/XLM_LOSS_ABI,/XLM_LOSS_ABI + 1,/' "$in" >old.c
 in=old.c out=pull-together.so build && expect 78 'ABI' xlm_train job.conf
 sed 's/xlm_loss_pull_together/xlm_loss_other/' "$XLM_SOURCE/tests/plugin/pull-together.c" >other.c
 in=other.c out=pull-together.so build && expect 78 'xlm_loss_pull_together' xlm_train job.conf
+# Its own options alone, by its path, which needs no job file.
+in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so build
+xlm_train --help-job=./pull-together.so >help.txt && grep -q 'plugin = ./pull-together.so' help.txt && grep -q '^  sharpness ' help.txt &&
+    ! grep -q learning_rate help.txt || fail "--help-job of a plugin: $(cat help.txt)"
+expect 64 '^xlm_train: --help-job: ./none.so: cannot be loaded' xlm_train --help-job=./none.so
 xlm_train --help-job >help.txt || fail "--help-job"
 grep -q 'plugin = mlm' help.txt || fail "--help-job does not list mlm"
 finish

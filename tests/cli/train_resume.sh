@@ -120,7 +120,9 @@ cmp own/job.conf own.conf && grep -q '^clip = 1$' own/job-as-run.conf || fail "a
 
 # One that is whole but of another job does not fit.
 for other in model.hidden_size=64 model.layers=3 train.seed=2; do
-    expect 65 'does not fit the job' train 2 kept --set $other --set train.steps=30
+    expect 65 'does not fit the job: .*another output directory, or --resume never$' train 2 kept --set $other --set train.steps=30
+    expect 65 'does not fit the job: .*; take the job it is of, or another checkpoint$' train 2 kept --set $other \
+        --resume kept/latest
 done
 # never: the earlier run is moved aside, not deleted.
 rows kept >rows.txt

@@ -23,6 +23,7 @@ static void print(const char *kind, const char *format, va_list arguments)
 {
     if (!log_state.speaks)
         return;
+    flockfile(stderr); /* lines of several threads stay whole */
     if (log_state.line_open) {
         fputs("\r\033[K", stderr);
         log_state.line_open = false;
@@ -31,6 +32,7 @@ static void print(const char *kind, const char *format, va_list arguments)
         fprintf(stderr, "%s: %s", log_state.program, kind);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+    funlockfile(stderr);
 }
 
 #define PRINT_AS(kind)                                                                                                \
@@ -53,11 +55,13 @@ void xlm_log_live(const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
+    flockfile(stderr);
     fputs("\r\033[K", stderr);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fflush(stderr);
     log_state.line_open = true;
+    funlockfile(stderr);
 }
 
 const char *xlm_log_count(double value, char text[16])

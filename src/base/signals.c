@@ -1,28 +1,59 @@
 /* xlm-mpi: signals that ask a run to stop. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
+enum { TICK = 100 }; /* milliseconds */
+
 static volatile sig_atomic_t noted;
 
-static void note(int number)
+static struct {
+    const xlm_signals_listener *listener;
+    GThread *thread;
+    int pipe[2]; /* from the handler, which may run in any thread, to the listening one; -1: nobody has listened yet */
+    int poll;
+} listening = {.pipe = {-1, -1}};
+
+void xlm_signals_note(int number)
 {
     if (noted == 0)
         noted = number;
 }
 
+/* Only what is allowed in a handler. A full pipe has more notices than anybody needs. */
+static void handle(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    const int error = errno;
+    const xlm_signal signal = {.number = number, .sender = info->si_pid};
+    if (number != SIGCONT)
+        xlm_signals_note(number);
+    if (listening.pipe[1] >= 0 && write(listening.pipe[1], &signal, sizeof signal) < 0)
+        errno = 0;
+    errno = error;
+}
+
+static void install(int number, int flags)
+{
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | flags};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
 void xlm_signals_watch(void)
 {
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN);        /* a limit on file sizes is an error of writing, to be spoken of */
-    action.sa_flags |= SA_RESETHAND; /* a second Ctrl-C does not wait */
-    sigaction(SIGINT, &action, NULL);
+    install(SIGTERM, 0);
+    install(SIGUSR1, 0);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of writing, to be spoken of */
+    install(SIGINT, (int)SA_RESETHAND); /* a second Ctrl-C does not wait */
 }
 
 int xlm_signals_noted(void) { return noted; }
@@ -31,4 +62,66 @@ bool xlm_signals_none(GError **error)
 {
     return noted == 0 ||
            xlm_error_set(error, EX_TEMPFAIL, "stopped by a signal (%s); nothing was written", g_strsignal(noted));
+}
+
+/* All signals are blocked in this thread, so nothing interrupts its waiting but being stopped with the whole process: epoll_wait()
+ * then fails with EINTR when the process goes on, and the SIGCONT which made it do so is read after that. */
+static void *listen_to_signals(void *nothing)
+{
+    (void)nothing;
+    int stopped = 0; /* ticks for which a SIGCONT is taken for that of the last stop; debuggers stop and go on without */
+    for (;;) {
+        struct epoll_event event;
+        const int n = epoll_wait(listening.poll, &event, 1, TICK);
+        xlm_signal signal;
+        stopped = n < 0 && errno == EINTR ? 1000 / TICK : MAX(stopped - 1, 0);
+        while (n > 0 && read(listening.pipe[0], &signal, sizeof signal) == (ssize_t)sizeof signal) {
+            if (signal.number == 0)
+                return NULL;
+            signal.resumed = signal.number == SIGCONT && stopped > 0;
+            if (signal.number == SIGCONT)
+                stopped = 0;
+            listening.listener->heard(listening.listener->data, &signal);
+        }
+        listening.listener->tick(listening.listener->data);
+    }
+}
+
+/* Once, for good: a handler may be about to write when listening ends. */
+static void open_pipe(void)
+{
+    if (listening.pipe[1] >= 0)
+        return;
+    if (!g_unix_open_pipe(listening.pipe, FD_CLOEXEC, NULL))
+        g_error("no pipe for signals: %s", g_strerror(errno));
+    for (int end = 0; end < 2; end++)
+        g_unix_set_fd_nonblocking(listening.pipe[end], TRUE, NULL);
+    listening.poll = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN};
+    epoll_ctl(listening.poll, EPOLL_CTL_ADD, listening.pipe[0], &event);
+}
+
+void xlm_signals_listen(const xlm_signals_listener *listener)
+{
+    sigset_t all, before;
+    open_pipe();
+    listening.listener = listener;
+    install(SIGCONT, 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    listening.thread = g_thread_new("signals", listen_to_signals, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void xlm_signals_unlisten(void)
+{
+    if (listening.thread == NULL)
+        return;
+    const xlm_signal end = {0};
+    signal(SIGCONT, SIG_DFL);
+    /* The pipe may be full for a moment. */
+    while (write(listening.pipe[1], &end, sizeof end) < 0 && (errno == EAGAIN || errno == EINTR))
+        g_usleep(1000);
+    g_thread_join(listening.thread);
+    listening.thread = NULL;
 }

@@ -4,6 +4,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* From now on SIGTERM, SIGINT and SIGUSR1 (Slurm's notice before the time limit) are noted instead of ending the process;
  * a second SIGINT ends it. */
@@ -12,5 +13,26 @@ void xlm_signals_watch(void);
 int xlm_signals_noted(void);
 /* When a signal was noted on this rank: false, and the error that says so (EX_TEMPFAIL), for work that is given up. */
 bool xlm_signals_none(GError **error);
+/* As if that signal had come. For any thread. */
+void xlm_signals_note(int number);
+
+/* A signal as the listening thread hears of it: one of those above, or SIGCONT. */
+typedef struct xlm_signal {
+    int number;
+    pid_t sender;
+    bool resumed; /* SIGCONT: the process had been stopped, and runs again by this signal */
+} xlm_signal;
+
+/* Both are called by a thread of its own, one at a time, whatever the main thread is doing. */
+typedef struct xlm_signals_listener {
+    void (*heard)(void *data, const xlm_signal *signal); /* at once */
+    void (*tick)(void *data);                            /* about ten times a second, and between signals */
+    void *data;
+} xlm_signals_listener;
+
+/* After xlm_signals_watch(). There can be one listener at a time; the struct is borrowed until xlm_signals_unlisten(), which returns
+ * when no call is under way any more. */
+void xlm_signals_listen(const xlm_signals_listener *listener);
+void xlm_signals_unlisten(void);
 
 #endif

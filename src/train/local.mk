@@ -24,4 +24,5 @@ train_sources = \
 	src/train/report.c src/train/report.h \
 	src/train/run.c src/train/run.h \
 	src/train/step.c \
+	src/train/stopping.c src/train/stopping.h \
 	src/train/trainer.c src/train/trainer.h

@@ -11,6 +11,7 @@
 #include "train/evaluate.h"
 #include "train/job_record.h"
 #include "train/report.h"
+#include "train/stopping.h"
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
 
@@ -76,7 +77,7 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
     if (good && options->judge != NULL)
         good = find_best(t, error);
     if (good && found != NULL) {
-        t->step = state.step;
+        t->step = t->saved = state.step;
         *resumed = true;
         xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, t->step);
         if (t->comm->rank == 0)
@@ -97,6 +98,7 @@ static bool write_checkpoint(xlm_trainer *t, GError **error)
     const xlm_run_state state = xlm_trainer_state(t);
     if (!xlm_checkpoint_write(t->comm, t->job->train.output, &state, t->job->train.keep, error))
         return false;
+    t->saved = t->step;
     xlm_log_info("checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5 written in %.1f s", t->job->train.output, t->step,
                  xlm_clock() - start);
     return true;
@@ -163,6 +165,15 @@ static void profile_from_second(xlm_trainer *t, int64_t first)
         xlm_profile_reset(t->profile);
 }
 
+static bool save(xlm_trainer *t, xlm_report *report, GError **error)
+{
+    xlm_report_pause(report);
+    xlm_report_flush(report);
+    const bool good = write_checkpoint(t, error);
+    xlm_report_resume(report);
+    return good;
+}
+
 /* What is due after an update, and the checkpoint. */
 static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool interrupted, GError **error)
 {
@@ -174,12 +185,8 @@ static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options 
         good = judge(t, report, options->judge, &best, error);
     else if ((last || due(t->step, c->evaluate_every)) && !interrupted)
         good = evaluate(t, report, error);
-    if (good && (last || best || interrupted || due(t->step, c->checkpoint_every))) {
-        xlm_report_pause(report);
-        xlm_report_flush(report);
-        good = write_checkpoint(t, error);
-        xlm_report_resume(report);
-    }
+    if (good && (last || best || interrupted || due(t->step, c->checkpoint_every)))
+        good = save(t, report, error);
     return good;
 }
 
@@ -196,7 +203,12 @@ static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *opt
     bool good = *interrupted || t->step > 0 || options->judge != NULL || evaluate(t, report, error);
     while (good && t->step < c->steps && !*interrupted) {
         good = xlm_trainer_step(t, &step, error);
-        if (!good)
+        if (good && !step.updated) {
+            /* Asked to stop since the last update, as during an evaluation. */
+            *interrupted = true;
+            good = t->step < first || t->step == t->saved || save(t, report, error);
+        }
+        if (!good || !step.updated)
             break;
         xlm_report_step(report, &step);
         profile_from_second(t, first);
@@ -244,7 +256,9 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
     xlm_report *report = xlm_report_open(t, resumed, error);
     if (report == NULL)
         return false;
+    xlm_stopping *stopping = xlm_stopping_open(t);
     const bool good = train(t, report, options, interrupted, error);
+    xlm_stopping_close(stopping);
     xlm_report_close(report);
     if (good)
         print_best(t, options);

@@ -189,11 +189,14 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
     xlm_exchange_end(t->exchange);
 }
 
-/* Global means, from the sums of each granule in the order of the granules. */
+/* Global means, from the sums of each granule in the order of the granules; and whether a rank was asked to stop since the step
+ * began, which is in sums[granules x objectives]: a run ends with the step in which it was asked to. */
 static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
 {
-    const int objectives = t->job->objectives;
-    xlm_comm_sum_double(t->comm, sums, (int)t->granules * objectives);
+    const int objectives = t->job->objectives, n = (int)t->granules * objectives;
+    sums[n] = xlm_signals_noted() != 0;
+    xlm_comm_sum_double(t->comm, sums, n + 1);
+    report->stop = sums[n] != 0;
     report->loss = 0;
     for (int k = 0; k < objectives; k++) {
         double total = 0;
@@ -239,8 +242,9 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
 
     xlm_profile_enter(t->profile, XLM_PART_AGREE, false, 0);
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
-    if (good) {
-        double *sums = g_new0(double, t->granules *t->job->objectives);
+    report->updated = good && !report->stop;
+    if (report->updated) {
+        double *sums = g_new0(double, t->granules *t->job->objectives + 1);
         run_granules(t, inputs, report->terms, sums);
         report_losses(t, sums, report);
         good = update(t, report, &failure);

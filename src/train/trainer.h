@@ -42,6 +42,7 @@ typedef struct xlm_trainer {
     int buffers;
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
+    int64_t saved;          /* step of the newest checkpoint, written or resumed from; 0: none */
     double best[2];         /* with a judge (train/run.h): the highest score so far, and the step that had it; 0: none */
     bool sample;            /* for measurements: every rank computes granule `sampled` and no other */
     int64_t sampled;
@@ -67,6 +68,7 @@ typedef struct xlm_step_report {
     int64_t tokens;          /* real tokens encoded, all ranks */
     double gradient_norm;    /* before clipping */
     double learning_rate;
+    bool updated;            /* the step was made; false: a rank had been asked to stop before it began, nothing else is set */
     bool stop;               /* a rank was asked to stop */
 } xlm_step_report;
 
@@ -107,7 +109,7 @@ void xlm_trainer_profile(xlm_trainer *trainer);
 /* The view of the run that checkpoints read and write. */
 xlm_run_state xlm_trainer_state(xlm_trainer *trainer);
 
-/* One update. Collective. Returns false on an error of reading (agreed on), or when loss or gradient are not finite:
+/* One update, or none when a rank has been asked to stop before. Collective. Returns false on an error of reading (agreed on), or when loss or gradient are not finite:
  * EX_SOFTWARE, the parameters then are those before the step. report's arrays are the caller's. */
 bool xlm_trainer_step(xlm_trainer *trainer, xlm_step_report *report, GError **error);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: signals before the first step, in an evaluation, and in showers while a checkpoint is written.
+# xlm-mpi: signals before the first step, in a step, in an evaluation, and in showers while a checkpoint is written.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
@@ -32,6 +32,25 @@ begin early
 until_true grep -q '^stream ' early.log
 rank_processes | while read -r process; do kill -USR1 "$process"; done
 stopped early
+
+# In the middle of a step, which is made long by stopping a rank: the signal is spoken of at once, and the run ends with that step,
+# not with the next. SIGCONT asks nobody to stop.
+for which in 1 2 3; do
+    begin "held$which" --set train.checkpoint_every=1000000
+    until_true has_steps "held$which" 5
+    second=$(rank_processes | sed -n 2p)
+    kill -CONT "$second"
+    kill -STOP "$second"
+    sleep 0.3
+    under_way=$(($(last_step "held$which") + 1))
+    kill -USR1 "$(rank_processes | sed -n 1p)"
+    until_true grep -q '^signal noted .*finishing the step' "held$which.log"
+    kill -CONT "$second"
+    stopped "held$which"
+    last=$(sed -n 's/^stopped by a signal at step \([0-9]*\);.*/\1/p' "held$which.log")
+    [ "${last:-0}" -le "$under_way" ] || fail "held$which: asked to stop in step $under_way, it ended with $last"
+    grep -q '^to stop: Ctrl-C once' "held$which.log" || fail "held$which: it does not say how to stop it"
+done
 
 # While it evaluates, which it does nearly all the time.
 begin evaluating --set train.evaluate_every=1 --set train.evaluate_instances=1000000

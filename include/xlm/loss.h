@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_LOSS_ABI 2
+#define XLM_LOSS_ABI 3
 
 typedef struct xlm_loss_class xlm_loss_class;
 
@@ -55,6 +55,7 @@ typedef struct xlm_loss {
     void *state;                  /* state_size bytes, the options filled in, the rest zero */
     const xlm_loss_setup *setup;
     const xlm_loss_stream *stream; /* NULL: none */
+    struct xlm_metrics *metrics;  /* what xlm_loss_metric adds to, the trainer's */
 } xlm_loss;
 
 /* One encoded batch. */
@@ -76,6 +77,14 @@ void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t 
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
 /* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints. */
 void xlm_declare_state(xlm_declaration *declaration, const char *name, double *numbers, int64_t n);
+/* A number to be reported beside the loss, under a name of letters, digits and "_-.", as "<objective>/<name>". */
+void xlm_declare_metric(xlm_declaration *declaration, const char *name);
+/* For `loss`: add to the sum and the count of a declared metric. Reported is the global mean, sum / count over all micro-batches of
+ * all ranks, the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean under score, the count
+ * under terms) and each evaluation (split "held_out"), in the log of every interval the mean over its steps. Without a count,
+ * nothing is reported. Where nothing is reported (a dump, a check of gradients), the call does nothing. */
+void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
+
 /* The parameter as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 

@@ -2,6 +2,7 @@
 #include "train/declaration.h"
 
 #include "train/checkpoint.h"
+#include "train/metrics.h"
 
 struct xlm_declaration {
     const xlm_loss *loss;
@@ -46,6 +47,12 @@ void xlm_declare_state(xlm_declaration *declaration, const char *name, double *n
         .n = n,
     };
     g_array_append_val(declaration->kept, kept);
+}
+
+void xlm_declare_metric(xlm_declaration *declaration, const char *name)
+{
+    if (declaration->loss->metrics != NULL)
+        xlm_metrics_add(declaration->loss->metrics, name);
 }
 
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name)

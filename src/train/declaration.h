@@ -8,7 +8,7 @@
 #include "tensor/parameters.h"
 
 /* Call the objective's `declare`, if it has one: parameters "objectives/<name>/..." are added to `parameters`, its states
- * to `kept` (an array of xlm_kept_state). */
+ * to `kept` (an array of xlm_kept_state), its metrics to loss->metrics, if that is not NULL. */
 void xlm_declare(xlm_loss *loss, xlm_parameters *parameters, GArray *kept);
 
 #endif

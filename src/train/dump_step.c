@@ -48,7 +48,7 @@ static bool dump(xlm_trainer *t, const char *path, GError **error)
     xlm_pass_input *input = g_new0(xlm_pass_input, t->job->streams + 1);
     xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
     int64_t *terms = g_new0(int64_t, objectives);
-    double *sums = g_new0(double, objectives), loss = 0;
+    double *sums = g_new0(double, xlm_pass_numbers(t)), loss = 0;
 
     xlm_arena_reset(t->arena);
     xlm_store *store = NULL;

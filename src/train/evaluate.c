@@ -2,6 +2,7 @@
 #include "train/evaluate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "train/pass.h"
 
@@ -35,8 +36,8 @@ static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *b
     }
 }
 
-/* One block of a stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. */
-static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, tally *sums, GError **error)
+/* One block of a stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. metrics: of the objective. */
+static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, tally *sums, xlm_metric_sum *metrics, GError **error)
 {
     xlm_arena_reset(t->arena);
     xlm_batch batch;
@@ -49,11 +50,12 @@ static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, ta
     xlm_score *scores = XLM_TAKE(t->arena, xlm_score, batch.masked);
     for (int32_t i = 0; i < batch.masked; i++)
         scores[i] = (xlm_score){.loss = NAN};
-    double *loss_sums = g_new0(double, t->job->objectives);
+    double *row = g_new0(double, xlm_pass_numbers(t));
     xlm_tape_begin(t->tape, NULL, false, t->setup.seed, 0);
-    xlm_pass_run(t, &input, NULL, false, loss_sums, scores, NULL);
+    xlm_pass_run(t, &input, NULL, false, row, scores, NULL);
     sums[0].terms += (double)terms;
-    sums[0].loss += loss_sums[k];
+    sums[0].loss += row[k];
+    memcpy(metrics, xlm_pass_metrics(t, row, k), sizeof *metrics * t->loss[k].metrics->names->len);
     if (batch.masked > 0 && !isnan(scores[0].loss)) {
         add_scores(&batch, scores, sums + 1);
         for (int32_t i = 0; i < batch.masked; i++)
@@ -61,7 +63,7 @@ static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, ta
     } else {
         sums[0].correct = NAN;
     }
-    g_free(loss_sums);
+    g_free(row);
     return true;
 }
 
@@ -82,26 +84,47 @@ static void add_row(GArray *rows, int objective, int language, const tally *sum)
     g_array_append_val(rows, row);
 }
 
+static void add_metric(GArray *rows, int objective, const char *name, const xlm_metric_sum *sum)
+{
+    if (sum->count == 0)
+        return;
+    const xlm_evaluation row = {
+        .objective = objective, .language = -1, .terms = llround(sum->count), .metric = name, .score = sum->sum / sum->count,
+    };
+    g_array_append_val(rows, row);
+}
+
 /* Sums of each block apart, brought together and added in the order of the blocks: the same for any number of ranks. */
+static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width)
+{
+    xlm_comm_sum_double(comm, sums, (int)(n * width));
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t w = 0; w < width; w++)
+            sums[w] += sums[i * width + w];
+}
+
 static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows, GError **error)
 {
     const int s = t->job->objective[k].stream, width = 1 + (int)t->config.languages;
     const blocks b = spread(t, s, most);
+    const GPtrArray *names = t->loss[k].metrics->names;
     tally *sums = g_new0(tally, b.blocks *width);
+    xlm_metric_sum *metrics = g_new0(xlm_metric_sum, b.blocks *names->len);
     for (int64_t i = t->comm->rank; i < b.blocks && *error == NULL; i += t->comm->ranks) {
         const int64_t first = i * b.all / b.blocks * b.run;
-        run_block(t, s, k, first, MIN(b.run, b.instances - first), sums + i * width, error);
+        run_block(t, s, k, first, MIN(b.run, b.instances - first), sums + i * width, metrics + i * names->len, error);
     }
     const bool good = xlm_comm_agree(t->comm, error);
     if (good) {
-        xlm_comm_sum_double(t->comm, (double *)sums, (int)(b.blocks * width * TALLY));
-        for (int64_t i = 1; i < b.blocks; i++)
-            for (int64_t w = 0; w < width * TALLY; w++)
-                ((double *)sums)[w] += ((double *)sums)[i * width * TALLY + w];
+        add_blocks(t->comm, (double *)sums, b.blocks, width * TALLY);
+        add_blocks(t->comm, (double *)metrics, b.blocks, 2 * (int64_t)names->len);
         for (int language = -1; language < t->config.languages; language++)
             add_row(rows, k, language, &sums[1 + language]);
+        for (guint i = 0; i < names->len; i++)
+            add_metric(rows, k, names->pdata[i], &metrics[i]);
     }
     g_free(sums);
+    g_free(metrics);
     return good;
 }
 

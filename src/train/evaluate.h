@@ -10,6 +10,8 @@ typedef struct xlm_evaluation {
     int objective, language;
     int64_t terms;
     double loss, perplexity, accuracy;
+    const char *metric; /* NULL: a row of losses; else this metric of the objective, its count under terms. The trainer's */
+    double score;       /* of the metric */
 } xlm_evaluation;
 
 /* Collective. Evaluate every objective on the held-out part of its stream, dropout off, with at most `instances` instances a

@@ -16,6 +16,7 @@ train_sources = \
 	src/train/job_record.c src/train/job_record.h \
 	src/train/material.c src/train/material.h \
 	src/train/memory.c \
+	src/train/metrics.c src/train/metrics.h \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/pass.c src/train/pass.h \

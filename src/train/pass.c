@@ -63,8 +63,21 @@ static struct encoded encode(xlm_trainer *trainer, const xlm_pass_input *input, 
     return e;
 }
 
+int xlm_pass_numbers(const xlm_trainer *trainer)
+{
+    return trainer->job->objectives + trainer->metrics * (int)(sizeof(xlm_metric_sum) / sizeof(double));
+}
+
+xlm_metric_sum *xlm_pass_metrics(const xlm_trainer *trainer, double *row, int k)
+{
+    xlm_metric_sum *first = (xlm_metric_sum *)(row + trainer->job->objectives);
+    for (int before = 0; before < k; before++)
+        first += trainer->loss[before].metrics->names->len;
+    return first;
+}
+
 void xlm_pass_run(xlm_trainer *trainer, const xlm_pass_input *input, const int64_t *totals, bool backward,
-                  double *loss_sums, xlm_score *scores, xlm_var ***hidden)
+                  double *row, xlm_score *scores, xlm_var ***hidden)
 {
     xlm_tape *tape = trainer->tape;
     bool any = false;
@@ -81,8 +94,10 @@ void xlm_pass_run(xlm_trainer *trainer, const xlm_pass_input *input, const int64
             continue;
         xlm_loss *loss = &trainer->loss[k];
         const xlm_pass pass = make_pass(trainer, input, &encoded, scores);
+        loss->metrics->sums = xlm_pass_metrics(trainer, row, k);
         xlm_var *mean = loss->cls->loss(loss, tape, &pass);
-        loss_sums[k] += (double)mean->value[0] * (double)terms;
+        loss->metrics->sums = NULL;
+        row[k] += (double)mean->value[0] * (double)terms;
         if (backward)
             xlm_tape_seed(tape, mean, trainer->job->objective[k].weight * (double)terms / (double)totals[k]);
     }

@@ -92,7 +92,7 @@ static int64_t largest_granule(const xlm_trainer *t)
 
 static bool measure(xlm_trainer *t, rates *r, GError **error)
 {
-    xlm_step_report report = {.objective_loss = g_new0(double, t->job->objectives), .terms = g_new0(int64_t, t->job->objectives)};
+    xlm_step_report report = xlm_step_report_new(t);
     int64_t tokens = 0;
     bool good = true;
     t->sample = true;
@@ -103,8 +103,7 @@ static bool measure(xlm_trainer *t, rates *r, GError **error)
         if (i == 0)
             xlm_profile_reset(t->profile);
     }
-    g_free(report.objective_loss);
-    g_free(report.terms);
+    xlm_step_report_clear(&report);
     if (good)
         *r = rates_of(t, tokens);
     return good;

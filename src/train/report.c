@@ -22,6 +22,7 @@ struct xlm_report {
     int64_t steps, tokens;
     double loss, *objective_loss;
     int64_t *objective_steps;
+    xlm_metric_sum *metric; /* [trainer->metrics] */
     /* of the run, for the time left */
     double run_seconds;
     int64_t run_steps;
@@ -72,6 +73,7 @@ xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **e
     r->trainer = trainer;
     r->objective_loss = g_new0(double, MAX(trainer->job->objectives, 1));
     r->objective_steps = g_new0(int64_t, MAX(trainer->job->objectives, 1));
+    r->metric = g_new0(xlm_metric_sum, MAX(trainer->metrics, 1));
     if (trainer->comm->rank == 0)
         r->metrics = open_metrics(trainer, resumed, &failure);
     if (!xlm_comm_agree(trainer->comm, &failure)) {
@@ -105,6 +107,7 @@ void xlm_report_close(xlm_report *report)
     }
     g_free(report->objective_loss);
     g_free(report->objective_steps);
+    g_free(report->metric);
     g_free(report);
 }
 
@@ -122,6 +125,14 @@ void xlm_report_resume(xlm_report *report)
     report->flops += xlm_gemm_flops() - report->paused_flops;
 }
 
+/* A row of an objective's metric. */
+static void write_metric(const xlm_report *r, const char *split, const char *objective, const char *metric, const char *language,
+                         int64_t count, double value)
+{
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s/%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->trainer->step, split, objective,
+            metric, language, count, value);
+}
+
 static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 {
     fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->trainer->step,
@@ -130,6 +141,13 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
         if (s->terms[k] > 0)
             fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->trainer->step,
                     r->trainer->job->objective[k].name, s->terms[k], s->objective_loss[k]);
+    const xlm_metric_sum *sum = s->metric;
+    for (int k = 0; k < r->trainer->job->objectives; k++) {
+        const xlm_metrics *m = r->trainer->loss[k].metrics;
+        for (guint i = 0; i < m->names->len; i++, sum++)
+            if (sum->count > 0)
+                write_metric(r, "train", m->objective, m->names->pdata[i], "", (int64_t)sum->count, sum->sum / sum->count);
+    }
 }
 
 /* Mean loss since the last line: " loss 5.1234", with each objective's where there are several. */
@@ -145,6 +163,18 @@ static void describe_losses(const xlm_report *r, GString *line)
     g_string_append_c(line, ')');
 }
 
+/* Metrics since the last line: "  pairs/accuracy 0.5123". */
+static void describe_metrics(const xlm_report *r, GString *line)
+{
+    const xlm_metric_sum *sum = r->metric;
+    for (int k = 0; k < r->trainer->job->objectives; k++) {
+        const xlm_metrics *m = r->trainer->loss[k].metrics;
+        for (guint i = 0; i < m->names->len; i++, sum++)
+            if (sum->count > 0)
+                g_string_append_printf(line, "  %s/%s %.4f", m->objective, (const char *)m->names->pdata[i], sum->sum / sum->count);
+    }
+}
+
 static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool interval)
 {
     const xlm_trainer *t = r->trainer;
@@ -154,6 +184,7 @@ static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool
     GString *line = g_string_new(NULL);
     g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  ", t->step, t->job->train.steps);
     describe_losses(r, line);
+    describe_metrics(r, line);
     g_string_append_printf(line, "  lr %.2e  |g| %.2f  %s tokens/s  %.0f%% of GEMM  %s left", s->learning_rate,
                            s->gradient_norm, xlm_log_count((double)r->tokens / seconds, tokens),
                            t->hardware.gemm_gflops > 0 ? 100 * rate / t->hardware.gemm_gflops : 0,
@@ -173,6 +204,7 @@ static void start_interval(xlm_report *r, double now)
     r->steps = r->tokens = 0;
     r->loss = 0;
     memset(r->objective_loss, 0, sizeof(double) * (size_t)r->trainer->job->objectives);
+    memset(r->metric, 0, sizeof *r->metric * (size_t)r->trainer->metrics);
     memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->trainer->job->objectives);
 }
 
@@ -193,6 +225,10 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
             continue;
         r->objective_loss[k] += step->objective_loss[k];
         r->objective_steps[k]++;
+    }
+    for (int i = 0; i < r->trainer->metrics; i++) {
+        r->metric[i].sum += step->metric[i].sum;
+        r->metric[i].count += step->metric[i].count;
     }
     write_rows(r, step, seconds);
     const bool interval = r->trainer->step % r->trainer->job->train.log_every == 0 ||
@@ -240,6 +276,12 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
         const xlm_evaluation *e = &rows[i];
         const char *objective = t->job->objective[e->objective].name;
         const char *language = e->language < 0 ? "all" : t->setup.languages[e->language];
+        if (e->metric != NULL) {
+            write_metric(report, "held_out", objective, e->metric, language, e->terms, e->score);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", t->step, objective,
+                         language, e->metric, e->score, e->terms);
+            continue;
+        }
         fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", t->step, objective, language,
                 e->terms, e->loss);
         if (isnan(e->perplexity)) {

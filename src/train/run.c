@@ -193,10 +193,7 @@ static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options 
 static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_train_config *c = &t->job->train;
-    xlm_step_report step = {
-        .objective_loss = g_new0(double, t->job->objectives),
-        .terms = g_new0(int64_t, t->job->objectives),
-    };
+    xlm_step_report step = xlm_step_report_new(t);
     bool warned = false;
     const int64_t first = t->step + 1;
     *interrupted = asked_to_stop(t->comm);
@@ -218,8 +215,7 @@ static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *opt
     }
     if (t->profile != NULL)
         xlm_report_profile(t, t->step - first);
-    g_free(step.objective_loss);
-    g_free(step.terms);
+    xlm_step_report_clear(&step);
     return good;
 }
 

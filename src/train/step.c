@@ -164,8 +164,8 @@ static int buffers_to_add(int64_t i, int64_t own, int depth)
     return i == own - 1 ? depth : n;
 }
 
-/* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x objectives],
- * own granules' rows filled in. */
+/* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x
+ * xlm_pass_numbers], own granules' rows filled in. */
 static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
 {
     const int64_t own = own_granules(t), size = xlm_parameters_size(t->parameters);
@@ -179,7 +179,7 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
         const int n = t->job->train.reproducible ? buffers_to_add(i, own, depth) : 1;
         depth -= n - 1;
         struct adding adding = {.trainer = t, .buffer = t->buffer + depth - 1, .n = n, .last = i == own - 1, .completed = size};
-        run_granule(t, inputs + j * inputs_of(t), totals, sums + granule * t->job->objectives, &adding);
+        run_granule(t, inputs + j * inputs_of(t), totals, sums + granule * xlm_pass_numbers(t), &adding);
     }
     if (own == 0) {
         xlm_tape_clear(t->tape, t->buffer[0]);
@@ -189,20 +189,38 @@ static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int
     xlm_exchange_end(t->exchange);
 }
 
-/* Global means, from the sums of each granule in the order of the granules; and whether a rank was asked to stop since the step
- * began, which is in sums[granules x objectives]: a run ends with the step in which it was asked to. */
+xlm_step_report xlm_step_report_new(const xlm_trainer *trainer)
+{
+    return (xlm_step_report){
+        .objective_loss = g_new0(double, trainer->job->objectives),
+        .terms = g_new0(int64_t, trainer->job->objectives),
+        .metric = g_new0(xlm_metric_sum, trainer->metrics),
+    };
+}
+
+void xlm_step_report_clear(xlm_step_report *report)
+{
+    g_free(report->objective_loss);
+    g_free(report->terms);
+    g_free(report->metric);
+    *report = (xlm_step_report){0};
+}
+
+/* Global means and metrics, from the sums of each granule in the order of the granules; and whether a rank was asked to stop since
+ * the step began, which is in sums[granules x xlm_pass_numbers]: a run ends with the step in which it was asked to. */
 static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
 {
-    const int objectives = t->job->objectives, n = (int)t->granules * objectives;
+    const int objectives = t->job->objectives, numbers = xlm_pass_numbers(t), n = (int)t->granules * numbers;
     sums[n] = xlm_signals_noted() != 0;
     xlm_comm_sum_double(t->comm, sums, n + 1);
     report->stop = sums[n] != 0;
+    for (int64_t g = 1; g < t->granules; g++)
+        for (int i = 0; i < numbers; i++)
+            sums[i] += sums[g * numbers + i];
+    memcpy(report->metric, xlm_pass_metrics(t, sums, 0), sizeof *report->metric * (size_t)t->metrics);
     report->loss = 0;
     for (int k = 0; k < objectives; k++) {
-        double total = 0;
-        for (int64_t g = 0; g < t->granules; g++)
-            total += sums[g * objectives + k];
-        report->objective_loss[k] = report->terms[k] > 0 ? total / (double)report->terms[k] : NAN;
+        report->objective_loss[k] = report->terms[k] > 0 ? sums[k] / (double)report->terms[k] : NAN;
         if (report->terms[k] > 0)
             report->loss += t->job->objective[k].weight * report->objective_loss[k];
     }
@@ -244,7 +262,7 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
-        double *sums = g_new0(double, t->granules *t->job->objectives + 1);
+        double *sums = g_new0(double, t->granules * xlm_pass_numbers(t) + 1);
         run_granules(t, inputs, report->terms, sums);
         report_losses(t, sums, report);
         good = update(t, report, &failure);

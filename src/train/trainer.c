@@ -63,7 +63,8 @@ static bool open_objectives(xlm_trainer *t, GError **error)
         xlm_loss *loss = &t->loss[k];
         char message[512] = "";
         *loss = (xlm_loss){.cls = o->cls, .name = o->name, .state = o->state, .setup = &t->setup,
-                           .stream = o->stream >= 0 ? &t->loss_stream[o->stream] : NULL};
+                           .stream = o->stream >= 0 ? &t->loss_stream[o->stream] : NULL,
+                           .metrics = xlm_metrics_new(o->name)};
         if (o->cls->open != NULL && !o->cls->open(loss, message, sizeof message)) {
             loss->cls = NULL;
             return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", o->name, message);
@@ -71,6 +72,7 @@ static bool open_objectives(xlm_trainer *t, GError **error)
         if (*message != '\0')
             xlm_log_warn("[objective %s]: %s", o->name, message);
         xlm_declare(loss, t->parameters, t->kept);
+        t->metrics += (int)loss->metrics->names->len;
     }
     return true;
 }
@@ -165,9 +167,11 @@ void xlm_trainer_close(xlm_trainer *trainer)
     xlm_trainer *t = trainer;
     if (t == NULL)
         return;
-    for (int k = 0; t->loss != NULL && k < t->job->objectives; k++)
+    for (int k = 0; t->loss != NULL && k < t->job->objectives; k++) {
         if (t->loss[k].cls != NULL && t->loss[k].cls->close != NULL)
             t->loss[k].cls->close(&t->loss[k]);
+        xlm_metrics_free(t->loss[k].metrics);
+    }
     for (int b = 0; b < t->buffers; b++)
         free(t->buffer[b]);
     g_free(t->buffer);

@@ -15,6 +15,7 @@
 #include "train/dictionaries.h"
 #include "train/job.h"
 #include "train/material.h"
+#include "train/metrics.h"
 
 typedef struct xlm_trainer {
     const xlm_comm *comm;
@@ -27,6 +28,7 @@ typedef struct xlm_trainer {
     xlm_parameters *parameters;
     xlm_model *model;
     xlm_loss *loss;         /* [job->objectives] */
+    int metrics;            /* of all objectives together, one objective's after another's */
     xlm_loss_setup setup;
     xlm_dictionaries *dictionaries;
     GArray *kept;           /* xlm_kept_state */
@@ -65,6 +67,7 @@ typedef struct xlm_step_report {
     double loss;             /* weighted sum of the objectives */
     double *objective_loss;  /* [objectives] global means; NAN for one that had no terms */
     int64_t *terms;          /* [objectives] */
+    xlm_metric_sum *metric;  /* [metrics] of all micro-batches */
     int64_t tokens;          /* real tokens encoded, all ranks */
     double gradient_norm;    /* before clipping */
     double learning_rate;
@@ -109,8 +112,12 @@ void xlm_trainer_profile(xlm_trainer *trainer);
 /* The view of the run that checkpoints read and write. */
 xlm_run_state xlm_trainer_state(xlm_trainer *trainer);
 
-/* One update, or none when a rank has been asked to stop before. Collective. Returns false on an error of reading (agreed on), or when loss or gradient are not finite:
- * EX_SOFTWARE, the parameters then are those before the step. report's arrays are the caller's. */
+/* Memory for a report of the trainer's steps. */
+xlm_step_report xlm_step_report_new(const xlm_trainer *trainer);
+void xlm_step_report_clear(xlm_step_report *report);
+
+/* One update, or none when a rank has been asked to stop before. Collective. Returns false on an error of reading (agreed on), or
+ * when loss or gradient are not finite: EX_SOFTWARE, the parameters then are those before the step. */
 bool xlm_trainer_step(xlm_trainer *trainer, xlm_step_report *report, GError **error);
 
 /* --dump-step: the step that would come next, dropout off, by rank 0 alone, into `path` (train/dump.h). Collective. */

@@ -44,11 +44,24 @@ h5dump -d /objectives/pull/projection/weight out/latest >weight.txt || fail "its
 h5dump -d /objectives/pull/steps out/latest | grep -q '(0): 60' ||
     fail "its state is not in the checkpoint: $(h5dump -d /objectives/pull/steps out/latest)"
 
+# Its metric, the mean cosine, is the loss over -2: in each step's row, in the log, on held-out text.
+cosines() {
+    awk -F, -v part="$1" '$2 == part && $3 == "pull" && ($4 == "" || $4 == "all") { loss[$1] = $6; terms[$1] = $5 }
+        $2 == part && $3 == "pull/cosine" && NF == 13 && $5 == terms[$1] {
+            d = $13 + loss[$1] / 2; if (d < 0) d = -d; if (d < 1e-6) n++ }
+        $3 == "pull/never" { n = -1 } END { print n + 0 }' out/metrics.csv
+}
+[ "$(cosines train)" -eq 60 ] || fail "the metric of a step is not the loss over -2: $(grep pull out/metrics.csv | tail -n 4)"
+[ "$(cosines held_out)" -eq 2 ] || fail "no metric on held-out text: $(grep held_out,pull out/metrics.csv)"
+grep -q 'step 60/60 .*pull/cosine 0\.[0-9]' out.log || fail "no metric in the log: $(grep 'step 60/60' out.log)"
+grep -q 'held out, step 60: pull .*cosine 0\.[0-9]' out.log || fail "no metric in the log of held-out text"
+
 # It resumes with its parameters and state, on another number of ranks, to the same bits.
 cp -r out half && rm half/checkpoint-00000060.h5
 trained job.conf half 1 "${steps[@]}"
 h5diff -v1 out/checkpoint-00000060.h5 half/checkpoint-00000060.h5 /objectives /objectives >diff.log 2>&1 ||
     fail "after resuming: $(tail -n 5 diff.log)"
+same_bits out half
 
 # Options are checked by its table, and it may refuse.
 expect 64 'did you mean .sharpness' xlm_train job.conf --set 'objective pull.sharpnes=3'
@@ -62,8 +75,12 @@ expect 78 'no section \[stream nowhere\]' xlm_train job.conf --set 'objective pu
 # Modules that are not what they should be.
 expect 78 'missing.so' xlm_train job.conf --set 'objective pull.plugin=./missing.so'
 expect 78 'no objective plugin "nonsense".*mlm' xlm_train job.conf --set 'objective pull.plugin=nonsense'
-sed 's/XLM_LOSS_ABI,/XLM_LOSS_ABI + 1,/' "$in" >old.c
-in=old.c out=pull-together.so build && expect 78 'ABI' xlm_train job.conf
+for abi in 'XLM_LOSS_ABI + 1' 2; do
+    sed "s/XLM_LOSS_ABI,/$abi,/" "$in" >old.c
+    in=old.c out=pull-together.so build && expect 78 'pull-together.so: was built for plugin ABI [24], this program has 3' \
+        xlm_train job.conf
+    in=$XLM_SOURCE/tests/plugin/pull-together.c
+done
 sed 's/xlm_loss_pull_together/xlm_loss_other/' "$XLM_SOURCE/tests/plugin/pull-together.c" >other.c
 in=other.c out=pull-together.so build && expect 78 'xlm_loss_pull_together' xlm_train job.conf
 # Its own options alone, by its path, which needs no job file.

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = −(1/M) Σ_i cos(P h_i + b, E[w_i]): a projection of its own pulls the masked positions' states towards the embeddings of the
- * words that stood there. Shows options, own parameters, state in the checkpoint, a custom operator, and how to refuse a job. */
+ * words that stood there. Shows options, own parameters, state in the checkpoint, a metric, a custom operator, and how to refuse a
+ * job. */
 #include <xlm/loss.h>
 
 #include <stddef.h>
@@ -40,6 +41,8 @@ static void pull_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_weight(declaration, "projection/weight", e, model->hidden_size);
     xlm_declare_bias(declaration, "projection/bias", e);
     xlm_declare_state(declaration, "steps", &pull->steps, 1);
+    xlm_declare_metric(declaration, "cosine");
+    xlm_declare_metric(declaration, "never");
 }
 
 /* y = 1·x, by an operator of the plugin's own. */
@@ -75,7 +78,12 @@ static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_var *projected = xlm_linear(tape, copy(tape, h), xlm_loss_param(self, tape, "projection/weight"),
                                     xlm_loss_param(self, tape, "projection/bias")); /* M x e */
     xlm_var *words = xlm_rows(tape, xlm_param(tape, "embeddings/word/weight"), batch->targets, batch->masked);
-    return xlm_scale(tape, xlm_mean(tape, xlm_cosine(tape, projected, words)), -pull->sharpness);
+    xlm_var *cosines = xlm_cosine(tape, projected, words); /* M x 1 */
+    double sum = 0;
+    for (int64_t i = 0; i < cosines->rows; i++)
+        sum += (double)cosines->value[i];
+    xlm_loss_metric(self, "cosine", sum, cosines->rows);
+    return xlm_scale(tape, xlm_mean(tape, cosines), -pull->sharpness);
 }
 
 const xlm_loss_class xlm_loss_pull_together = {

@@ -38,7 +38,8 @@ jobs/corpora/libreoffice-help: $(srcdir)/jobs/corpora/libreoffice-help.in Makefi
 .PHONY: demo
 demo: all
 	@XLM_SOURCE='$(abs_top_srcdir)' XLM_BUILD='$(abs_top_builddir)' CORPUS='$(CORPUS)' \
-	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' $(BASH) $(srcdir)/jobs/demo/demo
+	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' \
+	$(BASH) $(srcdir)/jobs/demo/demo
 
 # UD=DIR: the treebank; TEXT=FILE: other text than the help pages. Works in the folder study.
 .PHONY: study

@@ -1,13 +1,13 @@
 # xlm-mpi: what every test finds in its environment; read by the Makefile before each. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
 #
-# Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_SANITIZERS,
-# XLM_TEST_QUICK (1: the quick part only).
+# Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
+# the MPI that was built with), XLM_SANITIZERS, XLM_TEST_QUICK (1: the quick part only).
 
 # The programs of the build tree first, and their objectives.
 PATH=$XLM_BUILD:$PATH
 XLM_PLUGIN_PATH=$XLM_BUILD/src/losses/.libs
-export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_SANITIZERS XLM_TEST_QUICK
+export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_MPIEXEC XLM_SANITIZERS XLM_TEST_QUICK
 
 # Tests run side by side, so each rank is one thread. A test that wants more says so itself.
 OMP_NUM_THREADS=1

@@ -2,6 +2,7 @@
 TEST_EXTENSIONS = .sh
 AM_TESTS_ENVIRONMENT = \
 	XLM_SOURCE='$(abs_top_srcdir)'; XLM_BUILD='$(abs_top_builddir)'; XLM_CC='$(CC)'; \
+	XLM_MPIEXEC='$(MPIEXEC)'; \
 	XLM_SANITIZERS='$(XLM_SANITIZERS)'; XLM_TEST_QUICK='$(XLM_TEST_QUICK)'; \
 	. $(srcdir)/tests/environment.sh;
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh

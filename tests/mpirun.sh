@@ -11,7 +11,11 @@ if [ $# -lt 2 ]; then
 fi
 ranks=$1
 shift
-if mpiexec --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; then
-    exec mpiexec --timeout "${XLM_TEST_TIMEOUT:-600}" --oversubscribe --bind-to none -n "$ranks" "$@"
+launcher=${XLM_MPIEXEC:-mpiexec}
+if $launcher --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; then
+    exec $launcher --timeout "${XLM_TEST_TIMEOUT:-600}" --oversubscribe --bind-to none -n "$ranks" "$@"
 fi
-exec mpiexec -n "$ranks" "$@"
+# MPICH and its relatives take more ranks than cores, and bind none.
+MPIEXEC_TIMEOUT=${XLM_TEST_TIMEOUT:-600}
+export MPIEXEC_TIMEOUT
+exec $launcher -n "$ranks" "$@"

@@ -26,13 +26,24 @@ start() { sh "$XLM_SOURCE/tests/mpirun.sh" "$@" & launcher=$!; }
 ended() { code=0; wait "$launcher" || code=$?; launcher=; }
 # rank_processes: of what was started, in the order of ranks.
 rank_processes() {
-    local file line
+    local child
+    for child in $(children "$launcher"); do
+        # MPICH's mpiexec starts a proxy, whose children the ranks are.
+        case $(cat "/proc/$child/comm" 2>/dev/null) in
+        hydra_pmi_proxy) children "$child" ;;
+        *) echo "$child" ;;
+        esac
+    done | sort -n
+}
+# children PROCESS
+children() {
+    local parent=$1 file line
     for file in /proc/[0-9]*/stat; do
         { line=$(<"$file"); } 2>/dev/null || continue
         # shellcheck disable=SC2086 # fields after the name, which may have blanks: state, parent, ...
         set -- ${line##*) }
-        [ "${2-}" != "$launcher" ] || { file=${file%/stat}; echo "${file##*/}"; }
-    done | sort -n
+        [ "${2-}" != "$parent" ] || { file=${file%/stat}; echo "${file##*/}"; }
+    done
 }
 # until_true COMMAND...: waits until the command succeeds or what was started has ended.
 until_true() {

@@ -1,6 +1,7 @@
 # Tests that run the programs as a user would.
 test_scripts += \
 	tests/cli/align_mlm_jobs.sh \
+	tests/cli/bootstrap.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \

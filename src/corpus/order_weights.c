@@ -9,6 +9,7 @@
 
 /* A feature is one number: its kind in 3 bits, symbols in 12 bits each. Symbols count from 1, so no feature is 0. */
 enum { SYMBOL_BITS = 12, MOST_SYMBOLS = (1 << SYMBOL_BITS) - 1 };
+static const double MOST_WEIGHT = 1e6;
 
 struct xlm_order_weights {
     xlm_strings *symbols;
@@ -116,6 +117,8 @@ static const char *read_line(xlm_order_weights *w, char *line)
     const double weight = g_ascii_strtod(space + 1, &end);
     if (end == space + 1 || *end != '\0' || !isfinite(weight))
         return "the weight is no number";
+    if (fabs(weight) > MOST_WEIGHT)
+        return "the weight is not between -1e6 and 1e6"; /* so that no sum of weights overflows */
     const char *what;
     const uint64_t key = read_feature(w, line, &what);
     if (key == 0)

@@ -6,6 +6,8 @@
 
 #include <glib/gstdio.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -156,28 +158,260 @@ static void draws_with_subtypes(void **state)
 static void draws_many(void **state)
 {
     (void)state;
-    static const char *const sentences[] = {
-        "S NOUN 7 nsubj/a ADV 7 advmod/b ADV 7 advmod/c ADV 7 advmod/d ADV 7 advmod/e ADV 7 advmod/V VERB 0 root/O NOUN 7 obj",
-        "S NOUN 6 nsubj/a ADV 6 advmod/b ADV 6 advmod/c ADV 6 advmod/d ADV 6 advmod/V VERB 0 root/O NOUN 6 obj"};
-    enum { DRAWS = 4000 };
+    static const struct {
+        const char *sentence;
+        int draws;
+    } cases[] = {
+        {"S NOUN 6 nsubj/a ADV 6 advmod/b ADV 6 advmod/c ADV 6 advmod/d ADV 6 advmod/V VERB 0 root/O NOUN 6 obj", 1000},
+        {"S NOUN 10 nsubj/a ADV 10 advmod/b ADV 10 advmod/c ADV 10 advmod/d ADV 10 advmod/e ADV 10 advmod/f ADV 10 advmod/"
+         "g ADV 10 advmod/h ADV 10 advmod/V VERB 0 root/O NOUN 10 obj", 300}};
     xlm_permuter *p = read_weights("PRE_a_b 0\n", "PRE_nsubj_dobj 1.0986122886681098\n", 3);
     GString *out = g_string_new(NULL);
-    for (size_t k = 0; k < G_N_ELEMENTS(sentences); k++) {
-        xlm_conllu *s = read_sentence(sentences[k]);
-        const int n = (int)s->words->len;
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        xlm_conllu *s = read_sentence(cases[k].sentence);
+        const int n = (int)s->words->len, draws = cases[k].draws;
         int before = 0, first = 0;
-        assert_true(k == 0 ? n > XLM_PERMUTE_EXACT : n == XLM_PERMUTE_EXACT);
-        for (int64_t number = 0; number < DRAWS; number++) {
+        assert_true(k == 0 ? n <= XLM_PERMUTE_EXACT : n > XLM_PERMUTE_EXACT);
+        for (int64_t number = 0; number < draws; number++) {
             draw(p, s, number, out);
             before += strchr(out->str, 'S') < strchr(out->str, 'O');
             first += out->str[0] == 'a';
         }
-        assert_true(fabs((double)before / DRAWS - 0.75) < 4 * sqrt(0.75 * 0.25 / DRAWS));
-        assert_true(fabs((double)first / DRAWS - 1.0 / n) < 4 * sqrt(1.0 / n / DRAWS));
+        assert_true(fabs((double)before / draws - 0.75) < 4 * sqrt(0.75 * 0.25 / draws));
+        assert_true(fabs((double)first / draws - 1.0 / n) < 4 * sqrt(1.0 / n / draws));
         xlm_conllu_free(s);
     }
     g_string_free(out, TRUE);
     xlm_permuter_free(p);
+}
+
+/* ---- all orders of eight items, scored here from the features' texts ---- */
+
+enum { ITEMS = 8, ALL_ORDERS = 40320, LOOKS = 3 };
+static const char *const looks[LOOKS][ITEMS + 2] = { /* items, BOS, EOS; as tags, as relations, as both */
+    {"PRON", "AUX", "ADV", "NOUN", "@VERB", "NOUN", "ADP", "PUNCT", "BOS", "EOS"},
+    {"nsubj", "aux", "advmod", "dobj", "@", "nmod", "case", "punct", "BOS", "EOS"},
+    {"PRON&nsubj", "AUX&aux", "ADV&advmod", "NOUN&dobj", "@VERB&@", "NOUN&nmod", "ADP&case", "PUNCT&punct", "BOS", "EOS"}};
+enum { VERB = 4 };
+
+typedef struct feature {
+    char kind[4];
+    int n;
+    double weight;
+    uint32_t look[LOOKS][5]; /* which items each symbol stands for, as bits */
+} feature;
+
+static feature parse_feature(const char *text, double weight)
+{
+    feature f = {.weight = weight};
+    char **parts = g_strsplit(text, "_", -1);
+    g_strlcpy(f.kind, parts[0], sizeof f.kind);
+    for (f.n = 0; parts[f.n + 1] != NULL; f.n++)
+        for (int look = 0; look < LOOKS; look++)
+            for (int item = 0; item < ITEMS + 2; item++)
+                if (strcmp(parts[f.n + 1], looks[look][item]) == 0)
+                    f.look[look][f.n] |= UINT32_C(1) << item;
+    g_strfreev(parts);
+    return f;
+}
+
+/* How often the feature is in the row: four BOS, the items, four EOS. */
+static int count_feature(const feature *f, int look, const int *row, int head)
+{
+    const uint32_t *symbol = f->look[look];
+    int count = 0;
+    if (f->kind[0] == 'H') {
+        for (int end = 4; end < ITEMS + 8 && look == 2; end++) { /* rows have an item, or more than one BOS or EOS */
+            bool same = true;
+            for (int i = 0; i < f->n && same; i++)
+                same = end - f->n + 1 + i >= 0 && symbol[i] >> row[end - f->n + 1 + i] & 1;
+            count += same;
+        }
+        return count;
+    }
+    for (int i = 3; i < ITEMS + 4; i++)
+        for (int k = i + 1; k < ITEMS + 5; k++) {
+            if (!(symbol[0] >> row[i] & 1) || !(symbol[1] >> row[k] & 1))
+                continue;
+            const bool inside = i > 3 && k < ITEMS + 4, beside_head = i == head || k == head;
+            if (strcmp(f->kind, "BI") == 0)
+                count += k == i + 1;
+            else if (strcmp(f->kind, "PRE") == 0)
+                count += inside;
+            else
+                count += inside && !beside_head &&
+                         strcmp(f->kind, k < head ? "BFR" : i > head ? "AFT" : "BTW") == 0;
+        }
+    return count;
+}
+
+typedef struct scored {
+    double share;
+    char order[ITEMS + 1];
+} scored;
+
+static gint by_share(gconstpointer a, gconstpointer b)
+{
+    const scored *x = a, *y = b;
+    return (x->share < y->share) - (x->share > y->share);
+}
+
+/* orders <- all orders of the items with their probabilities, the best first. */
+static void score_all(const GArray *features, scored *orders)
+{
+    double sum = 0;
+    for (int number = 0; number < ALL_ORDERS; number++) {
+        int left[ITEMS] = {0, 1, 2, 3, 4, 5, 6, 7}, row[ITEMS + 8], head = 0;
+        double score = 0;
+        for (int i = 0; i < 4; i++) {
+            row[i] = ITEMS;
+            row[ITEMS + 4 + i] = ITEMS + 1;
+        }
+        for (int place = 0, rest = number; place < ITEMS; rest /= ITEMS - place, place++) {
+            const int k = rest % (ITEMS - place);
+            row[4 + place] = left[k];
+            orders[number].order[place] = (char)('a' + left[k]);
+            if (left[k] == VERB)
+                head = 4 + place;
+            memmove(left + k, left + k + 1, sizeof *left * (size_t)(ITEMS - 1 - place - k));
+        }
+        for (guint i = 0; i < features->len; i++)
+            for (int look = 0; look < LOOKS; look++) {
+                const feature *f = &g_array_index(features, feature, i);
+                score += f->weight * count_feature(f, look, row, head);
+            }
+        orders[number].order[ITEMS] = '\0';
+        sum += orders[number].share = exp(score);
+    }
+    for (int i = 0; i < ALL_ORDERS; i++)
+        orders[i].share /= sum;
+    qsort(orders, ALL_ORDERS, sizeof *orders, by_share);
+}
+
+/* Weights of the kind that French has: most pairs of relations have an order, ends of rows matter. */
+static GArray *make_features(GString *text)
+{
+    GArray *features = g_array_new(FALSE, FALSE, sizeof(feature));
+    const xlm_rng_key key = xlm_rng_make_key(6, XLM_RNG_SAMPLE, 0);
+    static const char *const kinds[] = {"PRE", "BI", "BFR", "BTW", "AFT", "HI", "HI", "HI"};
+    static const double most[] = {2, 2, 1, 1, 1, 2.5, 2.5, 2.5};
+    GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (uint32_t i = 0; i < 260; i++) {
+        const xlm_rng_block b = xlm_rng_draw(key, i, 0, 0, 0), c = xlm_rng_draw(key, i, 1, 0, 0);
+        const int kind = (int)(i % G_N_ELEMENTS(kinds)), n = kind < 5 ? 2 : kind - 2;
+        const int look = kind < 5 ? (int)(b.v[3] % LOOKS) : 2;
+        GString *name = g_string_new(kinds[kind]);
+        for (int k = 0; k < n; k++) {
+            int item = (int)xlm_rng_below(k < 3 ? b.v[k] : c.v[k - 3], ITEMS);
+            if (kind >= 5 && k == n - 1 && i % 3 != 0)
+                item = ITEMS + 1; /* EOS */
+            if (kind >= 5 && k == n - 2 && i % 3 == 1 && n > 3)
+                item = ITEMS + 1;
+            g_string_append_printf(name, "_%s", looks[look][item]);
+        }
+        const double weight = most[kind] * (2 * xlm_rng_unit(c.v[3]) - 1);
+        if (g_hash_table_add(known, g_strdup(name->str))) {
+            const feature f = parse_feature(name->str, weight);
+            g_array_append_val(features, f);
+            g_string_append_printf(text, "%s %.17g\n", name->str, weight);
+        }
+        g_string_free(name, TRUE);
+    }
+    g_hash_table_destroy(known);
+    return features;
+}
+
+/* Pearson's statistic of draws against shares; orders are joined, the frequent first, until 10 draws are expected. */
+static void assert_fits(const scored *orders, GHashTable *drawn, int draws)
+{
+    double statistic = 0, expected = 0, left = draws;
+    int seen = 0, cells = 0;
+    for (int i = 0; i < ALL_ORDERS; i++) {
+        expected += orders[i].share * draws;
+        left -= orders[i].share * draws;
+        seen += GPOINTER_TO_INT(g_hash_table_lookup(drawn, orders[i].order));
+        if ((expected < 10 || left < 10) && i < ALL_ORDERS - 1)
+            continue;
+        statistic += (seen - expected) * (seen - expected) / expected;
+        cells++;
+        seen = 0;
+        expected = 0;
+    }
+    assert_true(cells > 10);
+    if (statistic > cells - 1 + 5 * sqrt(2.0 * (cells - 1)))
+        fail_msg("statistic %g of %d cells; the best order %s has %g, and was drawn %d times of %d", statistic, cells,
+                 orders[0].order, orders[0].share, GPOINTER_TO_INT(g_hash_table_lookup(drawn, orders[0].order)), draws);
+}
+
+static void draws_eight_as_all_orders_say(void **state)
+{
+    (void)state;
+    enum { DRAWS = 1000 };
+    GString *weights = g_string_new(NULL), *out = g_string_new(NULL);
+    GArray *features = make_features(weights);
+    scored *orders = g_new(scored, ALL_ORDERS);
+    score_all(features, orders);
+    assert_true(orders[0].share > 0.05 && orders[0].share < 0.5);
+    xlm_permuter *p = read_weights("PRE_nsubj_dobj 50\n", weights->str, 1);
+    xlm_conllu *s = read_sentence("a PRON 5 nsubj/b AUX 5 aux/c ADV 5 advmod/d NOUN 5 obj/e VERB 0 root/f NOUN 5 obl/g ADP 5 case/"
+                                  "h PUNCT 5 punct");
+    GHashTable *drawn = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (int64_t number = 0; number < DRAWS; number++) {
+        draw(p, s, number, out);
+        const int before = GPOINTER_TO_INT(g_hash_table_lookup(drawn, out->str));
+        g_hash_table_insert(drawn, g_strdup(out->str), GINT_TO_POINTER(before + 1));
+    }
+    assert_fits(orders, drawn, DRAWS);
+    g_hash_table_destroy(drawn);
+    xlm_conllu_free(s);
+    xlm_permuter_free(p);
+    g_free(orders);
+    g_array_free(features, TRUE);
+    g_string_free(weights, TRUE);
+    g_string_free(out, TRUE);
+}
+
+/* More items than are worked out exactly, and two peaks with a valley between them: all m dependents before the head in the
+ * order in which they are, or all behind it the other way round. With the weight w for each two of one side in that order, and
+ * -v for each two on both sides, k of them are before the head with a probability proportional to
+ * C(m, k) Z(k) Z(m - k) exp(-v k (m - k)), Z(k) = prod for i = 1 ... k of (1 + e^w + ... + e^(w (i - 1))): the same for
+ * k = 0 and k = m. So the order in which a draw begins must be forgotten. */
+static void draws_from_both_peaks(void **state)
+{
+    (void)state;
+    enum { M = 10, DRAWS = 200 };
+    const double w = 1, v = 0.5;
+    GString *text = g_string_new(NULL), *weights = g_string_new(NULL);
+    double z[M + 1] = {1}, binomial = 1, sum = 0, row = 0;
+    for (int i = 0; i < M; i++) {
+        g_string_append_printf(text, "%c ADV %d r%d/", 'a' + i, M + 1, i);
+        for (int k = i + 1; k < M; k++)
+            g_string_append_printf(weights, "BFR_r%d_r%d %g\nAFT_r%d_r%d %g\n", i, k, w, k, i, w);
+        z[i + 1] = z[i] * (row += exp(w * i));
+    }
+    g_string_append(text, "V VERB 0 root");
+    g_string_append_printf(weights, "BTW_ADV_ADV %g\n", -v);
+    xlm_conllu *s = read_sentence(text->str);
+    xlm_permuter *p = read_weights("PRE_a_b 0\n", weights->str, 1);
+    assert_true(s->words->len > XLM_PERMUTE_EXACT);
+    for (int k = 0; k <= M; k++) {
+        sum += binomial * z[k] * z[M - k] * exp(-v * k * (M - k));
+        binomial = binomial * (M - k) / (k + 1);
+    }
+    int all_before = 0, all_behind = 0;
+    for (int64_t number = 0; number < DRAWS; number++) {
+        draw(p, s, number, text);
+        all_before += text->str[M] == 'V';
+        all_behind += text->str[0] == 'V';
+    }
+    const double share = z[M] / sum, bound = 4 * sqrt(share * (1 - share) / DRAWS);
+    assert_true(share > 0.4);
+    if (fabs((double)all_before / DRAWS - share) > bound || fabs((double)all_behind / DRAWS - share) > bound)
+        fail_msg("all before: %d, all behind: %d of %d, expected %g each", all_before, all_behind, DRAWS, share * DRAWS);
+    xlm_permuter_free(p);
+    xlm_conllu_free(s);
+    g_string_free(text, TRUE);
+    g_string_free(weights, TRUE);
 }
 
 /* ---- trees ---- */
@@ -295,7 +529,7 @@ static void reads_weights(void **state)
     symbols[1] = 0;
     assert_true(xlm_order_weights_get(w, XLM_ORDER_BI, symbols, 2) == 0);
     xlm_order_weights_free(w);
-    static const char *const wrong[] = {"PRE_a_b", "PRE_a_b ", "PRE_a_b x", "PRE_a_b 1 2", "PRE_a_b nan", " 1", "PRE_a 1",
+    static const char *const wrong[] = {"PRE_a_b", "PRE_a_b ", "PRE_a_b x", "PRE_a_b 1 2", "PRE_a_b nan", "PRE_a_b 1e7", " 1", "PRE_a 1",
                                         "PRE_a_b_c 1", "HI_a_b 1", "HI_a_b_c_d_e_f 1", "XX_a_b 1", "PRE__b 1", "BI_a_b 1", ""};
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
         GError *error = NULL;
@@ -316,6 +550,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_as_weights_say),  cmocka_unit_test(draws_with_subtypes), cmocka_unit_test(draws_many),
+        cmocka_unit_test(draws_eight_as_all_orders_say), cmocka_unit_test(draws_from_both_peaks),
         cmocka_unit_test(orders_are_projective), cmocka_unit_test(sees_version_1),      cmocka_unit_test(reads_weights),
     };
     directory = g_dir_make_tmp("xlm-permute-XXXXXX", NULL);

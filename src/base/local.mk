@@ -8,5 +8,6 @@ base_sources = \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \
 	src/base/pages.c src/base/pages.h \
+	src/base/process.c src/base/process.h \
 	src/base/rng.c src/base/rng.h \
 	src/base/signals.c src/base/signals.h

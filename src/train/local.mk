@@ -19,6 +19,7 @@ train_sources = \
 	src/train/metrics.c src/train/metrics.h \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
+	src/train/output_lock.c src/train/output_lock.h \
 	src/train/pass.c src/train/pass.h \
 	src/train/plan.c src/train/plan.h \
 	src/train/plugins.c src/train/plugins.h \

@@ -169,7 +169,7 @@ static bool save(xlm_trainer *t, xlm_report *report, GError **error)
 {
     xlm_report_pause(report);
     xlm_report_flush(report);
-    const bool good = write_checkpoint(t, error);
+    const bool good = xlm_stopping_may_write(t->stopping, error) && write_checkpoint(t, error);
     xlm_report_resume(report);
     return good;
 }
@@ -252,9 +252,8 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
     xlm_report *report = xlm_report_open(t, resumed, error);
     if (report == NULL)
         return false;
-    xlm_stopping *stopping = xlm_stopping_open(t);
+    xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
     const bool good = train(t, report, options, interrupted, error);
-    xlm_stopping_close(stopping);
     xlm_report_close(report);
     if (good)
         print_best(t, options);
@@ -265,13 +264,16 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
     return good;
 }
 
-static bool make_output(const xlm_comm *comm, const xlm_job *job, GError **error)
+/* The output directory is there, and this run's alone. */
+static bool open_output(xlm_trainer *t, GError **error)
 {
     GError *failure = NULL;
+    const xlm_comm *comm = t->comm;
+    const xlm_job *job = t->job;
     if (comm->rank == 0 && g_mkdir_with_parents(job->train.output, 0777) != 0)
         xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", job->train.output, g_strerror(errno));
     if (xlm_comm_agree(comm, &failure))
-        return true;
+        return (t->stopping = xlm_stopping_open(comm, job->train.output, error)) != NULL;
     g_propagate_error(error, failure);
     return false;
 }
@@ -291,7 +293,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good)
         print_plan(t, &estimate);
-    if (good && !options->dry_run && (good = options->dump_step != NULL || make_output(comm, job, error))) {
+    if (good && !options->dry_run && (good = options->dump_step != NULL || open_output(t, error))) {
         xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
@@ -301,6 +303,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
             xlm_trainer_profile(t);
         good = run_allocated(t, options, interrupted, error);
     }
+    xlm_stopping_close(t->stopping);
     xlm_trainer_close(t);
     return good;
 }

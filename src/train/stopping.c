@@ -8,7 +8,9 @@
 #include "base/signals.h"
 
 struct xlm_stopping {
-    const xlm_trainer *trainer;
+    const xlm_comm *comm;
+    const char *directory;
+    xlm_output_lock *lock;
     xlm_launcher launcher;
     xlm_signals_listener listener;
     bool said; /* that a signal was noted */
@@ -32,15 +34,23 @@ static void hear(void *data, const xlm_signal *signal)
     }
 }
 
-static void tick(void *data) { (void)data; }
-
-xlm_stopping *xlm_stopping_open(xlm_trainer *trainer)
+static void tick(void *data)
 {
+    xlm_stopping *s = data;
+    xlm_output_lock_refresh(s->lock);
+}
+
+xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, GError **error)
+{
+    xlm_output_lock *lock = xlm_output_lock_take(comm, directory, error);
+    if (lock == NULL)
+        return NULL;
     xlm_stopping *s = g_new0(xlm_stopping, 1);
-    s->trainer = trainer;
+    s->comm = comm;
+    s->directory = directory;
+    s->lock = lock;
     s->launcher = xlm_launcher_find();
     s->listener = (xlm_signals_listener){.heard = hear, .tick = tick, .data = s};
-    xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
     xlm_signals_listen(&s->listener);
     return s;
 }
@@ -50,5 +60,18 @@ void xlm_stopping_close(xlm_stopping *stopping)
     if (stopping == NULL)
         return;
     xlm_signals_unlisten();
+    xlm_output_lock_release(stopping->lock);
     g_free(stopping);
+}
+
+bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error)
+{
+    GError *failure = NULL;
+    if (xlm_output_lock_is_lost(stopping->lock))
+        xlm_error_set(&failure, EX_CANTCREAT, "%s: another run has taken this output directory over, because this one gave no sign "
+                      "of life for minutes; nothing more is written", stopping->directory);
+    if (xlm_comm_agree(stopping->comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
 }

@@ -2,17 +2,21 @@
  *
  * SIGINT, SIGTERM and SIGUSR1 to any rank end the run after the step under way, with a checkpoint (train/run.c). Here is what cannot
  * wait for the end of the step: a thread that hears signals at once (base/signals.h), so that the user reads in the same moment
- * that the signal has come. */
+ * that the signal has come. The same thread gives the signs of life of the output directory's lock, which is held here. */
 #ifndef XLM_TRAIN_STOPPING_H
 #define XLM_TRAIN_STOPPING_H
 
-#include "train/trainer.h"
+#include "train/output_lock.h"
 
 typedef struct xlm_stopping xlm_stopping;
 
-/* After xlm_signals_watch(). trainer: borrowed. Says on rank 0 how the run is stopped. Not collective. */
-xlm_stopping *xlm_stopping_open(xlm_trainer *trainer);
-/* NULL is allowed. */
+/* Collective. Lock the output directory, which exists, and start the thread; after xlm_signals_watch(). NULL with EX_CANTCREAT or
+ * EX_TEMPFAIL as xlm_output_lock_take(). */
+xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, GError **error);
+/* Give the directory free. NULL is allowed. */
 void xlm_stopping_close(xlm_stopping *stopping);
+
+/* Collective. EX_CANTCREAT when another run has taken the directory over, so that nothing may be written there any more. */
+bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error);
 
 #endif

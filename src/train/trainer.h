@@ -16,6 +16,7 @@
 #include "train/job.h"
 #include "train/material.h"
 #include "train/metrics.h"
+#include "train/stopping.h"
 
 typedef struct xlm_trainer {
     const xlm_comm *comm;
@@ -44,6 +45,7 @@ typedef struct xlm_trainer {
     int buffers;
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
+    xlm_stopping *stopping; /* who may interrupt the run, and the lock of its directory; NULL: nothing is trained */
     int64_t saved;          /* step of the newest checkpoint, written or resumed from; 0: none */
     double best[2];         /* with a judge (train/run.h): the highest score so far, and the step that had it; 0: none */
     bool sample;            /* for measurements: every rank computes granule `sampled` and no other */

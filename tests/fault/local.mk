@@ -4,5 +4,6 @@ test_scripts += \
 	tests/fault/store.sh \
 	tests/fault/train_damage.sh \
 	tests/fault/train_disk.sh \
+	tests/fault/train_lock.sh \
 	tests/fault/train_lost_rank.sh \
 	tests/fault/train_signals.sh

@@ -1,0 +1,26 @@
+/* xlm-mpi: what the system knows of a process. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/process.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool xlm_process_look_up(pid_t process, xlm_process *found)
+{
+    char path[64], *text = NULL, state = 'Z';
+    g_snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return false;
+    /* "17 (name) S 1 ...", the 22nd field is the time of the start; a name may have blanks and brackets. */
+    const char *open = strchr(text, '('), *close = strrchr(text, ')');
+    long parent = 0;
+    const bool good = open != NULL && close != NULL &&
+                      sscanf(close + 1, " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
+                             &state, &parent, &found->started) == 3;
+    if (good)
+        g_strlcpy(found->name, open + 1, (gsize)MIN((ptrdiff_t)sizeof found->name, close - open));
+    found->parent = (pid_t)parent;
+    g_free(text);
+    return good && state != 'Z' && state != 'X';
+}

@@ -1,0 +1,18 @@
+/* xlm-mpi: what the system knows of a process. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_BASE_PROCESS_H
+#define XLM_BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct xlm_process {
+    char name[17];    /* of the program, its first 16 characters */
+    pid_t parent;
+    uint64_t started; /* clock ticks after the system's start: with it a number that is given anew is told from the one before */
+} xlm_process;
+
+/* false: there is no such process on this system, or it has ended and only waits for its parent. */
+bool xlm_process_look_up(pid_t process, xlm_process *found);
+
+#endif

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# xlm-mpi: one run at a time in an output directory: held, stale and lost locks. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+quick() { ranks 1 xlm_train job.conf --set train.steps=3 --set train.schedule=constant "$@"; }
+begin() { # NAME: an endless run on two ranks
+    start 2 xlm_train job.conf --set "train.output=$1" --set train.steps=1000000 --set train.schedule=constant >"$1.log" 2>&1
+}
+end_all() { # all ranks, without notice
+    # shellcheck disable=SC2046 # process ids are words
+    kill -KILL $(rank_processes)
+    ended
+}
+
+# While a run is at it, others are refused, and it does not notice.
+begin out
+until_true has_steps out 3
+expect 73 "another run writes there: xlm_train, process $(rank_processes | head -n 1) on host $(hostname)" quick
+expect 0 '' quick --dry-run
+expect 0 '' quick --dump-step step.h5
+[ -e out/lock ] || fail "the lock is gone"
+# Killed, it leaves a lock of nobody.
+end_all
+expect 0 'out: taken over from a run that is gone: xlm_train, process' quick
+[ ! -e out/lock ] || fail "a run that has ended leaves its lock"
+expect 0 '' quick
+! grep -q 'taken over' expect.err || fail "a lock was left: $(cat expect.err)"
+
+# Two in the same instant: one gets it, the other says so.
+for which in 1 2; do
+    ranks 1 xlm_train job.conf --set train.output=both --set train.steps=1000000 --set train.schedule=constant \
+        >"both$which.log" 2>&1 &
+    pid[which]=$!
+done
+until [ -n "${one-}" ]; do
+    for which in 1 2; do kill -0 "${pid[which]}" 2>/dev/null || one=$which; done
+    sleep 0.1
+done
+code=0
+wait "${pid[one]}" || code=$?
+[ "$code" -eq 73 ] && grep -q 'both: another run writes there' "both$one.log" || fail "two at once: $code: $(cat "both$one.log")"
+launcher=${pid[3 - one]}
+until_true has_steps both 2
+end_all
+
+# Locks that somebody else left: this host's with a process number that another process has now; another host's, by its last sign of
+# life; a batch job's, by what Slurm says.
+by_hand() { # KEY=VALUE...
+    printf '[lock]\nprogram=xlm_train\nhost=elsewhere\nprocess=17\nstarted=1\nsince=2001-02-03 04:05:06\n' >out/lock
+    printf '%s\n' "$@" >>out/lock
+}
+by_hand "host=$(hostname)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)"
+expect 0 'taken over from a run that is gone' quick
+by_hand
+expect 73 'process 17 on host elsewhere since 2001-02-03 04:05:06, last sign of life' quick
+touch -d '-10 minutes' out/lock
+expect 0 'taken over from a run that is gone' quick
+mkdir bin
+printf '#!/bin/sh\necho "$*" >>squeue.log\n' >bin/squeue
+chmod +x bin/squeue
+by_hand slurm_job=4711
+PATH=$PWD/bin:$PATH expect 0 'taken over .*Slurm job 4711' quick
+grep -q 4711 squeue.log || fail "squeue was not asked"
+printf 'echo RUNNING\n' >>bin/squeue
+by_hand slurm_job=4711
+PATH=$PWD/bin:$PATH expect 73 'another run writes there: .*Slurm job 4711' quick
+# A lock that says nothing is held as long as it is new.
+: >out/lock
+expect 73 'a program that did not say its name' quick
+touch -d '-10 minutes' out/lock
+expect 0 'taken over' quick
+
+# A run whose directory was taken over, while it was stopped say, writes nothing there any more.
+begin lost
+until_true has_steps lost 3
+by_hand
+mv out/lock lost/lock
+# shellcheck disable=SC2046
+kill -USR1 $(rank_processes)
+ended
+[ "$code" -eq 73 ] && grep -q 'another run has taken this output directory over' lost.log || fail "lost: $code: $(tail -n 3 lost.log)"
+[ ! -e lost/latest ] && grep -q elsewhere lost/lock || fail "lost: $(ls lost)"
+finish

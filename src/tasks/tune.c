@@ -125,7 +125,8 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     stream->config.length = xlm_examples_longest(t->training_examples);
     /* Masks nothing; what is predicted counts in the estimate of memory. */
     stream->config.mask = (double)all_predictions(t->training_examples) / (double)xlm_examples_tokens(t->training_examples, n);
-    *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .weight = 1, .cls = &t->task->loss,
+    *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .plugin = (char *)t->task->loss.name,
+                                     .stream_name = stream->name, .weight = 1, .cls = &t->task->loss,
                                      .state = t->self.state};
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};

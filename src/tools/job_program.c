@@ -32,11 +32,20 @@ static int print_help(const xlm_job_program *self)
     return xlm_error_exit(error);
 }
 
+static bool check(const xlm_job_said *said, GError **error)
+{
+    if (said->dry_run && said->dump_step != NULL)
+        return xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
+    if (said->profile && (said->dry_run || said->dump_step != NULL))
+        return xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
+    return true;
+}
+
 static bool read_options(const xlm_job_program *self, int *argc, char ***argv, GError **error)
 {
     return xlm_program_parse(self->program, self->groups, argc, argv, error) &&
            (help.asked || xlm_program_argument(self->program, *argc, *argv, "job file", error) != NULL) &&
-           self->check(error);
+           check(self->said, error) && (self->check == NULL || self->check(error));
 }
 
 static xlm_run_options make_options(const xlm_job_said *said)
@@ -48,6 +57,7 @@ static xlm_run_options make_options(const xlm_job_said *said)
         .resume_file = said->resume,
         .dry_run = said->dry_run,
         .profile = said->profile,
+        .dump_step = said->dump_step,
     };
 }
 
@@ -76,6 +86,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
         run_job(self, argv[1], &comm, &interrupted, &error);
     g_strfreev(self->said->overrides);
     g_free(self->said->resume);
+    g_free(self->said->dump_step);
     const int code = xlm_comm_close(&comm, error);
     return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
 }

@@ -10,7 +10,7 @@
 /* What the shared options said. */
 typedef struct xlm_job_said {
     char **overrides;
-    char *resume;
+    char *resume, *dump_step;
     gboolean dry_run, profile;
 } xlm_job_said;
 
@@ -33,13 +33,16 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(said).dry_run,                                                              \
      "check everything, show parameters and memory, train nothing", NULL},                                               \
     {"profile", 0, 0, G_OPTION_ARG_NONE, &(said).profile,                                                                \
-     "show in the end where the time of a step went" detail, NULL}
+     "show in the end where the time of a step went" detail, NULL},                                                     \
+    {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &(said).dump_step,                                                        \
+     "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end",        \
+     "FILE.h5"}
 
 typedef struct xlm_job_program {
     const xlm_program *program;
     const xlm_program_group *groups;
     xlm_job_said *said;
-    /* Options that do not go together. EX_USAGE. */
+    /* Options of this program that do not go with others, beyond those shared. EX_USAGE. May be NULL. */
     bool (*check)(GError **error);
     /* Sections and keys; name: only those of one plugin or task, NULL for all. False with an error when there is none. */
     bool (*print_help)(const char *name, FILE *out, GError **error);

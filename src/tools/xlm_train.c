@@ -26,7 +26,7 @@ static const xlm_program program = {
 
 static struct {
     xlm_job_said job;
-    char *dump_step, *ranks;
+    char *ranks;
     double network;
     gboolean plan;
 } said;
@@ -37,8 +37,6 @@ static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(said.job), G_OPTION_E
 
 static const GOptionEntry run_options[] = {
     XLM_RUN_OPTIONS(said.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
-    {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &said.dump_step,
-     "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end", "FILE.h5"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry plan_options[] = {
@@ -56,12 +54,8 @@ static const xlm_program_group option_groups[] = {{"Job", job_options}, {"Run", 
 static bool check(GError **error)
 {
     const xlm_job_said *job = &said.job;
-    if (job->dry_run && said.dump_step != NULL)
-        return xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
-    if (said.plan && (job->dry_run || said.dump_step != NULL || job->resume != NULL || job->profile))
+    if (said.plan && (job->dry_run || job->dump_step != NULL || job->resume != NULL || job->profile))
         return xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
-    if (job->profile && (job->dry_run || said.dump_step != NULL))
-        return xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
     if (!said.plan && said.ranks != NULL)
         return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
     if (!said.plan && said.network != 0)
@@ -130,7 +124,6 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
 {
     const work *w = data;
     const xlm_material material = xlm_material_of_corpus(w->corpus);
-    options.dump_step = said.dump_step;
     return said.plan ? plan(comm, w->job, &material, error) : xlm_run(comm, w->job, &material, &options, interrupted, error);
 }
 
@@ -147,7 +140,6 @@ int main(int argc, char **argv)
         .run = run,
     };
     const int code = xlm_job_program_main(&self, argc, argv);
-    g_free(said.dump_step);
     g_free(said.ranks);
     return code;
 }

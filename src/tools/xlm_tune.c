@@ -47,12 +47,6 @@ static const GOptionEntry options[] = {XLM_JOB_OPTIONS(said),
 
 static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
 
-static bool check(GError **error)
-{
-    return !said.profile || !said.dry_run ||
-           xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run");
-}
-
 static void *load(const char *path, char *const *overrides, GError **error) { return xlm_tune_job_load(path, overrides, error); }
 
 static void free_job(void *job) { xlm_tune_job_free(job); }
@@ -68,7 +62,6 @@ int main(int argc, char **argv)
         .program = &program,
         .groups = option_groups,
         .said = &said,
-        .check = check,
         .print_help = xlm_tune_job_print_help,
         .load = load,
         .free = free_job,

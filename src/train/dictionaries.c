@@ -1,6 +1,9 @@
 /* xlm-mpi: the dictionaries that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/dictionaries.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "lexicon/dictionary.h"
 
 struct xlm_dictionaries {
@@ -35,6 +38,16 @@ const xlm_dictionary *xlm_dictionaries_get(xlm_dictionaries *dictionaries, const
     if (found != NULL)
         g_hash_table_insert(dictionaries->by_path, g_strdup(path), found);
     return found;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+const char **xlm_dictionaries_paths(const xlm_dictionaries *dictionaries)
+{
+    guint n;
+    const char **paths = (const char **)g_hash_table_get_keys_as_array(dictionaries->by_path, &n);
+    qsort(paths, n, sizeof *paths, by_name);
+    return paths;
 }
 
 const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size)

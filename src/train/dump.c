@@ -1,6 +1,7 @@
 /* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/dump.h"
 
+#include "base/options.h"
 #include "train/model_attributes.h"
 
 static bool write_ints(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t n, GError **error)
@@ -27,6 +28,30 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int6
     return NULL;
 }
 
+static bool write_pairs(xlm_store *store, const char *path, const xlm_dictionary *d, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)d->pairs, 2};
+    int32_t *pairs = g_new(int32_t, 2 * d->pairs + 1);
+    for (int64_t i = 0; i < d->pairs; i++) {
+        pairs[2 * i] = d->token[0][i];
+        pairs[2 * i + 1] = d->token[1][i];
+    }
+    const bool good = xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, dims[0], pairs, error) &&
+                      xlm_store_set_int(store, path, "first", d->language[0], error) &&
+                      xlm_store_set_int(store, path, "second", d->language[1], error);
+    g_free(pairs);
+    return good;
+}
+
+bool xlm_dump_write_dictionary(xlm_store *store, int number, const char *path, const xlm_dictionary *dictionary, GError **error)
+{
+    char *dataset = g_strdup_printf("/dictionaries/%d", number);
+    const bool good = write_pairs(store, dataset, dictionary, error) && xlm_store_set_text(store, dataset, "path", path, error);
+    g_free(dataset);
+    return good;
+}
+
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
     return write_ints(store, folder, "ids", b->ids, b->tokens, error) &&
@@ -37,7 +62,8 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            write_ints(store, folder, "offsets", b->offsets, b->sequences + 1, error) &&
            write_ints(store, folder, "masked_positions", b->masked_rows, b->masked, error) &&
            write_ints(store, folder, "targets", b->targets, b->masked, error) &&
-           (b->translations == NULL || write_ints(store, folder, "translations", b->translations, b->masked, error));
+           (b->translations == NULL || (write_ints(store, folder, "translations", b->translations, b->masked, error) &&
+                                        write_ints(store, folder, "text_languages", b->text_languages, b->tokens, error)));
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)
@@ -45,6 +71,11 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
     char *folder = g_strdup_printf("/streams/%s/batch", stream->name);
     bool good = write_batch(store, folder, stream->batch, error);
     g_free(folder);
+    if (good && stream->dictionary != NULL) {
+        char *path = g_strdup_printf("/streams/%s/dictionary", stream->name);
+        good = write_pairs(store, path, stream->dictionary, error);
+        g_free(path);
+    }
     for (int64_t l = 0; l <= layers && good; l++) {
         const xlm_var *h = stream->hidden[l];
         const uint64_t dims[2] = {(uint64_t)h->rows, (uint64_t)h->cols};
@@ -60,13 +91,18 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
 static bool write_objective(xlm_store *store, const xlm_dump_objective *o, GError **error)
 {
     char *path = g_strdup_printf("/objectives/%s/loss", o->name);
+    GString *options = g_string_new(NULL);
+    if (o->options != NULL)
+        xlm_options_print(o->options, o->state, options);
     const uint64_t one = 1;
     const bool good = xlm_store_dataset(store, path, XLM_F64, 1, &one, XLM_STORE_CHECKED, error) &&
                       xlm_store_write(store, path, 0, 1, &o->loss, error) &&
                       xlm_store_set_text(store, path, "plugin", o->plugin, error) &&
                       xlm_store_set_text(store, path, "stream", o->stream != NULL ? o->stream : "", error) &&
                       xlm_store_set_real(store, path, "weight", o->weight, error) &&
-                      xlm_store_set_int(store, path, "terms", o->terms, error);
+                      xlm_store_set_int(store, path, "terms", o->terms, error) &&
+                      xlm_store_set_text(store, path, "options", options->str, error);
+    g_string_free(options, TRUE);
     g_free(path);
     return good;
 }

@@ -1,19 +1,26 @@
 /* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Layout of the file of `xlm_train --dump-step FILE.h5` (T tokens, S sequences, M masked rows, d hidden size; dropout is off,
+ * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M masked rows, d hidden size; dropout is off,
  * the whole batch of each stream is one pass, no update is made):
  *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the
  *                              objectives)
  *   /model                     attributes: the keys of section [model], vocabulary, languages
  *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] types [T]
  *                              offsets [S+1] masked_positions [M] (rows of the packed batch) targets [M]
- *                              translations [M] (with a dictionary; -1: none), all i32
+ *                              with a dictionary: translations [M] (-1: none) and text_languages [T] (languages before tokens
+ *                              were switched); all i32
+ *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
- *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms
+ *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the
+ *                              plugin's, a line `key = value` each)
+ *   /dictionaries/<k>          [n x 2] i32: pairs of a dictionary that objectives have asked for; attributes: path, first, second
  *   /parameters/<parameter>    f32 [rows x cols] or [cols]
  *   /gradients/<parameter>     of the weighted sum, before clipping */
 #ifndef XLM_TRAIN_DUMP_H
 #define XLM_TRAIN_DUMP_H
+
+#include <xlm/dictionary.h>
+#include <xlm/options.h>
 
 #include "nn/model.h"
 #include "store/store.h"
@@ -22,18 +29,23 @@ typedef struct xlm_dump_stream {
     const char *name;
     const xlm_batch *batch;
     xlm_var *const *hidden; /* [layers + 1] */
+    const xlm_dictionary *dictionary; /* NULL: none */
 } xlm_dump_stream;
 
 typedef struct xlm_dump_objective {
     const char *name, *plugin, *stream; /* stream NULL when it has none */
     double weight, loss;
     int64_t terms;
+    const xlm_option *options; /* of the plugin, NULL: none; and where their values are */
+    const void *state;
 } xlm_dump_objective;
 
 /* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next
  * pass). */
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error);
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
+/* A dictionary that is no stream's; number: 0, 1, ... */
+bool xlm_dump_write_dictionary(xlm_store *store, int number, const char *path, const xlm_dictionary *dictionary, GError **error);
 /* The rest; then the file is committed. On failure nothing is left. */
 bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
                      const xlm_parameters *parameters, const float *gradients, GError **error);

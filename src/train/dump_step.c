@@ -35,11 +35,24 @@ static bool dump_passes(xlm_trainer *t, xlm_store *store, const xlm_pass_input *
             .name = s < t->job->streams ? t->job->stream[s].name : NULL,
             .batch = input[s].batch,
             .hidden = hidden,
+            .dictionary = s < t->job->streams ? xlm_stream_dictionary(t->stream[s]) : NULL,
         };
         if (stream.batch != NULL && !xlm_dump_write_stream(store, t->config.layers, &stream, error))
             return false;
     }
     return true;
+}
+
+static bool dump_dictionaries(const xlm_trainer *t, xlm_store *store, GError **error)
+{
+    const char **paths = xlm_dictionaries_paths(t->dictionaries);
+    bool good = true;
+    for (int k = 0; paths[k] != NULL && good; k++) {
+        const xlm_dictionary *dictionary = xlm_dictionaries_get(t->dictionaries, paths[k], error);
+        good = dictionary != NULL && xlm_dump_write_dictionary(store, k, paths[k], dictionary, error);
+    }
+    g_free(paths);
+    return good;
 }
 
 static bool dump(xlm_trainer *t, const char *path, GError **error)
@@ -54,14 +67,15 @@ static bool dump(xlm_trainer *t, const char *path, GError **error)
     xlm_store *store = NULL;
     bool good = read_inputs(t, input, terms, error) &&
                 (store = xlm_dump_create(path, &t->config, t->step, error)) != NULL;
-    if (good && !dump_passes(t, store, input, terms, sums, error)) {
+    if (good && !(dump_dictionaries(t, store, error) && dump_passes(t, store, input, terms, sums, error))) {
         xlm_store_discard(store);
         good = false;
     }
     for (int k = 0; k < objectives; k++) {
         const xlm_job_objective *o = &t->job->objective[k];
         rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
-                                       terms[k] > 0 ? sums[k] / (double)terms[k] : 0, terms[k]};
+                                       terms[k] > 0 ? sums[k] / (double)terms[k] : 0, terms[k],
+                                       o->cls->options, o->state};
         loss += rows[k].weight * rows[k].loss;
     }
     good = good && xlm_dump_finish(store, objectives, rows, loss, t->parameters, t->buffer[0], error);

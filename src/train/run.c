@@ -74,7 +74,7 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL ? state.step : -1, &moved, error);
     if (good && moved > 0)
         xlm_log_info("%s: %d checkpoints moved aside into previous-*", t->job->train.output, moved);
-    if (good && options->judge != NULL)
+    if (good && options->judge != NULL && options->dump_step == NULL)
         good = find_best(t, error);
     if (good && found != NULL) {
         t->step = t->saved = state.step;

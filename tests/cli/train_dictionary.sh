@@ -31,6 +31,10 @@ awk -F, '$2 == "train" && $3 == "align" { if (!n++) first = $6; last = $6 }
 pairs=$(h5dump -H -d /dictionary/pairs dict.h5 | sed -n 's/.*SIMPLE { ( \([0-9]*\), 2 ).*/\1/p')
 [ "$(awk -F, '$2 == "train" && $3 == "align" { print $5 }' align-1/metrics.csv | sort -u)" = "$pairs" ] ||
     fail "not $pairs terms a step: $(grep ,align, align-1/metrics.csv | head -2)"
+# A step laid open has the dictionary, and what the objective was told.
+logged dump.log xlm_train align.conf --set train.output=align-1 --dump-step step.h5
+cmp <(pairs_of /dictionaries/0 step.h5) <(pairs_of /dictionary/pairs dict.h5) || fail "the dictionary of the step is another"
+h5dump -a /objectives/align/loss/options step.h5 | grep -q 'dictionary = dict.h5' || fail "no options of align in the step"
 # Without it the words of the two languages stay apart.
 sed '/^\[objective align/,$d' align.conf >mlm.conf
 trained mlm.conf plain 1
@@ -56,6 +60,10 @@ for form in original translation; do
     awk -F, '$2 == "held_out" && $1 == 100 { n[$4]++; if ($4 == "all" && $6 > 4) bad = 1 }
         END { exit bad || n["all"] != 1 || n["en"] != 1 || n["xx"] != 1 }' $form-1/metrics.csv || fail "$form: held-out losses after 100 steps: $(grep held_out $form-1/metrics.csv)"
 done
+logged dump.log ranks 2 xlm_train original.conf --set train.output=original-1 --dump-step switched.h5
+cmp <(pairs_of /streams/text/dictionary switched.h5) <(pairs_of /dictionary/pairs dict.h5) || fail "the stream's dictionary is another"
+paste <(numbers /streams/text/batch/languages switched.h5) <(numbers /streams/text/batch/text_languages switched.h5) |
+    awk '$1 != $2 { n++ } END { exit !(n > 0 && n < NR / 2) }' || fail "switched tokens do not show in the step"
 [ "$(digest original-1/latest)" != "$(digest translation-1/latest)" ] || fail "both forms are the same"
 
 # A step laid open: only masked positions are switched, with their languages, to the translations that the file gives.

@@ -123,6 +123,20 @@ sed 's/^output = .*/output = again/' tag-1/job.conf >again.conf
 logged again.log ranks 2 xlm_tune again.conf
 same tag-1 again
 
+# ---- a step laid open ----
+before=$(ls -l tag-1 | cksum)
+logged dump.log tune 2 tag-1 --set tune.evaluate_every=10 --set tune.keep=2 --dump-step last.h5
+[ "$before" = "$(ls -l tag-1 | cksum)" ] && [ "$(attribute /step last.h5)" = 100 ] || fail "a step laid open: $(cat dump.log)"
+logged dump.log tune 1 opened --set tune.dropout=0 --dump-step step.h5
+[ ! -e opened ] || fail "--dump-step made the output directory"
+logged opened.log tune 2 opened --set tune.dropout=0 --set tune.epochs=1
+[ "$(h5ls -r step.h5/gradients/objectives/tagging | grep -c Dataset)" -eq 2 ] &&
+    [ "$(numbers /streams/train/batch/targets step.h5 | wc -l)" = "$(attribute /objectives/tagging/loss/terms step.h5)" ] ||
+    fail "what is in the step: $(h5ls -r step.h5)"
+loss=$(h5dump -m %.9g -a /loss step.h5 | sed -n 's/^ *(0): //p')
+awk -v a="$loss" -v b="$(losses opened | awk 'NR == 1 { print $2 }')" 'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-11) }' ||
+    fail "loss of the step $loss, of training $(losses opened | head -n 1)"
+
 # ---- what it starts from, and has ----
 logged still.log tune 1 still --set tune.learning_rate=0 --set tune.epochs=1
 for path in /model/embeddings /model/encoder /vocabulary /languages; do

@@ -1,11 +1,15 @@
 #!/usr/bin/python3
-"""Compute a step of `xlm_train --dump-step FILE.h5` again in PyTorch, in double precision, and compare.
+"""Compute a step of `xlm_train --dump-step FILE.h5` or `xlm_tune --dump-step FILE.h5` again in PyTorch, in double precision,
+and compare.
 
     /usr/bin/python3 tests/bench/peers/check_dump.py step.h5
 
-Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every mlm objective and the gradient of
-every parameter of the model with those in the file (layout: src/train/dump.h), and ends with code 1 when one differs by more
-than float rounding explains. Objectives of other plugins are not known here: then gradients are not compared.
+Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
+into the input, and the gradient of every parameter with those in the file (layout: src/train/dump.h). Objectives that are known
+here: mlm (also as tlm), dict-mlm in both forms, align, and the task tagging.
+
+Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
+nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
 """
 # SPDX-License-Identifier: GPL-3.0-or-later
 import math
@@ -80,13 +84,83 @@ class Encoder:
             hidden.append(self.norm(x + self.linear(wide, layer + "/feed_forward/output"), layer + "/feed_forward/layer_norm"))
         return hidden
 
-    def mlm(self, b, h):
-        h = h[b["masked_positions"]]
+    def words(self, h, labels):
+        """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
         if "lm_head/dense/weight" in self.p:
             h = self.linear(h, "lm_head/dense")
         if self.text("head") == "bert":
             h = self.norm(F.gelu(h), "lm_head/layer_norm")
-        return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), b["targets"])
+        return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), labels)
+
+
+class Objective:
+    """One of the file's: its numbers, and what its loss is made of."""
+
+    def __init__(self, name, group, file, encoder, batches, hidden):
+        a = group["loss"].attrs
+        text = {k: a[k].decode() if isinstance(a[k], bytes) else str(a[k]) for k in ("plugin", "stream", "options")}
+        self.name, self.plugin, self.stream = name, text["plugin"], text["stream"]
+        self.weight, self.terms, self.stated = float(a["weight"]), int(a["terms"]), torch.tensor(group["loss"][...]).double()
+        self.options = dict(line.split(" = ", 1) for line in text["options"].splitlines())
+        self.file, self.encoder, self.b, self.h = file, encoder, batches.get(self.stream), hidden.get(self.stream)
+
+    def masked(self):
+        return self.h[-1][self.b["masked_positions"]]
+
+    def mlm(self):
+        return self.encoder.words(self.masked(), self.b["targets"])
+
+    def dict_mlm(self):
+        if self.options["predict"] == "original":
+            return self.mlm()
+        assert self.options["predict"] == "translation", self.options
+        translations = self.b["translations"]
+        return self.encoder.words(self.masked(), torch.where(translations >= 0, translations, self.b["targets"]))
+
+    def align(self):
+        """Minus the mean cosine over all pairs of the dictionary."""
+        pairs = [torch.tensor(d[...]).long() for d in self.file["dictionaries"].values()
+                 if str(d.attrs["path"], "utf-8") == self.options["dictionary"]]
+        assert len(pairs) == 1 and len(pairs[0]) == self.terms, "all pairs of the dictionary are in every step"
+        a, b = (self.encoder.p["embeddings/word/weight"][pairs[0][:, side]] for side in (0, 1))
+        return -F.cosine_similarity(a, b, eps=1e-12).mean()
+
+    def tagging(self):
+        weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
+        return F.cross_entropy(F.linear(self.masked(), weight, bias), self.b["targets"])
+
+    KNOWN = {"mlm": mlm, "dict-mlm": dict_mlm, "align": align, "tagging": tagging}
+
+    def loss(self):
+        """None when there is no way to know it here."""
+        return self.KNOWN[self.plugin](self) if self.plugin in self.KNOWN else None
+
+
+def check_input(name, b, dictionary):
+    """How many things about a batch's input contradict its originals and the dictionary."""
+    rows, masked = b["masked_positions"], torch.zeros(len(b["ids"]), dtype=torch.bool)
+    masked[rows] = True
+    wrong = {"a token that is not predicted is not the original": (b["ids"] != b["original"])[~masked].sum()}
+    if "translations" in b:
+        switched = b["languages"] != b["text_languages"]
+        at, translations = switched[rows], b["translations"]
+        pairs, first, second = torch.tensor(dictionary[...]).tolist(), int(dictionary.attrs["first"]), int(dictionary.attrs["second"])
+        known = {(first, x, second, y) for x, y in pairs} | {(second, y, first, x) for x, y in pairs}
+        other = {first: second, second: first}
+        for row, target, translation in zip(rows.tolist(), b["targets"].tolist(), translations.tolist()):
+            language = int(b["text_languages"][row])
+            has = any(k[:2] == (language, target) for k in known) if translation < 0 else False
+            bad = has or (translation >= 0 and (language, target, other.get(language), translation) not in known)
+            wrong["a translation is not the dictionary's"] = wrong.get("a translation is not the dictionary's", 0) + bad
+        wrong["a token is switched that is not predicted"] = switched[~masked].sum()
+        wrong["a switched token is not its translation"] = (b["ids"][rows] != translations)[at].sum()
+        wrong["a switched token's language is not its translation's"] = sum(
+            int(b["languages"][r]) != other.get(int(b["text_languages"][r])) for r in torch.nonzero(switched).flatten().tolist())
+        print(f"{name}: {int(at.sum())} of {len(rows)} predicted tokens are switched, {int((translations >= 0).sum())} have a translation")
+    for what, n in wrong.items():
+        if int(n):
+            print(f"DIFFERS {name}: {what}: {int(n)}")
+    return sum(int(n) > 0 for n in wrong.values())
 
 
 def compare(name, ours, theirs, tolerance, worst):
@@ -99,6 +173,24 @@ def compare(name, ours, theirs, tolerance, worst):
     return 0
 
 
+def compare_gradients(file, parameters, worst):
+    # Small gradients that come out of large cancelling terms (key biases are zero in exact arithmetic) are measured against the
+    # largest gradient of all.
+    bad = 0
+    largest = max(p.grad.abs().max().item() for p in parameters.values() if p.grad is not None)
+    for name, d in parameters_of(file["gradients"]):
+        theirs = parameters[name].grad
+        theirs = torch.zeros_like(parameters[name]) if theirs is None else theirs
+        if theirs.abs().max().item() < 1e-6 * largest:
+            ours = torch.tensor(d[...]).double().abs().max().item()
+            if not ours <= 1e-5 * largest:
+                print(f"DIFFERS gradient {name}: {ours:.2e} instead of about 0")
+                bad += 1
+            continue
+        bad += compare(f"gradient {name}", torch.tensor(d[...]).double(), theirs, TOLERANCE_GRADIENT, worst)
+    return bad
+
+
 def main(path):
     file = h5py.File(path, "r")
     parameters = {n: torch.tensor(d[...]).double().requires_grad_() for n, d in parameters_of(file["parameters"])}
@@ -108,37 +200,32 @@ def main(path):
     for name, stream in file.get("streams", {}).items():
         batches[name] = {k: torch.tensor(d[...]).long() for k, d in stream["batch"].items()}
         hidden[name] = encoder.encode(batches[name])
+        bad += check_input(name, batches[name], stream.get("dictionary"))
         for l, h in enumerate(hidden[name]):
             bad += compare(f"{name} hidden {l}", torch.tensor(stream["hidden"][str(l)][...]).double(), h.detach(), TOLERANCE_STATE, states)
-    total, known = 0, True
-    for name, objective in file["objectives"].items():
-        a = objective["loss"].attrs
-        plugin, stream = (a[k].decode() if isinstance(a[k], bytes) else str(a[k]) for k in ("plugin", "stream"))
-        if plugin != "mlm":
-            print(f"objective {name}: plugin {plugin} is not known here")
-            known = False
+    total, checked, unchecked = 0, [], []
+    for name, group in file["objectives"].items():
+        objective = Objective(name, group, file, encoder, batches, hidden)
+        if objective.terms == 0:
+            print(f"objective {name}: takes no part in this step")
             continue
-        loss = encoder.mlm(batches[stream], hidden[stream][-1])
-        bad += compare(f"loss {name}", torch.tensor(objective["loss"][...]).double(), loss.detach(), TOLERANCE_LOSS, losses)
-        total = total + float(a["weight"]) * loss
-    if known:
+        loss = objective.loss()
+        if loss is None:
+            unchecked.append(f"{name} (plugin {objective.plugin})")
+            continue
+        checked.append(f"{name} ({objective.plugin})")
+        bad += compare(f"loss {name}", objective.stated, loss.detach(), TOLERANCE_LOSS, losses)
+        total = total + objective.weight * loss
+    if not unchecked:
+        stated = torch.tensor(float(file.attrs["loss"])).double()
+        bad += compare("loss of the step", stated, total.detach(), 10 * TOLERANCE_LOSS, losses)
         total.backward()
-        # Small gradients that come out of large cancelling terms (key biases are zero in exact arithmetic) are measured against the
-        # largest gradient of their layer's weights.
-        largest = max(p.grad.abs().max().item() for p in parameters.values() if p.grad is not None)
-        for name, d in parameters_of(file["gradients"]):
-            theirs = parameters[name].grad
-            theirs = torch.zeros_like(parameters[name]) if theirs is None else theirs
-            if theirs.abs().max().item() < 1e-6 * largest:
-                ours = torch.tensor(d[...]).double().abs().max().item()
-                if ours > 1e-5 * largest:
-                    print(f"DIFFERS gradient {name}: {ours:.2e} instead of about 0")
-                    bad += 1
-                continue
-            bad += compare(f"gradient {name}", torch.tensor(d[...]).double(), theirs, TOLERANCE_GRADIENT, gradients)
-    print(f"largest differences: hidden states {states[0]:.1e}, losses {losses[0]:.1e}, gradients {gradients[0]:.1e}; "
-          f"{len(parameters)} parameters; {'DIFFERENT' if bad else 'the same'}")
-    return 1 if bad else 0
+        bad += compare_gradients(file, parameters, gradients)
+    print(f"objectives: {', '.join(checked)}; largest differences: hidden states {states[0]:.1e}, losses {losses[0]:.1e}, gradients "
+          + (f"{gradients[0]:.1e}" if not unchecked else "not checked")
+          + f"; {len(parameters)} parameters; "
+          + ("DIFFERENT" if bad else "NOT CHECKED: " + ", ".join(unchecked) + ", and so no gradient" if unchecked else "the same"))
+    return 1 if bad else 2 if unchecked else 0
 
 
 if __name__ == "__main__":

@@ -5,19 +5,71 @@ python=/usr/bin/python3
 "$python" -c 'import torch, h5py' 2>/dev/null || { echo "skipped: needs python3-torch and python3-h5py"; exit 0; }
 small_corpus
 
-# compare KEY=VALUE...: 30 updates, so that weights are not those of the start, and the step after them.
-compare() {
-    local arguments=() setting
-    for setting in "$@"; do arguments+=(--set "model.$setting"); done
+check() { "$python" "$XLM_SOURCE/tests/bench/peers/check_dump.py" "$@"; }
+# dumped CONF [OPTION...]: 30 updates, so that weights are not those of the start, and the step after them.
+dumped() {
+    local conf=$1
+    shift
     rm -rf out
-    xlm_train job.conf "${arguments[@]}" --set train.steps=30 --resume never >log 2>&1 &&
-        xlm_train job.conf "${arguments[@]}" --resume auto --dump-step step.h5 >log 2>&1 || { fail "$*: $(tail -3 log)"; return; }
-    echo "$*"
-    "$python" "$XLM_SOURCE/tests/bench/peers/check_dump.py" step.h5 || fail "$*"
+    xlm_train "$conf" "$@" --set train.steps=30 --resume never >log 2>&1 &&
+        xlm_train "$conf" "$@" --resume auto --dump-step step.h5 >log 2>&1 || { fail "$conf $*: $(tail -3 log)"; return 1; }
+    echo "$conf $*"
 }
-compare head=bert attention_heads=1
-compare head=xlm vocabulary_chunk=3
-compare position_type=sinusoidal token_types=true
-compare embedding_size=8 share_layers=true position_offset=0
-compare embedding_size=8 head=xlm feed_forward_size=50
+# compare CONF KEY=VALUE...
+compare() {
+    local conf=$1 arguments=() setting
+    shift
+    for setting in "$@"; do arguments+=(--set "$setting"); done
+    dumped "$conf" ${arguments[@]+"${arguments[@]}"} && { check step.h5 || fail "$conf $*"; }
+}
+compare job.conf model.head=bert model.attention_heads=1
+compare job.conf model.head=xlm model.vocabulary_chunk=3
+compare job.conf model.position_type=sinusoidal model.token_types=true
+compare job.conf model.embedding_size=8 model.share_layers=true model.position_offset=0
+compare job.conf model.embedding_size=8 model.head=xlm model.feed_forward_size=50
+
+# Objectives with a dictionary: align over all of it, and dict-mlm in both forms.
+tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
+    echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
+done >words.txt
+xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5 2>log || fail "$(cat log)"
+{ cat job.conf; printf '\n[objective align]\ndictionary = dict.h5\nweight = 10\n'; } >align.conf
+compare align.conf
+compare align.conf model.embedding_size=8 "objective align.begin=31" # takes no part yet
+sed 's/^\[stream text\]/&\ndictionary = dict.h5\nmask = 0.4/; s/^\[objective mlm\]/[objective dict]\nplugin = dict-mlm/' align.conf >dict.conf
+compare dict.conf "stream text.switching=0.5"
+compare dict.conf "objective dict.predict=translation" "stream text.switching=0"
+
+# What differs is found, and what is not known is said.
+if dumped dict.conf --set "stream text.switching=0.5"; then
+    "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"
+import h5py, shutil
+def change(name, path, at, add):
+    shutil.copy("step.h5", name)
+    with h5py.File(name, "r+") as f:
+        f[path][at] = f[path][at] + add
+change("gradient.h5", "gradients/embeddings/word/weight", (7, 3), 1.0)
+change("pairs.h5", "dictionaries/0", (0, 0), 1)
+change("loss.h5", "objectives/align/loss", 0, 0.01)
+shutil.copy("step.h5", "switched.h5")
+with h5py.File("switched.h5", "r+") as f:
+    b = f["streams/text/batch"]
+    row = int((b["languages"][...] != b["text_languages"][...]).nonzero()[0][0])
+    b["languages"][row] = b["text_languages"][row]
+shutil.copy("step.h5", "foreign.h5")
+with h5py.File("foreign.h5", "r+") as f:
+    f["objectives/align/loss"].attrs["plugin"] = "./mine.so"
+PYTHON
+    for changed in gradient pairs loss switched; do
+        expect 1 '' check $changed.h5
+        grep -q DIFFERENT expect.out || fail "$changed: $(cat expect.out)"
+    done
+    expect 2 '' check foreign.h5
+    grep -q 'NOT CHECKED: align (plugin ./mine.so)' expect.out || fail "foreign: $(cat expect.out)"
+fi
+
+# Fine-tuning.
+awk '{ for (i = 1; i <= NF; i++) print $i "\t" (length($i) > 4 ? "long" : "short"); print "" }' text.en >tags.tsv
+printf '[tune]\nmodel = out/latest\ntrain = tags.tsv\ndev = tags.tsv\nlanguage = en\noutput = tag\nlength = 48\n[task tagging]\n' >tune.conf
+xlm_tune tune.conf --dump-step step.h5 >log 2>&1 && check step.h5 || fail "tune: $(tail -3 log)"
 finish

@@ -56,7 +56,7 @@ void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int3
 void xlm_examples_predict(xlm_examples *examples, int32_t target)
 {
     const prediction p = {(int32_t)begun(examples) - 1, target};
-    g_assert(p.position >= 0 && target >= 0);
+    g_assert(p.position >= 0 && target >= -1);
     g_array_append_val(examples->predictions, p);
 }
 

@@ -21,7 +21,8 @@ void xlm_examples_free(xlm_examples *examples);
 
 /* One more token of the example that is being made. language: id; type: 0, or 1 on the second side of a pair. */
 void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type);
-/* The token added last is predicted, and target (not negative) is right. May be said more than once of a token. */
+/* The token added last is predicted, and target is right; -1: what is right is no class, and no loss can tell
+ * of it. May be said more than once of a token. */
 void xlm_examples_predict(xlm_examples *examples, int32_t target);
 /* The tokens added since the last call are an example. */
 void xlm_examples_end(xlm_examples *examples);

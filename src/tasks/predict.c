@@ -3,10 +3,13 @@
 
 enum { TOKENS = 512, MOST = 64 }; /* of a pass, unless one example has more; examples of a pass */
 
-/* Sums that ranks bring together; of a prediction of another rank all is 0. */
+/* Sums that ranks bring together; of a prediction, and of a pass, of another rank all is 0. */
 typedef struct result {
     double label, score;
 } result;
+typedef struct loss_sum {
+    double sum, terms;
+} loss_sum;
 
 static xlm_pass encode(const xlm_predictor *p, const xlm_batch *batch)
 {
@@ -20,9 +23,9 @@ static xlm_pass encode(const xlm_predictor *p, const xlm_batch *batch)
     return pass;
 }
 
-/* Examples first … first + n; their loss, summed, into *loss. */
+/* Examples first … first + n; the sum of their loss into *loss. */
 static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t first, int64_t n, xlm_arena *arena, result *results,
-                double *loss, GError **error)
+                loss_sum *loss, GError **error)
 {
     int64_t example[MOST];
     uint32_t instance[MOST];
@@ -39,7 +42,9 @@ static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t fi
     xlm_prediction *predictions = XLM_TAKE(arena, xlm_prediction, batch.masked);
     xlm_tape_begin(p->tape, NULL, false, 0, 0);
     const xlm_pass pass = encode(p, &batch);
-    *loss = (double)p->task->loss.loss(p->loss, p->tape, &pass)->value[0] * batch.masked;
+    const int64_t terms = p->task->loss.count != NULL ? p->task->loss.count(p->loss, &pass) : batch.masked;
+    if (terms > 0)
+        *loss = (loss_sum){(double)p->task->loss.loss(p->loss, p->tape, &pass)->value[0] * (double)terms, (double)terms};
     p->task->predict(p->loss, p->tape, &pass, predictions);
     const int64_t at = xlm_examples_predictions(examples, first);
     for (int32_t i = 0; i < batch.masked; i++)
@@ -62,13 +67,14 @@ static GArray *cut(const xlm_examples *examples)
     return cuts;
 }
 
-bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_prediction *predictions, double *loss, GError **error)
+bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_prediction *predictions, xlm_measure *loss,
+                 GError **error)
 {
     GArray *cuts = cut(examples);
     const int64_t *at = (const int64_t *)(const void *)cuts->data, runs = (int64_t)cuts->len - 1;
     const int64_t n = xlm_examples_predictions(examples, xlm_examples_count(examples));
     result *results = g_new0(result, MAX(n, 1));
-    double *losses = g_new0(double, MAX(runs, 1));
+    loss_sum *losses = g_new0(loss_sum, MAX(runs, 1)), all = {0};
     xlm_arena *arena = xlm_arena_new();
     GError *failure = NULL;
     for (int64_t r = p->comm->rank; r < runs && failure == NULL; r += p->comm->ranks)
@@ -76,11 +82,12 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_predi
     const bool good = xlm_comm_agree(p->comm, &failure);
     if (good) {
         xlm_comm_merge_double(p->comm, (double *)results, (int)(2 * n));
-        xlm_comm_merge_double(p->comm, losses, (int)runs);
-        *loss = 0;
-        for (int64_t r = 0; r < runs; r++)
-            *loss += losses[r];
-        *loss /= (double)MAX(n, 1);
+        xlm_comm_merge_double(p->comm, (double *)losses, (int)(2 * runs));
+        for (int64_t r = 0; r < runs; r++) {
+            all.sum += losses[r].sum;
+            all.terms += losses[r].terms;
+        }
+        *loss = (xlm_measure){"loss", all.sum / MAX(all.terms, 1), (int64_t)all.terms};
         for (int64_t i = 0; i < n; i++)
             predictions[i] = (xlm_prediction){(int32_t)results[i].label, (float)results[i].score};
     } else {

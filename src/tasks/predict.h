@@ -13,10 +13,10 @@ typedef struct xlm_predictor {
     xlm_loss *loss;
 } xlm_predictor;
 
-/* Collective. predictions: [xlm_examples_predictions of all]; *loss: mean over them of what the task's loss is the mean of.
+/* Collective. predictions: [xlm_examples_predictions of all]; *loss: value and terms of the task's loss over all examples.
  * Dropout is off. The same bits on every rank and for any number of ranks: passes are over fixed runs of examples, which ranks
  * share. */
-bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, xlm_prediction *predictions, double *loss,
+bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, xlm_prediction *predictions, xlm_measure *loss,
                  GError **error);
 
 #endif

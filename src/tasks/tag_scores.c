@@ -45,14 +45,14 @@ static void add_row(xlm_task_scores *scores, const char *kind, const char *name,
         g_free(row.name);
 }
 
-static void score_tags(const xlm_tag_pairs *p, bool bio, const xlm_task_row *tag, xlm_task_scores *scores)
+static void score_tags(const xlm_tag_pairs *p, const xlm_task_row *tag, xlm_task_scores *scores)
 {
     xlm_task_row all = {0};
     double f1 = 0;
     int64_t right = 0, tags = 0;
     for (int64_t c = 0; c < p->classes; c++) {
         right += tag[c].right;
-        if ((bio && strcmp(p->labels[c], "O") == 0) || tag[c].gold + tag[c].predicted == 0)
+        if ((p->bio && strcmp(p->labels[c], "O") == 0) || tag[c].gold + tag[c].predicted == 0)
             continue;
         all.gold += tag[c].gold, all.predicted += tag[c].predicted, all.right += tag[c].right;
         f1 += xlm_task_f1(&tag[c]);
@@ -69,18 +69,25 @@ static void score_tags(const xlm_tag_pairs *p, bool bio, const xlm_task_row *tag
 typedef struct span {
     int64_t first, end;
     const char *type;
+    bool foreign; /* of a tag that is not BIO */
 } span;
+
+static bool is_outside(const char *label) { return strcmp(label, "O") == 0; }
+static bool is_foreign(const char *label) { return (*label != 'B' && *label != 'I') || label[1] != '-'; }
+static const char *type_of(const char *label) { return is_foreign(label) ? label : label + 2; }
 
 /* The next span in tags [from, end) of one sentence. It begins with B-, or with I- of another type than what is before it, and
  * goes on as long as I- of the same type follows. */
 static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
 {
-    while (from < end && p->labels[tags[from]][0] == 'O')
+    while (from < end && is_outside(p->labels[tags[from]]))
         from++;
     if (from == end)
-        return (span){end, end, NULL};
-    span s = {from, from + 1, p->labels[tags[from]] + 2};
-    while (s.end < end && p->labels[tags[s.end]][0] == 'I' && strcmp(p->labels[tags[s.end]] + 2, s.type) == 0)
+        return (span){end, end, NULL, false};
+    const char *first = p->labels[tags[from]];
+    span s = {from, from + 1, type_of(first), is_foreign(first)};
+    while (!s.foreign && s.end < end && strncmp(p->labels[tags[s.end]], "I-", 2) == 0 &&
+           strcmp(p->labels[tags[s.end]] + 2, s.type) == 0)
         s.end++;
     return s;
 }
@@ -92,8 +99,9 @@ static GPtrArray *types_of(char *const *labels)
 {
     GPtrArray *types = g_ptr_array_new();
     for (char *const *label = labels; *label != NULL; label++) {
-        if (**label != 'O' && !g_ptr_array_find_with_equal_func(types, *label + 2, g_str_equal, NULL))
-            g_ptr_array_add(types, *label + 2);
+        char *type = (char *)type_of(*label);
+        if (!is_outside(*label) && !g_ptr_array_find_with_equal_func(types, type, g_str_equal, NULL))
+            g_ptr_array_add(types, type);
     }
     g_ptr_array_sort(types, by_name);
     return types;
@@ -116,7 +124,8 @@ static void count_spans(const xlm_tag_pairs *p, int64_t first, int64_t end, cons
             gold = next_span(p, p->gold, gold.end, end);
         xlm_task_row *row = row_of(types, rows, s.type);
         row->predicted++;
-        row->right += gold.type != NULL && gold.first == s.first && gold.end == s.end && strcmp(gold.type, s.type) == 0;
+        row->right += gold.type != NULL && gold.first == s.first && gold.end == s.end && gold.foreign == s.foreign &&
+                      strcmp(gold.type, s.type) == 0;
     }
 }
 
@@ -139,10 +148,9 @@ static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
 
 void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores)
 {
-    const bool bio = xlm_tags_are_bio(pairs->labels);
     xlm_task_row *tag = count_tags(pairs);
-    score_tags(pairs, bio, tag, scores);
-    if (bio)
+    score_tags(pairs, tag, scores);
+    if (pairs->bio)
         score_spans(pairs, scores);
     for (int64_t c = 0; c < pairs->classes; c++)
         add_row(scores, "tag", pairs->labels[c], &tag[c]);

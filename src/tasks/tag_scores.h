@@ -6,7 +6,10 @@
  *   span_f1    of BIO tags: F1 of spans with the right beginning, end and type, as conlleval counts them (CoNLL-2000 and later)
  *
  * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is no entity, is left out of
- * micro_f1 and macro_f1. */
+ * micro_f1 and macro_f1.
+ *
+ * A tag that stands in gold and that the model does not have is never predicted: it is wrong in every measure. One that is not
+ * BIO, where the model's are, counts as a span of one word, too. */
 #ifndef XLM_TASKS_TAG_SCORES_H
 #define XLM_TASKS_TAG_SCORES_H
 
@@ -19,6 +22,7 @@ typedef struct xlm_tag_pairs {
     const uint32_t *ends;            /* [sentences] */
     char *const *labels;
     int64_t classes;
+    bool bio;                        /* xlm_tags_are_bio of those that the model has */
 } xlm_tag_pairs;
 
 bool xlm_tags_are_bio(char *const *labels);

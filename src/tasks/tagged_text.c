@@ -1,4 +1,4 @@
-/* xlm-mpi: words with tags, from CoNLL-U and from `token<tab>tag` files. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: words with tags, from CoNLL-U and other files with columns. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/tagged_text.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 xlm_tagged_text *xlm_tagged_text_new(void)
 {
-    xlm_tagged_text *t = g_new(xlm_tagged_text, 1);
+    xlm_tagged_text *t = g_new0(xlm_tagged_text, 1);
     t->words = g_array_new(FALSE, FALSE, sizeof(xlm_tagged_word));
     t->ends = g_array_new(FALSE, FALSE, sizeof(guint));
     t->strings = g_string_chunk_new(1 << 16);
@@ -31,8 +31,12 @@ typedef struct reader {
     xlm_tagged_text *text;
     xlm_lines *lines;
     const char *path;   /* kept with the text */
-    const char *column; /* NULL: not CoNLL-U */
-    bool found;         /* a word has the key */
+    const char *column;
+    bool conllu;
+    bool found;         /* CoNLL-U: a word has the key */
+    bool begun, blanks; /* else: the first line is read; its columns are between blanks */
+    guint columns;      /* between blanks: how many, */
+    guint tag;          /* and which of them is the tag, from 0 */
 } reader;
 
 static bool refuse(const reader *r, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -68,13 +72,79 @@ static void end_sentence(reader *r)
 
 /* ---- token<tab>tag ---- */
 
-static bool read_pair(reader *r, char *const *fields, guint n, GError **error)
+static bool read_pair(reader *r, const char *line, GError **error)
 {
-    if (n != 2 || *fields[0] == '\0' || *fields[1] == '\0')
-        return refuse(r, error, "a line must have the form `token<tab>tag`, or be empty behind a sentence%s",
-                      n == 10 ? "; a CoNLL-U file should be named .conllu" : "");
-    add_word(r, fields[0], fields[1]);
+    char **fields = g_strsplit(line, "\t", -1);
+    const guint n = g_strv_length(fields);
+    const bool good = (n == 2 && *fields[0] != '\0' && *fields[1] != '\0') ||
+                      refuse(r, error, "a line must have the form `token<tab>tag`, or be empty behind a sentence%s",
+                             n == 10 ? "; a CoNLL-U file should be named .conllu" : "");
+    if (good)
+        add_word(r, fields[0], fields[1]);
+    g_strfreev(fields);
+    return good;
+}
+
+/* ---- columns between blanks ---- */
+
+/* The first line has decided how many columns there are: which is the tag? */
+static bool choose_column(reader *r, GError **error)
+{
+    guint64 number;
+    r->tag = r->columns - 1;
+    if (strcmp(r->column, "upos") == 0)
+        return true;
+    if (!g_ascii_string_to_unsigned(r->column, 10, 2, r->columns, &number, NULL))
+        return xlm_error_set(error, EX_CONFIG, "%s: column = %s, but of its %u columns between blanks the tag is told by a "
+                             "number, 2 to %u (the last when nothing is said)", r->path, r->column, r->columns, r->columns);
+    r->tag = (guint)number - 1;
     return true;
+}
+
+static bool read_columns(reader *r, const char *line, GError **error)
+{
+    char **all = g_strsplit(line, " ", -1);
+    GPtrArray *fields = g_ptr_array_new();
+    for (char **at = all; *at != NULL; at++)
+        if (**at != '\0')
+            g_ptr_array_add(fields, *at);
+    const bool first = r->columns == 0;
+    if (first)
+        r->columns = fields->len;
+    bool good = true;
+    if (fields->len < 2)
+        good = refuse(r, error, "a line must have the form `token<tab>tag`, or columns between blanks as `token POS chunk tag`, "
+                      "or be empty behind a sentence");
+    else if (fields->len != r->columns)
+        good = refuse(r, error, "%u columns between blanks, where the lines before have %u", fields->len, r->columns);
+    else if (first)
+        good = choose_column(r, error);
+    if (good)
+        add_word(r, fields->pdata[0], fields->pdata[r->tag]);
+    g_ptr_array_unref(fields);
+    g_strfreev(all);
+    return good;
+}
+
+static bool is_document(const char *line)
+{
+    static const char word[] = "-DOCSTART-";
+    const size_t size = sizeof word - 1;
+    return strncmp(line, word, size) == 0 && (line[size] == '\0' || line[size] == ' ' || line[size] == '\t');
+}
+
+static bool read_plain(reader *r, const char *line, GError **error)
+{
+    if (is_document(line)) {
+        end_sentence(r);
+        r->text->document_lines++;
+        return true;
+    }
+    if (!r->begun) {
+        r->begun = true;
+        r->blanks = strchr(line, '\t') == NULL;
+    }
+    return r->blanks ? read_columns(r, line, error) : read_pair(r, line, error);
 }
 
 /* ---- CoNLL-U ---- */
@@ -119,7 +189,7 @@ static bool read_key(reader *r, char *const *fields, GError **error)
     return good;
 }
 
-static bool read_conllu(reader *r, char *const *fields, guint n, GError **error)
+static bool read_conllu_fields(reader *r, char *const *fields, guint n, GError **error)
 {
     if (n != COLUMNS)
         return refuse(r, error, "a line of CoNLL-U has %d columns between tabs, this one has %u", COLUMNS, n);
@@ -140,7 +210,53 @@ static bool read_conllu(reader *r, char *const *fields, guint n, GError **error)
     return true;
 }
 
-/* ---- both ---- */
+static bool read_conllu(reader *r, const char *line, GError **error)
+{
+    if (*line == '#')
+        return true;
+    char **fields = g_strsplit(line, "\t", -1);
+    const bool good = read_conllu_fields(r, fields, g_strv_length(fields), error);
+    g_strfreev(fields);
+    return good;
+}
+
+/* ---- IOB1 ---- */
+
+/* The type of a span that the tag is of: "" for O, NULL for what is no tag of spans. */
+static const char *type_of(const char *tag)
+{
+    if (strcmp(tag, "O") == 0)
+        return "";
+    return (*tag == 'B' || *tag == 'I') && tag[1] == '-' ? tag + 2 : NULL;
+}
+
+/* Rewrite the tags of words from `word` on, in sentences from `sentence` on, when they are IOB1. */
+static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
+{
+    GArray *wrong = g_array_new(FALSE, FALSE, sizeof(guint)); /* words whose I- begins a span */
+    bool bio = false;                                         /* a B- stands where IOB1 would have I- */
+    const char *before = "";
+    for (guint i = word; i < text->words->len && !bio; i++) {
+        const char *tag = g_array_index(text->words, xlm_tagged_word, i).tag, *type = type_of(tag);
+        const guint end = g_array_index(text->ends, guint, sentence);
+        const bool goes_on = type != NULL && strcmp(type, before) == 0;
+        bio = type == NULL || (*tag == 'B' && !goes_on);
+        if (*tag == 'I' && !goes_on)
+            g_array_append_val(wrong, i);
+        before = bio || i + 1 == end ? "" : type;
+        sentence += i + 1 == end;
+    }
+    for (guint k = 0; k < wrong->len && !bio; k++) {
+        xlm_tagged_word *w = &g_array_index(text->words, xlm_tagged_word, g_array_index(wrong, guint, k));
+        char *tag = g_strconcat("B-", w->tag + 2, NULL);
+        w->tag = g_string_chunk_insert_const(text->strings, tag);
+        g_free(tag);
+    }
+    text->rewritten += wrong->len > 0 && !bio;
+    g_array_unref(wrong);
+}
+
+/* ---- all ---- */
 
 static bool read_line(reader *r, const char *text, size_t size, GError **error)
 {
@@ -150,25 +266,19 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
     if (valid < size)
         return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1,
                       (unsigned char)text[valid]);
-    char *line = g_strchomp(g_strndup(text, size)), **fields;
+    char *line = g_strndup(text, size > 0 && text[size - 1] == '\r' ? size - 1 : size);
     bool good = true;
-    if (*line == '\0') {
+    if (line[strspn(line, " \t\r\n\v\f")] == '\0')
         end_sentence(r);
-    } else if (r->column == NULL || *line != '#') {
-        g_free(line);
-        line = g_strndup(text, size > 0 && text[size - 1] == '\r' ? size - 1 : size);
-        fields = g_strsplit(line, "\t", -1);
-        const guint n = g_strv_length(fields);
-        good = r->column != NULL ? read_conllu(r, fields, n, error) : read_pair(r, fields, n, error);
-        g_strfreev(fields);
-    }
+    else
+        good = r->conllu ? read_conllu(r, line, error) : read_plain(r, line, error);
     g_free(line);
     return good;
 }
 
 static bool read_lines(reader *r, GError **error)
 {
-    const guint before = r->text->words->len;
+    const guint before = r->text->words->len, sentences = r->text->ends->len;
     const char *text;
     size_t size;
     int got;
@@ -178,17 +288,19 @@ static bool read_lines(reader *r, GError **error)
     end_sentence(r);
     if (got == 0 && r->text->words->len == before)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no word in it", r->path);
-    const bool key = r->column != NULL && strcmp(r->column, "upos") != 0 && strcmp(r->column, "xpos") != 0;
+    const bool key = r->conllu && strcmp(r->column, "upos") != 0 && strcmp(r->column, "xpos") != 0;
     if (got == 0 && key && !r->found)
         return xlm_error_set(error, EX_DATAERR, "%s: no word has %s=... in FEATS or MISC; column is upos, xpos or such a key",
                              r->path, r->column);
+    if (got == 0)
+        rewrite_tags(r->text, before, sentences);
     return got == 0;
 }
 
 bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, const char *column, GError **error)
 {
     const bool conllu = g_str_has_suffix(path, ".conllu") || g_str_has_suffix(path, ".conllu.gz");
-    reader r = {.text = text, .lines = xlm_lines_open(path, error), .column = conllu ? column : NULL};
+    reader r = {.text = text, .lines = xlm_lines_open(path, error), .column = column, .conllu = conllu};
     if (r.lines == NULL)
         return false;
     r.path = g_string_chunk_insert_const(text->strings, path);

@@ -1,9 +1,20 @@
-/* xlm-mpi: words with tags, from CoNLL-U and from `token<tab>tag` files. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: words with tags, from CoNLL-U, CoNLL-2002 and -2003, and `token<tab>tag` files.
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A file named .conllu (or .conllu.gz) is CoNLL-U: ten columns between tabs, an empty line behind each sentence, comments with
  * '#'. Multiword tokens (lines 3-4) and empty nodes (lines 5.1) are passed over: words are what is tagged. The tag is the column
- * `upos` or `xpos`, or the value of a key in FEATS or MISC (`NER`), "O" for a word without the key. Any other file has lines
- * `token<tab>tag`, and empty lines between sentences. Both may be gzip. */
+ * `upos` or `xpos`, or the value of a key in FEATS or MISC (`NER`), "O" for a word without the key.
+ *
+ * Any other file has empty lines between sentences, and lines `token<tab>tag`; or, when there is no tab in its first line, columns
+ * between blanks, as the shared tasks CoNLL-2000 to 2003 have them (`token POS chunk tag`, `token tag`): the token is the
+ * first of them, the tag the last or the one whose number is `column`. Lines whose token is -DOCSTART- end a sentence and are
+ * passed over, in both.
+ *
+ * Tags of spans are BIO (a span begins with B-). Where a file's are IOB1 (a span begins with I-, and with B- only where another
+ * of its type ends just before it), as in CoNLL-2003's English and German, they are rewritten as BIO: a file is IOB1 when some span
+ * begins with I- and none that follows no other of its type with B-.
+ *
+ * All may be gzip. */
 #ifndef XLM_TASKS_TAGGED_TEXT_H
 #define XLM_TASKS_TAGGED_TEXT_H
 
@@ -21,14 +32,17 @@ typedef struct xlm_tagged_text {
     GArray *words;         /* xlm_tagged_word */
     GArray *ends;          /* guint: the word behind each sentence */
     GStringChunk *strings;
+    int64_t document_lines; /* -DOCSTART- */
+    int64_t rewritten;      /* files whose tags were IOB1 */
 } xlm_tagged_text;
 
 xlm_tagged_text *xlm_tagged_text_new(void);
 /* NULL is allowed. */
 void xlm_tagged_text_free(xlm_tagged_text *text);
 
-/* Append a file. column: of CoNLL-U files. EX_NOINPUT; EX_DATAERR with file and line when it has another form, no tag, no
- * word. */
+/* Append a file. column: of CoNLL-U files; of columns between blanks a number, or "upos", which is the default, for the last.
+ * EX_CONFIG when it is neither, or there is no such column. EX_NOINPUT; EX_DATAERR with file and line when it has another
+ * form, no tag, no word. */
 bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, const char *column, GError **error);
 
 #endif

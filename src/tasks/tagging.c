@@ -4,10 +4,12 @@
  *
  * Words are normalised and segmented one by one as text of the corpus is; one that yields no subword (of invisible characters
  * alone) is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between words, and a word
- * that is longer all by itself is read as far as it fits. */
+ * that is longer all by itself is read as far as it fits. A tag that the training text does not have is never predicted: it
+ * counts as wrong, and M leaves it out. */
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 
@@ -21,7 +23,8 @@ struct tagging {
 
 static const xlm_option tagging_options[] = {
     {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL,
-     "what is the tag in CoNLL-U files: upos, xpos, or a key in FEATS or MISC such as NER",
+     "what is the tag: in CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; in files with columns between blanks "
+     "(CoNLL-2002, -2003) a number from 2, the last column when nothing is said",
      offsetof(struct tagging, column)},
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
      "measure that the best checkpoint has most of; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
@@ -38,11 +41,36 @@ static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_bias(declaration, "bias", tagging->of.classes);
 }
 
+/* Words whose tag is one of the labels. */
+static int64_t tagging_count(xlm_loss *self, const xlm_pass *pass)
+{
+    (void)self;
+    int64_t n = 0;
+    for (int32_t i = 0; i < pass->batch->masked; i++)
+        n += pass->batch->targets[i] >= 0;
+    return n;
+}
+
 static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
-    xlm_var *h = xlm_dropout(tape, pass->masked, self->setup->model->dropout); /* M x d */
+    const xlm_batch *batch = pass->batch;
+    const int64_t n = tagging_count(self, pass);
+    xlm_var *h = pass->masked;
+    const int32_t *targets = batch->targets;
+    if (n < batch->masked) {
+        int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)n), *tags = xlm_tape_take(tape, sizeof *tags * (uint64_t)n);
+        int64_t k = 0;
+        for (int32_t i = 0; i < batch->masked; i++)
+            if (batch->targets[i] >= 0) {
+                rows[k] = i;
+                tags[k++] = batch->targets[i];
+            }
+        h = xlm_rows(tape, h, rows, n);
+        targets = tags;
+    }
+    h = xlm_dropout(tape, h, self->setup->model->dropout); /* n x d */
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
-    return xlm_vocab_cross_entropy(tape, h, weight, bias, pass->batch->targets, pass->batch->masked, pass->scores);
+    return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->masked ? pass->scores : NULL);
 }
 
 static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions)
@@ -79,29 +107,6 @@ static void tagging_read_free(void *text) { xlm_tagged_text_free(text); }
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
 
-static char **tagging_labels(const xlm_loss *self, const void *pointer, GError **error)
-{
-    (void)self;
-    const xlm_tagged_text *text = pointer;
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < text->words->len; i++)
-        g_hash_table_add(seen, (char *)g_array_index(text->words, xlm_tagged_word, i).tag);
-    GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
-    GPtrArray *labels = g_ptr_array_new();
-    for (GList *at = sorted; at != NULL; at = at->next)
-        g_ptr_array_add(labels, g_strdup(at->data));
-    g_ptr_array_add(labels, NULL);
-    g_list_free(sorted);
-    g_hash_table_unref(seen);
-    char **all = (char **)g_ptr_array_free(labels, FALSE);
-    if (all[1] != NULL)
-        return all;
-    xlm_error_set(error, EX_DATAERR, "%s: all words have the same tag, %s; there is nothing to learn",
-                  g_array_index(text->words, xlm_tagged_word, 0).path, all[0]);
-    g_strfreev(all);
-    return NULL;
-}
-
 /* Index of the tag among the labels, -1: none. */
 static int32_t find_label(const xlm_task_state *of, const char *tag)
 {
@@ -109,6 +114,38 @@ static int32_t find_label(const xlm_task_state *of, const char *tag)
         if (strcmp(of->labels[c], tag) == 0)
             return c;
     return -1;
+}
+
+/* The tags of a text that are not among the labels, sorted, none twice; those of labels and text. g_list_free. */
+static GList *other_tags(const xlm_task_state *of, const xlm_tagged_text *text)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < text->words->len; i++)
+        g_hash_table_add(seen, (char *)g_array_index(text->words, xlm_tagged_word, i).tag);
+    for (int64_t c = 0; c < of->classes; c++)
+        g_hash_table_remove(seen, of->labels[c]);
+    GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
+    g_hash_table_unref(seen);
+    return sorted;
+}
+
+static char **tagging_labels(const xlm_loss *self, const void *pointer, GError **error)
+{
+    (void)self;
+    const xlm_tagged_text *text = pointer;
+    GList *sorted = other_tags(&(xlm_task_state){0}, text);
+    GPtrArray *labels = g_ptr_array_new();
+    for (GList *at = sorted; at != NULL; at = at->next)
+        g_ptr_array_add(labels, g_strdup(at->data));
+    g_ptr_array_add(labels, NULL);
+    g_list_free(sorted);
+    char **all = (char **)g_ptr_array_free(labels, FALSE);
+    if (all[1] != NULL)
+        return all;
+    xlm_error_set(error, EX_DATAERR, "%s: all words have the same tag, %s; there is nothing to learn",
+                  g_array_index(text->words, xlm_tagged_word, 0).path, all[0]);
+    g_strfreev(all);
+    return NULL;
 }
 
 /* What became of a text. */
@@ -170,19 +207,37 @@ static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *en
     return true;
 }
 
+/* Warn of tags that are no labels; it is an error when all are. */
 static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GError **error)
 {
+    const xlm_tagged_word *first = NULL;
+    int64_t words = 0;
     for (guint i = 0; i < text->words->len; i++) {
         const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
         if (find_label(of, word->tag) >= 0)
             continue;
+        words++;
+        first = first != NULL ? first : word;
+    }
+    if (words == 0)
+        return true;
+    if (words == text->words->len) {
         char *known = g_strjoinv(", ", of->labels);
         xlm_error_set(error, EX_DATAERR,
-                      "%s:%" G_GINT64_FORMAT ": the tag \"%s\" (of \"%s\") does not stand in the training text, which has %s; "
-                      "is it the same tag set and column?", word->path, word->line, word->tag, word->word, known);
+                      "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text stands in the "
+                      "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag, first->word,
+                      known);
         g_free(known);
         return false;
     }
+    GList *others = other_tags(of, text);
+    GString *list = g_string_new(NULL);
+    for (GList *at = others; at != NULL; at = at->next)
+        g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "", (const char *)at->data);
+    xlm_log_warn("tags that the training text does not have count as wrong: %" G_GINT64_FORMAT " of %u words, with %s (first at "
+                 "%s:%" G_GINT64_FORMAT ")", words, text->words->len, list->str, first->path, first->line);
+    g_string_free(list, TRUE);
+    g_list_free(others);
     return true;
 }
 
@@ -210,6 +265,10 @@ static bool tagging_encode(const xlm_loss *self, const void *pointer, const xlm_
     g_array_unref(ids);
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
+    if (text->document_lines > 0)
+        g_string_append_printf(description, "; -DOCSTART- lines passed over: %" G_GINT64_FORMAT, text->document_lines);
+    if (text->rewritten > 0)
+        g_string_append_printf(description, "; files with IOB1 tags, which are read as BIO: %" G_GINT64_FORMAT, text->rewritten);
     if (seen.cut > 0)
         g_string_append_printf(description, "; cuts between words: %" G_GINT64_FORMAT, seen.cut);
     if (seen.long_words > 0)
@@ -243,16 +302,33 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_p
     const xlm_tagged_text *text = pointer;
     const guint n = text->words->len;
     int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    GList *others = other_tags(&tagging->of, text);
+    GPtrArray *labels = g_ptr_array_new(); /* those of the model, and then the others of the text */
+    for (int64_t c = 0; c < tagging->of.classes; c++)
+        g_ptr_array_add(labels, tagging->of.labels[c]);
+    for (GList *at = others; at != NULL; at = at->next)
+        g_ptr_array_add(labels, at->data);
+    const xlm_task_state all = {.labels = (char **)labels->pdata, .classes = labels->len};
+    int64_t unseen = 0;
     for (guint i = 0; i < n; i++) {
-        gold[i] = find_label(&tagging->of, g_array_index(text->words, xlm_tagged_word, i).tag);
+        gold[i] = find_label(&all, g_array_index(text->words, xlm_tagged_word, i).tag);
         predicted[i] = predictions[i].label;
+        unseen += gold[i] >= tagging->of.classes;
     }
+    g_ptr_array_add(labels, NULL);
     const xlm_tag_pairs pairs = {
         .words = n, .sentences = text->ends->len, .gold = gold, .predicted = predicted,
-        .ends = (const uint32_t *)(const void *)text->ends->data, .labels = tagging->of.labels, .classes = tagging->of.classes,
+        .ends = (const uint32_t *)(const void *)text->ends->data, .labels = (char *const *)labels->pdata, .classes = all.classes,
+        .bio = xlm_tags_are_bio(tagging->of.labels),
     };
     xlm_tag_scores(&pairs, scores);
     put_first(tagging, scores->measures);
+    if (unseen > 0) {
+        const xlm_measure share = {"unseen_tags", (double)unseen / n, unseen};
+        g_array_append_val(scores->measures, share);
+    }
+    g_list_free(others);
+    g_ptr_array_unref(labels);
     g_free(gold);
     g_free(predicted);
 }
@@ -281,6 +357,7 @@ const xlm_task xlm_task_tagging = {
         .options = tagging_options,
         .state_size = sizeof(struct tagging),
         .declare = tagging_declare,
+        .count = tagging_count,
         .loss = tagging_loss,
     },
     .read = tagging_read,

@@ -67,9 +67,9 @@ typedef struct xlm_task {
     /* The classes of a text, sorted, NULL-terminated (g_strfreev); none where targets are not classes. EX_DATAERR when there is
      * nothing to learn. */
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
-    /* Append the examples of a text. description: one line for the log is appended, what was read, cut and replaced. EX_DATAERR
-     * for a class that is not a label, with file and line and the labels there are; EX_CONFIG for options that do not fit the
-     * labels. */
+    /* Append the examples of a text. description: one line for the log is appended, what was read, cut and replaced. A class
+     * that is not a label has no target, and the log says so; EX_DATAERR when none is one, with file and line and the labels
+     * there are; EX_CONFIG for options that do not fit the labels. */
     bool (*encode)(const xlm_loss *self, const void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
                    GString *description, GError **error);
     /* predictions[batch->masked], of a pass as the loss gets it. */

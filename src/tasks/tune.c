@@ -144,8 +144,8 @@ static bool measure(void *data, xlm_trainer *trainer, GArray *measures, GError *
     const tuning *t = data;
     const xlm_predictor predictor = {.comm = trainer->comm, .model = trainer->model, .tape = trainer->tape, .task = t->task,
                                      .loss = &trainer->loss[0]};
-    xlm_measure loss = {.name = "loss", .terms = all_predictions(t->development_examples)};
-    if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss.value, error))
+    xlm_measure loss;
+    if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss, error))
         return false;
     xlm_task_scores *scores = xlm_task_scores_new();
     t->task->score(&t->self, t->development, t->predictions, scores);

@@ -17,9 +17,13 @@ static const xlm_program program = {
     .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in "
                "another",
     .notes =
-        "Files are read as xlm_tune reads them. A tag that the training files did not have is an error.\n"
+        "Files are read as xlm_tune reads them. A tag that the training files did not have counts as wrong, in all measures;\n"
+        "how many words have such tags is shown as unseen_tags, with a warning.\n"
         "\n"
-        "Told of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
+        "Without --language the files are taken for text of the language of training. Which language was taken is logged and\n"
+        "stands in the tables; there is a warning when a file's name (es_gsd-ud-test.conllu) speaks of another of the model's.\n"
+        "\n"
+        "Of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
         "predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, as conlleval counts them, while O does not count for\n"
         "the averages. The result does not depend on the number of ranks.\n"
         "\n"
@@ -94,6 +98,50 @@ static bool open_task(work *w, const char *path, GError **error)
     return true;
 }
 
+/* What the tables call the language that was taken. */
+static const char *language_name(const work *w)
+{
+    return w->encoder.language >= 0 ? xlm_vocabulary_language_names(w->loaded->vocabulary)[w->encoder.language] : "none";
+}
+
+/* The one language of the model that a part of the file's name is the name of ("es" of es_gsd-ud-test.conllu.gz); -1: none, or
+ * several are. */
+static int language_of_file(const work *w, const char *path)
+{
+    char *base = g_path_get_basename(path), **parts = g_strsplit_set(base, "_-.", -1);
+    int found = -1;
+    bool one = true;
+    for (char **part = parts; *part != NULL; part++) {
+        const int language = xlm_vocabulary_find_language(w->loaded->vocabulary, *part);
+        one = one && (language < 0 || found < 0 || found == language);
+        found = language >= 0 ? language : found;
+    }
+    g_strfreev(parts);
+    g_free(base);
+    return one ? found : -1;
+}
+
+static void tell_language(const work *w)
+{
+    const char *name = language_name(w);
+    if (said.language != NULL) {
+        xlm_log_info("language: %s", name);
+        return;
+    }
+    if (w->encoder.language >= 0)
+        xlm_log_info("language: %s, that of training; --language names another", name);
+    else
+        xlm_log_info("language: none in particular, as in training; --language names one");
+    for (char *const *path = said.test; *path != NULL; path++) {
+        const int other = language_of_file(w, *path);
+        if (other >= 0 && other != w->encoder.language) {
+            const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
+            xlm_log_warn("%s: its name speaks of %s, but it is scored as text of %s language; if that is wrong, say --language %s",
+                         *path, hint, w->encoder.language >= 0 ? "the training's" : "no particular", hint);
+        }
+    }
+}
+
 static bool open_text(work *w, GError **error)
 {
     const xlm_checkpoint_task *task = w->loaded->task;
@@ -107,8 +155,10 @@ static bool open_text(work *w, GError **error)
     GString *description = g_string_new(NULL);
     w->examples = xlm_examples_new();
     const bool good = w->task->encode(&w->self, w->text, &w->encoder, w->examples, description, error);
-    if (good)
+    if (good) {
+        tell_language(w);
         xlm_log_info("test: %s", description->str);
+    }
     g_string_free(description, TRUE);
     return good;
 }
@@ -137,7 +187,7 @@ static void close_work(work *w)
 
 /* ---- results ---- */
 
-static void print(const xlm_task_scores *scores, double loss)
+static void print(const work *w, const xlm_task_scores *scores, double loss)
 {
     const char *kind = NULL;
     for (guint i = 0; i < scores->rows->len; i++) {
@@ -154,7 +204,7 @@ static void print(const xlm_task_scores *scores, double loss)
         const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
         printf("%-15s %8.2f%%\n", m->name, 100 * m->value);
     }
-    printf("%-15s %9.4f\n", "loss", loss);
+    printf("%-15s %9.4f\n%-15s %9s\n", "loss", loss, "language", language_name(w));
 }
 
 /* A name in a field of its own. */
@@ -173,7 +223,7 @@ static void append_name(GString *text, const char *name)
     g_string_append_c(text, '"');
 }
 
-static bool write_csv(const xlm_task_scores *scores, double loss, GError **error)
+static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_measure *loss, GError **error)
 {
     GString *text = g_string_new("kind,name,precision,recall,f1,support,predicted,value\n");
     for (guint i = 0; i < scores->rows->len; i++) {
@@ -187,19 +237,21 @@ static bool write_csv(const xlm_task_scores *scores, double loss, GError **error
         const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
         g_string_append_printf(text, "measure,%s,,,,%" G_GINT64_FORMAT ",,%.6f\n", m->name, m->terms, m->value);
     }
-    g_string_append_printf(text, "measure,loss,,,,,,%.6f\n", loss);
+    g_string_append_printf(text, "measure,loss,,,,%" G_GINT64_FORMAT ",,%.6f\nlanguage,", loss->terms, loss->value);
+    append_name(text, language_name(w));
+    g_string_append(text, ",,,,,,\n");
     return xlm_fields_write(said.csv, text, error);
 }
 
 /* By rank 0. */
-static bool tell(const work *w, const xlm_prediction *predictions, double loss, GError **error)
+static bool tell(const work *w, const xlm_prediction *predictions, const xlm_measure *loss, GError **error)
 {
     xlm_task_scores *scores = xlm_task_scores_new();
     w->task->score(&w->self, w->text, predictions, scores);
-    print(scores, loss);
+    print(w, scores, loss->value);
     bool good = xlm_program_flush(error);
     if (good && said.csv != NULL)
-        good = write_csv(scores, loss, error);
+        good = write_csv(w, scores, loss, error);
     if (good && said.predictions != NULL) {
         GString *text = g_string_new(NULL);
         w->task->print(&w->self, w->text, predictions, text);
@@ -216,11 +268,11 @@ static bool evaluate(const xlm_comm *comm, work *w, GError **error)
     xlm_prediction *predictions = g_new(xlm_prediction, xlm_examples_predictions(w->examples, xlm_examples_count(w->examples)));
     xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
     const xlm_predictor predictor = {.comm = comm, .model = w->loaded->model, .tape = tape, .task = w->task, .loss = &w->self};
-    double loss;
+    xlm_measure loss;
     bool good = xlm_predict(&predictor, w->examples, predictions, &loss, error);
     if (good) {
         if (comm->rank == 0)
-            tell(w, predictions, loss, error);
+            tell(w, predictions, &loss, error);
         good = xlm_comm_agree(comm, error);
     }
     xlm_tape_free(tape);

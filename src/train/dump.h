@@ -1,7 +1,7 @@
 /* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M masked rows, d hidden size; dropout is off,
- * the whole batch of each stream is one pass, no update is made):
+ * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M masked
+ * rows, d hidden size; dropout is off, the whole batch of each stream is one pass, no update is made):
  *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the
  *                              objectives)
  *   /model                     attributes: the keys of section [model], vocabulary, languages

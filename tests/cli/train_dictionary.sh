@@ -61,7 +61,8 @@ for form in original translation; do
         END { exit bad || n["all"] != 1 || n["en"] != 1 || n["xx"] != 1 }' $form-1/metrics.csv || fail "$form: held-out losses after 100 steps: $(grep held_out $form-1/metrics.csv)"
 done
 logged dump.log ranks 2 xlm_train original.conf --set train.output=original-1 --dump-step switched.h5
-cmp <(pairs_of /streams/text/dictionary switched.h5) <(pairs_of /dictionary/pairs dict.h5) || fail "the stream's dictionary is another"
+cmp <(pairs_of /streams/text/dictionary switched.h5) <(pairs_of /dictionary/pairs dict.h5) ||
+    fail "the stream's dictionary is another"
 paste <(numbers /streams/text/batch/languages switched.h5) <(numbers /streams/text/batch/text_languages switched.h5) |
     awk '$1 != $2 { n++ } END { exit !(n > 0 && n < NR / 2) }' || fail "switched tokens do not show in the step"
 [ "$(digest original-1/latest)" != "$(digest translation-1/latest)" ] || fail "both forms are the same"

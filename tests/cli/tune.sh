@@ -214,6 +214,41 @@ grep -q '^3 labels: NOUN, PUNCT, VERB$' upos.log && [ -n "$(dev upos accuracy)" 
 ranks 2 xlm_eval upos/best --test test.conllu.gz >upos.out 2>&1 || fail "$(cat upos.out)"
 awk '$1 == "accuracy" { exit !($2 + 0 > 97) }' upos.out || fail "parts of speech are not learned: $(cat upos.out)"
 
+# Tags that training does not have are wrong: told with their number, in all measures and tables, by xlm_tune too.
+awk -F '\t' '$1 == "sees" { $2 = "B-VP"; n++ } NF { print $1 "\t" $2; next } { print }' test.tsv >unseen.tsv
+unseen=$(grep -c B-VP unseen.tsv)
+evaluate unseen 2 --test unseen.tsv
+agree unseen
+grep -q "warning: tags that the training text does not have count as wrong: $unseen of $(grep -c . unseen.tsv) words, with B-VP" \
+    unseen.log || fail "no warning: $(cat unseen.log)"
+grep -q "^measure,unseen_tags,,,,$unseen,," unseen.csv && grep -q "^span,VP,0.000000,0.000000,0.000000,$unseen,0," unseen.csv &&
+    grep -q "^tag,B-VP,.*,$unseen,0,\$" unseen.csv || fail "tables: $(cat unseen.csv)"
+awk -v all="$(grep -c . test.tsv)" -v less="$unseen" -v a="$(score test.csv accuracy)" -v b="$(score unseen.csv accuracy)" \
+    'BEGIN { d = a - less / all - b; exit !(less > 5 && d * d < 1e-4) }' ||
+    fail "accuracy: $(score test.csv accuracy), $(score unseen.csv accuracy)"
+[ "$(score test.csv unseen_tags)" = "" ] || fail "tags unseen in $(cat test.csv)"
+logged unseen-dev.log tune 2 unseen --set tune.dev=unseen.tsv --set tune.epochs=1
+grep -q 'warning: tags that the training text' unseen-dev.log && [ -n "$(dev unseen unseen_tags)" ] ||
+    fail "$(cat unseen-dev.log)"
+
+# CoNLL-2003: columns between blanks, documents, IOB1.
+awk -F '\t' 'NR == 1 { print "-DOCSTART- -X- O O\n" } { sub(/^B-/, "I-", $2) } NF { print $1, "X", "I-NP", $2; next } { print }' \
+    test.tsv >eng.testa
+evaluate conll 1 --test eng.testa
+cmp <(sed /^language/d test.out) <(sed /^language/d conll.out) && cmp test.said conll.said &&
+    grep -q 'DOCSTART- lines passed over: 1; files with IOB1 tags, which are read as BIO: 1' conll.log ||
+    fail "CoNLL-2003 gives another result: $(cat conll.log conll.out)"
+
+# Which language was taken is told.
+grep -q '^language: en, that of training' test.log && grep -q '^language,en,,,,,,$' test.csv && grep -q '^language  *en$' test.out ||
+    fail "the language: $(cat test.log test.csv)"
+grep -q '^language: xx$' xx.log && grep -q '^language,xx,,,,,,$' xx.csv || fail "the language: $(cat xx.log xx.csv)"
+! grep -q warning xx.log test.log || fail "a warning: $(cat xx.log test.log)"
+cp test.tsv xx_made-ud-test.tsv
+evaluate named 1 --test xx_made-ud-test.tsv
+grep -q 'warning: xx_made-ud-test.tsv: its name speaks of xx, .* say --language xx' named.log || fail "no warning: $(cat named.log)"
+cmp named.out test.out || fail "a file of another name gives another result"
+
 # Examples that do not fit are cut, which the log tells.
 logged short.log tune 1 short --set tune.length=6 --set tune.epochs=1
 grep -q '^train: 400 sentences, .* cuts between words: [1-9]' short.log || fail "$(head -n 3 short.log)"
@@ -227,9 +262,9 @@ wrong() {
     once '^xlm_tune: '
     [ ! -e wrong ] || { fail "something was written: $*"; rm -r wrong; }
 }
-sed '5s/.*/house\tB-VP/' dev.tsv >new.tsv
-wrong 65 'new.tsv:5: the tag "B-VP" (of "house") does not stand in the training text, which has B-NP, I-NP, O' \
-    --set tune.dev=new.tsv
+cut -f1 dev.tsv | sed '/./s/$/\tB-VP/' >other.tsv
+wrong 65 'other.tsv:1: neither the tag "B-VP" .* nor any other of this text stands in the training text, which has B-NP, I-NP, O' \
+    --set tune.dev=other.tsv
 sed '3s/\t/ /' train.tsv >spaces.tsv
 wrong 65 'spaces.tsv:3: a line must have the form' --set tune.train=spaces.tsv
 cut -f1 train.tsv | sed '/./s/$/\tX/' >one.tsv
@@ -266,7 +301,8 @@ expect 65 'does not fit the job' ranks 2 xlm_train job.conf --set train.output=t
 expect 64 'one checkpoint' xlm_eval
 expect 64 '--test FILE' xlm_eval tag-1/best
 expect 65 'out/latest: is not fine-tuned' ranks 2 xlm_eval out/latest --test dev.tsv
-expect 65 'new.tsv:5: the tag "B-VP"' ranks 2 xlm_eval tag-1/best --test new.tsv --csv none.csv --predictions none.out
+expect 65 'other.tsv:1: neither the tag "B-VP"' ranks 2 xlm_eval tag-1/best --test other.tsv --csv none.csv \
+    --predictions none.out
 [ ! -e none.csv ] && [ ! -e none.out ] || fail "a table was written of a file with other tags"
 [ ! -s expect.out ] || fail "a table was printed of a file with other tags"
 expect 64 'no language "zz"' xlm_eval tag-1/best --test dev.tsv --language zz

@@ -109,6 +109,58 @@ static void test_pairs(void **state)
     refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
 }
 
+/* Columns between blanks, as CoNLL-2000 to 2003 have them. */
+static void test_columns(void **state)
+{
+    (void)state;
+    static const char conll[] = "-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\nrejects VBZ B-VP O\n \n-DOCSTART- -X- O O\n\n"
+                                "Peter  NNP B-NP B-PER \nBlackburn NNP I-NP I-PER\r\n";
+    reads("eng.train", conll, "upos", "3:EU/B-ORG 4:rejects/O | 8:Peter/B-PER 9:Blackburn/I-PER ");
+    reads("eng.train", conll, "4", "3:EU/B-ORG 4:rejects/O | 8:Peter/B-PER 9:Blackburn/I-PER ");
+    reads("eng.train", conll, "2", "3:EU/NNP 4:rejects/VBZ | 8:Peter/NNP 9:Blackburn/NNP ");
+    reads("esp.train", "Melbourne B-LOC\n( O\n\n", "upos", "1:Melbourne/B-LOC 2:(/O ");
+    reads("a.tsv", "-DOCSTART-\tO\n\na b\tX\n", "upos", "3:a b/X ");
+    refuses("eng.train", "a X\nb Y Z\n", "upos", "eng.train:2: 3 columns between blanks, where the lines before have 2");
+    refuses("eng.train", "a\nb Y\n", "upos", "eng.train:1: a line must have the form");
+    char *path = write_file("eng.train", conll);
+    for (const char *const *column = (const char *const[]){"1", "5", "NER", NULL}; *column != NULL; column++) {
+        xlm_tagged_text *t = xlm_tagged_text_new();
+        GError *error = NULL;
+        assert_false(xlm_tagged_text_read(t, path, *column, &error));
+        assert_int_equal(error->code, EX_CONFIG);
+        assert_non_null(strstr(error->message, "of its 4 columns between blanks the tag is told by a number, 2 to 4"));
+        g_error_free(error);
+        xlm_tagged_text_free(t);
+    }
+    xlm_tagged_text *t = xlm_tagged_text_new();
+    assert_true(xlm_tagged_text_read(t, path, "upos", NULL));
+    assert_int_equal(t->document_lines, 2);
+    assert_int_equal(t->rewritten, 0);
+    xlm_tagged_text_free(t);
+    g_free(path);
+}
+
+/* IOB1 becomes BIO; what is BIO, or neither, stays. A file by itself. */
+static void test_iob1(void **state)
+{
+    (void)state;
+    reads("iob1", "a I-PER\nb I-PER\nc B-PER\nd I-LOC\ne O\nf I-LOC\n\ng I-LOC\nh B-LOC\n", "upos",
+          "1:a/B-PER 2:b/I-PER 3:c/B-PER 4:d/B-LOC 5:e/O 6:f/B-LOC | 8:g/B-LOC 9:h/B-LOC ");
+    reads("iob1.tsv", "a\tI-PER\n\nb\tI-PER\nc\tI-PER\n", "upos", "1:a/B-PER | 3:b/B-PER 4:c/I-PER ");
+    reads("bio", "a B-PER\nb I-PER\nc B-PER\n", "upos", "1:a/B-PER 2:b/I-PER 3:c/B-PER ");
+    reads("both", "a B-PER\nb O\nc I-PER\n", "upos", "1:a/B-PER 2:b/O 3:c/I-PER ");
+    reads("others", "a I-PER\nb NOUN\n", "upos", "1:a/I-PER 2:b/NOUN ");
+    char *bio_path = write_file("bio", "a B-PER\n"), *iob1_path = write_file("iob1", "a I-LOC\nb I-LOC\n");
+    xlm_tagged_text *t = xlm_tagged_text_new();
+    assert_true(xlm_tagged_text_read(t, bio_path, "upos", NULL) && xlm_tagged_text_read(t, iob1_path, "upos", NULL));
+    assert_int_equal(t->rewritten, 1);
+    assert_string_equal(g_array_index(t->words, xlm_tagged_word, 1).tag, "B-LOC");
+    assert_string_equal(g_array_index(t->words, xlm_tagged_word, 2).tag, "I-LOC");
+    xlm_tagged_text_free(t);
+    g_free(bio_path);
+    g_free(iob1_path);
+}
+
 /* ---- measures ---- */
 
 static double measure_of(const xlm_task_scores *scores, const char *name)
@@ -151,7 +203,7 @@ static void test_spans(void **state)
     static const int32_t said[] = {B_PER, I_PER, O, B_LOC, B_PER, I_PER, I_PER, O, I_LOC, B_LOC, I_LOC, B_LOC, I_LOC};
     static const uint32_t ends[] = {4, 9, 11, 12, 13};
     const xlm_tag_pairs pairs = {.words = 13, .sentences = 5, .gold = gold, .predicted = said, .ends = ends, .labels = bio,
-                                 .classes = 5};
+                                 .classes = 5, .bio = true};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
     near(measure_of(s, "span_f1"), 2.0 * 5 / (9 + 7));
@@ -173,13 +225,38 @@ static void test_no_spans(void **state)
     static const int32_t gold[] = {O, O};
     static const uint32_t ends[] = {2};
     const xlm_tag_pairs pairs = {.words = 2, .sentences = 1, .gold = gold, .predicted = gold, .ends = ends, .labels = bio,
-                                 .classes = 5};
+                                 .classes = 5, .bio = true};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
     near(measure_of(s, "span_f1"), 0);
     near(measure_of(s, "accuracy"), 1);
     near(measure_of(s, "macro_f1"), 0);
     assert_int_equal(s->rows->len, 1); /* O alone */
+    xlm_task_scores_free(s);
+}
+
+/* Tags that the model does not have are spans that it misses, also those that are not BIO. */
+static void test_other_tags(void **state)
+{
+    (void)state;
+    enum { B_MISC = 5, I_MISC, PER, ORGAN };
+    static char *labels[] = {(char *)"B-LOC", (char *)"B-PER", (char *)"I-LOC", (char *)"I-PER", (char *)"O", (char *)"B-MISC",
+                             (char *)"I-MISC", (char *)"PER", (char *)"ORGAN", NULL};
+    /* Gold: PER 0-1, MISC 2-4, "PER" 4-5, "ORGAN" 5-6, "ORGAN" 6-7. Predicted: PER 0-1, LOC 2-4, PER 4-5. */
+    static const int32_t gold[] = {B_PER, O, B_MISC, I_MISC, PER, ORGAN, ORGAN}, said[] = {B_PER, O, B_LOC, I_LOC, B_PER, O, O};
+    static const uint32_t ends[] = {7};
+    const xlm_tag_pairs pairs = {.words = 7, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels,
+                                 .classes = 9, .bio = true};
+    xlm_task_scores *s = xlm_task_scores_new();
+    xlm_tag_scores(&pairs, s);
+    near(measure_of(s, "accuracy"), 2.0 / 7);
+    near(measure_of(s, "micro_f1"), 2.0 * 1 / (6 + 4));
+    near(measure_of(s, "macro_f1"), (2.0 * 1 / (1 + 2)) / 7); /* B-PER; B-LOC, I-LOC, B-MISC, I-MISC, PER, ORGAN: 0 */
+    near(measure_of(s, "span_f1"), 2.0 * 1 / (5 + 3));
+    has_row(s, "span", "MISC", 1, 0, 0);
+    has_row(s, "span", "PER", 2, 2, 1);
+    has_row(s, "span", "ORGAN", 2, 0, 0);
+    has_row(s, "tag", "B-MISC", 1, 0, 0);
     xlm_task_scores_free(s);
 }
 
@@ -300,13 +377,29 @@ static void test_examples(void **state)
     near(g_array_index(scores->measures, xlm_measure, 0).value, 7.0 / 9);
     xlm_task_scores_free(scores);
 
-    /* A tag that is no label is told, with its place. */
+    /* A tag that is no label has no target and counts as wrong, with a row of its own. */
     of->labels = (char *[]){(char *)"X", (char *)"Y", NULL};
     of->classes = 2;
+    xlm_examples *fewer = xlm_examples_new();
+    assert_true(task->encode(&self, text, &encoder, fewer, description, &error));
+    g_free(got);
+    got = show(fewer);
+    assert_string_equal(got, "(0 5*0 6*1 8 3*-1 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*-1 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
+    xlm_examples_free(fewer);
+    static const xlm_prediction said[9] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}};
+    scores = xlm_task_scores_new();
+    task->score(&self, text, said, scores);
+    near(measure_of(scores, "accuracy"), 7.0 / 9);
+    near(measure_of(scores, "unseen_tags"), 2.0 / 9);
+    has_row(scores, "tag", "Z", 2, 0, 0);
+    near(measure_of(scores, "macro_f1"), (8.0 / 9 + 6.0 / 7 + 0) / 3);
+    xlm_task_scores_free(scores);
+    /* When all are such, it is another tag set. */
+    of->labels = (char *[]){(char *)"A", (char *)"B", NULL};
     assert_false(task->encode(&self, text, &encoder, e, description, &error));
     assert_int_equal(error->code, EX_DATAERR);
-    assert_non_null(strstr(error->message,
-                           "a.tsv:3: the tag \"Z\" (of \"\xC2\xAD\") does not stand in the training text, which has X, Y;"));
+    assert_non_null(strstr(error->message, "a.tsv:1: neither the tag \"X\" (of \"a\") nor any other of this text stands in the "
+                                           "training text, which has A, B;"));
     g_clear_error(&error);
 
     g_string_free(out, TRUE);
@@ -347,8 +440,9 @@ static int remove_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conllu), cmocka_unit_test(test_pairs), cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_no_spans),
+        cmocka_unit_test(test_conllu), cmocka_unit_test(test_pairs), cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_iob1),    cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
+        cmocka_unit_test(test_other_tags),
         cmocka_unit_test(test_tags),   cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

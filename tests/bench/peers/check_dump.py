@@ -144,7 +144,7 @@ def check_input(name, b, dictionary):
     if "translations" in b:
         switched = b["languages"] != b["text_languages"]
         at, translations = switched[rows], b["translations"]
-        pairs, first, second = torch.tensor(dictionary[...]).tolist(), int(dictionary.attrs["first"]), int(dictionary.attrs["second"])
+        pairs, first, second = dictionary[...].tolist(), int(dictionary.attrs["first"]), int(dictionary.attrs["second"])
         known = {(first, x, second, y) for x, y in pairs} | {(second, y, first, x) for x, y in pairs}
         other = {first: second, second: first}
         for row, target, translation in zip(rows.tolist(), b["targets"].tolist(), translations.tolist()):
@@ -156,7 +156,8 @@ def check_input(name, b, dictionary):
         wrong["a switched token is not its translation"] = (b["ids"][rows] != translations)[at].sum()
         wrong["a switched token's language is not its translation's"] = sum(
             int(b["languages"][r]) != other.get(int(b["text_languages"][r])) for r in torch.nonzero(switched).flatten().tolist())
-        print(f"{name}: {int(at.sum())} of {len(rows)} predicted tokens are switched, {int((translations >= 0).sum())} have a translation")
+        print(f"{name}: {int(at.sum())} of {len(rows)} predicted tokens are switched, "
+              f"{int((translations >= 0).sum())} have a translation")
     for what, n in wrong.items():
         if int(n):
             print(f"DIFFERS {name}: {what}: {int(n)}")

@@ -70,6 +70,7 @@ fi
 
 # Fine-tuning.
 awk '{ for (i = 1; i <= NF; i++) print $i "\t" (length($i) > 4 ? "long" : "short"); print "" }' text.en >tags.tsv
-printf '[tune]\nmodel = out/latest\ntrain = tags.tsv\ndev = tags.tsv\nlanguage = en\noutput = tag\nlength = 48\n[task tagging]\n' >tune.conf
+printf '%s\n' '[tune]' 'model = out/latest' 'train = tags.tsv' 'dev = tags.tsv' 'language = en' 'output = tag' 'length = 48' \
+    '[task tagging]' >tune.conf
 xlm_tune tune.conf --dump-step step.h5 >log 2>&1 && check step.h5 || fail "tune: $(tail -3 log)"
 finish

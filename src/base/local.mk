@@ -9,5 +9,7 @@ base_sources = \
 	src/base/options.c src/base/options.h \
 	src/base/pages.c src/base/pages.h \
 	src/base/process.c src/base/process.h \
+	src/base/progress.c src/base/progress.h \
 	src/base/rng.c src/base/rng.h \
-	src/base/signals.c src/base/signals.h
+	src/base/signals.c src/base/signals.h \
+	src/base/terminal.c src/base/terminal.h

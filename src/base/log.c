@@ -5,13 +5,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "base/terminal.h"
+
+/* Seconds: between two live lines; and after a message that a launcher has yet to hand on to the terminal. */
+static const double LIVE_INTERVAL = 0.1, HANDED_ON = 0.3;
 
 static struct {
     const char *program;
     bool speaks;
     bool line_open; /* a live line is on the screen */
-} log_state = {"xlm", true, false};
+    xlm_progress_mode mode;
+    bool looked;    /* for a terminal */
+    xlm_terminal terminal;
+    double not_before; /* when the next live line may be drawn */
+} log_state = {.program = "xlm", .speaks = true, .terminal.fd = -1};
 
 void xlm_log_open(const char *program, bool speaks)
 {
@@ -24,14 +32,13 @@ static void print(const char *kind, const char *format, va_list arguments)
     if (!log_state.speaks)
         return;
     flockfile(stderr); /* lines of several threads stay whole */
-    if (log_state.line_open) {
-        fputs("\r\033[K", stderr);
-        log_state.line_open = false;
-    }
+    xlm_log_end_live();
     if (kind != NULL)
         fprintf(stderr, "%s: %s", log_state.program, kind);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+    if (log_state.terminal.launched)
+        log_state.not_before = xlm_clock() + HANDED_ON;
     funlockfile(stderr);
 }
 
@@ -47,20 +54,59 @@ void xlm_log_info(const char *format, ...) { PRINT_AS(NULL); }
 void xlm_log_warn(const char *format, ...) { PRINT_AS("warning: "); }
 void xlm_log_error(const char *format, ...) { PRINT_AS(""); }
 
-bool xlm_log_is_live(void) { return log_state.speaks && isatty(STDERR_FILENO); }
+void xlm_log_set_progress(xlm_progress_mode mode) { log_state.mode = mode; }
+
+static void look_for_terminal(void)
+{
+    log_state.looked = true;
+    if (!log_state.speaks || log_state.mode == XLM_PROGRESS_LOG || log_state.mode == XLM_PROGRESS_NONE)
+        return;
+    log_state.terminal = xlm_terminal_find(log_state.mode == XLM_PROGRESS_LINE);
+    if (log_state.mode == XLM_PROGRESS_LINE && log_state.terminal.fd < 0)
+        xlm_log_warn("--progress=line: there is no terminal to draw a line on; progress is a line an interval");
+}
+
+bool xlm_log_is_live(void)
+{
+    if (!log_state.looked)
+        look_for_terminal();
+    return log_state.terminal.fd >= 0 && xlm_terminal_in_foreground(&log_state.terminal);
+}
+
+bool xlm_log_wants_lines(void)
+{
+    return log_state.mode != XLM_PROGRESS_NONE && !(xlm_log_is_live() && log_state.terminal.messages);
+}
 
 void xlm_log_live(const char *format, ...)
 {
-    if (!xlm_log_is_live())
+    const double now = xlm_clock();
+    if (now < log_state.not_before || !xlm_log_is_live())
         return;
+    log_state.not_before = now + LIVE_INTERVAL;
     va_list arguments;
     va_start(arguments, format);
-    flockfile(stderr);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, arguments);
+    char *line = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    /* The last column stays free: some terminals go on to the next line when it is filled. */
+    char *shown = xlm_terminal_cut(line, xlm_terminal_width(&log_state.terminal) - 1);
+    char *drawn = g_strconcat("\r\033[K", shown, NULL);
+    flockfile(stderr);
     fflush(stderr);
+    xlm_terminal_write(&log_state.terminal, drawn);
     log_state.line_open = true;
+    funlockfile(stderr);
+    g_free(drawn);
+    g_free(shown);
+    g_free(line);
+}
+
+void xlm_log_end_live(void)
+{
+    flockfile(stderr);
+    if (log_state.line_open)
+        xlm_terminal_write(&log_state.terminal, "\r\033[K");
+    log_state.line_open = false;
     funlockfile(stderr);
 }
 
@@ -88,6 +134,20 @@ const char *xlm_log_duration(double seconds, char text[16])
         g_snprintf(text, 16, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
     else
         g_snprintf(text, 16, "%ld:%02ld", s / 60, s % 60);
+    return text;
+}
+
+const char *xlm_log_time(double seconds, char text[16])
+{
+    static const struct {
+        double seconds, from; /* the unit is used from so many seconds on */
+        const char *name;
+    } units[] = {{86400, 48 * 3600, "days"}, {3600, 90 * 60, "h"}, {60, 90, "min"}, {1, 0, "s"}};
+    size_t u = 0;
+    while (seconds < units[u].from && u < G_N_ELEMENTS(units) - 1)
+        u++;
+    const double value = seconds / units[u].seconds;
+    g_snprintf(text, 16, "%.*f %s", value < 9.95 ? 1 : 0, value, units[u].name);
     return text;
 }
 

@@ -158,7 +158,6 @@ static xlm_bpe *learn_codes(const xlm_prepare_options *options, const struct cou
 {
     const double begin = xlm_clock();
     xlm_word_counts *joint = weigh_words(counting, options->alpha);
-    xlm_log_live("learning %" G_GINT64_FORMAT " merges from %u words", options->merges, xlm_word_counts_size(joint));
     xlm_bpe *bpe = xlm_bpe_learn(joint, (uint32_t)options->merges);
     char duration[16];
     xlm_log_info("%u merges learnt from %u different words in %s", xlm_bpe_size(bpe), xlm_word_counts_size(joint),

@@ -5,9 +5,6 @@
 
 #include "base/log.h"
 
-/* Seconds between two live lines, and between two lines in a log. */
-static const double LIVE_INTERVAL = 0.2, LOG_INTERVAL = 30;
-
 /* ---- progress ---- */
 
 static int64_t source_bytes(const xlm_prepare_source *source)
@@ -22,26 +19,15 @@ static int64_t source_bytes(const xlm_prepare_source *source)
 
 xlm_prepare_progress xlm_prepare_progress_begin(const xlm_prepare_options *options, guint first, const char *what)
 {
-    xlm_prepare_progress progress = {.what = what, .begin = xlm_clock()};
-    progress.shown = progress.begin;
+    int64_t bytes = 0;
     for (guint i = first; i < options->sources->len; i++)
-        progress.bytes += source_bytes(options->sources->pdata[i]);
-    return progress;
+        bytes += source_bytes(options->sources->pdata[i]);
+    return (xlm_prepare_progress){.bytes = xlm_progress_begin(what, (double)bytes, "B")};
 }
 
 void xlm_prepare_progress_show(xlm_prepare_progress *progress, int64_t position)
 {
-    const double now = xlm_clock();
-    if (now - progress->shown < (xlm_log_is_live() ? LIVE_INTERVAL : LOG_INTERVAL))
-        return;
-    progress->shown = now;
-    char rate[16], left[16];
-    const double done = (double)(progress->done + position), all = MAX((double)progress->bytes, done);
-    const double speed = done / (now - progress->begin);
-    xlm_log_count(speed, rate);
-    xlm_log_duration(speed > 0 ? (all - done) / speed : 0, left);
-    (xlm_log_is_live() ? xlm_log_live : xlm_log_info)("%s: %.0f %%, %sB/s, %s left", progress->what,
-                                                      all > 0 ? 100 * done / all : 100, rate, left);
+    xlm_progress_show(&progress->bytes, (double)(progress->done + position));
 }
 
 void xlm_prepare_progress_next(xlm_prepare_progress *progress, const xlm_prepare_source *source)

@@ -2,18 +2,18 @@
 #ifndef XLM_CORPUS_PREPARE_REPORT_H
 #define XLM_CORPUS_PREPARE_REPORT_H
 
+#include "base/progress.h"
 #include "comm/comm.h"
 #include "corpus/prepare_options.h"
 
 /* ---- while it works: a live line on a terminal, a line every half minute in a log ---- */
 
 typedef struct xlm_prepare_progress {
-    const char *what;     /* "counting words" */
-    int64_t bytes, done;  /* of all inputs; of those passed */
-    double begin, shown;  /* seconds (xlm_clock) */
+    xlm_progress bytes; /* of all inputs */
+    int64_t done;       /* of those passed */
 } xlm_prepare_progress;
 
-/* Begin to read all sources from number `first` on. */
+/* Begin to read all sources from number `first` on. what: "counting words". */
 xlm_prepare_progress xlm_prepare_progress_begin(const xlm_prepare_options *options, guint first, const char *what);
 /* position: bytes read of the present source. Call as often as you like. */
 void xlm_prepare_progress_show(xlm_prepare_progress *progress, int64_t position);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/progress.h"
+
 const double xlm_frequency_bands[XLM_FREQUENCY_BANDS] = {0.01, 0.1, 0.5, 1};
 
 int64_t xlm_frequency_band_end(int64_t n, int b) { return (int64_t)ceil(xlm_frequency_bands[b] * (double)n); }
@@ -19,8 +21,10 @@ static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, 
     const int64_t vocabulary = xlm_vocabulary_size(xlm_corpus_vocabulary(corpus));
     int32_t *ids = g_new(int32_t, MIN(PIECE, text->tokens) + 1);
     bool good = true;
+    xlm_progress progress = xlm_progress_begin("counting subwords", (double)text->tokens, "tokens");
     for (int64_t at = 0; at < text->tokens && good; at += PIECE) {
         const int64_t n = MIN(PIECE, text->tokens - at);
+        xlm_progress_show(&progress, (double)at);
         good = xlm_corpus_read_tokens(corpus, text, at, n, ids, error);
         for (int64_t i = 0; i < n && good; i++)
             if (ids[i] >= 0 && ids[i] < vocabulary)
@@ -30,6 +34,7 @@ static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, 
                                      "vocabulary; the corpus is damaged", xlm_corpus_path(corpus), text->tokens_path, at + i,
                                      ids[i]);
     }
+    xlm_progress_end(&progress);
     g_free(ids);
     return good;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "corpus/corpus.h"
 #include "lexicon/coverage.h"
@@ -23,6 +24,8 @@ typedef struct maker {
     bool literal;                   /* the source that is read has entries of the vocabulary */
     GArray *ids;                    /* int32_t, scratch */
     GArray *pairs, *left_out;       /* xlm_dictionary_pair */
+    xlm_progress progress;
+    int64_t entries;                /* read so far */
     int64_t phrases, several, unknown, same;
 } maker;
 
@@ -67,6 +70,7 @@ static bool take_entry(void *data, const xlm_entry *entry, GError **error)
 {
     maker *m = data;
     xlm_dictionary_pair pair;
+    xlm_progress_show(&m->progress, (double)m->entries++);
     if (!refuse_specials(m, entry, error))
         return false;
     for (int side = 0; side < 2; side++) {
@@ -106,6 +110,7 @@ static void sort_once(GArray *pairs)
 static bool read_sources(maker *m, GError **error)
 {
     xlm_entries entries = {.take = take_entry, .data = m, .first = m->options->first_translation};
+    m->progress = xlm_progress_begin("reading entries", 0, "entries");
     for (guint i = 0; i < m->options->sources->len; i++) {
         const xlm_lexicon_source *source = &g_array_index(m->options->sources, xlm_lexicon_source, i);
         m->literal = source->form == XLM_ENTRIES_TWINS;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
 
@@ -74,11 +75,14 @@ void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, i
     float *cosine = g_new(float, SOURCES * CANDIDATES);
     normalise(a->candidates, a->width, a->candidate_vectors, candidates);
     memset(rank, 0, sizeof *rank * (size_t)a->n);
+    xlm_progress progress = xlm_progress_begin("looking for nearest subwords", (double)a->n, "subwords");
     for (int64_t first = (int64_t)comm->rank * SOURCES; first < a->n; first += (int64_t)comm->ranks * SOURCES) {
         const int64_t n = MIN(SOURCES, a->n - first);
         normalise(n, a->width, a->source_vectors + first * a->width, sources);
         rank_block(a, first, n, sources, candidates, cosine, rank + first);
+        xlm_progress_show(&progress, (double)(first + n));
     }
+    xlm_progress_end(&progress);
     for (int64_t at = 0; at < a->n; at += G_MAXINT32)
         xlm_comm_sum_int64(comm, rank + at, (int)MIN(G_MAXINT32, a->n - at));
     g_free(candidates);

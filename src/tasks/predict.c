@@ -1,6 +1,8 @@
 /* xlm-mpi: what a fine-tuned model says of examples. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/predict.h"
 
+#include "base/progress.h"
+
 enum { TOKENS = 512, MOST = 64 }; /* of a pass, unless one example has more; examples of a pass */
 
 /* Sums that ranks bring together; of a prediction, and of a pass, of another rank all is 0. */
@@ -77,8 +79,12 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_predi
     loss_sum *losses = g_new0(loss_sum, MAX(runs, 1)), all = {0};
     xlm_arena *arena = xlm_arena_new();
     GError *failure = NULL;
-    for (int64_t r = p->comm->rank; r < runs && failure == NULL; r += p->comm->ranks)
+    xlm_progress progress = xlm_progress_begin("scoring", (double)at[runs], "examples");
+    for (int64_t r = p->comm->rank; r < runs && failure == NULL; r += p->comm->ranks) {
         run(p, examples, at[r], at[r + 1] - at[r], arena, results, &losses[r], &failure);
+        xlm_progress_show(&progress, (double)at[r + 1]);
+    }
+    xlm_progress_end(&progress);
     const bool good = xlm_comm_agree(p->comm, &failure);
     if (good) {
         xlm_comm_merge_double(p->comm, (double *)results, (int)(2 * n));

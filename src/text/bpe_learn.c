@@ -12,6 +12,7 @@
  *   - a heap of pairs by count needs no updates: a pair whose count has fallen since it was put in is put in again. */
 #include <string.h>
 
+#include "base/progress.h"
 #include "text/bpe_codes.h"
 
 /* Symbols: characters by bytes, then merges by rank. In places also: */
@@ -362,11 +363,14 @@ xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges)
 {
     learner *l = open_learner(words);
     xlm_bpe *bpe = bpe_new();
+    xlm_progress progress = xlm_progress_begin("learning merges", merges, "merges");
     uint32_t best;
     while (xlm_bpe_size(bpe) < merges && (best = take_best(l)) != BPE_NONE) {
         add_code(l, bpe, get_pair(l, best));
         merge_pair(l, best);
+        xlm_progress_show(&progress, xlm_bpe_size(bpe));
     }
+    xlm_progress_end(&progress);
     close_learner(l);
     return bpe;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/log.h"
+#include "base/progress.h"
 #include "text/html.h"
 #include "text/line_files.h"
 #include "text/strings.h"
@@ -279,11 +279,12 @@ bool xlm_html_pairs_read(xlm_html_pairs *pairs, GError **error)
     xlm_html_reader *reader = xlm_html_reader_new(error);
     bool good = reader != NULL;
     int64_t done = 0;
+    xlm_progress progress = xlm_progress_begin("reading", 0, "pages");
     for (const char *path; good && (path = find_path(pairs)) != NULL; done++) {
         good = read_path(pairs, reader, path, error);
-        if (done % 100 == 0)
-            xlm_log_live("page %" G_GINT64_FORMAT " (%s)", done, path);
+        xlm_progress_show(&progress, (double)done);
     }
+    xlm_progress_end(&progress);
     xlm_html_reader_free(reader);
     return good && check_files(pairs, error);
 }

@@ -22,10 +22,32 @@ static const char exit_codes[] =
     "  74  reading or writing failed, for example for want of room\n";
 
 static gboolean help, version;
+static char *progress;
 static const GOptionEntry standard_options[] = {
     {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and end", NULL},
     {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version and end", NULL},
     G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry progress_options[] = {
+    {"progress", 0, 0, G_OPTION_ARG_STRING, &progress,
+     "how progress is shown: a live line where messages are read on a terminal, else a line an interval (auto, the default); a "
+     "live line on the terminal, also when messages go into a file (line); a line an interval (log); not at all (none)",
+     "auto|line|log|none"},
+    G_OPTION_ENTRY_NULL};
+
+static bool set_progress(GError **error)
+{
+    static const char *const words[] = {"auto", "line", "log", "none"};
+    size_t mode = 0;
+    while (progress != NULL && mode < G_N_ELEMENTS(words) && strcmp(progress, words[mode]) != 0)
+        mode++;
+    if (mode == G_N_ELEMENTS(words))
+        xlm_error_set(error, EX_USAGE, "--progress=%s: it is one of auto, line, log, none", progress);
+    else
+        xlm_log_set_progress((xlm_progress_mode)mode);
+    g_clear_pointer(&progress, g_free);
+    return mode < G_N_ELEMENTS(words);
+}
 
 static void add_group(GOptionContext *context, const xlm_program_group *added)
 {
@@ -44,6 +66,8 @@ static GOptionContext *make_context(const xlm_program *program, const xlm_progra
     g_option_context_set_main_group(context, g_option_group_new("main", "", "", NULL, NULL));
     for (; groups->title != NULL; groups++)
         add_group(context, groups);
+    if (program->progress)
+        add_group(context, &(const xlm_program_group){"Progress", progress_options});
     add_group(context, &(const xlm_program_group){"Other options", standard_options});
     return context;
 }
@@ -89,7 +113,7 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
         g_error_free(wrong);
     }
-    return good && check_environment(error);
+    return good && check_environment(error) && set_progress(error);
 }
 
 char *xlm_program_command(const xlm_program *program, char *const *argv)

@@ -12,6 +12,7 @@ typedef struct xlm_program {
     const char *arguments; /* what follows the name in the line of usage */
     const char *purpose;   /* one line, without a full stop */
     const char *notes;     /* paragraphs after the options: "Examples:\n  ..." */
+    bool progress;         /* it takes long: has --progress */
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
 } xlm_program;
 

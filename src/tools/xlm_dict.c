@@ -8,6 +8,7 @@
 static const xlm_program program = {
     .name = "xlm_dict",
     .arguments = "-o DICT.h5 CORPUS.h5",
+    .progress = true,
     .purpose = "Make a bilingual dictionary of the subwords of a corpus, for the objectives align and dict-mlm",
     .notes =
         "Words are normalised and segmented as the corpus is. An entry is taken when both its words are in the vocabulary,\n"

@@ -59,7 +59,8 @@ static bool parse(const xlm_embed_command *called, int *argc, char ***argv, GErr
     const xlm_program program = {
         .name = "xlm_embed",
         .arguments = arguments,
-        .purpose = called != NULL ? called->purpose : "Measure and export what a trained model makes of words and sentences",
+        .progress = true,
+    .purpose = called != NULL ? called->purpose : "Measure and export what a trained model makes of words and sentences",
         .notes = notes,
     };
     const bool good = xlm_program_parse(&program, groups, argc, argv, error);

@@ -14,6 +14,7 @@
 static const xlm_program program = {
     .name = "xlm_eval",
     .arguments = "CHECKPOINT",
+    .progress = true,
     .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in "
                "another",
     .notes =

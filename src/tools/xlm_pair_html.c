@@ -9,6 +9,7 @@
 static const xlm_program program = {
     .name = "xlm_pair_html",
     .arguments = "-o DIR LANG=ROOT...",
+    .progress = true,
     .purpose = "Make parallel and monolingual text of web pages that exist in several languages",
     .notes =
         "ROOT is the directory of the pages (.html, .htm, .xhtml, .xht) in language LANG. Paragraphs with the same id on\n"

@@ -9,6 +9,7 @@ static const xlm_program program = {
     .arguments = "-o CORPUS.h5\n"
                  "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT\n"
                  "  or:  xlm_prep --derive NAME=BASE:STEP[,STEP...] --derive-conllu IN OUT",
+    .progress = true,
     .purpose = "Prepare text for training: split words, learn or apply BPE, write one corpus file",
     .notes =
         "Text is UTF-8, one sentence a line, plain or gzip. It is brought to NFC, and control characters and empty\n"

@@ -6,6 +6,7 @@
 static const xlm_program program = {
     .name = "xlm_train",
     .arguments = "JOB.conf",
+    .progress = true,
     .purpose = "Train a cross-lingual language model as a job file says, on all ranks that mpiexec or srun starts",
     .notes =
         "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again goes on from the\n"

@@ -6,6 +6,7 @@
 static const xlm_program program = {
     .name = "xlm_tune",
     .arguments = "JOB.conf",
+    .progress = true,
     .purpose = "Fine-tune a trained cross-lingual model for a task, as a job file says, on all ranks that mpiexec or srun starts",
     .notes =
         "A job file has the sections [tune] and [task NAME]:\n"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "train/pass.h"
 
 /* Sums over the predicted tokens of one language. */
@@ -110,10 +111,13 @@ static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows
     const GPtrArray *names = t->loss[k].metrics->names;
     tally *sums = g_new0(tally, b.blocks *width);
     xlm_metric_sum *metrics = g_new0(xlm_metric_sum, b.blocks *names->len);
+    xlm_progress progress = xlm_progress_begin("evaluating", (double)b.blocks, "blocks");
     for (int64_t i = t->comm->rank; i < b.blocks && *error == NULL; i += t->comm->ranks) {
+        xlm_progress_show(&progress, (double)i);
         const int64_t first = i * b.all / b.blocks * b.run;
         run_block(t, s, k, first, MIN(b.run, b.instances - first), sums + i * width, metrics + i * names->len, error);
     }
+    xlm_progress_end(&progress);
     const bool good = xlm_comm_agree(t->comm, error);
     if (good) {
         add_blocks(t->comm, (double *)sums, b.blocks, width * TALLY);

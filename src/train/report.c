@@ -13,6 +13,12 @@
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
                              "gradient_norm,tokens,seconds,score\n";
 
+/* The last and the best value of what a model is compared by, and the steps that had them. */
+typedef struct score {
+    double last, best;
+    int64_t last_step, best_step; /* -1: none yet */
+} score;
+
 struct xlm_report {
     const xlm_trainer *trainer;
     FILE *metrics; /* NULL on all ranks but 0 */
@@ -23,10 +29,14 @@ struct xlm_report {
     double loss, *objective_loss;
     int64_t *objective_steps;
     xlm_metric_sum *metric; /* [trainer->metrics] */
-    /* of the run, for the time left */
-    double run_seconds;
-    int64_t run_steps;
+    double gemm_gflops; /* what GEMM gives: as measured, or as was reached since */
+    bool gemm_raised;
+    /* of the run, for the time left and the summary */
+    double run_seconds, opened_at;
+    int64_t run_steps, run_tokens;
     double last_step_at;
+    score held_out; /* weighted sum of the objectives' losses; with a judge its first measure */
+    const char *held_out_name;
 };
 
 /* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
@@ -81,7 +91,9 @@ xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **e
         g_propagate_error(error, failure);
         return NULL;
     }
-    r->since = r->last_step_at = xlm_clock();
+    r->since = r->last_step_at = r->opened_at = xlm_clock();
+    r->gemm_gflops = trainer->hardware.gemm_gflops;
+    r->held_out.last_step = r->held_out.best_step = -1;
     r->flops = xlm_gemm_flops();
     return r;
 }
@@ -150,17 +162,19 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
     }
 }
 
-/* Mean loss since the last line: " loss 5.1234", with each objective's where there are several. */
+/* Each objective's mean loss since the last line, where there are several: "  (mlm 5.1234, tlm 4.9876)". */
 static void describe_losses(const xlm_report *r, GString *line)
 {
-    g_string_append_printf(line, "loss %.4f", r->loss / (double)r->steps);
     if (r->trainer->job->objectives < 2)
         return;
+    const char *before = "  (";
     for (int k = 0; k < r->trainer->job->objectives; k++)
-        if (r->objective_steps[k] > 0)
-            g_string_append_printf(line, "%s%s %.4f", k == 0 ? " (" : ", ", r->trainer->job->objective[k].name,
+        if (r->objective_steps[k] > 0) {
+            g_string_append_printf(line, "%s%s %.4f", before, r->trainer->job->objective[k].name,
                                    r->objective_loss[k] / (double)r->objective_steps[k]);
-    g_string_append_c(line, ')');
+            before = ", ";
+        }
+    g_string_append(line, strcmp(before, ", ") == 0 ? ")" : "");
 }
 
 /* Metrics since the last line: "  pairs/accuracy 0.5123". */
@@ -175,25 +189,37 @@ static void describe_metrics(const xlm_report *r, GString *line)
     }
 }
 
+/* Of the products' operations since the last line, the share of what GEMM can give here. The short measurement at the start gives
+ * less when others were at work; so what a whole interval has reached counts too, once it is more. */
+static double share_of_gemm(xlm_report *r, double seconds, bool interval)
+{
+    const double rate = (xlm_gemm_flops() - r->flops) / seconds * 1e-9;
+    if (rate > r->gemm_gflops && interval && r->gemm_gflops > 0 && !r->gemm_raised) {
+        xlm_log_info("products run at %.0f GFLOP/s, faster than GEMM when it was measured (%.0f): others were at work then; %% of "
+                     "GEMM is of the fastest interval from here on", rate, r->gemm_gflops);
+        r->gemm_raised = true;
+    }
+    if (rate > r->gemm_gflops && interval)
+        r->gemm_gflops = rate;
+    return r->gemm_gflops > 0 ? MIN(rate / r->gemm_gflops, 1) : 0;
+}
+
+/* The fields that matter most come first: a terminal shows as many as have room. */
 static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool interval)
 {
     const xlm_trainer *t = r->trainer;
-    const double seconds = MAX(now - r->since, 1e-9);
-    const double rate = (xlm_gemm_flops() - r->flops) / seconds * 1e-9;
+    const double seconds = MAX(now - r->since, 1e-9), share = share_of_gemm(r, seconds, interval);
     char tokens[16], left[16];
     GString *line = g_string_new(NULL);
-    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  ", t->step, t->job->train.steps);
+    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left", t->step,
+                    t->job->train.steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
+                    xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(t->job->train.steps - t->step), left));
     describe_losses(r, line);
     describe_metrics(r, line);
-    g_string_append_printf(line, "  lr %.2e  |g| %.2f  %s tokens/s  %.0f%% of GEMM  %s left", s->learning_rate,
-                           s->gradient_norm, xlm_log_count((double)r->tokens / seconds, tokens),
-                           t->hardware.gemm_gflops > 0 ? 100 * rate / t->hardware.gemm_gflops : 0,
-                           xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(t->job->train.steps - t->step),
-                                            left));
-    if (interval)
+    g_string_append_printf(line, "  lr %.2e  |g| %.2f  %.0f%% of GEMM", s->learning_rate, s->gradient_norm, 100 * share);
+    if (interval && xlm_log_wants_lines())
         xlm_log_info("%s", line->str);
-    else
-        xlm_log_live("%s", line->str);
+    xlm_log_live("%s", line->str);
     g_string_free(line, TRUE);
 }
 
@@ -217,6 +243,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     r->last_step_at = now;
     r->run_seconds += seconds;
     r->run_steps++;
+    r->run_tokens += step->tokens;
     r->steps++;
     r->tokens += step->tokens;
     r->loss += step->loss;
@@ -234,7 +261,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     const bool interval = r->trainer->step % r->trainer->job->train.log_every == 0 ||
                           r->trainer->step == r->trainer->job->train.steps;
     if (interval || xlm_log_is_live())
-        print_line(r, step, now, interval && !xlm_log_is_live());
+        print_line(r, step, now, interval);
     if (interval) {
         xlm_report_flush(r);
         start_interval(r, now);
@@ -267,11 +294,62 @@ void xlm_report_profile(const xlm_trainer *trainer, int64_t steps)
                      100 * (1 - MIN(x.waited / x.seconds, 1)));
 }
 
+static void note_score(xlm_report *r, const char *name, double value, bool better)
+{
+    r->held_out_name = name;
+    r->held_out.last = value;
+    r->held_out.last_step = r->trainer->step;
+    if (r->held_out.best_step < 0 || better) {
+        r->held_out.best = value;
+        r->held_out.best_step = r->trainer->step;
+    }
+}
+
+/* The weighted sum of the objectives' losses over all languages; rows: of an evaluation. */
+static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
+{
+    double loss = 0;
+    int objectives = 0;
+    for (int i = 0; i < n; i++)
+        if (rows[i].language < 0 && rows[i].metric == NULL) {
+            loss += r->trainer->job->objective[rows[i].objective].weight * rows[i].loss;
+            objectives++;
+        }
+    if (objectives > 0)
+        note_score(r, "held-out loss", loss, loss < r->held_out.best);
+}
+
+void xlm_report_summary(const xlm_report *report)
+{
+    const xlm_report *r = report;
+    const xlm_trainer *t = r->trainer;
+    if (r->metrics == NULL)
+        return;
+    char took[16], tokens[16], rate[16];
+    GString *line = g_string_new(NULL);
+    g_string_printf(line, "%s: %" G_GINT64_FORMAT " steps in %s, %s tokens, %s tokens/s",
+                    t->step == t->job->train.steps ? "finished" : "stopped", r->run_steps,
+                    xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
+                    xlm_log_count((double)r->run_tokens / MAX(r->run_seconds, 1e-9), rate));
+    if (r->held_out.last_step >= 0) {
+        g_string_append_printf(line, "; %s %.4f", r->held_out_name, r->held_out.last);
+        if (r->held_out.last_step != t->step)
+            g_string_append_printf(line, " at step %" G_GINT64_FORMAT, r->held_out.last_step);
+        if (r->held_out.best_step != r->held_out.last_step)
+            g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, r->held_out.best, r->held_out.best_step);
+    }
+    if (t->saved == t->step)
+        g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", t->job->train.output, t->step);
+    xlm_log_info("%s", line->str);
+    g_string_free(line, TRUE);
+}
+
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n)
 {
     if (report->metrics == NULL)
         return;
     const xlm_trainer *t = report->trainer;
+    note_held_out(report, rows, n);
     for (int i = 0; i < n; i++) {
         const xlm_evaluation *e = &rows[i];
         const char *objective = t->job->objective[e->objective].name;
@@ -303,6 +381,8 @@ void xlm_report_measures(xlm_report *report, const xlm_judge *judge, const GArra
     if (report->metrics == NULL)
         return;
     const int64_t step = report->trainer->step;
+    const xlm_measure *first = &g_array_index(measures, xlm_measure, 0);
+    note_score(report, first->name, first->value, best);
     GString *line = g_string_new(NULL);
     for (guint i = 0; i < measures->len; i++) {
         const xlm_measure *m = &g_array_index(measures, xlm_measure, i);

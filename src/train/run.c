@@ -254,13 +254,14 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
         return false;
     xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
     const bool good = train(t, report, options, interrupted, error);
-    xlm_report_close(report);
-    if (good)
+    if (good) {
         print_best(t, options);
-    if (good)
         print_peak(t->comm);
-    if (good && *interrupted)
-        xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command goes on from there", t->step);
+        if (*interrupted)
+            xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command goes on from there", t->step);
+        xlm_report_summary(report);
+    }
+    xlm_report_close(report);
     return good;
 }
 

@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/permute_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \
+	tests/unit/progress_test \
 	tests/unit/rng_test \
 	tests/unit/sampler_test \
 	tests/unit/store_test \

@@ -73,16 +73,19 @@ void xlm_store_discard(xlm_store *store);
 
 /* ---- reading; by one process alone, not collective ---- */
 
-/* EX_NOINPUT when missing; EX_DATAERR when it is not HDF5 or is cut short. */
+/* EX_NOINPUT when missing; EX_DATAERR when it is not HDF5, is cut short, or anything in it but the elements of datasets with
+ * checksums is not as it was written (the message says that it is damaged) or has no digest. */
 xlm_store *xlm_store_open(const char *path, GError **error);
+/* Set the digest of the header anew after a file was changed by other means, as tests do. EX_DATAERR, EX_IOERR. */
+bool xlm_store_reseal(const char *path, GError **error);
 void xlm_store_close(xlm_store *store);
 const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
 /* Extents of a dataset; returns the number of dimensions or -1. */
 int xlm_store_shape(const xlm_store *store, const char *path, uint64_t dims[3], GError **error);
 bool xlm_store_read_type(const xlm_store *store, const char *path, xlm_type *type, GError **error);
-/* Rows [first, first + rows), converted to `type`. A checksum that fails is EX_DATAERR, naming file and dataset; so is a
- * value that `type` cannot hold. A random read of some hundred numbers takes about 60 us when the file is in memory: one
+/* Rows [first, first + rows), converted to `type`. A checksum that fails is EX_DATAERR, naming file and dataset; so are integers
+ * where `type` is a float, and the other way round, and a value that `type` cannot hold. A random read of some hundred numbers takes about 60 us when the file is in memory: one
  * chunk of 64 KiB and its checksum. */
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_type type, uint64_t first, uint64_t rows, void *data,
                     GError **error);
@@ -91,6 +94,7 @@ char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t
 /* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
+/* Integers are signed, of at most 8 bytes; reals are floats: the one in place of the other is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);
 

@@ -67,9 +67,17 @@ bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, do
 
 /* ---- reading ---- */
 
+/* One value of the class, which the type in memory can hold; numbers have at most 8 bytes and a sign, as ours have. */
+static bool is_one(hid_t type, hid_t space, H5T_class_t wanted)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    return class == wanted && H5Sget_simple_extent_npoints(space) == 1 && (class == H5T_STRING || H5Tget_size(type) <= 8) &&
+           (class != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
+}
+
 /* An attribute whose type is of the given class; -1 when not. */
-static hid_t open_attribute(const xlm_store *store, const char *path, const char *name, H5T_class_t wanted,
-                            H5T_class_t also, const char *what, GError **error)
+static hid_t open_attribute(const xlm_store *store, const char *path, const char *name, H5T_class_t wanted, const char *what,
+                            GError **error)
 {
     hid_t attribute = store_exists(store->file, path) ? H5Aopen_by_name(store->file, path, name, H5P_DEFAULT, H5P_DEFAULT)
                                                       : H5I_INVALID_HID;
@@ -80,8 +88,7 @@ static hid_t open_attribute(const xlm_store *store, const char *path, const char
         return H5I_INVALID_HID;
     }
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    H5T_class_t class = H5Tget_class(type);
-    bool good = (class == wanted || class == also) && H5Sget_simple_extent_npoints(space) == 1;
+    bool good = is_one(type, space, wanted);
     H5Sclose(space);
     H5Tclose(type);
     if (!good) {
@@ -119,7 +126,7 @@ static herr_t read_variable_text(hid_t attribute, hid_t type, char **text)
 
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error)
 {
-    hid_t attribute = open_attribute(store, path, name, H5T_STRING, H5T_STRING, "a text", error);
+    hid_t attribute = open_attribute(store, path, name, H5T_STRING, "a text", error);
     if (attribute < 0)
         return NULL;
     hid_t type = H5Aget_type(attribute);
@@ -135,14 +142,14 @@ char *xlm_store_get_text(const xlm_store *store, const char *path, const char *n
 
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error)
 {
-    hid_t attribute = open_attribute(store, path, name, H5T_INTEGER, H5T_INTEGER, "a whole number", error);
+    hid_t attribute = open_attribute(store, path, name, H5T_INTEGER, "a whole number", error);
     return attribute >= 0 &&
            finish(store, path, attribute, H5Aread(attribute, H5T_NATIVE_INT64, value), error);
 }
 
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error)
 {
-    hid_t attribute = open_attribute(store, path, name, H5T_FLOAT, H5T_INTEGER, "a number", error);
+    hid_t attribute = open_attribute(store, path, name, H5T_FLOAT, "a floating-point number", error);
     return attribute >= 0 &&
            finish(store, path, attribute, H5Aread(attribute, H5T_NATIVE_DOUBLE, value), error);
 }

@@ -103,7 +103,7 @@ static void open_file(xlm_store *store, GError **error)
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_obj_track_times(creation, false);
     store->file = H5Fcreate(store->temporary, H5F_ACC_TRUNC, creation, access);
-    if (store->file < 0 || (store->mpi_io && !store_catch_failures(store)))
+    if (store->file < 0 || (store->mpi_io && !store_catch_failures(store)) || !store_make_digest(store->file))
         store_error(store, NULL, EX_CANTCREAT, "cannot be made", error);
     H5Pclose(creation);
     H5Pclose(access);
@@ -187,6 +187,17 @@ static void close_file(xlm_store *store, GError **error)
     if (status < 0)
         store_give_up(store, NULL, EX_IOERR, "cannot be written", error);
     store_forget_failures(store);
+}
+
+/* By one process, when all have closed the file. */
+static void set_digest(xlm_store *store, GError **error)
+{
+    GError *why = NULL;
+    xlm_store *whole = store_open(store->temporary, store->path, true, &why);
+    if (whole != NULL && store_set_digest(whole, &why))
+        return;
+    xlm_error_set(error, EX_IOERR, "%s; look for a full or failing disk", why->message);
+    g_error_free(why);
 }
 
 static void free_store(xlm_store *store)
@@ -276,6 +287,7 @@ bool xlm_store_commit(xlm_store *store, GError **error)
     /* The serial driver reports every failure; MPI-IO does not, so what it wrote is read again. */
     bool good = reserve_rest(store, error) && step(store, sync_data, store->mpi_io, error) &&
                 step(store, flush_file, store->writes, error) && step(store, close_file, store->writes, error) &&
+                step(store, set_digest, is_first(store), error) &&
                 step(store, store_verify, store->mpi_io && store->writes, error) && step(store, sync_data, true, error);
     if (!good) {
         xlm_store_discard(store);

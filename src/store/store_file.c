@@ -146,23 +146,101 @@ bool store_exists(hid_t file, const char *path)
     return there;
 }
 
-store_dataset *store_keep(const xlm_store *store, const char *path, hid_t id)
+/* Deflate's best ratio: how much larger than the file elements can be when they are compressed. */
+enum { MOST_COMPRESSION = 1032 };
+
+/* The most bytes that elements of a dataset may have, with the filters that they went through; 0: with a filter that no program
+ * of ours uses. */
+static uint64_t most_bytes(const xlm_store *store, hid_t properties)
+{
+    uint64_t most = store->size;
+    for (int i = 0; i < H5Pget_nfilters(properties); i++) {
+        unsigned flags;
+        size_t values = 0;
+        switch (H5Pget_filter2(properties, (unsigned)i, &flags, &values, NULL, 0, NULL, NULL)) {
+        case H5Z_FILTER_FLETCHER32:
+        case H5Z_FILTER_SHUFFLE:
+            break;
+        case H5Z_FILTER_DEFLATE:
+            most = store->size * MOST_COMPRESSION;
+            break;
+        default:
+            return 0;
+        }
+    }
+    return most;
+}
+
+/* *size *= factor, unless it became more than most. */
+static bool multiply(uint64_t *size, uint64_t factor, uint64_t most)
+{
+    if (factor > 0 && *size > most / factor)
+        return false;
+    *size *= factor;
+    return true;
+}
+
+/* Every chunk is in the file: what is not there would be read as whatever stood in memory. */
+static bool has_all_chunks(const store_dataset *d)
+{
+#if H5_VERSION_GE(1, 10, 5)
+    hsize_t expected = 1, there = 0;
+    for (int i = 0; i < d->dimensions; i++)
+        expected *= (d->dims[i] + d->chunk[i] - 1) / d->chunk[i];
+    return H5Dget_num_chunks(d->id, d->space, &there) >= 0 && there == expected;
+#else
+    return H5Dget_storage_size(d->id) >= d->dims[0] * d->row_size;
+#endif
+}
+
+/* A file may say anything of its arrays, but it cannot hold more than its size. Nothing has been allocated for them yet. */
+static bool check_storage(const xlm_store *store, const char *path, store_dataset *d, GError **error)
+{
+    const hid_t properties = H5Dget_create_plist(d->id);
+    const uint64_t most = most_bytes(store, properties);
+    const H5D_layout_t layout = H5Pget_layout(properties);
+    const bool outside = layout == H5D_VIRTUAL || H5Pget_external_count(properties) != 0;
+    if (layout == H5D_CHUNKED && H5Pget_chunk(properties, d->dimensions, d->chunk) != d->dimensions)
+        d->chunk[0] = 0;
+    H5Pclose(properties);
+    if (most == 0 || outside || (layout == H5D_CHUNKED && d->chunk[0] == 0))
+        return xlm_error_set(error, EX_DATAERR, "%s: %s: is stored in a way that this program does not know", store->path, path);
+
+    uint64_t size = d->element, chunk = d->element;
+    bool fits = true;
+    for (int i = d->dimensions - 1; i >= 0; i--) {
+        fits = fits && multiply(&size, d->dims[i], most);
+        if (i == 1)
+            d->row_size = size;
+    }
+    for (int i = 0; i < d->dimensions && layout == H5D_CHUNKED && size > 0; i++)
+        fits = fits && multiply(&chunk, d->chunk[i], most);
+    if (fits && size > 0)
+        fits = layout == H5D_CHUNKED ? has_all_chunks(d) : layout == H5D_COMPACT || H5Dget_storage_size(d->id) == size;
+    return fits || xlm_error_set(error, EX_DATAERR, "%s: %s: says that it has more elements than the file of %" G_GUINT64_FORMAT
+                                 " bytes holds; the file is damaged", store->path, path, store->size);
+}
+
+/* Takes over the handle. */
+static store_dataset *keep(const xlm_store *store, const char *path, hid_t id, GError **error)
 {
     store_dataset *d = g_new0(store_dataset, 1);
     d->id = id;
     d->space = H5Dget_space(id);
     d->dimensions = H5Sget_simple_extent_ndims(d->space);
     if (d->dimensions < 1 || d->dimensions > 3) {
+        xlm_error_set(error, EX_DATAERR, "%s: %s: is not an array of 1 to 3 dimensions", store->path, path);
         store_free_dataset(d);
         return NULL;
     }
     H5Sget_simple_extent_dims(d->space, d->dims, NULL);
-
     hid_t type = H5Dget_type(id);
     d->row_size = d->element = H5Tget_size(type);
-    for (int i = 1; i < d->dimensions; i++)
-        d->row_size *= d->dims[i];
     H5Tclose(type);
+    if (!check_storage(store, path, d, error)) {
+        store_free_dataset(d);
+        return NULL;
+    }
     g_hash_table_insert(store->datasets, g_strdup(path), d);
     return d;
 }
@@ -185,8 +263,5 @@ store_dataset *store_find(const xlm_store *store, const char *path, GError **err
         store_error(store, path, EX_DATAERR, "cannot be opened", error);
         return NULL;
     }
-    d = store_keep(store, path, id);
-    if (d == NULL)
-        xlm_error_set(error, EX_DATAERR, "%s: %s: is not an array of 1 to 3 dimensions", store->path, path);
-    return d;
+    return keep(store, path, id, error);
 }

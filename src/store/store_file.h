@@ -26,6 +26,7 @@ typedef struct store_write {
 struct xlm_store {
     char *path;
     hid_t file, transfer;
+    uint64_t size; /* reading: bytes of the file */
     GHashTable *datasets; /* path -> store_dataset */
 
     /* Writing only. */
@@ -103,15 +104,27 @@ void store_free_write(void *write);
 /* Read the closed temporary file and compare with what this rank wrote. */
 void store_verify(xlm_store *store, GError **error);
 
+/* Open a whole file, for reading or, when `change`, to write to it. name: of the file in messages. No digest is looked at. */
+xlm_store *store_open(const char *path, const char *name, bool change, GError **error);
+
+/* Close it; false when what was changed is not in the file. */
+bool store_close(xlm_store *store);
+
+/* The digest of the header (store_digest.c). Make its attribute in a new file, with zeros: by all that write the file. */
+bool store_make_digest(hid_t file);
+/* Compute it, set the attribute, and close the file, also when this fails. By one process. */
+bool store_set_digest(xlm_store *store, GError **error);
+/* Compute it and compare it with the attribute: EX_DATAERR. */
+bool store_check_digest(xlm_store *store, GError **error);
+
 /* Collective. Make sure that the file may grow by `bytes`: the limit on file sizes, and room on the disk, which is set
  * aside where the file system can. A disk that fills up in the middle of a collective write leaves ranks waiting for
  * one another in MPI-IO, or is not reported at all, so it is found out before. */
 bool store_reserve(xlm_store *store, uint64_t bytes, GError **error);
 
-/* Open the dataset (once). NULL when it is not there. */
+/* Open the dataset (once). NULL when it is not there, is no array, or cannot be as large as it says: its elements, as many as
+ * there are, then fit into the file (1032 times the file when they are compressed). */
 store_dataset *store_find(const xlm_store *store, const char *path, GError **error);
-/* Take over the handle of a dataset that was opened. NULL when it is not an array. */
-store_dataset *store_keep(const xlm_store *store, const char *path, hid_t id);
 /* Read rows into memory as memory_type. */
 bool store_read_rows(const xlm_store *store, const char *path, const store_dataset *d, hid_t memory_type, uint64_t first,
                      uint64_t rows, void *data, GError **error);

@@ -36,39 +36,58 @@ static H5T_conv_ret_t refuse_overflow(H5T_conv_except_t what, hid_t from, hid_t 
     return H5T_CONV_ABORT;
 }
 
-xlm_store *xlm_store_open(const char *path, GError **error)
+xlm_store *store_open(const char *path, const char *name, bool change, GError **error)
 {
-    if (!can_be_read(path, error))
-        return NULL;
     xlm_store *store = g_new0(xlm_store, 1);
-    store->path = g_strdup(path);
+    store->path = g_strdup(name);
     store->descriptor = -1;
     store->datasets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, store_free_dataset);
     hid_t access = store_access();
     store->transfer = H5Pcreate(H5P_DATASET_XFER);
     H5Pset_buffer(store->transfer, CONVERSION_BUFFER, NULL, NULL);
     bool ours = H5Fis_hdf5(path) > 0;
-    store->file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    if (store->file < 0)
+    store->file = H5Fopen(path, change ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+    hsize_t size = 0;
+    if (store->file < 0 || H5Fget_filesize(store->file, &size) < 0)
         store_error(store, NULL, EX_DATAERR, ours ? "is cut short or damaged" : "is not an HDF5 file", error);
     H5Pclose(access);
-    if (store->file < 0) {
+    if (size == 0) {
         xlm_store_close(store);
         return NULL;
     }
+    store->size = size;
     return store;
+}
+
+xlm_store *xlm_store_open(const char *path, GError **error)
+{
+    xlm_store *store = can_be_read(path, error) ? store_open(path, path, false, error) : NULL;
+    if (store == NULL || store_check_digest(store, error))
+        return store;
+    xlm_store_close(store);
+    return NULL;
+}
+
+bool xlm_store_reseal(const char *path, GError **error)
+{
+    xlm_store *store = store_open(path, path, true, error);
+    return store != NULL && store_set_digest(store, error);
+}
+
+bool store_close(xlm_store *store)
+{
+    g_hash_table_destroy(store->datasets);
+    H5Pclose(store->transfer);
+    const bool good = store->file < 0 || H5Fclose(store->file) >= 0;
+    g_free(store->path);
+    g_free(store);
+    return good;
 }
 
 void xlm_store_close(xlm_store *store)
 {
-    if (store == NULL)
-        return;
-    g_hash_table_destroy(store->datasets);
-    H5Pclose(store->transfer);
-    if (store->file >= 0)
-        H5Fclose(store->file);
-    g_free(store->path);
-    g_free(store);
+    if (store != NULL)
+        store_close(store);
 }
 
 const char *xlm_store_path(const xlm_store *store) { return store->path; }
@@ -152,11 +171,23 @@ bool store_read_rows(const xlm_store *store, const char *path, const store_datas
     return good;
 }
 
+/* Numbers are wanted as what they are: a float where an integer belongs was not written by us. */
+static bool check_class(const xlm_store *store, const char *path, const store_dataset *d, xlm_type type, GError **error)
+{
+    const bool real = type == XLM_F32 || type == XLM_F64;
+    const hid_t theirs = H5Dget_type(d->id);
+    const bool good = H5Tget_class(theirs) == (real ? H5T_FLOAT : H5T_INTEGER);
+    H5Tclose(theirs);
+    return good || xlm_error_set(error, EX_DATAERR, "%s: %s: its elements are not %s", store->path, path,
+                                 real ? "floating-point numbers" : "integers");
+}
+
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_type type, uint64_t first, uint64_t rows, void *data,
                     GError **error)
 {
     const store_dataset *d = store_find(store, path, error);
-    return d != NULL && store_read_rows(store, path, d, store_memory_type(type), first, rows, data, error);
+    return d != NULL && check_class(store, path, d, type, error) &&
+           store_read_rows(store, path, d, store_memory_type(type), first, rows, data, error);
 }
 
 char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t *n, GError **error)

@@ -92,10 +92,11 @@ static void free_run(run *r)
     g_free(r);
 }
 
-/* Any finite float, small, negative and denormal ones among them. */
+/* Any finite float, small, negative and denormal ones among them; second moments are not negative. */
 static float number(int64_t step, uint32_t array, uint32_t i)
 {
-    uint32_t bits = xlm_rng_draw(xlm_rng_make_key(3, XLM_RNG_SAMPLE, (uint32_t)step), array, i, 0, 0).v[0] & 0xbfffffffu;
+    uint32_t bits = xlm_rng_draw(xlm_rng_make_key(3, XLM_RNG_SAMPLE, (uint32_t)step), array, i, 0, 0).v[0] &
+                    (array == 2 ? 0x3fffffffu : 0xbfffffffu);
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
@@ -460,6 +461,65 @@ static void damage_is_named_and_passed_over(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
+/* Where a text stands in bytes; -1: nowhere. */
+static gssize find_text(const char *bytes, gsize size, const char *text)
+{
+    const gsize n = strlen(text);
+    for (gsize at = 0; at + n <= size; at++)
+        if (memcmp(bytes + at, text, n) == 0)
+            return (gssize)at;
+    return -1;
+}
+
+/* A bit of the header that is turned over is damage: the checkpoint before is taken. It must not be read as another seed, another
+ * corpus or a parameter that is missing, which would end the run. */
+static void a_damaged_header_is_passed_over(const xlm_comm *comm)
+{
+    static const char *const places[] = {"fedcba9876543210", "corpus_digest", "xlm-mpi checkpoint", "format_version", "step", "seed",
+                                         "generator", "job", "header_digest", "attention", "first_moment", "layers = 1",
+                                         "hidden_size", "contrast", "languages", "vocabulary"};
+    enum { FLIPS = 3 * G_N_ELEMENTS(places) };
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *bytes = NULL;
+    gsize size = 0;
+    int damaged = 0;
+    write_step(comm, directory, 10, 9);
+    write_step(comm, directory, 20, 9);
+    run *r = make_run(comm, 16, true);
+    if (comm->rank == 0)
+        CHECK(g_file_get_contents(path, &bytes, &size, NULL));
+    for (uint32_t flip = 0; flip < FLIPS; flip++) {
+        char *found = NULL, *said = NULL;
+        if (comm->rank == 0) {
+            /* In the text itself, then within 64 bytes before and behind it. */
+            const char *place = places[flip / 3];
+            const uint32_t *draw = xlm_rng_draw(xlm_rng_make_key(5, XLM_RNG_SAMPLE, flip), 0, 0, 0, 0).v;
+            const gssize at = find_text(bytes, size, place);
+            CHECK(at >= 0);
+            const gssize near = flip % 3 == 0 ? (gssize)(draw[0] % strlen(place)) : (gssize)(draw[0] % 129) - 64;
+            char *other = g_memdup2(bytes, size);
+            other[CLAMP(at + near, 0, (gssize)size - 1)] ^= (char)(1 << draw[1] % 8);
+            CHECK(g_file_set_contents(path, other, (gssize)size, NULL));
+            g_free(other);
+        }
+        xlm_comm_barrier(comm);
+        fill(r, 1);
+        GOOD(resume(comm, directory, r, &found, &said, &error));
+        const bool passed_over = g_str_has_suffix(found, "checkpoint-00000010.h5");
+        CHECK(passed_over ? is_at(comm, r, 10) : is_at(comm, r, 20));
+        CHECK(passed_over || flip % 3 != 0);
+        CHECK(comm->rank != 0 || !passed_over || (strstr(said, path) != NULL && strstr(said, "damaged") != NULL));
+        damaged += passed_over;
+        g_free(found);
+        g_free(said);
+        xlm_comm_barrier(comm);
+    }
+    CHECK(damaged > FLIPS / 2);
+    g_free(bytes);
+    g_free(path);
+    free_run(r);
+    remove_directory(comm, directory);
+}
+
 /* A whole checkpoint of another job is not passed over for an older one: that would lose work without a word. */
 static void what_does_not_fit_is_refused(const xlm_comm *comm)
 {
@@ -579,6 +639,7 @@ int main(int argc, char **argv)
     tools_load_the_model(comm);
     the_newest_are_kept(comm);
     damage_is_named_and_passed_over(comm);
+    a_damaged_header_is_passed_over(comm);
     what_does_not_fit_is_refused(comm);
     earlier_runs_are_set_aside(comm);
     a_failed_write_leaves_the_old_ones(comm);

@@ -327,6 +327,47 @@ bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const ch
     return xlm_options_check_keys(tables, job, section, error) && xlm_options_read(table, job, section, into, error);
 }
 
+/* The number of alternatives of a choice. */
+static int64_t count_choices(const xlm_option *option)
+{
+    int64_t n = 1;
+    for (const char *p = option->choices; *p != '\0'; p++)
+        n += *p == '|';
+    return n;
+}
+
+static bool check_one(const xlm_option *option, const void *from, GError **error)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    switch (option->type) {
+    case XLM_OPTION_INT: {
+        const int64_t value = VALUE(const int64_t, option, from);
+        g_snprintf(text, sizeof text, "%" PRId64, value);
+        return is_in_range(option, (double)value) || refuse_number(option, text, "an integer", error);
+    }
+    case XLM_OPTION_REAL: {
+        const double value = VALUE(const double, option, from);
+        g_ascii_formatd(text, sizeof text, "%g", value);
+        return (isfinite(value) && is_in_range(option, value)) || refuse_number(option, text, "a number", error);
+    }
+    case XLM_OPTION_CHOICE: {
+        const int64_t value = VALUE(const int64_t, option, from);
+        return (value >= 0 && value < count_choices(option)) ||
+               xlm_error_set(error, EX_CONFIG, "%s: number %" PRId64 " is none of %s", option->name, value, option->choices);
+    }
+    default:
+        return true;
+    }
+}
+
+bool xlm_options_check(const xlm_option *table, const void *from, GError **error)
+{
+    for (const xlm_option *option = table; option->name != NULL; option++)
+        if (!check_one(option, from, error))
+            return false;
+    return true;
+}
+
 /* ---- help ---- */
 
 enum { COLUMNS = 4, LINE_WIDTH = 118, LEAST_MEANING = 40 };

@@ -37,6 +37,10 @@ bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *
 bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into,
                        GError **error);
 
+/* True when every number and choice in *from is in its range and finite, wherever it came from: a job file, a checkpoint, a
+ * caller. EX_CONFIG: `layers = -1: must be an integer from 1 to 1000`. */
+bool xlm_options_check(const xlm_option *table, const void *from, GError **error);
+
 /* Free the texts and lists in *from and set them to NULL. Neither the struct nor other values change. */
 void xlm_options_free(const xlm_option *table, void *from);
 

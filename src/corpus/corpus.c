@@ -42,9 +42,10 @@ static bool check_format(const xlm_store *store, GError **error)
     return true;
 }
 
-/* Length of a dataset's first extent, or -1. */
-static int64_t rows_of(const xlm_store *store, const char *path, int dimensions, GError **error)
+/* Length of a dataset's first extent, or -1. columns: its second extent; 0: it has none. */
+static int64_t rows_of(const xlm_store *store, const char *path, uint64_t columns, GError **error)
 {
+    const int dimensions = columns > 0 ? 2 : 1;
     uint64_t dims[3];
     const int n = xlm_store_shape(store, path, dims, error);
     if (n < 0)
@@ -54,6 +55,11 @@ static int64_t rows_of(const xlm_store *store, const char *path, int dimensions,
                       dimensions);
         return -1;
     }
+    if (columns > 0 && dims[1] != columns) {
+        xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GUINT64_FORMAT " columns where %" G_GUINT64_FORMAT " belong; the corpus is "
+                      "damaged", xlm_store_path(store), path, dims[1], columns);
+        return -1;
+    }
     return (int64_t)dims[0];
 }
 
@@ -61,7 +67,7 @@ static int64_t rows_of(const xlm_store *store, const char *path, int dimensions,
 static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int64_t offsets, GError **error)
 {
     uint64_t ends[2] = {0, 0};
-    if (offsets != text->sentences + 1 || text->monolingual_sentences < 0 ||
+    if (offsets < 1 || text->sentences != offsets - 1 || text->monolingual_sentences < 0 ||
         text->monolingual_sentences > text->sentences)
         return xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " offsets for %" G_GINT64_FORMAT
                              " sentences; the corpus is damaged", xlm_store_path(store), text->offsets_path, offsets,
@@ -76,6 +82,19 @@ static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int6
     return true;
 }
 
+/* The group is of the language that it is named after. */
+static bool check_language(const xlm_store *store, const char *group, int language, const char *name, GError **error)
+{
+    int64_t id;
+    char *said = xlm_store_get_text(store, group, "language", error);
+    bool good = said != NULL && xlm_store_get_int(store, group, "language_id", &id, error);
+    if (good && (id != language || strcmp(said, name) != 0))
+        good = xlm_error_set(error, EX_DATAERR, "%s:%s: says that it is language %" G_GINT64_FORMAT ", %s, where %d, %s belongs; the "
+                             "corpus is damaged", xlm_store_path(store), group, id, said, language, name);
+    g_free(said);
+    return good;
+}
+
 static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError **error)
 {
     const xlm_store *store = corpus->store;
@@ -86,9 +105,9 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
                             .offsets_path = g_strconcat(group, "/offsets", NULL)};
     bool good = true;
     if (xlm_store_has(store, group)) {
-        const int64_t offsets = rows_of(store, text.offsets_path, 1, error);
-        text.tokens = offsets < 0 ? -1 : rows_of(store, text.tokens_path, 1, error);
-        good = offsets >= 0 && text.tokens >= 0 &&
+        const int64_t offsets = rows_of(store, text.offsets_path, 0, error);
+        text.tokens = offsets < 0 ? -1 : rows_of(store, text.tokens_path, 0, error);
+        good = offsets >= 0 && text.tokens >= 0 && check_language(store, group, language, name, error) &&
                xlm_store_get_int(store, group, "sentences", &text.sentences, error) &&
                xlm_store_get_int(store, group, "monolingual_sentences", &text.monolingual_sentences, error) &&
                check_text(store, &text, offsets, error);
@@ -118,7 +137,10 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
     if (good && pairs > 0) {
         const xlm_corpus_text *a = xlm_corpus_find_text(corpus, split, source);
         const xlm_corpus_text *b = xlm_corpus_find_text(corpus, split, target);
-        if (a == NULL || b == NULL)
+        if (a == b && a != NULL)
+            good = xlm_error_set(error, EX_DATAERR, "%s:%s: a pair of %s with itself; the corpus is damaged", xlm_store_path(store),
+                                 links, source);
+        else if (a == NULL || b == NULL)
             good = xlm_error_set(error, EX_DATAERR, "%s:%s: no text in %s; the corpus is damaged",
                                  xlm_store_path(store), links, a == NULL ? source : target);
         else
@@ -247,17 +269,40 @@ const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_spli
 bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                              uint64_t *offsets, GError **error)
 {
-    return xlm_store_read(corpus->store, text->offsets_path, XLM_U64, (uint64_t)first, (uint64_t)n, offsets, error);
+    if (!xlm_store_read(corpus->store, text->offsets_path, XLM_U64, (uint64_t)first, (uint64_t)n, offsets, error))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (offsets[i] > (i + 1 < n ? offsets[i + 1] : (uint64_t)text->tokens))
+            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is behind the one after it; the corpus is "
+                                 "damaged", xlm_corpus_path(corpus), text->offsets_path, first + i);
+    return true;
 }
 
 bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                             int32_t *ids, GError **error)
 {
-    return xlm_store_read(corpus->store, text->tokens_path, XLM_I32, (uint64_t)first, (uint64_t)n, ids, error);
+    const int64_t vocabulary = xlm_vocabulary_size(corpus->vocabulary);
+    if (!xlm_store_read(corpus->store, text->tokens_path, XLM_I32, (uint64_t)first, (uint64_t)n, ids, error))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (ids[i] < 0 || ids[i] >= vocabulary)
+            return xlm_error_set(error, EX_DATAERR, "%s:%s: token %" G_GINT64_FORMAT " is %d, which is not in the "
+                                 "vocabulary of %" G_GINT64_FORMAT "; the corpus is damaged", xlm_corpus_path(corpus),
+                                 text->tokens_path, first + i, ids[i], vocabulary);
+    return true;
 }
 
 bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
                            int64_t *links, GError **error)
 {
-    return xlm_store_read(corpus->store, pairs->links_path, XLM_I64, (uint64_t)first, (uint64_t)n, links, error);
+    if (!xlm_store_read(corpus->store, pairs->links_path, XLM_I64, (uint64_t)first, (uint64_t)n, links, error))
+        return false;
+    for (int64_t i = 0; i < 2 * n; i++) {
+        const xlm_corpus_text *text = i % 2 == 0 ? pairs->source : pairs->target;
+        if (links[i] < 0 || links[i] >= text->sentences)
+            return xlm_error_set(error, EX_DATAERR, "%s:%s: pair %" G_GINT64_FORMAT ": a link leads to sentence %" G_GINT64_FORMAT
+                                 " of %s, which has %" G_GINT64_FORMAT "; the corpus is damaged", xlm_corpus_path(corpus),
+                                 pairs->links_path, first + i / 2, links[i], text->language, text->sentences);
+    }
+    return true;
 }

@@ -26,14 +26,7 @@ static bool refill(walk *w, GError **error)
     const xlm_corpus_text *text = w->of->text;
     w->first = w->sentence;
     w->held = MIN(w->capacity, w->end - w->first);
-    if (!xlm_corpus_read_offsets(w->of->corpus, text, w->first, w->held + 1, w->offsets, error))
-        return false;
-    for (int64_t i = 0; i <= w->held; i++)
-        if (w->offsets[i] > (i < w->held ? w->offsets[i + 1] : (uint64_t)text->tokens))
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is behind the one after it; "
-                                 "the corpus is damaged", xlm_corpus_path(w->of->corpus), text->offsets_path,
-                                 w->first + i);
-    return true;
+    return xlm_corpus_read_offsets(w->of->corpus, text, w->first, w->held + 1, w->offsets, error);
 }
 
 /* Tokens of the sentence that are not in an instance yet; -1 on error. */

@@ -94,18 +94,6 @@ static void lay_out(const xlm_packing *packing, const layout *l, const uint32_t 
 
 /* ---- tokens ---- */
 
-static bool check_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
-                         const int32_t *ids, GError **error)
-{
-    const int64_t vocabulary = xlm_vocabulary_size(xlm_corpus_vocabulary(corpus));
-    for (int64_t i = 0; i < n; i++)
-        if (ids[i] < 0 || ids[i] >= vocabulary)
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: token %" G_GINT64_FORMAT " is %d, which is not in the "
-                                 "vocabulary of %" G_GINT64_FORMAT "; the corpus is damaged", xlm_corpus_path(corpus),
-                                 text->tokens_path, first + i, ids[i], vocabulary);
-    return true;
-}
-
 /* The first span behind `first` that does not lie in the same text shortly behind the one before it. */
 static guint end_of_run(const xlm_packing *packing, guint first)
 {
@@ -128,8 +116,7 @@ static int64_t read_run(const xlm_packing *packing, const xlm_corpus *corpus, gu
     const int64_t n = last->start + last->tokens - start->start;
     g_array_set_size(buffer, (guint)n);
     int32_t *ids = (int32_t *)(void *)buffer->data;
-    if (!xlm_corpus_read_tokens(corpus, start->text, start->start, n, ids, error) ||
-        !check_tokens(corpus, start->text, start->start, n, ids, error))
+    if (!xlm_corpus_read_tokens(corpus, start->text, start->start, n, ids, error))
         return -1;
     for (const xlm_span *span = start; span <= last; span++) {
         memcpy(original + row + span->opens, ids + (span->start - start->start), sizeof *ids * (size_t)span->tokens);

@@ -78,6 +78,16 @@ static bool check_digest(const xlm_store *store, uint64_t wanted, GError **error
     return fits;
 }
 
+static bool check_size(const xlm_store *store, const xlm_vocabulary *vocabulary, GError **error)
+{
+    int64_t size;
+    if (!xlm_store_get_int(store, "/", "vocabulary", &size, error))
+        return false;
+    return size == xlm_vocabulary_size(vocabulary) ||
+           xlm_error_set(error, EX_DATAERR, "%s: vocabulary = %" G_GINT64_FORMAT ", but the corpus has %" G_GINT64_FORMAT " subwords; "
+                         "the file is damaged", xlm_store_path(store), size, xlm_vocabulary_size(vocabulary));
+}
+
 static bool read_language(const xlm_store *store, const char *side, const xlm_vocabulary *vocabulary, int32_t *language,
                           GError **error)
 {
@@ -114,7 +124,7 @@ static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, cons
     const int dimensions = xlm_store_shape(store, part, dims, error);
     if (dimensions < 0)
         return NULL;
-    if (dimensions != 2 || dims[1] != 2) {
+    if (dimensions != 2 || dims[1] != 2 || dims[0] > INT32_MAX) {
         xlm_error_set(error, EX_DATAERR, "%s: %s: not a list of pairs", xlm_store_path(store), part);
         return NULL;
     }
@@ -146,6 +156,7 @@ xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xl
     int32_t language[2];
     xlm_dictionary *dictionary = NULL;
     if (check_format(store, error) && check_digest(store, corpus_digest, error) &&
+        check_size(store, vocabulary, error) &&
         read_language(store, "source", vocabulary, &language[0], error) &&
         read_language(store, "target", vocabulary, &language[1], error) &&
         (dictionary = read_pairs(store, part, vocabulary, error)) != NULL)

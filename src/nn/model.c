@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/options.h"
 #include "nn/parts.h"
 
 #define OPTION(name, type, fallback, least, most, choices, help) \
@@ -45,21 +46,36 @@ static int64_t nearest_divisor(int64_t d, int64_t heads)
         }
 }
 
+/* Most entries of a table of sinusoids, which no file holds: 65,536 positions of width 2048. */
+static const int64_t MOST_SINUSOIDS = (int64_t)1 << 27;
+
+static bool check_sizes(const xlm_model_config *c, GError **error)
+{
+    const int64_t d = c->hidden_size, heads = c->attention_heads, e = c->embedding_size > 0 ? c->embedding_size : d;
+    if (d % heads != 0)
+        return xlm_error_set(error, EX_CONFIG, "attention_heads = %" G_GINT64_FORMAT " does not divide hidden_size = %"
+                             G_GINT64_FORMAT "; take attention_heads = %" G_GINT64_FORMAT, heads, d, nearest_divisor(d, heads));
+    if (c->position_type == XLM_POSITIONS_SINUSOIDAL && (c->positions + c->position_offset) * e > MOST_SINUSOIDS)
+        return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " sinusoids of width %" G_GINT64_FORMAT
+                             " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,
+                             MOST_SINUSOIDS / e - c->position_offset);
+    if (c->vocabulary <= XLM_SPECIALS || c->vocabulary > G_MAXINT32)
+        return xlm_error_set(error, EX_DATAERR, "vocabulary = %" G_GINT64_FORMAT ": must be from %d, of which %d are special tokens, "
+                             "to %d; prepare the corpus again", c->vocabulary, XLM_SPECIALS + 1, XLM_SPECIALS, G_MAXINT32);
+    if (c->languages < 1 || c->languages > XLM_MOST_LANGUAGES)
+        return xlm_error_set(error, EX_DATAERR, "languages = %" G_GINT64_FORMAT ": must be from 1 to %d; prepare the corpus again",
+                             c->languages, XLM_MOST_LANGUAGES);
+    return true;
+}
+
 bool xlm_model_check(xlm_model_config *config, GError **error)
 {
-    const int64_t d = config->hidden_size, heads = config->attention_heads;
-    if (d % heads != 0)
-        return xlm_error_set(error, EX_CONFIG, "[model]: attention_heads = %" G_GINT64_FORMAT " does not divide hidden_size = %"
-                             G_GINT64_FORMAT "; take attention_heads = %" G_GINT64_FORMAT, heads, d, nearest_divisor(d, heads));
-    if (config->vocabulary <= XLM_SPECIALS || config->vocabulary > G_MAXINT32)
-        return xlm_error_set(error, EX_DATAERR, "[model]: the corpus's vocabulary has %" G_GINT64_FORMAT
-                             " entries, %d of them special; prepare the corpus again", config->vocabulary, XLM_SPECIALS);
-    if (config->languages < 1)
-        return xlm_error_set(error, EX_DATAERR, "[model]: the corpus has no language; prepare the corpus again");
+    if (!xlm_options_check(xlm_model_options, config, error) || !check_sizes(config, error))
+        return false;
     if (config->feed_forward_size == 0)
-        config->feed_forward_size = 4 * d;
+        config->feed_forward_size = 4 * config->hidden_size;
     if (config->embedding_size == 0)
-        config->embedding_size = d;
+        config->embedding_size = config->hidden_size;
     return true;
 }
 
@@ -148,11 +164,13 @@ static xlm_real *sinusoids(const xlm_model_config *c)
 {
     const int64_t rows = c->positions + c->position_offset, e = c->embedding_size;
     xlm_real *table = g_new(xlm_real, rows * e);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < e; i++) {
-            const double angle = (double)r / pow(10000, (double)(i / 2 * 2) / (double)e);
+    for (int64_t i = 0; i < e; i++) {
+        const double wavelength = pow(10000, (double)(i / 2 * 2) / (double)e);
+        for (int64_t r = 0; r < rows; r++) {
+            const double angle = (double)r / wavelength;
             table[r * e + i] = (xlm_real)(i % 2 == 0 ? sin(angle) : cos(angle));
         }
+    }
     return table;
 }
 

@@ -4,7 +4,7 @@
 
 #include "text/vocabulary.h"
 
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 1, MOST_LANGUAGES = 65535 };
 
 static char *member(const char *path, const char *name) { return g_strconcat(path, "/", name, NULL); }
 
@@ -157,6 +157,18 @@ static bool refuse(const xlm_store *store, const char *path, const char *what, G
     return xlm_error_set(error, EX_DATAERR, "%s: %s: %s; make the file again", xlm_store_path(store), path, what);
 }
 
+/* Counts are added up, so their sum must be a number too. */
+static bool check_counts(const xlm_store *store, const char *path, uint64_t n, const int64_t *counts, GError **error)
+{
+    int64_t total = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (counts[i] < 0 || counts[i] > INT64_MAX - total)
+            return refuse(store, path, "counts are negative, or too large to be added up", error);
+        total += counts[i];
+    }
+    return true;
+}
+
 /* The numbers that belong to n strings. g_free. */
 static int64_t *load_counts(const xlm_store *store, const char *path, const char *name, uint64_t n, GError **error)
 {
@@ -168,7 +180,7 @@ static int64_t *load_counts(const xlm_store *store, const char *path, const char
         refuse(store, whole, "has not one number for each string", error);
     else if (dimensions >= 0) {
         counts = g_new0(int64_t, n + 1);
-        if (!xlm_store_read(store, whole, XLM_I64, 0, n, counts, error))
+        if (!xlm_store_read(store, whole, XLM_I64, 0, n, counts, error) || !check_counts(store, whole, n, counts, error))
             g_clear_pointer(&counts, g_free);
     }
     g_free(whole);
@@ -191,7 +203,9 @@ static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, 
         return NULL;
     int64_t *counts = load_counts(store, path, "counts", all, error);
     xlm_word_counts *subwords = counts == NULL ? NULL : xlm_word_counts_new();
-    const uint64_t n = all < twins ? 0 : all - twins;
+    uint64_t n = all < twins ? 0 : all - twins;
+    if (all > INT32_MAX)
+        n = 0;
     for (uint64_t i = XLM_SPECIALS; subwords != NULL && i < n; i++)
         xlm_word_counts_add(subwords, words[i], strlen(words[i]), counts[i]);
     if (subwords != NULL && (n < XLM_SPECIALS || xlm_word_counts_size(subwords) != n - XLM_SPECIALS)) {
@@ -218,6 +232,10 @@ static xlm_bpe *load_codes(const xlm_store *store, const char *path, GError **er
             g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", codes[i], counts[i]);
         char *name = g_strdup_printf("%s: %s/codes", xlm_store_path(store), path);
         bpe = xlm_bpe_parse(name, text->str, text->len, error);
+        if (bpe != NULL && xlm_bpe_size(bpe) != n) {
+            refuse(store, path, "codes have lines within them", error);
+            g_clear_pointer(&bpe, xlm_bpe_free);
+        }
         g_free(name);
         g_string_free(text, TRUE);
     }
@@ -289,8 +307,10 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
                 xlm_store_get_real(store, group, "shared", &made->shared, error) &&
                 xlm_store_get_int(store, group, "seed", &made->seed, error);
     g_free(base);
-    if (good && (made->language < 0 || made->base < 0))
+    if (good && (made->language < 0 || made->base < 0 || made->language == made->base))
         return refuse(store, group, "is of no language of this file", error);
+    if (good && !(made->shared >= 0 && made->shared <= 1))
+        return refuse(store, group, "attribute shared is not from 0 to 1", error);
     char *twins = member(group, "twins");
     if (good && xlm_store_has(store, twins))
         good = load_twins(store, twins, made, error);
@@ -354,6 +374,40 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
     return false;
 }
 
+/* Names of languages, each its own and none empty. */
+static bool check_languages(const xlm_store *store, char **names, uint64_t n, GError **error)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    bool good = n <= MOST_LANGUAGES;
+    for (uint64_t i = 0; i < n && good; i++)
+        good = *names[i] != '\0' && strchr(names[i], '/') == NULL && g_utf8_validate(names[i], -1, NULL) &&
+               g_hash_table_add(seen, names[i]);
+    g_hash_table_unref(seen);
+    return good || refuse(store, "/languages", "are not names of at most 65535 different languages", error);
+}
+
+/* Ids of twins follow from the originals; the file must say the same. */
+static bool check_twins(const xlm_store *store, const char *path, const xlm_vocabulary *v, GError **error)
+{
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(v, &n);
+    bool good = true;
+    for (int i = 0; i < n && good; i++) {
+        const int32_t *twin = xlm_vocabulary_twins(v, made[i].language);
+        int32_t *rows = g_new(int32_t, 2 * (size_t)made[i].twins + 1);
+        char *group = g_strconcat(path, "/made/", xlm_vocabulary_language_names(v)[made[i].language], NULL);
+        char *twins = member(group, "twins");
+        good = made[i].twins == 0 || xlm_store_read(store, twins, XLM_I32, 0, (uint64_t)made[i].twins, rows, error);
+        for (int32_t k = 0; k < made[i].twins && good; k++)
+            if (rows[2 * k + 1] != twin[made[i].originals[k]])
+                good = refuse(store, twins, "ids of twins are not those behind the subwords", error);
+        g_free(twins);
+        g_free(group);
+        g_free(rows);
+    }
+    return good;
+}
+
 /* The same order as in the file: ids mean nothing otherwise. */
 static bool is_in_order(const xlm_vocabulary *v, const xlm_word_counts *subwords)
 {
@@ -369,26 +423,33 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     if (!load_settings(store, path, &settings, error))
         return NULL;
     uint64_t n = 0;
+    GError *why = NULL;
     xlm_vocabulary *v = NULL;
     xlm_bpe *bpe = NULL;
     xlm_word_counts *subwords = NULL;
     char **languages = load_strings(store, languages_path(path), &n, error);
     settings.made_languages = 0;
     settings.made = NULL;
-    if (languages != NULL && load_all_made(store, path, languages, &settings, error))
+    if (languages != NULL && check_languages(store, languages, n, error) && load_all_made(store, path, languages, &settings, error))
         subwords = load_subwords(store, path, count_twins(&settings), error);
     if (subwords != NULL && has_strange_twins(&settings, subwords))
         refuse(store, path, "a twin has no original", error);
     else if (subwords != NULL && (bpe = load_codes(store, path, error)) != NULL) {
         settings.languages = (int)n;
         settings.language_names = (const char *const *)languages;
-        v = xlm_vocabulary_new(subwords, bpe, &settings, error);
+        v = xlm_vocabulary_new(subwords, bpe, &settings, &why);
+    }
+    if (why != NULL) {
+        refuse(store, path, why->message, error);
+        g_error_free(why);
     }
     free_made(&settings);
     if (v != NULL && !is_in_order(v, subwords)) {
         refuse(store, path, "words are not in the order of their counts", error);
         g_clear_pointer(&v, xlm_vocabulary_free);
     }
+    if (v != NULL && !check_twins(store, path, v, error))
+        g_clear_pointer(&v, xlm_vocabulary_free);
     xlm_word_counts_free(subwords);
     g_strfreev(languages);
     return v;

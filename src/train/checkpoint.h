@@ -36,6 +36,9 @@ typedef struct xlm_kept_state {
     int64_t n;
 } xlm_kept_state;
 
+/* The state that holds the highest score on the development set so far, and the step that had it. */
+#define XLM_CHECKPOINT_BEST "/task/best"
+
 /* What a fine-tuned model knows of its task, beside parameters named "objectives/<name>/...". */
 typedef struct xlm_checkpoint_task {
     char *name;     /* "tagging" */
@@ -72,7 +75,7 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
 
 /* Collective. Read parameters, moments, step and kept states into `state`, whose layout (parameters, kept) must be that of the
  * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
- * say which and both values. Nothing in state is changed unless the whole file is good (checksums included). */
+ * say which and both values; so are parameters and moments that are not finite. Nothing in state is changed unless the whole file is good (checksums included). */
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
 
 /* Collective. The newest good checkpoint of a directory. A damaged one is named in a warning and the one before it is tried.
@@ -90,7 +93,8 @@ bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64
  * are. One that is missing or has another shape is EX_DATAERR. */
 bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters *parameters, GError **error);
 
-/* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. */
+/* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. The file may be
+ * anybody's: everything in it is checked, against one another and against what the file has room for, before memory is taken. */
 typedef struct xlm_loaded_model {
     xlm_model_config config;
     xlm_parameters *parameters;

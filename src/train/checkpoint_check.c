@@ -1,6 +1,7 @@
 /* xlm-mpi: is a checkpoint whole, and is it of this job? SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/checkpoint_check.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,29 +14,46 @@ float *checkpoint_moment(const xlm_run_state *state, int array)
     return array == CHECKPOINT_FIRST_MOMENT ? state->first_moment : state->second_moment;
 }
 
-bool checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error)
+/* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
+static const int64_t MOST_STEPS = 1000000000000;
+
+checkpoint_verdict checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error)
 {
     char *format = xlm_store_get_text(store, "/", "format", error);
     int64_t version = 0;
-    bool good = format != NULL;
-    if (good && strcmp(format, CHECKPOINT_FORMAT) != 0)
-        good = xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint", xlm_store_path(store), format);
+    checkpoint_verdict verdict = format != NULL ? CHECKPOINT_GOOD : CHECKPOINT_DAMAGED;
+    if (format != NULL && strcmp(format, CHECKPOINT_FORMAT) != 0) {
+        xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint", xlm_store_path(store), format);
+        verdict = CHECKPOINT_UNFIT;
+    }
     g_free(format);
-    good = good && xlm_store_get_int(store, "/", "format_version", &version, error);
-    if (good && version != CHECKPOINT_VERSION)
-        good = xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d",
-                             xlm_store_path(store), version, CHECKPOINT_VERSION);
-    return good && xlm_store_get_int(store, "/", "step", step, error);
+    if (verdict == CHECKPOINT_GOOD && !xlm_store_get_int(store, "/", "format_version", &version, error))
+        return CHECKPOINT_DAMAGED;
+    if (verdict == CHECKPOINT_GOOD && version != CHECKPOINT_VERSION) {
+        xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d",
+                      xlm_store_path(store), version, CHECKPOINT_VERSION);
+        verdict = CHECKPOINT_UNFIT;
+    }
+    if (verdict != CHECKPOINT_GOOD)
+        return verdict;
+    if (!xlm_store_get_int(store, "/", "step", step, error))
+        return CHECKPOINT_DAMAGED;
+    if (*step >= 0 && *step <= MOST_STEPS)
+        return CHECKPOINT_GOOD;
+    xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is damaged",
+                  xlm_store_path(store), *step, MOST_STEPS);
+    return CHECKPOINT_DAMAGED;
 }
 
-static checkpoint_verdict unfit(const xlm_store *store, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static checkpoint_verdict unfit(const xlm_store *store, GError **error, const char *format, ...)
+/* The file is whole, but not what is wanted; the caller says in which file. */
+static checkpoint_verdict unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static checkpoint_verdict unfit(GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s", xlm_store_path(store), what);
+    xlm_error_set(error, EX_DATAERR, "%s", what);
     g_free(what);
     return CHECKPOINT_UNFIT;
 }
@@ -44,13 +62,13 @@ checkpoint_verdict checkpoint_check_shape(const xlm_store *store, const char *pa
 {
     uint64_t dims[3] = {0};
     if (!xlm_store_has(store, path))
-        return unfit(store, error, "it has no %s", path);
+        return unfit(error, "it has no %s", path);
     const int n = xlm_store_shape(store, path, dims, error);
     if (n < 0)
         return CHECKPOINT_DAMAGED;
     const uint64_t rows = n == 2 ? dims[0] : 1, cols = n == 2 ? dims[1] : dims[0];
     if (n > 2 || rows != (uint64_t)p->rows || cols != (uint64_t)p->cols)
-        return unfit(store, error, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT
+        return unfit(error, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT
                      " x %" G_GINT64_FORMAT " here", path, rows, cols, p->rows, p->cols);
     return CHECKPOINT_GOOD;
 }
@@ -61,7 +79,7 @@ static checkpoint_verdict check_task(const xlm_store *store, const xlm_checkpoin
     if (task == NULL)
         return CHECKPOINT_GOOD;
     if (!xlm_store_has(store, "/task/labels"))
-        return unfit(store, error, "it is not fine-tuned, it has no /task/labels");
+        return unfit(error, "it is not fine-tuned, it has no /task/labels");
     uint64_t n;
     char **labels = xlm_store_read_strings(store, "/task/labels", &n, error);
     if (labels == NULL)
@@ -69,7 +87,7 @@ static checkpoint_verdict check_task(const xlm_store *store, const xlm_checkpoin
     checkpoint_verdict verdict = CHECKPOINT_GOOD;
     if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
         char *there = g_strjoinv(", ", labels), *here = g_strjoinv(", ", task->labels);
-        verdict = unfit(store, error, "its labels are %s; here %s", there, here);
+        verdict = unfit(error, "its labels are %s; here %s", there, here);
         g_free(there);
         g_free(here);
     }
@@ -86,10 +104,10 @@ static checkpoint_verdict check_origin(const xlm_store *store, const xlm_run_sta
     if (digest == NULL || !xlm_store_get_int(store, "/generator", "seed", &seed, error))
         verdict = CHECKPOINT_DAMAGED;
     else if (g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
-        verdict = unfit(store, error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
+        verdict = unfit(error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
                         digest, s->corpus_digest);
     else if ((uint64_t)seed != s->seed)
-        verdict = unfit(store, error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
+        verdict = unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
     g_free(digest);
     return verdict;
 }
@@ -98,12 +116,12 @@ static checkpoint_verdict check_kept(const xlm_store *store, const xlm_kept_stat
 {
     uint64_t dims[3] = {0};
     if (!xlm_store_has(store, kept->path))
-        return unfit(store, error, "it has no %s", kept->path);
+        return unfit(error, "it has no %s", kept->path);
     const int dimensions = xlm_store_shape(store, kept->path, dims, error);
     if (dimensions < 0)
         return CHECKPOINT_DAMAGED;
     if (dimensions != 1 || dims[0] != (uint64_t)kept->n)
-        return unfit(store, error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", kept->path, dims[0],
+        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", kept->path, dims[0],
                      kept->n);
     return CHECKPOINT_GOOD;
 }
@@ -124,10 +142,22 @@ static checkpoint_verdict check_fit(const xlm_store *store, const xlm_run_state 
     return verdict;
 }
 
-bool checkpoint_read_array(const xlm_store *store, const char *prefix, const xlm_parameter *p, float *values, GError **error)
+/* What training never leaves: a file of a run that came to infinity, or a damaged one. */
+static bool check_numbers(const xlm_store *store, const char *path, int64_t n, const float *values, bool positive, GError **error)
 {
-    char *path = xlm_parameter_path(prefix, p);
-    const bool good = xlm_store_read(store, path, XLM_F32, 0, (uint64_t)(p->rows == 1 ? p->cols : p->rows), values, error);
+    int64_t i = 0;
+    while (i < n && isfinite(values[i]) && !(positive && values[i] < 0))
+        i++;
+    return i == n || xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is %g, where %s belongs; the run had gone "
+                                   "astray, or the file is damaged", xlm_store_path(store), path, i, (double)values[i],
+                                   positive ? "a mean of squares" : "a finite number");
+}
+
+bool checkpoint_read_array(const xlm_store *store, int array, const xlm_parameter *p, float *values, GError **error)
+{
+    char *path = xlm_parameter_path(checkpoint_groups[array], p);
+    const bool good = xlm_store_read(store, path, XLM_F32, 0, (uint64_t)(p->rows == 1 ? p->cols : p->rows), values, error) &&
+                      check_numbers(store, path, p->rows * p->cols, values, array == CHECKPOINT_SECOND_MOMENT, error);
     g_free(path);
     return good;
 }
@@ -136,35 +166,61 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
 {
     for (int i = 0; i < xlm_parameters_count(s->parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
-        if (!checkpoint_read_array(store, checkpoint_groups[array], p, whole + p->start, error))
+        if (!checkpoint_read_array(store, array, p, whole + p->start, error))
             return false;
     }
     return true;
 }
 
+/* The highest score, and the step that had it. */
+static bool check_best(const xlm_store *store, const double best[2], int64_t step, GError **error)
+{
+    return (isfinite(best[0]) && best[1] >= 0 && best[1] <= (double)step && best[1] == floor(best[1])) ||
+           xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_BEST ": a score of %g at step %g in a checkpoint of step %"
+                         G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
+}
+
+static bool check_kept_numbers(const xlm_store *store, const xlm_kept_state *kept, int64_t step, GError **error)
+{
+    double *numbers = g_new(double, MAX(kept->n, 1));
+    const bool good = xlm_store_read(store, kept->path, XLM_F64, 0, (uint64_t)kept->n, numbers, error) &&
+                      (strcmp(kept->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error));
+    g_free(numbers);
+    return good;
+}
+
 /* Read everything, into the scratch memory, to meet damage before anything of the run is overwritten. */
-static bool check_sums(const xlm_store *store, const xlm_run_state *s, GError **error)
+static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t step, GError **error)
 {
     bool good = true;
     for (int a = 0; a < CHECKPOINT_ARRAYS && good; a++)
         good = checkpoint_read_whole(store, s, a, s->scratch, error);
-    for (int k = 0; k < s->kept && good; k++) {
-        double *numbers = g_new(double, MAX(s->keep[k].n, 1));
-        good = xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, numbers, error);
-        g_free(numbers);
-    }
+    for (int k = 0; k < s->kept && good; k++)
+        good = check_kept_numbers(store, &s->keep[k], step, error);
     return good;
+}
+
+static checkpoint_verdict check_store(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    int64_t step = 0;
+    GError *why = NULL;
+    checkpoint_verdict verdict = checkpoint_check_format(store, &step, error);
+    if (verdict != CHECKPOINT_GOOD)
+        return verdict;
+    verdict = check_fit(store, s, &why);
+    if (verdict == CHECKPOINT_UNFIT) {
+        xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s", xlm_store_path(store), why->message);
+        g_error_free(why);
+    } else if (verdict == CHECKPOINT_DAMAGED) {
+        g_propagate_error(error, why);
+    }
+    return verdict != CHECKPOINT_GOOD || check_sums(store, s, step, error) ? verdict : CHECKPOINT_DAMAGED;
 }
 
 checkpoint_verdict checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
-    if (store == NULL)
-        return CHECKPOINT_DAMAGED;
-    int64_t step = 0;
-    checkpoint_verdict verdict = checkpoint_check_format(store, &step, error) ? check_fit(store, s, error) : CHECKPOINT_DAMAGED;
-    if (verdict == CHECKPOINT_GOOD && !check_sums(store, s, error))
-        verdict = CHECKPOINT_DAMAGED;
+    const checkpoint_verdict verdict = store != NULL ? check_store(store, s, error) : CHECKPOINT_DAMAGED;
     xlm_store_close(store);
     return verdict;
 }

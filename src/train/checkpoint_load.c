@@ -1,8 +1,37 @@
 /* xlm-mpi: a model from a checkpoint, for tools and for runs that begin with one. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/checkpoint.h"
 
+#include <stdarg.h>
+
 #include "train/checkpoint_check.h"
 #include "train/model_attributes.h"
+
+/* <s>, a token, </s>. */
+enum { LEAST_LENGTH = 3 };
+
+static bool refuse(const xlm_store *store, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static bool refuse(const xlm_store *store, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    xlm_error_set(error, EX_DATAERR, "%s: %s; the file is damaged", xlm_store_path(store), what);
+    g_free(what);
+    return false;
+}
+
+/* Classes have names, each its own. */
+static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GError **error)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    bool good = true;
+    for (uint64_t i = 0; i < n && good; i++)
+        if (*labels[i] == '\0' || !g_utf8_validate(labels[i], -1, NULL) || !g_hash_table_add(seen, labels[i]))
+            good = refuse(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another", i);
+    g_hash_table_unref(seen);
+    return good;
+}
 
 /* /task, when there is one. */
 static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **error)
@@ -11,36 +40,74 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         return true;
     xlm_checkpoint_task *task = m->task = g_new0(xlm_checkpoint_task, 1);
     uint64_t n;
-    return (task->name = xlm_store_get_text(store, "/task", "name", error)) != NULL &&
-           (task->language = xlm_store_get_text(store, "/task", "language", error)) != NULL &&
-           xlm_store_get_int(store, "/task", "length", &task->length, error) &&
-           (task->options = xlm_store_get_text(store, "/task", "options", error)) != NULL &&
-           (task->labels = xlm_store_read_strings(store, "/task/labels", &n, error)) != NULL;
+    if ((task->name = xlm_store_get_text(store, "/task", "name", error)) == NULL ||
+        (task->language = xlm_store_get_text(store, "/task", "language", error)) == NULL ||
+        !xlm_store_get_int(store, "/task", "length", &task->length, error) ||
+        (task->options = xlm_store_get_text(store, "/task", "options", error)) == NULL ||
+        (task->labels = xlm_store_read_strings(store, "/task/labels", &n, error)) == NULL || !check_labels(store, task->labels, n, error))
+        return false;
+    if (task->length < LEAST_LENGTH || task->length > m->config.positions)
+        return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's %" G_GINT64_FORMAT " positions",
+                      task->length, LEAST_LENGTH, m->config.positions);
+    if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
+        return refuse(store, error, "/task: language = %s, which is none of /languages", task->language);
+    return true;
+}
+
+/* The vocabulary has the words and languages that the model has rows for. */
+static bool check_vocabulary(const xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    const int64_t words = xlm_vocabulary_size(m->vocabulary), languages = xlm_vocabulary_languages(m->vocabulary);
+    if (m->config.vocabulary != words)
+        return refuse(store, error, "/model: vocabulary = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT
+                      " words in /vocabulary", m->config.vocabulary, words);
+    if (m->config.languages != languages)
+        return refuse(store, error, "/model: languages = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT " in /languages",
+                      m->config.languages, languages);
+    return true;
+}
+
+/* All declared parameters are there in their shapes, so that what they take is bounded by the file. Those of objectives, which may
+ * not be in it, too when `all`. */
+static bool check_shapes(const xlm_store *store, const xlm_parameters *parameters, bool all, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        GError *why = NULL;
+        if (!all && g_str_has_prefix(p->name, "objectives/"))
+            continue;
+        char *path = xlm_parameter_path(checkpoint_groups[CHECKPOINT_VALUES], p);
+        const checkpoint_verdict verdict = checkpoint_check_shape(store, path, p, &why);
+        good = verdict == CHECKPOINT_GOOD;
+        if (verdict == CHECKPOINT_UNFIT) {
+            xlm_error_set(error, EX_DATAERR, "%s: %s", xlm_store_path(store), why->message);
+            g_error_free(why);
+        } else if (!good) {
+            g_propagate_error(error, why);
+        }
+        g_free(path);
+    }
+    return good;
 }
 
 static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
-    if (!checkpoint_check_format(store, &m->step, error) || !xlm_model_attributes_read(store, &m->config, error) ||
-        (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !xlm_model_check(&m->config, error) ||
+    if (checkpoint_check_format(store, &m->step, error) != CHECKPOINT_GOOD || !xlm_model_attributes_read(store, &m->config, error) ||
+        (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !check_vocabulary(m, store, error) ||
         !load_task(m, store, error))
         return false;
     m->parameters = xlm_parameters_new();
     m->model = xlm_model_new(&m->config, m->parameters);
-    return true;
+    return check_shapes(store, m->parameters, true, error);
 }
 
-/* Those of objectives, which may not be in the file, too when `all`. */
 static bool load_values(const xlm_store *store, xlm_parameters *parameters, bool all, GError **error)
 {
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        if (!all && g_str_has_prefix(p->name, "objectives/"))
-            continue;
-        char *path = xlm_parameter_path("/model", p);
-        const bool good = checkpoint_check_shape(store, path, p, error) == CHECKPOINT_GOOD &&
-                          checkpoint_read_array(store, "/model", p, xlm_parameters_values(parameters) + p->start, error);
-        g_free(path);
-        if (!good)
+        if ((all || !g_str_has_prefix(p->name, "objectives/")) &&
+            !checkpoint_read_array(store, CHECKPOINT_VALUES, p, xlm_parameters_values(parameters) + p->start, error))
             return false;
     }
     return true;
@@ -65,8 +132,11 @@ bool xlm_checkpoint_load_values(const char *path, xlm_loaded_model *loaded, GErr
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
         return false;
-    xlm_parameters_seal(loaded->parameters);
-    const bool good = load_values(store, loaded->parameters, true, error);
+    bool good = check_shapes(store, loaded->parameters, true, error);
+    if (good) {
+        xlm_parameters_seal(loaded->parameters);
+        good = load_values(store, loaded->parameters, true, error);
+    }
     xlm_store_close(store);
     return good;
 }
@@ -84,7 +154,7 @@ bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters
 {
     GError *failure = NULL;
     xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
-    if (store != NULL)
+    if (store != NULL && check_shapes(store, parameters, false, &failure))
         load_values(store, parameters, false, &failure);
     xlm_store_close(store);
     if (!xlm_comm_agree(comm, &failure)) {

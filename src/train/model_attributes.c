@@ -22,6 +22,14 @@ static bool write_option(xlm_store *store, const xlm_option *option, const xlm_m
     }
 }
 
+/* What is wrong with a value, led by where it stands. Takes ownership of why. */
+static bool refuse(const xlm_store *store, GError *why, GError **error)
+{
+    xlm_error_set(error, EX_DATAERR, "%s: /model: %s", xlm_store_path(store), why->message);
+    g_error_free(why);
+    return false;
+}
+
 static bool read_option(const xlm_store *store, const xlm_option *option, xlm_model_config *config, GError **error)
 {
     void *value = (char *)config + option->offset;
@@ -31,8 +39,9 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
     case XLM_OPTION_REAL:
         return xlm_store_get_real(store, "/model", option->name, value, error);
     default: {
+        GError *why = NULL;
         char *text = xlm_store_get_text(store, "/model", option->name, error);
-        const bool good = text != NULL && xlm_option_set(option, text, config, error);
+        const bool good = text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
         g_free(text);
         return good;
     }
@@ -54,8 +63,10 @@ bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config,
     for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
         if (!read_option(store, option, config, error))
             return false;
+    GError *why = NULL;
     return xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
-           xlm_store_get_int(store, "/model", "languages", &config->languages, error);
+           xlm_store_get_int(store, "/model", "languages", &config->languages, error) &&
+           (xlm_model_check(config, &why) || refuse(store, why, error));
 }
 
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter)

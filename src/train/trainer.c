@@ -84,8 +84,10 @@ static bool open_rank(xlm_trainer *t, GError **error)
     t->config = job->model;
     t->config.vocabulary = xlm_vocabulary_size(vocabulary);
     t->config.languages = xlm_vocabulary_languages(vocabulary);
-    if (!xlm_model_check(&t->config, error))
+    if (!xlm_model_check(&t->config, error)) {
+        g_prefix_error(error, "[model]: ");
         return false;
+    }
     t->dictionaries = xlm_dictionaries_new(vocabulary, t->material->digest);
     t->setup = (xlm_loss_setup){
         .model = &t->config,
@@ -137,7 +139,7 @@ int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granule
 
 void xlm_trainer_keep_best(xlm_trainer *trainer)
 {
-    const xlm_kept_state best = {g_strdup("/task/best"), trainer->best, G_N_ELEMENTS(trainer->best)};
+    const xlm_kept_state best = {g_strdup(XLM_CHECKPOINT_BEST), trainer->best, G_N_ELEMENTS(trainer->best)};
     g_array_append_val(trainer->kept, best);
 }
 

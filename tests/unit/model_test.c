@@ -150,14 +150,14 @@ static void test_wrong_configurations_are_refused(void **state)
 {
     (void)state;
     xlm_model_config c = published(8, 512, 7, 40000);
-    refuse(c, EX_CONFIG, "[model]: attention_heads = 7 does not divide hidden_size = 512; take attention_heads = 8");
+    refuse(c, EX_CONFIG, "attention_heads = 7 does not divide hidden_size = 512; take attention_heads = 8");
     c.attention_heads = 4000;
-    refuse(c, EX_CONFIG, "[model]: attention_heads = 4000 does not divide hidden_size = 512; take attention_heads = 512");
+    refuse(c, EX_CONFIG, "attention_heads = 4000 does not divide hidden_size = 512; take attention_heads = 512");
     c = published(8, 512, 8, XLM_SPECIALS);
-    refuse(c, EX_DATAERR, "[model]: the corpus's vocabulary has 5 entries, 5 of them special; prepare the corpus again");
+    refuse(c, EX_DATAERR, "vocabulary = 5: must be from 6, of which 5 are special tokens, to 2147483647; prepare the corpus again");
     c = published(8, 512, 8, 40000);
     c.languages = 0;
-    refuse(c, EX_DATAERR, "[model]: the corpus has no language; prepare the corpus again");
+    refuse(c, EX_DATAERR, "languages = 0: must be from 1 to 65535; prepare the corpus again");
 }
 
 static void test_defaults_that_depend_on_others(void **state)

@@ -45,5 +45,5 @@ before=$(cksum <"out/$(checkpoint 4)")
 expect 65 "xlm_train: tokens.h5: /train/text/en/tokens: .*damaged" ranks 3 xlm_train job.conf --set train.corpus=tokens.h5 \
     --set train.schedule=constant
 [ "$(cksum <out/latest)" = "$before" ] || fail "the checkpoint before has changed"
-[ "$(cd out && echo *)" = "$(checkpoint 4) latest metrics.csv" ] || fail "left: $(ls out)"
+[ "$(cd out && echo *)" = "$(checkpoint 4) job.conf latest metrics.csv" ] || fail "left: $(ls out)"
 finish

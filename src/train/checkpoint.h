@@ -1,7 +1,8 @@
 /* xlm-mpi: checkpoints, one HDF5 file each, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Layout (names of parameters as in nn/model.h):
- *   /                          format = "xlm-mpi checkpoint", format_version, program_version, library versions (MPI, HDF5,
+ *   /                          header_digest (store/store_digest.c, in every file), format = "xlm-mpi checkpoint",
+ *                              format_version, program_version, library versions (MPI, HDF5,
  *                              BLIS), step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of
  *                              elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
@@ -17,7 +18,7 @@
  *                              an example), options (a line `key = value` each)
  *   /task/labels               [n] strings; index = class, row of the head's weight
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
- * Every dataset carries Fletcher-32 checksums.
+ * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
  *
  * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; and, of a
  * fine-tuned model, `best`, one to that which did best on the development set. */

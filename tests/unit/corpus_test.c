@@ -1,7 +1,7 @@
 /* xlm-mpi: tests of reading corpora, whole and damaged. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus_fixture.h"
 
-#include <hdf5.h>
+#include "hostile.h"
 
 enum { EN, DE, FR, CS };
 
@@ -154,6 +154,79 @@ static void damage_is_named(void **state)
     }
 }
 
+#define T40 ((int64_t)1 << 40)
+
+static const change changes[] = {
+    {"/train/text/en", "sentences", SET_INT, INT64_MAX, .expected = "5 offsets for 9223372036854775807 sentences"},
+    {"/train/text/en", "sentences", SET_INT, -1, .expected = "5 offsets for -1 sentences"},
+    {"/train/text/en", "sentences", SET_REAL, .r = 4, .expected = "'sentences' is not a whole number"},
+    {"/train/text/en", "monolingual_sentences", SET_INT, -1, .expected = "the corpus is damaged"},
+    {"/train/text/en", "language_id", SET_INT, 3, .expected = "/train/text/en: says that it is language 3"},
+    {"/train/text/en", "language", SET_TEXT, .text = "de", .expected = "/train/text/en: says that it is language"},
+    {"/train/text/en/tokens", NULL, RESHAPE, 7, 2, .expected = "/train/text/en/tokens: 2 dimensions where 1 belong"},
+    {"/train/text/en/tokens", NULL, UNALLOCATED, T40, .expected = "/train/text/en/tokens: says that it has more elements"},
+    {"/train/text/en/offsets", NULL, UNALLOCATED, 5, .expected = "/train/text/en/offsets: says that it has more elements"},
+    {"/train/text/en/offsets", NULL, RETYPE_REAL, .r = 0, .expected = "/train/text/en/offsets: its elements are not integers"},
+    {"/train/text/en/offsets", NULL, RETYPE_INT, -1, .expected = "/train/text/en/offsets: holds values that are too large"},
+    {"/train/text/en/offsets", NULL, RETYPE_INT, T40, .expected = "/train/text/en/offsets"},
+    {"/train/parallel/de-en", "pairs", SET_INT, -1, .expected = "2 links for -1 pairs"},
+    {"/train/parallel/de-en", "target", SET_TEXT, .text = "de", .expected = "a pair of de with itself"},
+    {"/train/parallel/de-en", "target", SET_TEXT, .text = "tlh", .expected = "no text in tlh"},
+    {"/train/parallel/de-en/links", NULL, RESHAPE, 2, 1, .expected = "/train/parallel/de-en/links: 1 columns where 2 belong"},
+    {"/train/parallel/de-en/links", NULL, RESHAPE, 2, 1000, .expected = "/train/parallel/de-en/links: 1000 columns"},
+    {"/train/parallel/de-en/links", NULL, RESHAPE, 4, .expected = "1 dimensions where 2 belong"},
+    {"/train", NULL, OUTER_LINK, .text = "/tmp/other.h5", .expected = "/train: is a link"},
+    {"/languages", NULL, UNALLOCATED, T40, .expected = "/languages: says that it has more elements"},
+};
+
+static void hostile_headers_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+        char *path = write_corpus(&plan);
+        GError *error = NULL;
+        if (!make_change(path, &changes[i]))
+            fail_msg("%s: the change was not made", changes[i].expected);
+        assert_null(xlm_corpus_open(path, &error));
+        must_say(error, EX_DATAERR, changes[i].expected);
+        remove_corpus(path);
+    }
+}
+
+/* Numbers are not looked at before they are read. */
+static void hostile_numbers_are_refused(void **state)
+{
+    (void)state;
+    static const change wrong[] = {
+        {"/train/text/en/tokens", NULL, ELEMENT_INT, VOCABULARY, .r = 2, .expected = "token 2 is 1005, which is not in the vocabulary"},
+        {"/train/text/en/tokens", NULL, RETYPE_INT, -1, .expected = "token 0 is -1"},
+        {"/train/text/en/tokens", NULL, RETYPE_INT, T40, .expected = "holds values that are too large"},
+        {"/train/text/en/tokens", NULL, RETYPE_REAL, .r = 7, .expected = "its elements are not integers"},
+        {"/train/text/en/offsets", NULL, ELEMENT_INT, 9, .r = 1, .expected = "offset 1 is behind the one after it"},
+        {"/train/text/en/offsets", NULL, ELEMENT_INT, T40, .r = 1, .expected = "offset 1 is behind the one after it"},
+        {"/train/parallel/de-en/links", NULL, ELEMENT_INT, 3, .r = 2, .expected = "pair 1: a link leads to sentence 3 of de, which has 3"},
+        {"/train/parallel/de-en/links", NULL, ELEMENT_INT, -1, .r = 1, .expected = "pair 0: a link leads to sentence -1 of en"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        char *path = write_corpus(&plan);
+        GError *error = NULL;
+        if (!make_change(path, &wrong[i]))
+            fail_msg("%s: the change was not made", wrong[i].expected);
+        xlm_corpus *corpus = xlm_corpus_open(path, &error);
+        must(corpus != NULL, error);
+        const xlm_corpus_text *en = xlm_corpus_find_text(corpus, XLM_TRAIN, "en");
+        int32_t ids[14];
+        uint64_t offsets[5];
+        int64_t links[4];
+        assert_false(xlm_corpus_read_tokens(corpus, en, 0, 14, ids, &error) &&
+                     xlm_corpus_read_offsets(corpus, en, 0, 5, offsets, &error) &&
+                     xlm_corpus_read_links(corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), 0, 2, links, &error));
+        must_say(error, EX_DATAERR, wrong[i].expected);
+        xlm_corpus_close(corpus);
+        remove_corpus(path);
+    }
+}
+
 static void missing_files_are_named(void **state)
 {
     (void)state;
@@ -171,6 +244,8 @@ int main(void)
         cmocka_unit_test(reads_any_part),
         cmocka_unit_test(digest_is_of_vocabulary_and_languages),
         cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(hostile_headers_are_refused),
+        cmocka_unit_test(hostile_numbers_are_refused),
         cmocka_unit_test(missing_files_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* xlm-mpi: tests of dictionary files and of looking translations up. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream_fixture.h"
 
+#include "hostile.h"
 #include "lexicon/dictionary.h"
 #include "lexicon/translations.h"
 
@@ -117,6 +118,32 @@ static void wrong_files_are_refused(void **state)
     assert_non_null(strstr(error->message, "not a dictionary of xlm_dict"));
     g_clear_error(&error);
     remove_corpus(corpus);
+    close_file(&f);
+}
+
+static void hostile_files_are_refused(void **state)
+{
+    (void)state;
+    static const change changes[] = {
+        {"/", "vocabulary", SET_INT, VOCABULARY + 1, .expected = "vocabulary = 1006, but the corpus has 1005"},
+        {"/", "vocabulary", SET_REAL, .r = VOCABULARY, .expected = "'vocabulary' is not a whole number"},
+        {"/", "corpus_digest", SET_INT, 0, .expected = "'corpus_digest' is not a text"},
+        {"/", "source", SET_TEXT, .text = "tlh", .expected = "source = tlh"},
+        {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 2, 3, .expected = "/dictionary/pairs: not a list of pairs"},
+        {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 8, .expected = "/dictionary/pairs: not a list of pairs"},
+        {XLM_DICTIONARY_PAIRS, NULL, RETYPE_REAL, .r = 9, .expected = "/dictionary/pairs: its elements are not integers"},
+        {XLM_DICTIONARY_PAIRS, NULL, RETYPE_INT, (int64_t)1 << 40, .expected = "/dictionary/pairs: holds values that are too large"},
+        {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, VOCABULARY, .r = 5, .expected = "pair 2 has id 1005"},
+        {XLM_DICTIONARY_PAIRS, NULL, UNALLOCATED, (int64_t)1 << 40, 2, .expected = "/dictionary/pairs: says that it has more elements"},
+        {XLM_DICTIONARY_PAIRS, NULL, REMOVE, .expected = "has no /dictionary/pairs"},
+    };
+    struct file f = open_file();
+    for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+        write_file(&f, some, G_N_ELEMENTS(some), 4);
+        if (!make_change(f.path, &changes[i]))
+            fail_msg("%s: the change was not made", changes[i].expected);
+        refused(&f, xlm_corpus_digest(f.corpus), changes[i].expected);
+    }
     close_file(&f);
 }
 
@@ -319,7 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(wrong_files_are_refused), cmocka_unit_test(hostile_files_are_refused),
         cmocka_unit_test(translations_are_found_both_ways),
         cmocka_unit_test_setup_teardown(streams_switch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slices_are_the_whole, set_up, tear_down),

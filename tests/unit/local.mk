@@ -35,6 +35,7 @@ unit_headers = \
 	tests/unit/batch_fixture.h \
 	tests/unit/corpus_fixture.h \
 	tests/unit/gradient.h \
+	tests/unit/hostile.h \
 	tests/unit/model_fixture.h \
 	tests/unit/stream_fixture.h \
 	tests/unit/text_fixture.h

@@ -1,11 +1,10 @@
 /* xlm-mpi: from entries of dictionaries to pairs of subwords. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lexicon/make.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/file_digest.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -208,25 +207,12 @@ static bool report_coverage(const maker *m, int side, GError **error)
 /* "dict.txt: 123 bytes, SHA-256 ..." */
 static bool add_input(GPtrArray *inputs, const char *path, GError **error)
 {
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
-    enum { PIECE = 1 << 18 };
-    guchar *piece = g_malloc(PIECE);
-    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    int64_t bytes = 0;
-    size_t got;
-    while ((got = fread(piece, 1, PIECE, file)) > 0) {
-        g_checksum_update(checksum, piece, (gssize)got);
-        bytes += (int64_t)got;
-    }
-    const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", path, g_strerror(errno));
-    g_ptr_array_add(inputs, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes, SHA-256 %s", path, bytes,
-                                            g_checksum_get_string(checksum)));
-    g_checksum_free(checksum);
-    g_free(piece);
-    fclose(file);
-    return good;
+    char digest[XLM_SHA256_TEXT];
+    int64_t bytes;
+    if (!xlm_file_sha256(path, digest, &bytes, error))
+        return false;
+    g_ptr_array_add(inputs, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes, SHA-256 %s", path, bytes, digest));
+    return true;
 }
 
 static bool add_inputs(GPtrArray *inputs, const xlm_lexicon_source *source, GError **error)

@@ -133,6 +133,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     job.model.head = XLM_HEAD_NONE;
     if (c->dropout >= 0)
         job.model.dropout = job.model.attention_dropout = c->dropout;
+    job.train.start = c->model;
     job.train.steps = epoch * c->epochs;
     job.train.optimiser.warmup = (int64_t)((double)job.train.steps * c->warmup + 0.5);
     job.train.evaluate_every = job.train.checkpoint_every = c->evaluate_every > 0 ? c->evaluate_every : epoch;
@@ -171,7 +172,6 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     xlm_job_objective objective;
     const xlm_job job = make_job(t, &stream, &objective);
     xlm_run_options all = *options;
-    all.start = c->model;
     all.judge = &judge;
     return xlm_run(comm, &job, &material, &all, interrupted, error);
 }

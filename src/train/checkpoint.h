@@ -7,6 +7,7 @@
  *                              elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
  *   /job                       text (the job as it ran: a job file with every key, overrides applied)
+ *   /start                     of a run that began with the model of another one: path, sha256 and step of its checkpoint
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
  *   /optimiser                 algorithm
@@ -29,6 +30,7 @@
 #include "nn/model.h"
 #include "store/store.h"
 #include "text/vocabulary.h"
+#include "train/start_record.h"
 
 /* Numbers of an objective plugin. */
 typedef struct xlm_kept_state {
@@ -64,6 +66,7 @@ typedef struct xlm_run_state {
     const xlm_vocabulary *vocabulary;
     const xlm_checkpoint_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
+    xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
     int kept;
     xlm_kept_state *keep;
 } xlm_run_state;
@@ -89,10 +92,6 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
  * metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
  * killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
-
-/* Collective. Take the model's parameters, by their names, from a checkpoint of whatever run; those of objectives stay as they
- * are. One that is missing or has another shape is EX_DATAERR. */
-bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters *parameters, GError **error);
 
 /* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. The file may be
  * anybody's: everything in it is checked, against one another and against what the file has room for, before memory is taken. */

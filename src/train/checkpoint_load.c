@@ -1,4 +1,4 @@
-/* xlm-mpi: a model from a checkpoint, for tools and for runs that begin with one. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a model from a checkpoint, for tools. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/checkpoint.h"
 
 #include <stdarg.h>
@@ -67,16 +67,13 @@ static bool check_vocabulary(const xlm_loaded_model *m, const xlm_store *store, 
     return true;
 }
 
-/* All declared parameters are there in their shapes, so that what they take is bounded by the file. Those of objectives, which may
- * not be in it, too when `all`. */
-static bool check_shapes(const xlm_store *store, const xlm_parameters *parameters, bool all, GError **error)
+/* All declared parameters are there in their shapes, so that what they take is bounded by the file. */
+static bool check_shapes(const xlm_store *store, const xlm_parameters *parameters, GError **error)
 {
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         GError *why = NULL;
-        if (!all && g_str_has_prefix(p->name, "objectives/"))
-            continue;
         char *path = xlm_parameter_path(checkpoint_groups[CHECKPOINT_VALUES], p);
         const checkpoint_verdict verdict = checkpoint_check_shape(store, path, p, &why);
         good = verdict == CHECKPOINT_GOOD;
@@ -99,15 +96,14 @@ static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **er
         return false;
     m->parameters = xlm_parameters_new();
     m->model = xlm_model_new(&m->config, m->parameters);
-    return check_shapes(store, m->parameters, true, error);
+    return check_shapes(store, m->parameters, error);
 }
 
-static bool load_values(const xlm_store *store, xlm_parameters *parameters, bool all, GError **error)
+static bool load_values(const xlm_store *store, xlm_parameters *parameters, GError **error)
 {
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        if ((all || !g_str_has_prefix(p->name, "objectives/")) &&
-            !checkpoint_read_array(store, CHECKPOINT_VALUES, p, xlm_parameters_values(parameters) + p->start, error))
+        if (!checkpoint_read_array(store, CHECKPOINT_VALUES, p, xlm_parameters_values(parameters) + p->start, error))
             return false;
     }
     return true;
@@ -132,10 +128,10 @@ bool xlm_checkpoint_load_values(const char *path, xlm_loaded_model *loaded, GErr
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
         return false;
-    bool good = check_shapes(store, loaded->parameters, true, error);
+    bool good = check_shapes(store, loaded->parameters, error);
     if (good) {
         xlm_parameters_seal(loaded->parameters);
-        good = load_values(store, loaded->parameters, true, error);
+        good = load_values(store, loaded->parameters, error);
     }
     xlm_store_close(store);
     return good;
@@ -148,21 +144,6 @@ xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error)
         return loaded;
     xlm_checkpoint_free_model(loaded);
     return NULL;
-}
-
-bool xlm_checkpoint_start(const xlm_comm *comm, const char *path, xlm_parameters *parameters, GError **error)
-{
-    GError *failure = NULL;
-    xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
-    if (store != NULL && check_shapes(store, parameters, false, &failure))
-        load_values(store, parameters, false, &failure);
-    xlm_store_close(store);
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
-        return false;
-    }
-    xlm_comm_broadcast(comm, 0, xlm_parameters_values(parameters), sizeof(float) * (size_t)xlm_parameters_size(parameters));
-    return true;
 }
 
 void xlm_checkpoint_free_model(xlm_loaded_model *loaded)

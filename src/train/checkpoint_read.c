@@ -36,6 +36,8 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
     GError *failure = NULL;
     if (store != NULL)
         checkpoint_check_format(store, &s->step, &failure);
+    if (store != NULL && s->start != NULL && failure == NULL)
+        xlm_start_record_read(s->start, store, &failure);
     for (int k = 0; store != NULL && k < s->kept && failure == NULL; k++)
         xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, s->keep[k].numbers, &failure);
     if (!xlm_comm_agree(comm, &failure)) {
@@ -44,6 +46,8 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
     }
     for (int k = 0; k < s->kept; k++)
         xlm_comm_broadcast(comm, 0, s->keep[k].numbers, sizeof(double) * (size_t)s->keep[k].n);
+    if (s->start != NULL)
+        xlm_start_record_share(s->start, comm);
     xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);
     return true;
 }

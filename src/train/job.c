@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "train/warm_start.h"
 
 static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {"objective", true},
                                          {NULL, false}};
@@ -15,6 +16,14 @@ static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"s
 
 const xlm_option xlm_train_options[] = {
     {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "prepared corpus, from xlm_prep", TRAIN(corpus)},
+    {"start", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "checkpoint whose model a new run begins with, at step 0: parameters are taken by name, keys of [model] that the job leaves "
+     "out are its, and the corpus has its vocabulary (xlm_prep --like); a run that resumes takes nothing from it",
+     TRAIN(start)},
+    {"start_rows", XLM_OPTION_CHOICE, "draw", 0, 0, "draw|average",
+     "with start: rows of subwords and languages that the checkpoint does not have are drawn, or are the mean of the subwords "
+     "that it cuts them into, and of all its languages",
+     TRAIN(start_rows)},
     {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TRAIN(output)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
     {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TRAIN(seed)},
@@ -150,6 +159,17 @@ static bool read_objectives(xlm_job *job, const xlm_jobfile *file, GError **erro
     return good;
 }
 
+/* Keys of the model that a run which starts from another one's need not give. */
+static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    const xlm_train_config *c = &job->train;
+    if (c->start != NULL)
+        return xlm_warm_start_model(c->start, c->output, file, &job->model, error);
+    return c->start_rows == XLM_START_DRAW ||
+           section_error(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; name "
+                         "it with start = CHECKPOINT");
+}
+
 /* What no single option can say. */
 static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **error)
 {
@@ -202,7 +222,8 @@ static xlm_job *read_job(xlm_jobfile *file, GError **error)
     job->complete = xlm_job_complete;
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
-                      read_streams(job, file, error) && read_objectives(job, file, error) && check_job(job, file, error);
+                      inherit_model(job, file, error) && read_streams(job, file, error) &&
+                      read_objectives(job, file, error) && check_job(job, file, error);
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);

@@ -16,6 +16,8 @@
 /* Section [train]. */
 typedef struct xlm_train_config {
     char *corpus;              /* corpus.h5 */
+    char *start;               /* checkpoint whose model the run begins with; NULL: parameters are drawn */
+    int64_t start_rows;        /* of subwords and languages that it does not have: XLM_START_... (train/warm_start.h) */
     char *output;              /* directory of checkpoints and metrics */
     int64_t steps;
     int64_t seed;

@@ -25,6 +25,10 @@ train_sources = \
 	src/train/plugins.c src/train/plugins.h \
 	src/train/report.c src/train/report.h \
 	src/train/run.c src/train/run.h \
+	src/train/row_sources.c src/train/row_sources.h \
+	src/train/start_record.c src/train/start_record.h \
 	src/train/step.c \
 	src/train/stopping.c src/train/stopping.h \
-	src/train/trainer.c src/train/trainer.h
+	src/train/trainer.c src/train/trainer.h \
+	src/train/warm_start.c src/train/warm_start.h \
+	src/train/warm_start_model.c

@@ -12,6 +12,7 @@
 #include "train/job_record.h"
 #include "train/report.h"
 #include "train/stopping.h"
+#include "train/warm_start.h"
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
 
@@ -83,11 +84,10 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         if (t->comm->rank == 0)
             xlm_job_record_log_changes(found, t->job);
     }
-    if (good && found == NULL && options->start != NULL) {
-        good = xlm_checkpoint_start(t->comm, options->start, t->parameters, error);
-        if (good)
-            xlm_log_info("started from the model of %s", options->start);
-    }
+    /* A fine-tuned model's head is of its own labels. */
+    if (good && found == NULL && t->job->train.start != NULL)
+        good = xlm_warm_start(t->comm, t->job, t->material->vocabulary, t->material->task == NULL, t->parameters, &t->start,
+                              error);
     g_free(found);
     return good;
 }
@@ -279,6 +279,23 @@ static bool open_output(xlm_trainer *t, GError **error)
     return false;
 }
 
+/* Before anything is allocated: could a run that resumes nothing start from the model that it names? */
+static bool check_start(const xlm_trainer *t, const xlm_run_options *options, GError **error)
+{
+    const xlm_job *job = t->job;
+    GError *failure = NULL;
+    if (t->comm->rank == 0 && job->train.start != NULL && options->resume != XLM_RESUME_FILE) {
+        GArray *steps = xlm_checkpoint_steps(job->train.output);
+        if (options->resume == XLM_RESUME_NEVER || steps->len == 0)
+            xlm_warm_start_check(job, t->material->vocabulary, &failure);
+        g_array_unref(steps);
+    }
+    if (xlm_comm_agree(t->comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
 bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options,
              bool *interrupted, GError **error)
 {
@@ -294,6 +311,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good)
         print_plan(t, &estimate);
+    good = good && check_start(t, options, error);
     if (good && !options->dry_run && (good = options->dump_step != NULL || open_output(t, error))) {
         xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
         xlm_comm_barrier(comm);

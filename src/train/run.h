@@ -26,7 +26,6 @@ typedef struct xlm_judge {
 typedef struct xlm_run_options {
     int resume;              /* XLM_RESUME_... */
     const char *resume_file; /* of XLM_RESUME_FILE */
-    const char *start;       /* checkpoint that a run which resumes nothing takes the model's parameters from; NULL: draws */
     const xlm_judge *judge;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
     bool profile;            /* count where the time of a step goes, and print it in the end */

@@ -196,6 +196,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
     g_free(t->loss_stream);
     g_free(t->loss);
     xlm_dictionaries_free(t->dictionaries);
+    xlm_start_record_clear(&t->start);
     g_free(t);
 }
 
@@ -217,6 +218,7 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
         .vocabulary = trainer->material->vocabulary,
         .task = trainer->material->task,
         .best = (int64_t)trainer->best[1],
+        .start = &trainer->start,
         .kept = (int)trainer->kept->len,
         .keep = (xlm_kept_state *)trainer->kept->data,
     };

@@ -33,6 +33,7 @@ typedef struct xlm_trainer {
     xlm_loss_setup setup;
     xlm_dictionaries *dictionaries;
     GArray *kept;           /* xlm_kept_state */
+    xlm_start_record start; /* where the first parameters came from */
     int64_t granules;       /* G of this run: the job's, or more when there are more ranks */
     xlm_hardware hardware;
 

@@ -63,6 +63,17 @@ h5diff -v1 out/checkpoint-00000060.h5 half/checkpoint-00000060.h5 /objectives /o
     fail "after resuming: $(tail -n 5 diff.log)"
 same_bits out half
 
+# A run that starts from this one takes its parameters, as those of the same objective and plugin, and begins with a new state.
+still=(--set train.start=out/latest --set train.steps=1 --set train.learning_rate=0)
+trained job.conf start 1 "${still[@]}"
+h5diff out/latest start/latest /objectives/pull/projection /objectives/pull/projection >diff.log 2>&1 ||
+    fail "after starting from it: $(tail -n 5 diff.log)"
+h5dump -d /objectives/pull/steps start/latest | grep -q '(0): 1$' || fail "a new run goes on with the state of another"
+sed 's/^\[objective pull\]/[objective tug]/' job.conf >tug.conf
+trained tug.conf tug 1 "${still[@]}"
+grep -q 'drawn: objectives/tug/projection/weight, objectives/tug/projection/bias' tug.log &&
+    grep -q 'left: objectives/pull' tug.log || fail "an objective of another name: $(grep -A3 'started from' tug.log)"
+
 # Options are checked by its table, and it may refuse.
 expect 64 'did you mean .sharpness' xlm_train job.conf --set 'objective pull.sharpnes=3'
 expect 64 'sharpness = 30: must be' xlm_train job.conf --set 'objective pull.sharpness=30'

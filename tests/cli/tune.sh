@@ -315,6 +315,11 @@ if command -v python3 >/dev/null && python3 -c 'import h5py' 2>/dev/null; then
     python3 -c 'import h5py; h5py.File("other.h5", "r+")["task"].attrs["name"] = "parsing"'
     expect 65 'other.h5: there is no task "parsing"; it is one of "tagging"' xlm_eval other.h5 --test dev.tsv
 fi
+# Training starts from the encoder of a fine-tuned model; the head of the task is left, one for words is drawn.
+trained job.conf warm 1 --set train.start=tag-1/best --set train.steps=1
+grep -q 'drawn: lm_head/' warm.log && grep -q 'left: objectives/tagging' warm.log &&
+    h5ls warm/latest | grep -q '^start' || fail "from a fine-tuned model: $(grep -A3 'started from' warm.log)"
+
 # As an objective on text without a head for words.
 expect 78 'no head for words; set head = bert' xlm_train job.conf --set model.head=none --set train.output=wrong
 finish

@@ -20,6 +20,7 @@ unit_tests = \
 	tests/unit/prepare_test \
 	tests/unit/progress_test \
 	tests/unit/rng_test \
+	tests/unit/row_sources_test \
 	tests/unit/sampler_test \
 	tests/unit/store_test \
 	tests/unit/stream_properties_test \

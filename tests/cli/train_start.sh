@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# xlm-mpi: a new run from the model of another one. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+# One rank needs no mpiexec, which takes its time.
+ranks() { if [ "$1" = 1 ]; then shift; "$@"; else sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; fi; }
+trained job.conf base 2 --set train.steps=30
+
+# The keys of [model] are the checkpoint's.
+sed '/^layers/,/^language_embeddings/d; s/^steps = .*/steps = 10\nstart = base\/latest/; s/^warmup = .*/warmup = 2/' job.conf >start.conf
+# held_out DIR STEP: the rows of an evaluation.
+held_out() { awk -F, -v OFS=, -v step="$2" '$2 == "held_out" && $1 == step { $1 = ""; $12 = ""; print }' "$1/metrics.csv"; }
+# begins DIR FROM STEP: before its first step, run DIR predicts held-out text as the model of FROM did at STEP.
+begins() {
+    [ -n "$(held_out "$1" 0)" ] && cmp <(held_out "$1" 0) <(held_out "$2" "$3") ||
+        fail "$1 does not begin where $2 ended: $(held_out "$1" 0) instead of $(held_out "$2" "$3")"
+}
+
+# ---- the same vocabulary ----
+for n in 1 2 4; do
+    trained start.conf start-$n $n
+    begins start-$n base 30
+    same_bits start-1 start-$n
+done
+grep -q '^started from the model of base/latest, step 30: \([0-9]*\) of \1 parameters taken' start-1.log ||
+    fail "what was taken: $(grep -A3 'started from' start-1.log)"
+grep -q 'drawn\|left:' start-1.log && fail "nothing was drawn or left: $(grep 'drawn\|left:' start-1.log)"
+[ "$(attribute /start/path start-4/latest)" = '"base/latest"' ] && [ "$(attribute /start/step start-4/latest)" = 30 ] &&
+    [ "$(attribute /start/sha256 start-4/latest)" = "\"$(sha256sum <base/latest | cut -d' ' -f1)\"" ] ||
+    fail "provenance: $(h5dump -g /start start-4/latest)"
+h5ls base/latest | grep -q '^start' && fail "a run that drew its parameters says that it started from a model"
+for key in layers hidden_size attention_heads positions language_embeddings; do
+    [ "$(attribute /model/$key start-1/latest)" = "$(attribute /model/$key base/latest)" ] || fail "$key is not the checkpoint's"
+done
+# Moments are zero and the seed is the job's: the first update is another one than the next of base.
+trained start.conf seed 1 --set train.seed=2 --set train.steps=1
+cmp -s <(losses start-1 | head -n 1) <(losses seed) && fail "the seed of the new run changes nothing"
+# What may differ; and objectives of its own.
+trained start.conf other 1 --set train.steps=2 --set model.dropout=0 --set model.vocabulary_chunk=7 --set 'objective tlm.weight=2'
+begins other base 30
+trained start.conf types 1 --set train.steps=1 --set model.token_types=true
+grep -q 'drawn: embeddings/token_type/weight' types.log || fail "what was drawn: $(grep -A3 'started from' types.log)"
+
+# ---- a run that resumes takes nothing from it, and needs it no more ----
+trained start.conf half 2 --set train.checkpoint_every=5
+same_bits start-1 half
+rm "half/$(checkpoint 10)"
+mv base gone
+trained start.conf half 1
+grep -q 'resumed from .* at step 5' half.log || fail "did not resume: $(head -n 9 half.log)"
+same_bits start-1 half
+[ "$(h5dump -g /start half/latest | sed 1d)" = "$(h5dump -g /start start-1/latest | sed 1d)" ] || fail "/start after resuming"
+expect 66 'base/latest' xlm_train start.conf --resume never --set train.output=half
+expect 66 'start.conf:[0-9]*: \[train\]: base/latest: ' xlm_train start.conf --set train.output=new
+once 'base/latest'
+mv gone base
+
+# ---- errors, before anything is written ----
+expect 78 'start.conf:[0-9]*: .*hidden_size = 64, but the model of base/latest.* has 32\|--set model.hidden_size.*has 32' \
+    xlm_train start.conf --set model.hidden_size=64 --set train.output=new
+once 'hidden_size'
+expect 78 'positions = 200, but .*96' xlm_train start.conf --set model.positions=200 --set train.output=new
+expect 78 'language_embeddings = false' xlm_train start.conf --set model.language_embeddings=false --set train.output=new
+expect 78 'output directory of this run' xlm_train start.conf --set train.output=base
+expect 78 'start_rows = average is for' xlm_train job.conf --set train.start_rows=average --set train.output=new
+expect 65 'corpus.h5' xlm_train start.conf --set train.start=corpus.h5 --set train.output=new
+cp base/latest damaged.h5
+printf 'damage' | dd of=damaged.h5 bs=1 seek=$(($(stat -c %s damaged.h5) / 4)) conv=notrunc 2>/dev/null
+expect 65 'damaged.h5' ranks 2 xlm_train start.conf --set train.start=damaged.h5 --set train.output=new
+once 'damaged.h5'
+xlm_prep --mono en=text.en --words space --bpe 60 -o others.h5 >prep.log 2>&1 || fail "xlm_prep: $(tail -n 1 prep.log)"
+for option in '' --dry-run; do
+    # shellcheck disable=SC2086 # no option, or one
+    expect 65 'base/latest: its vocabulary is not that of others.h5: .*xlm_prep --like base/latest' xlm_train start.conf \
+        --set train.corpus=others.h5 --set 'stream pairs.type=monolingual' --set train.output=new $option
+    once 'others.h5'
+done
+[ ! -e new ] || [ -z "$(ls -A new)" ] || fail "left in new: $(ls -A new)"
+finish

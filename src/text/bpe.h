@@ -40,6 +40,11 @@ typedef struct xlm_bpe xlm_bpe; /* does not change once made: any number of thre
  * words. Ends the program with a message when the different words have more than 2^32 - 2 characters. */
 xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges);
 
+/* Go on learning: the codes of `base`, then up to `merges` more, learnt from words that are cut into symbols by base as
+ * far as it goes. So what base makes of a text is merged further or stays as it is. Ties are broken as above; symbols of base
+ * count as characters, in order of their bytes. A merge whose text a code of base has already is passed over. */
+xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint32_t merges);
+
 /* Codes files of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when it
  * was merged. EX_NOINPUT when the file cannot be read; EX_DATAERR with file and line for lines of another form and
  * for a second code with the same pair or with the same result. A carriage return before the line end is passed over.

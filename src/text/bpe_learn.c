@@ -1,8 +1,8 @@
 /* xlm-mpi: learning byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All different words stand in one array of places, a place a character, with an empty place between words. A symbol
- * covers as many places as it has characters; its number stands at its first and at its last place, so both its
- * neighbours are found without links.
+ * All different words stand in one array of places, a place a character, with an empty place between words (where codes
+ * are extended: a place a symbol that these make). A symbol covers as many places as it has characters; its number
+ * stands at its first and at its last place, so both its neighbours are found without links.
  *
  * Every pair of neighbours has a count and the list of places where its left symbol begins. A merge visits only the
  * list of its pair. It makes a symbol that was not there before, so pairs are of two kinds: those with the new
@@ -36,6 +36,8 @@ typedef struct sighting {
 } sighting;
 
 typedef struct learner {
+    xlm_segmenter *segmenter; /* into the symbols of the codes that are extended; NULL: words are characters at first */
+    GString *initial;         /* the symbols of a word, a line end behind each */
     xlm_strings *texts; /* of symbols; the number is the symbol */
     GArray *lengths;    /* uint32_t by symbol: characters in it */
     uint32_t *symbols;  /* [places] */
@@ -62,15 +64,51 @@ static bool is_learnt_from(const char *word, size_t size, int64_t count)
            memchr(word, '\n', size) == NULL && strstr(word, BPE_END) == NULL;
 }
 
-/* The text of the first symbol at word[0..size): the character, with the end of the word when it is the last. */
-static size_t read_symbol(const char *word, size_t size, GString *text)
+/* initial <- the characters of a word. */
+static void cut_into_characters(const char *word, size_t size, GString *initial)
 {
-    size_t n = bpe_character(word, size);
-    g_string_truncate(text, 0);
-    g_string_append_len(text, word, (gssize)n);
-    if (n == size)
-        g_string_append_len(text, BPE_END, BPE_END_SIZE);
-    return n;
+    for (size_t at = 0, n; at < size; at += n) {
+        n = bpe_character(word + at, size - at);
+        g_string_append_len(initial, word + at, (gssize)n);
+        if (at + n == size)
+            g_string_append_len(initial, BPE_END, BPE_END_SIZE);
+        g_string_append_c(initial, '\n');
+    }
+}
+
+/* initial <- what the codes make of a word. All but the last of its subwords have a mark of two bytes behind them. */
+static void cut_by_codes(xlm_segmenter *segmenter, const char *word, size_t size, GString *initial)
+{
+    size_t n;
+    const char *subwords = xlm_segmenter_word(segmenter, word, size, &n), *end = subwords + n, *space;
+    for (; (space = memchr(subwords, ' ', (size_t)(end - subwords))) != NULL; subwords = space + 1) {
+        g_string_append_len(initial, subwords, space - subwords - BPE_CONTINUED_SIZE);
+        g_string_append_c(initial, '\n');
+    }
+    g_string_append_len(initial, subwords, end - subwords);
+    g_string_append(initial, BPE_END "\n");
+}
+
+/* The symbols that a word begins as, a line end behind each. */
+static const char *cut(learner *l, const char *word, size_t size)
+{
+    g_string_truncate(l->initial, 0);
+    if (l->segmenter != NULL)
+        cut_by_codes(l->segmenter, word, size, l->initial);
+    else
+        cut_into_characters(word, size, l->initial);
+    return l->initial->str;
+}
+
+/* The text of the next symbol, whose size is *size; NULL behind the last. */
+static const char *next_symbol(const char **at, size_t *size)
+{
+    const char *symbol = *at, *end = strchr(symbol, '\n');
+    if (end == NULL)
+        return NULL;
+    *size = (size_t)(end - symbol);
+    *at = end + 1;
+    return symbol;
 }
 
 static int compare_texts(gconstpointer a, gconstpointer b, gpointer strings)
@@ -82,22 +120,19 @@ static int compare_texts(gconstpointer a, gconstpointer b, gpointer strings)
     return order != 0 ? order : (m > n) - (m < n);
 }
 
-/* Number the characters by bytes. */
-static void collect_characters(learner *l, const xlm_word_counts *words)
+/* Number the symbols that words begin as, by bytes. */
+static void collect_symbols(learner *l, const xlm_word_counts *words)
 {
-    GString *text = g_string_new(NULL);
     size_t size;
     for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
         const char *word = xlm_word_counts_word(words, i, &size);
         if (!is_learnt_from(word, size, xlm_word_counts_count(words, i)))
             continue;
-        for (size_t at = 0; at < size; l->places++) {
-            at += read_symbol(word + at, size - at, text);
-            xlm_strings_add(l->texts, text->str, text->len);
-        }
+        const char *at = cut(l, word, size), *symbol;
+        for (; (symbol = next_symbol(&at, &size)) != NULL; l->places++)
+            xlm_strings_add(l->texts, symbol, size);
         l->places++; /* the gap behind it */
     }
-    g_string_free(text, TRUE);
 
     const uint32_t n = xlm_strings_count(l->texts), one = 1;
     uint32_t *order = g_new(uint32_t, n);
@@ -119,7 +154,6 @@ static void fill_places(learner *l, const xlm_word_counts *words)
     l->symbols = g_new(uint32_t, l->places);
     l->word = g_new(uint32_t, l->places);
     l->counts = g_new(int64_t, xlm_word_counts_size(words));
-    GString *text = g_string_new(NULL);
     size_t place = 0, size;
     l->symbols[place++] = GAP;
     for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
@@ -127,14 +161,13 @@ static void fill_places(learner *l, const xlm_word_counts *words)
         l->counts[i] = xlm_word_counts_count(words, i);
         if (!is_learnt_from(word, size, l->counts[i]))
             continue;
-        for (size_t at = 0; at < size; place++) {
-            at += read_symbol(word + at, size - at, text);
-            l->symbols[place] = xlm_strings_find(l->texts, text->str, text->len);
+        const char *at = cut(l, word, size), *symbol;
+        for (; (symbol = next_symbol(&at, &size)) != NULL; place++) {
+            l->symbols[place] = xlm_strings_find(l->texts, symbol, size);
             l->word[place] = i;
         }
         l->symbols[place++] = GAP;
     }
-    g_string_free(text, TRUE);
 }
 
 /* ---- pairs ---- */
@@ -314,9 +347,12 @@ static void merge_pair(learner *l, uint32_t i)
     make_lists(l, first);
 }
 
-static learner *open_learner(const xlm_word_counts *words)
+/* base: NULL, or the codes to extend. */
+static learner *open_learner(const xlm_word_counts *words, const xlm_bpe *base)
 {
     learner *l = g_new0(learner, 1);
+    l->segmenter = base != NULL ? xlm_segmenter_new(base, NULL) : NULL;
+    l->initial = g_string_new(NULL);
     l->texts = xlm_strings_new();
     l->lengths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     l->pairs = g_array_new(FALSE, FALSE, sizeof(pair));
@@ -324,7 +360,7 @@ static learner *open_learner(const xlm_word_counts *words)
     l->sightings = g_array_new(FALSE, FALSE, sizeof(sighting));
     l->lists = g_ptr_array_new_with_free_func(g_free);
     make_pair_slots(l, 1024);
-    collect_characters(l, words);
+    collect_symbols(l, words);
     fill_places(l, words);
     find_pairs(l);
     return l;
@@ -332,6 +368,8 @@ static learner *open_learner(const xlm_word_counts *words)
 
 static void close_learner(learner *l)
 {
+    xlm_segmenter_free(l->segmenter);
+    g_string_free(l->initial, TRUE);
     xlm_strings_free(l->texts);
     g_array_free(l->lengths, TRUE);
     g_array_free(l->pairs, TRUE);
@@ -346,31 +384,59 @@ static void close_learner(learner *l)
 }
 
 /* The next code and the text of its symbol, which no symbol had before: where no merge crosses its ends, the same
- * characters are merged in the same way everywhere. */
-static void add_code(learner *l, xlm_bpe *bpe, const pair *p)
+ * characters are merged in the same way everywhere. False when a code that was given has this text, out of its order. */
+static bool add_code(learner *l, xlm_bpe *bpe, const pair *p)
 {
     size_t left_size, right_size;
     const char *left = xlm_strings_get(l->texts, p->left, &left_size);
     const char *right = xlm_strings_get(l->texts, p->right, &right_size);
-    if (!bpe_add(bpe, left, left_size, right, right_size, p->count))
-        g_error("BPE: `%s%s` is made twice", left, right);
+    if (!bpe_add(bpe, left, left_size, right, right_size, p->count)) {
+        if (l->segmenter == NULL)
+            g_error("BPE: `%s%s` is made twice", left, right);
+        return false;
+    }
     char *both = g_strconcat(left, right, NULL);
     xlm_strings_add(l->texts, both, left_size + right_size);
     g_free(both);
+    return true;
+}
+
+/* Up to so many codes more. */
+static void learn(learner *l, xlm_bpe *bpe, uint32_t merges)
+{
+    xlm_progress progress = xlm_progress_begin("learning merges", merges, "merges");
+    const uint32_t first = xlm_bpe_size(bpe);
+    uint32_t best;
+    while (xlm_bpe_size(bpe) - first < merges && (best = take_best(l)) != BPE_NONE) {
+        if (add_code(l, bpe, get_pair(l, best)))
+            merge_pair(l, best);
+        else
+            get_pair(l, best)->count = 0;
+        xlm_progress_show(&progress, xlm_bpe_size(bpe) - first);
+    }
+    xlm_progress_end(&progress);
 }
 
 xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges)
 {
-    learner *l = open_learner(words);
+    learner *l = open_learner(words, NULL);
     xlm_bpe *bpe = bpe_new();
-    xlm_progress progress = xlm_progress_begin("learning merges", merges, "merges");
-    uint32_t best;
-    while (xlm_bpe_size(bpe) < merges && (best = take_best(l)) != BPE_NONE) {
-        add_code(l, bpe, get_pair(l, best));
-        merge_pair(l, best);
-        xlm_progress_show(&progress, xlm_bpe_size(bpe));
+    learn(l, bpe, merges);
+    close_learner(l);
+    return bpe;
+}
+
+xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint32_t merges)
+{
+    xlm_bpe *bpe = bpe_new();
+    for (uint32_t i = 0; i < xlm_bpe_size(base); i++) {
+        const char *left, *right;
+        int64_t count;
+        xlm_bpe_code(base, i, &left, &right, &count);
+        bpe_add(bpe, left, strlen(left), right, strlen(right), count);
     }
-    xlm_progress_end(&progress);
+    learner *l = open_learner(words, base);
+    learn(l, bpe, merges);
     close_learner(l);
     return bpe;
 }

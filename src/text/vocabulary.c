@@ -6,7 +6,7 @@
 #include "text/vocabulary.h"
 
 struct xlm_vocabulary {
-    xlm_word_counts *subwords; /* sorted; id = number + XLM_SPECIALS */
+    xlm_word_counts *subwords; /* id = number + XLM_SPECIALS */
     xlm_bpe *bpe;
     xlm_word_mode mode;
     bool lowercase;
@@ -162,7 +162,8 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe
     xlm_vocabulary *v = g_new0(xlm_vocabulary, 1);
     v->subwords = xlm_word_counts_new();
     xlm_word_counts_add_all(v->subwords, subwords, 1);
-    xlm_word_counts_sort(v->subwords);
+    if (!settings->in_order)
+        xlm_word_counts_sort(v->subwords);
     v->bpe = bpe;
     v->mode = settings->words;
     v->lowercase = settings->lowercase;

@@ -1,6 +1,7 @@
 /* xlm-mpi: the subword vocabulary and all it takes to turn text into ids. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Ids are 0 ... XLM_SPECIALS-1 for the special tokens, then subwords by falling count, ties by bytes. With the
+ * Ids are 0 ... XLM_SPECIALS-1 for the special tokens, then subwords by falling count, ties by bytes; or, where the vocabulary
+ * was made like another one (xlm_prep --like), in the order of that one, with what was added behind. With the
  * subwords go the BPE codes, how lines are split into words, whether they are lower-cased, and the names of the
  * languages: a tokenizer (text/tokenizer.h) needs nothing else, so a corpus file or a checkpoint is enough to encode
  * a user's sentence.
@@ -46,6 +47,7 @@ typedef struct xlm_vocabulary_made {
 
 /* What there is besides subwords and codes. */
 typedef struct xlm_vocabulary_settings {
+    bool in_order; /* subwords have their ids in the order in which they are given, not by falling count */
     xlm_word_mode words;
     bool lowercase;
     int languages;
@@ -61,7 +63,7 @@ typedef struct xlm_vocabulary_settings {
 xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts *words, int64_t min_count,
                                        int64_t max_subwords);
 
-/* [in] subwords: with counts, in any order, for example from xlm_vocabulary_choose or xlm_word_counts_read; copied. A
+/* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or xlm_word_counts_read; copied. A
  * subword that is spelt like a special token is still a subword, with an id of its own. Takes ownership of bpe.
  * Copies settings. Twins get ids behind all subwords, made language by made language. Errors (EX_DATAERR; bpe is
  * freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code that is not UTF-8; a subword that is spelt like

@@ -408,15 +408,6 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
     return good;
 }
 
-/* The same order as in the file: ids mean nothing otherwise. */
-static bool is_in_order(const xlm_vocabulary *v, const xlm_word_counts *subwords)
-{
-    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++)
-        if (strcmp(xlm_word_counts_word(subwords, i, NULL), xlm_vocabulary_words(v)[XLM_SPECIALS + i]) != 0)
-            return false;
-    return true;
-}
-
 xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error)
 {
     xlm_vocabulary_settings settings;
@@ -435,6 +426,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     if (subwords != NULL && has_strange_twins(&settings, subwords))
         refuse(store, path, "a twin has no original", error);
     else if (subwords != NULL && (bpe = load_codes(store, path, error)) != NULL) {
+        settings.in_order = true;
         settings.languages = (int)n;
         settings.language_names = (const char *const *)languages;
         v = xlm_vocabulary_new(subwords, bpe, &settings, &why);
@@ -444,10 +436,6 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
         g_error_free(why);
     }
     free_made(&settings);
-    if (v != NULL && !is_in_order(v, subwords)) {
-        refuse(store, path, "words are not in the order of their counts", error);
-        g_clear_pointer(&v, xlm_vocabulary_free);
-    }
     if (v != NULL && !check_twins(store, path, v, error))
         g_clear_pointer(&v, xlm_vocabulary_free);
     xlm_word_counts_free(subwords);

@@ -121,8 +121,8 @@ static plain_code *plain_best(GPtrArray *words, const int64_t *counts, GPtrArray
     return best;
 }
 
-/* plain_code by rank. */
-static GPtrArray *plain_learn(const xlm_word_counts *table, guint merges)
+/* plain_code by rank, of words that begin as what the codes `known` make of them (NULL: as characters). */
+static GPtrArray *plain_extend(GPtrArray *known, const xlm_word_counts *table, guint merges)
 {
     GPtrArray *words = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
     GPtrArray *codes = g_ptr_array_new_with_free_func(free_code);
@@ -133,6 +133,9 @@ static GPtrArray *plain_learn(const xlm_word_counts *table, guint merges)
         counts[words->len] = xlm_word_counts_count(table, i);
         g_ptr_array_add(words, plain_characters(word, size));
     }
+    for (guint i = 0; known != NULL && i < known->len; i++)
+        for (guint w = 0; w < words->len; w++)
+            plain_merge(words->pdata[w], ((plain_code *)known->pdata[i])->left, ((plain_code *)known->pdata[i])->right);
     GPtrArray *ages = plain_ages(words);
     plain_code *best;
     while (codes->len < merges && (best = plain_best(words, counts, ages)) != NULL) {
@@ -146,6 +149,8 @@ static GPtrArray *plain_learn(const xlm_word_counts *table, guint merges)
     g_free(counts);
     return codes;
 }
+
+static GPtrArray *plain_learn(const xlm_word_counts *table, guint merges) { return plain_extend(NULL, table, merges); }
 
 static const plain_code *plain_maker(GPtrArray *codes, const char *symbol)
 {
@@ -349,6 +354,57 @@ static void test_learns_same_from_any_order(void **state)
     xlm_bpe_free(other);
     xlm_word_counts_free(words);
     xlm_word_counts_free(turned);
+}
+
+static void test_extends_like_reference(void **state)
+{
+    (void)state;
+    for (uint32_t test = 0; test < 20; test++) {
+        xlm_word_counts *words = make_words(100 + test, 40), *others = make_words(200 + test, 40);
+        xlm_bpe *base = xlm_bpe_learn(words, 5 + test), *bpe = xlm_bpe_extend(base, others, 60);
+        GPtrArray *known = plain_learn(words, 5 + test), *expected = plain_extend(known, others, 60);
+        assert_int_equal(xlm_bpe_size(bpe), known->len + expected->len);
+        for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
+            const plain_code *code = i < known->len ? known->pdata[i] : expected->pdata[i - known->len];
+            const char *left, *right;
+            int64_t count;
+            xlm_bpe_code(bpe, i, &left, &right, &count);
+            assert_string_equal(left, code->left);
+            assert_string_equal(right, code->right);
+            assert_int_equal(count, code->count);
+        }
+        xlm_bpe_free(base);
+        xlm_bpe_free(bpe);
+        g_ptr_array_unref(known);
+        g_ptr_array_unref(expected);
+        xlm_word_counts_free(words);
+        xlm_word_counts_free(others);
+    }
+}
+
+/* Words of other text are merged behind what the codes make of them; what they had a code for is not made again. */
+static void test_extends_by_other_words(void **state)
+{
+    (void)state;
+    xlm_bpe *base = parse("l o 7\nlo w</w> 5\n");
+    xlm_word_counts *words = text_count("lower lower lower low @@x @@x slow");
+    xlm_bpe *bpe = xlm_bpe_extend(base, words, 5);
+    assert_codes(bpe, "l o 7\nlo w</w> 5\ne r</w> 3\nlo w 3\nlow er</w> 3\n@ @ 2\n@@ x</w> 2\n");
+    assert_segmented(bpe, NULL, "lower slow low", "lower s@@ low low");
+    xlm_bpe_free(bpe);
+    bpe = xlm_bpe_extend(base, words, 0);
+    assert_codes(bpe, "l o 7\nlo w</w> 5\n");
+    xlm_bpe_free(bpe);
+    /* `b c` and `ab c` stand in the wrong order: nothing that is learnt makes `abc</w>` twice. */
+    xlm_bpe *odd = parse("b c</w> 1\na b 1\nab c</w> 1\n");
+    xlm_word_counts_free(words);
+    words = text_count("abc abc");
+    bpe = xlm_bpe_extend(odd, words, 5);
+    assert_codes(bpe, "b c</w> 1\na b 1\nab c</w> 1\n");
+    xlm_bpe_free(bpe);
+    xlm_bpe_free(odd);
+    xlm_bpe_free(base);
+    xlm_word_counts_free(words);
 }
 
 /* ---- segmentation ---- */
@@ -586,6 +642,8 @@ int main(void)
         cmocka_unit_test(test_passes_over_odd_words),
         cmocka_unit_test(test_learns_like_reference),
         cmocka_unit_test(test_learns_same_from_any_order),
+        cmocka_unit_test(test_extends_like_reference),
+        cmocka_unit_test(test_extends_by_other_words),
         cmocka_unit_test(test_learns_from_a_long_word),
         cmocka_unit_test(test_segments_worked_examples),
         cmocka_unit_test(test_finishes_a_code_before_the_next),

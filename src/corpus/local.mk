@@ -18,6 +18,7 @@ corpus_sources = \
 	src/corpus/prepare_count.c src/corpus/prepare_count.h \
 	src/corpus/prepare_derive.c src/corpus/prepare_derive.h \
 	src/corpus/prepare_encode.c src/corpus/prepare_encode.h \
+	src/corpus/prepare_like.c src/corpus/prepare_like.h \
 	src/corpus/prepare_make.c src/corpus/prepare_make.h \
 	src/corpus/prepare_options.c src/corpus/prepare_options.h \
 	src/corpus/prepare_provenance.c src/corpus/prepare_provenance.h \

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/log.h"
+#include "corpus/prepare_like.h"
 #include "corpus/prepare_report.h"
 
 /* ---- pairs ---- */
@@ -132,17 +133,17 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError
 
 /* ---- learning, on rank 0 ---- */
 
-/* Words as BPE is to see them. Language i has the share p_i of all words, and is to be seen in proportion to p_i^alpha;
- * so its counts are multiplied by w_i = (p_i / p_max)^(alpha - 1), which is 1 for the largest language and more for the
- * others, and rounded. */
-static xlm_word_counts *weigh_words(const struct counting *counting, double alpha)
+/* Words as BPE is to see them, of n languages. Language i has the share p_i of all words, and is to be seen in proportion to
+ * p_i^alpha; so its counts are multiplied by w_i = (p_i / p_max)^(alpha - 1), which is 1 for the largest language and more for
+ * the others, and rounded. */
+static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, double alpha)
 {
     int64_t most = 1;
-    for (int i = 0; i < counting->languages; i++)
-        most = MAX(most, xlm_word_counts_total(counting->counts[i]));
+    for (int i = 0; i < n; i++)
+        most = MAX(most, xlm_word_counts_total(counts[i]));
     xlm_word_counts *joint = xlm_word_counts_new();
-    for (int i = 0; i < counting->languages; i++) {
-        const xlm_word_counts *words = counting->counts[i];
+    for (int i = 0; i < n; i++) {
+        const xlm_word_counts *words = counts[i];
         const double weight = pow((double)xlm_word_counts_total(words) / (double)most, alpha - 1);
         for (uint32_t k = 0; k < xlm_word_counts_size(words); k++) {
             size_t size;
@@ -157,7 +158,7 @@ static xlm_word_counts *weigh_words(const struct counting *counting, double alph
 static xlm_bpe *learn_codes(const xlm_prepare_options *options, const struct counting *counting)
 {
     const double begin = xlm_clock();
-    xlm_word_counts *joint = weigh_words(counting, options->alpha);
+    xlm_word_counts *joint = weigh_words(counting->counts, counting->languages, options->alpha);
     xlm_bpe *bpe = xlm_bpe_learn(joint, (uint32_t)options->merges);
     char duration[16];
     xlm_log_info("%u merges learnt from %u different words in %s", xlm_bpe_size(bpe), xlm_word_counts_size(joint),
@@ -168,13 +169,36 @@ static xlm_bpe *learn_codes(const xlm_prepare_options *options, const struct cou
     return bpe;
 }
 
-static xlm_word_counts *choose_subwords(const xlm_prepare_options *options, const xlm_bpe *bpe,
-                                        const struct counting *counting, GError **error)
+/* Words of all languages. */
+static xlm_word_counts *join_words(const struct counting *counting)
 {
     xlm_word_counts *words = xlm_word_counts_new();
     for (int i = 0; i < counting->languages; i++)
         xlm_word_counts_add_all(words, counting->counts[i], 1);
     xlm_word_counts_sort(words);
+    return words;
+}
+
+/* Codes and subwords of the vocabulary that is given; more are learnt from its new languages, if there are any. */
+static void take_like(const xlm_prepare_options *options, const struct counting *counting, xlm_bpe **bpe,
+                      xlm_word_counts **subwords)
+{
+    int first = xlm_vocabulary_languages(options->like), with_text = 0;
+    for (int i = first; i < counting->languages; i++)
+        with_text += xlm_word_counts_size(counting->counts[i]) > 0;
+    if (with_text == 0)
+        first = 0;
+    xlm_word_counts *words = join_words(counting);
+    xlm_word_counts *learn_from = weigh_words(counting->counts + first, counting->languages - first, options->alpha);
+    xlm_prepare_like(options, words, learn_from, bpe, subwords);
+    xlm_word_counts_free(words);
+    xlm_word_counts_free(learn_from);
+}
+
+static xlm_word_counts *choose_subwords(const xlm_prepare_options *options, const xlm_bpe *bpe,
+                                        const struct counting *counting, GError **error)
+{
+    xlm_word_counts *words = join_words(counting);
     xlm_word_counts *subwords = xlm_vocabulary_choose(bpe, words, options->min_count, options->max_vocabulary);
     xlm_word_counts_free(words);
     if (xlm_word_counts_size(subwords) > 0)
@@ -200,9 +224,19 @@ static bool describe_made(const xlm_prepare_options *options, const xlm_word_cou
                           GError **error)
 {
     bool good = true;
-    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, options->made->len);
-    for (guint i = 0; i < options->made->len && good; i++) {
-        const xlm_made *asked = options->made->pdata[i];
+    int n = 0;
+    const xlm_vocabulary_made *given = options->like != NULL ? xlm_vocabulary_made_languages(options->like, &n) : NULL;
+    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n + (int)options->made->len);
+    for (int i = 0; i < n; i++) {
+        made[i] = given[i];
+        made[i].weights = g_strdup(given[i].weights);
+        made[i].originals = g_memdup2(given[i].originals, sizeof(int32_t) * (size_t)given[i].twins);
+    }
+    for (guint k = 0; k < options->made->len && good; k++) {
+        const xlm_made *asked = options->made->pdata[k];
+        if (options->like != NULL && asked->language < xlm_vocabulary_languages(options->like))
+            continue;
+        const int i = n++;
         made[i] = (xlm_vocabulary_made){.language = asked->language, .base = asked->base, .steps = asked->steps,
                                         .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
                                         .weights = xlm_made_weights(asked, error)};
@@ -211,7 +245,7 @@ static bool describe_made(const xlm_prepare_options *options, const xlm_word_cou
             made[i].originals = xlm_made_twins(XLM_SPECIALS, xlm_word_counts_size(subwords), options->shared,
                                                (uint64_t)options->seed, &made[i].twins);
     }
-    settings->made_languages = (int)options->made->len;
+    settings->made_languages = n;
     settings->made = made;
     return good;
 }
@@ -248,7 +282,7 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
         g_free(bytes[0]);
         g_free(bytes[1]);
     }
-    xlm_vocabulary_settings settings = {.words = options->words, .lowercase = options->lower,
+    xlm_vocabulary_settings settings = {.in_order = options->like != NULL, .words = options->words, .lowercase = options->lower,
                                         .languages = (int)options->languages->len,
                                         .language_names = (const char *const *)options->languages->pdata};
     xlm_vocabulary *vocabulary = NULL;
@@ -292,9 +326,12 @@ static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *option
     for (int i = 0; good && i < counting->languages; i++)
         good = gather_counts(comm, &counting->counts[i], &failure);
     if (good && comm->rank == 0 && has_words(counting, &failure)) {
+        if (options->like != NULL)
+            take_like(options, counting, bpe, subwords);
         if (*bpe == NULL)
             *bpe = learn_codes(options, counting);
-        *subwords = choose_subwords(options, *bpe, counting, &failure);
+        if (*subwords == NULL)
+            *subwords = choose_subwords(options, *bpe, counting, &failure);
     }
     good = xlm_comm_agree(comm, &failure);
     if (counting != NULL)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "corpus/conllu.h"
+#include "corpus/prepare_like.h"
 #include "text/normalise.h"
 
 static void free_source(void *pointer)
@@ -36,12 +37,13 @@ void xlm_prepare_options_free(xlm_prepare_options *options)
         return;
     char **texts[] = {&options->codes, &options->vocabulary, &options->output, &options->write_codes,
                       &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
-                      &options->derive_input, &options->derive_output, &options->command};
+                      &options->derive_input, &options->derive_output, &options->command, &options->like_path};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(*texts[i]);
     g_ptr_array_free(options->languages, TRUE);
     g_ptr_array_free(options->sources, TRUE);
     g_ptr_array_free(options->made, TRUE);
+    xlm_vocabulary_free(options->like);
     g_free(options);
 }
 
@@ -174,13 +176,32 @@ static bool has_text(const xlm_prepare_options *options, int language, bool mono
     return false;
 }
 
+/* The vocabulary that is given has it as a made language. */
+static bool is_made_in(const xlm_vocabulary *like, int language)
+{
+    int n = 0;
+    const xlm_vocabulary_made *made = like != NULL ? xlm_vocabulary_made_languages(like, &n) : NULL;
+    for (int i = 0; i < n; i++)
+        if (made[i].language == language)
+            return true;
+    return false;
+}
+
+static bool is_asked_for(const xlm_prepare_options *options, int language)
+{
+    for (guint i = 0; i < options->made->len; i++)
+        if (((const xlm_made *)options->made->pdata[i])->language == language)
+            return true;
+    return false;
+}
+
 static bool add_made(xlm_prepare_options *options, const char *specification, const char *name, const char *base,
                      const char *steps, GError **error)
 {
     if (!check_language(name, "--derive", specification, error) || !check_language(base, "--derive", specification, error))
         return false;
     const int known = (int)options->languages->len, language = intern_language(options, name);
-    if (language < known)
+    if (language < known && (!is_made_in(options->like, language) || is_asked_for(options, language)))
         return xlm_error_set(error, EX_USAGE, "--derive=%s: there is a language %s already; choose another name", specification,
                              name);
     GError *cause = NULL;
@@ -267,6 +288,9 @@ static bool check_numbers(const xlm_prepare_options *o, GError **error)
     if (!(o->shared >= 0 && o->shared <= 1))
         return xlm_error_set(error, EX_USAGE, "--shared=%g: the share is 0 (every subword has a twin) to 1 (none has)",
                              o->shared);
+    if (o->add_subwords < 0 || o->add_subwords > 10000000)
+        return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords is 1 to 10000000",
+                             o->add_subwords);
     if (o->seed < 0)
         return xlm_error_set(error, EX_USAGE, "--seed=%" G_GINT64_FORMAT ": the seed is at least 0", o->seed);
     return true;
@@ -276,6 +300,8 @@ static bool check_segment_mode(const xlm_prepare_options *o, GError **error)
 {
     if (o->codes == NULL)
         return xlm_error_set(error, EX_USAGE, "--segment needs --codes=FILE");
+    if (o->like != NULL)
+        return xlm_error_set(error, EX_USAGE, "--like is for a corpus; it does not go with --segment");
     if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->write_codes != NULL ||
         o->write_vocabulary != NULL || o->made->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->seed != 0)
@@ -306,11 +332,31 @@ static bool check_derive_mode(const xlm_prepare_options *o, GError **error)
 {
     if (o->made->len != 1)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
+    if (o->like != NULL)
+        return xlm_error_set(error, EX_USAGE, "--like is for a corpus; it does not go with --derive-conllu");
     if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->codes != NULL || o->vocabulary != NULL ||
         o->write_codes != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->shared != 0 || o->lower)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu goes with --derive and --seed alone; it reads and writes CoNLL-U");
     return true;
+}
+
+/* What would make another vocabulary. */
+static bool check_like(const xlm_prepare_options *o, GError **error)
+{
+    if (o->like == NULL)
+        return o->add_subwords == 0 ||
+               xlm_error_set(error, EX_USAGE, "--add-subwords adds to the vocabulary of --like=FILE; to make one use --bpe");
+    const struct {
+        const char *option;
+        bool given;
+    } others[] = {{"--bpe", o->merges > 0}, {"--codes", o->codes != NULL}, {"--vocab", o->vocabulary != NULL},
+                  {"--min-count", o->min_count != 1}, {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        if (others[i].given)
+            return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which gives the vocabulary of %s; leave it out",
+                                 others[i].option, o->like_path);
+    return xlm_prepare_check_like(o, error);
 }
 
 static bool check_combination(const xlm_prepare_options *o, GError **error)
@@ -319,8 +365,11 @@ static bool check_combination(const xlm_prepare_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "no text given; use --mono=LANG=FILE or --para=A-B=FILE_A,FILE_B");
     if (o->merges > 0 && o->codes != NULL)
         return xlm_error_set(error, EX_USAGE, "--bpe learns codes and --codes gives them; use one of the two");
-    if (o->merges == 0 && o->codes == NULL)
-        return xlm_error_set(error, EX_USAGE, "no subwords; learn them with --bpe=N or give them with --codes=FILE");
+    if (!check_like(o, error))
+        return false;
+    if (o->merges == 0 && o->codes == NULL && o->like == NULL)
+        return xlm_error_set(error, EX_USAGE, "no subwords; learn them with --bpe=N or give them with --codes=FILE or "
+                             "--like=FILE");
     if (o->vocabulary != NULL && o->codes == NULL)
         return xlm_error_set(error, EX_USAGE, "--vocab needs the codes it was made with; use --codes=FILE");
     if (o->vocabulary != NULL && (o->min_count != 1 || o->max_vocabulary != 0))
@@ -437,7 +486,7 @@ static bool check_files(const xlm_prepare_options *o, GError **error)
     for (guint i = 0; i < o->sources->len; i++)
         for (int side = 0; side < source_at(o, i)->sides; side++)
             g_ptr_array_add(inputs, source_at(o, i)->path[side]);
-    char *others[] = {o->codes, o->vocabulary, o->segment_input, o->derive_input};
+    char *others[] = {o->codes, o->vocabulary, o->segment_input, o->derive_input, o->like_path};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i] != NULL)
             g_ptr_array_add(inputs, others[i]);

@@ -3,6 +3,7 @@
 #define XLM_CORPUS_PREPARE_OPTIONS_H
 
 #include "corpus/made.h"
+#include "text/vocabulary.h"
 #include "text/words.h"
 
 /* One monolingual file, or the two line-aligned files of a pair of languages. */
@@ -20,6 +21,10 @@ typedef struct xlm_prepare_options {
     int monolingual_sources;
     GPtrArray *made; /* xlm_made *: languages to make of those with monolingual text */
     double shared;   /* share of the vocabulary that transliteration leaves as it is, [0, 1] */
+
+    char *like_path;            /* corpus or checkpoint whose vocabulary is taken (corpus/prepare_like.h), or NULL */
+    xlm_vocabulary *like;       /* its vocabulary; its languages are the first of `languages`, and words and lower are its */
+    int64_t add_subwords;       /* at most so many more */
 
     xlm_word_mode words;
     bool lower;

@@ -72,6 +72,7 @@ xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prepare_opt
     }
     add_input(provenance->inputs, options->codes);
     add_input(provenance->inputs, options->vocabulary);
+    add_input(provenance->inputs, options->like_path);
     for (guint i = 0; i < options->made->len; i++)
         for (int k = 0; k < 2; k++)
             add_input(provenance->inputs, ((const xlm_made *)options->made->pdata[i])->weights[k]);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "corpus/prepare.h"
+#include "corpus/prepare_like.h"
 #include "tools/program.h"
 
 static const xlm_program program = {
@@ -23,6 +24,10 @@ static const xlm_program program = {
         "BPE and vocabulary are made from the text to train on. For BPE the word counts of language i are multiplied\n"
         "by a number in proportion to p_i^(A-1), p_i its share of all words, 1 for the largest language.\n"
         "\n"
+        "--like FILE prepares text for a model that is there: vocabulary, codes and languages are FILE's, with their ids, and\n"
+        "counts are of the new text. A new language comes behind FILE's. Of a language that is made there the text is derived\n"
+        "anew, by the same steps.\n"
+        "\n"
         "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
         "transliterate gives each subword a twin, an entry `NAME:subword` behind all others of the vocabulary; invert turns\n"
         "the words between full stops round; syntax draws the order of the dependents of nouns and verbs from a model of\n"
@@ -40,6 +45,7 @@ static const xlm_program program = {
         "  xlm_prep --mono fr=tok.fr --words space --codes codes --vocab vocab -o more.h5\n"
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
         "  xlm_prep --codes codes --segment tok.en bpe.en\n"
+        "  xlm_prep --like run1/latest --mono sw=wiki.sw --add-subwords 4000 -o sw.h5\n"
         "  xlm_prep --mono en=wiki.en --derive xx=en:invert,transliterate --bpe 40000 --write-twins twins -o made.h5\n"
         "  xlm_prep --mono en=train.conllu.gz --derive fr_en=en:syntax=fr@N.orm.gz+fr@V.orm.gz,transliterate --words space \\\n"
         "      --bpe 8000 -o made.h5\n"
@@ -51,10 +57,12 @@ static struct {
     char **monolingual, **parallel, **made;
     char *words;
     gboolean lower, segment, derive_conllu;
-    gint64 merges, min_count, max_vocabulary, seed;
+    gint64 merges, min_count, max_vocabulary, seed, add_subwords;
+    char *like;
     double alpha, held_out, shared;
     char *codes, *vocabulary, *output, *write_codes, *write_vocabulary, *write_twins;
-} said = {.merges = G_MAXINT64, .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
+} said = {.merges = G_MAXINT64, .add_subwords = G_MAXINT64,
+          .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
 static const GOptionEntry text_options[] = {
     {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.monolingual,
@@ -75,6 +83,12 @@ static const GOptionEntry subword_options[] = {
     {"codes", 0, 0, G_OPTION_ARG_FILENAME, &said.codes, "take the merges from a file of fastBPE", "FILE"},
     {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
+    {"like", 0, 0, G_OPTION_ARG_FILENAME, &said.like,
+     "take vocabulary, codes, words and languages from a checkpoint or another corpus, for [train] start; text may be of more "
+     "languages", "FILE"},
+    {"add-subwords", 0, 0, G_OPTION_ARG_INT64, &said.add_subwords,
+     "with --like: add at most N subwords, characters that are not known and then merges, for the text of the new languages, or "
+     "of all where none is new", "N"},
     {"min-count", 0, 0, G_OPTION_ARG_INT64, &said.min_count,
      "leave subwords that occur less often out of the vocabulary (default 1)", "N"},
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &said.max_vocabulary, "keep the N most frequent subwords (default all)",
@@ -123,14 +137,18 @@ static bool take_numbers(xlm_prepare_options *options, GError **error)
     if (said.merges != G_MAXINT64 && said.merges < 1)
         return xlm_error_set(error, EX_USAGE, "--bpe=%" G_GINT64_FORMAT ": the number of merges is 1 to 10000000",
                              said.merges);
+    if (said.add_subwords != G_MAXINT64 && said.add_subwords < 1)
+        return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords is 1 to 10000000",
+                             said.add_subwords);
     if (said.max_vocabulary != G_MAXINT64 && said.max_vocabulary < 1)
         return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords is at least 1",
                              said.max_vocabulary);
     options->merges = said.merges == G_MAXINT64 ? 0 : said.merges;
     options->max_vocabulary = said.max_vocabulary == G_MAXINT64 ? 0 : said.max_vocabulary;
+    options->add_subwords = said.add_subwords == G_MAXINT64 ? 0 : said.add_subwords;
     options->min_count = said.min_count;
-    if (said.alpha != -G_MAXDOUBLE && said.merges == G_MAXINT64)
-        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe");
+    if (said.alpha != -G_MAXDOUBLE && said.merges == G_MAXINT64 && said.add_subwords == G_MAXINT64)
+        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe or --add-subwords");
     options->alpha = said.alpha == -G_MAXDOUBLE ? 0.5 : said.alpha;
     options->held_out = said.held_out;
     options->shared = said.shared;
@@ -162,6 +180,11 @@ static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GE
 
 static bool take_words(xlm_prepare_options *options, GError **error)
 {
+    if (said.like != NULL && (said.words != NULL || said.lower))
+        return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which says how words are found in %s; leave it out",
+                             said.words != NULL ? "--words" : "--lower", said.like);
+    if (said.like != NULL)
+        return true;
     if (said.words == NULL || strcmp(said.words, "icu") == 0)
         options->words = XLM_WORDS_ICU;
     else if (strcmp(said.words, "space") == 0)
@@ -177,6 +200,8 @@ static bool take_words(xlm_prepare_options *options, GError **error)
 
 static bool take_options(xlm_prepare_options *options, int n, char *const *rest, GError **error)
 {
+    if (said.like != NULL && !xlm_prepare_set_like(options, said.like, error))
+        return false;
     for (char **text = said.monolingual; text != NULL && *text != NULL; text++)
         if (!xlm_prepare_add_monolingual(options, *text, error))
             return false;
@@ -195,23 +220,19 @@ static bool take_options(xlm_prepare_options *options, int n, char *const *rest,
     return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
 }
 
-static void read_command_line(xlm_prepare_options *options, int *argc, char ***argv, GError **error)
-{
-    options->command = xlm_program_command(&program, *argv);
-    if (xlm_program_parse(&program, option_groups, argc, argv, error))
-        take_options(options, *argc - 1, *argv + 1, error);
-}
-
 int main(int argc, char **argv)
 {
     xlm_prepare_options *options = xlm_prepare_options_new();
     GError *error = NULL;
-    read_command_line(options, &argc, &argv, &error);
+    options->command = xlm_program_command(&program, argv);
+    const bool parsed = xlm_program_parse(&program, option_groups, &argc, &argv, &error);
+    char **rest = g_strdupv(argv + 1); /* MPI takes argv next */
 
     xlm_comm comm;
     xlm_comm_open(&comm, program.name, &argc, &argv);
-    if (error == NULL)
+    if (parsed && take_options(options, (int)g_strv_length(rest), rest, &error))
         xlm_prepare_options_check(options, &error);
+    g_strfreev(rest);
     if (xlm_comm_agree(&comm, &error))
         xlm_prepare(&comm, options, &error);
     xlm_prepare_options_free(options);

@@ -12,6 +12,7 @@ test_scripts += \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
+	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/spearman.sh \
 	tests/cli/study.sh \

@@ -8,7 +8,8 @@ ranks() { if [ "$1" = 1 ]; then shift; "$@"; else sh "$XLM_SOURCE/tests/mpirun.s
 trained job.conf base 2 --set train.steps=30
 
 # The keys of [model] are the checkpoint's.
-sed '/^layers/,/^language_embeddings/d; s/^steps = .*/steps = 10\nstart = base\/latest/; s/^warmup = .*/warmup = 2/' job.conf >start.conf
+sed '/^layers/,/^language_embeddings/d; s/^steps = .*/steps = 10\nstart = base\/latest/; s/^warmup = .*/warmup = 2/' job.conf \
+    >start.conf
 # held_out DIR STEP: the rows of an evaluation.
 held_out() { awk -F, -v OFS=, -v step="$2" '$2 == "held_out" && $1 == step { $1 = ""; $12 = ""; print }' "$1/metrics.csv"; }
 # begins DIR FROM STEP: before its first step, run DIR predicts held-out text as the model of FROM did at STEP.
@@ -55,6 +56,50 @@ expect 66 'base/latest' xlm_train start.conf --resume never --set train.output=h
 expect 66 'start.conf:[0-9]*: \[train\]: base/latest: ' xlm_train start.conf --set train.output=new
 once 'base/latest'
 mv gone base
+
+# ---- more subwords and languages ----
+sed 's/y/ж/g' text.xx >text.yy
+logged like.log xlm_prep --like base/latest --mono en=text.en --mono xx=text.xx --mono yy=text.yy --para en-xx=text.en,text.xx \
+    --held-out 0.1 --add-subwords 25 -o more.h5
+more=(--set train.corpus=more.h5 --set train.steps=4 --set train.checkpoint_every=2)
+for n in 1 2 4; do
+    trained start.conf more-$n $n "${more[@]}" --set train.start_rows=average
+    same_bits more-1 more-$n
+done
+rm "more-4/$(checkpoint 4)"
+trained start.conf more-4 1 "${more[@]}" --set train.start_rows=average
+same_bits more-1 more-4
+trained start.conf drawn 1 "${more[@]}" --set train.learning_rate=0
+trained start.conf mean 1 "${more[@]}" --set train.learning_rate=0 --set train.start_rows=average
+old=$(strings /vocabulary/words corpus.h5 | wc -l) all=$(strings /vocabulary/words more.h5 | wc -l)
+[ "$all" -gt "$old" ] || fail "no subwords were added: $(cat like.log)"
+grep -q "rows of subwords: $old taken, 0 new as means of others, $((all - old)) new as drawn; 0 left" drawn.log &&
+    grep -q 'rows of languages: 2 taken, 0 new as means of others, 1 new as drawn' drawn.log ||
+    fail "rows: $(grep -A3 'started from' drawn.log)"
+grep -q "rows of subwords: $old taken, [1-9][0-9]* new as means of others, [1-9][0-9]* new as drawn; 0 left" mean.log &&
+    grep -q 'rows of languages: 2 taken, 1 new as means of others, 0 new as drawn' mean.log ||
+    fail "rows: $(grep -A3 'started from' mean.log)"
+# array RUN PARAMETER COUNT: its first numbers, a line each.
+array() {
+    h5dump -y -w 1 -d "/model/$2" "$1/latest" | sed -n '/DATA/,/}/s/^ *\([-0-9][-0-9.e+]*\),\{0,1\}$/\1/p' | head -n "$3"
+}
+for run in drawn mean; do
+    for parameter in embeddings/word/weight lm_head/bias embeddings/language/weight; do
+        case $parameter in *word*) n=$((old * 32)) ;; *bias) n=$old ;; *) n=64 ;; esac
+        [ "$(array base $parameter $n | wc -l)" -eq $n ] && cmp <(array base $parameter $n) <(array $run $parameter $n) ||
+            fail "$run: rows of $parameter are not the checkpoint's"
+    done
+    array $run embeddings/language/weight 96 | awk -v run=$run '
+        { x[NR] = $1 }
+        END {
+            for (i = 1; i <= 32; i++) {
+                d = x[i + 64] - (x[i] + x[i + 32]) / 2
+                off += d * d > 1e-12
+                sum += x[i + 64] ^ 2
+            }
+            exit run == "mean" ? off > 0 : off < 30 || sum < 32 * 0.01 ^ 2 || sum > 32 * 0.04 ^ 2
+        }' || fail "$run: the row of the new language: $(array $run embeddings/language/weight 96 | tr '\n' ' ')"
+done
 
 # ---- errors, before anything is written ----
 expect 78 'start.conf:[0-9]*: .*hidden_size = 64, but the model of base/latest.* has 32\|--set model.hidden_size.*has 32' \

@@ -14,8 +14,10 @@ nobase_dist_pkgdata_DATA = \
 	jobs/demo/demo.conf \
 	jobs/roberta-8.conf \
 	jobs/xlm-r-base.conf
-EXTRA_DIST += \
-	jobs/demo/demo
+
+# Run by `make demo` in the build tree, and by whoever finds it installed.
+demodir = $(pkgdatadir)/jobs/demo
+dist_demo_SCRIPTS = jobs/demo/demo
 
 # Finds the programs on the path.
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
@@ -31,7 +33,7 @@ CLEANFILES += jobs/corpora/libreoffice-help
 
 jobs/corpora/libreoffice-help: $(srcdir)/jobs/corpora/libreoffice-help.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) jobs/corpora && \
-	sed -e 's|@pkglibexecdir@|$(pkglibexecdir)|g' -e 's|@PACKAGE_VERSION@|$(PACKAGE_VERSION)|g' \
+	sed -e 's|[@]pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|[@]PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \
 	  $(srcdir)/jobs/corpora/libreoffice-help.in >$@.new && chmod a+x $@.new && mv $@.new $@
 
 # Works on the build tree, writes to its folder demo. CORPUS=DIR: two line-aligned files instead of the help pages.

@@ -21,6 +21,19 @@ static const char exit_codes[] =
     "  73  an output cannot be made\n"
     "  74  reading or writing failed, for example for want of room\n";
 
+static const char environment[] =
+    "Environment:\n"
+    "  OMP_NUM_THREADS    threads of a rank, when neither the job file nor --threads says\n"
+    "  XLM_KERNELS        avx512, avx2 or portable: the inner loops to take; by default the best for the processor.\n"
+    "                     Results differ between them by rounding\n"
+    "  BLIS_ARCH_TYPE     the matrix products to take, by BLIS's own numbers; results differ by rounding\n"
+    "  XLM_STORE_WRITERS  ranks of a node that write a file together (4)\n"
+    "  XLM_STORE_TIMEOUT  seconds (600) that ranks wait for one another while a file is being closed\n"
+    "  OMPI_ALLOW_RUN_AS_ROOT, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM\n"
+    "                     both 1: mpiexec of Open MPI starts ranks as root, in a container for example\n"
+    "  OMPI_MCA_rmaps_base_oversubscribe\n"
+    "                     1: mpiexec of Open MPI 4 starts more ranks than it counts slots, as --oversubscribe does\n";
+
 static gboolean help, version;
 static char *progress;
 static const GOptionEntry standard_options[] = {
@@ -80,7 +93,14 @@ static void print_help(const xlm_program *program, GOptionContext *context)
     const char *synopsis = strstr(text, program->name);
     fputs("Usage: ", stdout);
     fputs(synopsis != NULL ? synopsis : text, stdout);
-    printf("%s\n%s%s", program->notes, exit_codes, program->exit_codes != NULL ? program->exit_codes : "");
+    /* One empty line before what follows, however the notes end. */
+    char *notes = g_strchomp(g_strdup(program->notes));
+    printf("%s\n\n", notes);
+    if (program->files != NULL)
+        printf("Files:\n%s\n", program->files);
+    printf("%s%s\n%s%s", environment, program->environment != NULL ? program->environment : "", exit_codes,
+           program->exit_codes != NULL ? program->exit_codes : "");
+    g_free(notes);
     g_free(text);
 }
 

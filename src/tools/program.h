@@ -1,7 +1,8 @@
 /* xlm-mpi: command line, help and standard output of every xlm_* program. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Options are read before MPI starts, so that --help and --version work where MPI does not. Help has the form that
- * help2man turns into a man page. */
+ * man/page.awk turns into a man page and completions/xlm-mpi.bash into completions: headings end in a colon, items stand
+ * behind two blanks and two stand between an item and its meaning, and other lines behind two blanks stay as they are. */
 #ifndef XLM_TOOLS_PROGRAM_H
 #define XLM_TOOLS_PROGRAM_H
 
@@ -13,6 +14,8 @@ typedef struct xlm_program {
     const char *purpose;   /* one line, without a full stop */
     const char *notes;     /* paragraphs after the options: "Examples:\n  ..." */
     bool progress;         /* it takes long: has --progress */
+    const char *files;     /* lines about files that the program reads and writes: "  NAME  meaning\n" */
+    const char *environment; /* lines about variables that only this program heeds, or NULL */
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
 } xlm_program;
 

@@ -24,6 +24,8 @@ static const xlm_program program = {
         "  xlm_dict corpus.h5 --source en --target de --dictd /usr/share/dictd/freedict-eng-deu -o en-de.h5\n"
         "  xlm_dict made.h5 --source en --target xx --twins twins.txt --share 0.25 --seed 1 -o quarter.h5\n"
         "\n",
+    .files =
+        "  DICT.h5  pairs of subwords, for streams, objectives and xlm_embed\n",
 };
 
 static struct {

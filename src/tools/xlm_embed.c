@@ -62,6 +62,9 @@ static bool parse(const xlm_embed_command *called, int *argc, char ***argv, GErr
         .progress = true,
     .purpose = called != NULL ? called->purpose : "Measure and export what a trained model makes of words and sentences",
         .notes = notes,
+        .files = "  CHECKPOINT  what xlm_train wrote, OUTPUT/latest for example\n"
+                 "  DICT.h5     pairs of xlm_dict\n"
+                 "  CORPUS.h5   what xlm_prep wrote\n",
     };
     const bool good = xlm_program_parse(&program, groups, argc, argv, error);
     g_free(arguments);
@@ -98,7 +101,7 @@ int main(int argc, char **argv)
     const xlm_embed_command *command = read_command(&argc, &argv, &error);
     xlm_comm comm;
     xlm_comm_open(&comm, "xlm_embed", &argc, &argv);
-    if (command != NULL) {
+    if (xlm_comm_agree(&comm, &error)) {
         xlm_hardware hardware;
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
         command->run(&comm, argv + 2, &error);

@@ -32,6 +32,8 @@ static const xlm_program program = {
         "  xlm_eval pos/best --test en_ewt-ud-test.conllu.gz\n"
         "  mpiexec -n 4 xlm_eval pos/best --test de_gsd-ud-test.conllu.gz --language de --predictions de.tsv --csv de.csv\n"
         "\n",
+    .files =
+        "  CHECKPOINT  what xlm_tune wrote, OUTPUT/best for example\n",
 };
 
 static struct {

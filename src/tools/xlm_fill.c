@@ -24,6 +24,8 @@ static const xlm_program program = {
         "  xlm_fill model/latest --language en \"The <mask> is red.\"\n"
         "  xlm_fill model/latest --language de --top 10 < sentences\n"
         "\n",
+    .files =
+        "  CHECKPOINT  what xlm_train wrote, OUTPUT/latest for example\n",
 };
 
 static struct {

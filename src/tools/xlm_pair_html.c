@@ -29,6 +29,8 @@ static const xlm_program program = {
         "  xlm_pair_html -o text en=manual/en de=manual/de\n"
         "  xlm_pair_html -o text --original en=manual/en de=manual/de fr=manual/fr\n"
         "\n",
+    .files =
+        "  DIR/LANG-LANG.LANG  aligned text, a sentence a line\n",
 };
 
 static struct {

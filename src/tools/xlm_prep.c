@@ -50,6 +50,8 @@ static const xlm_program program = {
         "  xlm_prep --mono en=train.conllu.gz --derive fr_en=en:syntax=fr@N.orm.gz+fr@V.orm.gz,transliterate --words space \\\n"
         "      --bpe 8000 -o made.h5\n"
         "  xlm_prep --derive xx=en:invert,transliterate --derive-conllu test.conllu test.xx.conllu\n",
+    .files =
+        "  CORPUS.h5  text as subword ids, vocabulary and BPE codes; h5dump -n lists what is in it\n",
 };
 
 /* What the command line said, before it is checked. */

@@ -18,6 +18,8 @@ static const xlm_program program = {
         "Examples:\n"
         "  printf '1 3\\n2 5\\n3 4\\n4 9\\n' | xlm_spearman\n"
         "\n",
+    .files =
+        "  Standard input  two numbers a line\n",
 };
 
 static bool read_pairs(GArray *x, GArray *y, GError **error)

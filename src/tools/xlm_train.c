@@ -20,6 +20,13 @@ static const xlm_program program = {
         "  mpiexec -n 2 xlm_train job.conf --plan --ranks=2,16,64,256 --network=25\n"
         "  xlm_train --help-job\n"
         "\n",
+    .files =
+        "  OUTPUT/checkpoint-STEP.h5  model, optimiser and vocabulary after STEP updates; h5dump shows them\n"
+        "  OUTPUT/latest              link to the newest checkpoint\n"
+        "  OUTPUT/job.conf            all keys of the run, defaults included\n"
+        "  OUTPUT/metrics.csv         losses, perplexities and times of the run\n",
+    .environment =
+        "  XLM_PLUGIN_PATH    folders, colons between them, where objectives are looked for first\n",
     .exit_codes =
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",

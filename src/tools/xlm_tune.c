@@ -35,6 +35,12 @@ static const xlm_program program = {
         "  xlm_tune --help-job\n"
         "  xlm_eval pos/best --test de_gsd-ud-test.conllu.gz --language de\n"
         "\n",
+    .files =
+        "  OUTPUT/checkpoint-STEP.h5  the fine-tuned model after STEP updates\n"
+        "  OUTPUT/best                link to the checkpoint that did best on the dev files\n"
+        "  OUTPUT/latest              link to the newest checkpoint\n"
+        "  OUTPUT/job.conf            all keys of the run, defaults included\n"
+        "  OUTPUT/metrics.csv         losses, scores and times of the run\n",
     .exit_codes =
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",

@@ -40,6 +40,48 @@ for module in "$plugins"/*.so "$root$libdir/libxlm.so" "$root$bindir"/*; do
     fi
 done
 
+echo "== what is written at installation has no place left to fill in"
+datadir=${bindir%/bin}/share
+grep -rlE '@[A-Za-z_]+@' "$root$datadir" && fail "names between @ are left in these files"
+grep -qF "$bindir/xlm_train" "$root$datadir"/xlm-mpi/slurm/xlm_train.sbatch || fail "xlm_train.sbatch does not know $bindir"
+
+echo "== each program has a man page, whose examples keep their lines, and completion"
+for program in "$root$bindir"/*; do
+    program=$(basename "$program")
+    page=$(find "$root" -name "$program.1")
+    [ -s "$page" ] || fail "no man page of $program"
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES FILES ENVIRONMENT 'EXIT STATUS' 'SEE ALSO'; do
+        grep -q -e "^\.SH \"*$section" "$page" || fail "$page has no section $section"
+    done
+    # Lines behind two blanks that are no items: what --help shows as it is to be typed.
+    "$program" --help | sed -n '/^Examples:$/,/^$/s/^  //p' >"$root/examples"
+    sed -n '/^\.nf$/,/^\.fi$/p' "$page" | sed -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^\\&//' >"$root/lines"
+    [ -s "$root/examples" ] || fail "$program --help has no examples"
+    while IFS= read -r line; do
+        grep -qxF -e "$line" "$root/lines" || fail "$page does not keep the line: $line"
+    done <"$root/examples"
+    rm "$root/examples" "$root/lines"
+    grep -q "^complete .* $program\( \|\$\)" "$root$datadir/bash-completion/completions/$program" || fail "no completion of $program"
+done
+grep -qxF -e '[task tagging]' "$(find "$root" -name xlm_tune.1)" ||
+    fail "the job file in xlm_tune.1 does not keep its lines"
+
+echo "== documents, the demonstration and the environment module"
+for file in doc/xlm-mpi/README.md doc/xlm-mpi/docs/clusters.md doc/xlm-mpi/NEWS xlm-mpi/jobs/demo/demo xlm-mpi/jobs/demo/demo.conf \
+    xlm-mpi/jobs/corpora/libreoffice-help; do
+    [ -s "$root$datadir/$file" ] || fail "$file is not installed"
+done
+module=$(find "$root$datadir/modulefiles/xlm-mpi" -type f)
+[ "$(basename "$module")" = "$(pkg-config --modversion xlm-mpi)" ] || fail "the module has not the version for its name: $module"
+for line in "prepend-path PATH $bindir" "prepend-path PKG_CONFIG_PATH $libdir/pkgconfig"; do
+    grep -qxF "$line" "$module" || fail "$module does not say: $line"
+done
+# The demonstration as it is installed, up to where it looks for text.
+mkdir "$root/here" "$root/here/none"
+(cd "$root/here" && CORPUS=none "$root$datadir/xlm-mpi/jobs/demo/demo" 2>&1) | grep -q 'expected two line-aligned files' ||
+    fail "the installed demonstration does not start"
+rm -r "$root/here"
+
 echo "== public headers stand alone, in strict C11 and in C++"
 for header in "$root$includedir"/xlm/*.h; do
     name=xlm/$(basename "$header")

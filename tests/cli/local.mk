@@ -2,6 +2,7 @@
 test_scripts += \
 	tests/cli/align_mlm_jobs.sh \
 	tests/cli/bootstrap.sh \
+	tests/cli/completion.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \

@@ -1,0 +1,16 @@
+# Completion in bash: one file, under the name of each program, by which bash-completion finds it.
+completiondir = $(datadir)/bash-completion/completions
+completion_DATA = \
+	completions/xlm_dict \
+	completions/xlm_embed \
+	completions/xlm_eval \
+	completions/xlm_fill \
+	completions/xlm_prep \
+	completions/xlm_spearman \
+	completions/xlm_train \
+	completions/xlm_tune
+EXTRA_DIST += completions/xlm-mpi.bash
+CLEANFILES += $(completion_DATA)
+
+$(completion_DATA): $(srcdir)/completions/xlm-mpi.bash
+	$(AM_V_GEN)$(MKDIR_P) completions && cp $(srcdir)/completions/xlm-mpi.bash $@

@@ -1,0 +1,7 @@
+# What is read, installed as it lies here.
+nobase_dist_doc_DATA = \
+	AUTHORS \
+	COPYING \
+	NEWS \
+	README.md \
+	docs/clusters.md

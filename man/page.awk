@@ -1,0 +1,85 @@
+# xlm-mpi: a man page from a program's --help, whose form src/tools/program.h describes. SPDX-License-Identifier: GPL-3.0-or-later
+#
+#   PROGRAM --help | awk -v version=VERSION -v others='man/NAME.1 ...' -f page.awk
+#
+# others: the pages of SEE ALSO. What stands behind two blanks without a heading of its own, and the examples, keep their lines.
+
+# Of text as roff sees it: no escapes, hyphens that can be copied, no requests.
+function roff(text) {
+    gsub(/\\/, "\\e", text)
+    gsub(/-/, "\\-", text)
+    if (text ~ /^[.']/) text = "\\&" text
+    return text
+}
+function add(line) { body[section] = body[section] line "\n" }
+# The lines of a block that stay as they are, or the end of one.
+function literal(on) {
+    if (on == kept) return
+    add(on ? ".PP\n.RS 4\n.nf" : ".fi\n.RE")
+    kept = on
+}
+# "  ITEM  meaning", or the meaning alone on a line that is indented further.
+function item(line,    at, name) {
+    if (line ~ /^   +/) { sub(/^ +/, "", line); add(roff(line)); return }
+    line = substr(line, 3)
+    at = match(line, /  +/)
+    name = at ? substr(line, 1, at - 1) : line
+    add(".TP\n.B " roff(name))
+    if (at) add(roff(substr(line, at + RLENGTH)))
+}
+
+# The first lines: usage in one form or several, then the purpose.
+purpose == "" {
+    if (sub(/^(Usage| *or): +/, "")) {
+        if (name == "") name = $1
+        synopsis = synopsis (synopsis == "" ? "" : ".br\n") ".B " roff(name) "\n" roff(substr($0, length(name) + 2)) "\n"
+    } else if ($0 != "")
+        purpose = $0
+    next
+}
+# A heading: a line that ends in a colon behind an empty one, with indented lines below.
+{ line[++n] = $0 }
+
+END {
+    if (purpose == "") { print "page.awk: no --help" > "/dev/stderr"; exit 1 }
+    section = "DESCRIPTION"
+    add(roff(purpose) ".\n.PP")
+    for (i = 1; i <= n; i++) {
+        text = line[i]
+        heading = text ~ /^[A-Z][^.]*:$/ && (i == 1 || line[i - 1] == "") && line[i + 1] ~ /^  /
+        if (heading) {
+            literal(0)
+            sub(/:$/, "", text)
+            if (text == "Examples" || text == "Files" || text == "Environment") section = toupper(text)
+            else if (text == "Exit codes") section = "EXIT STATUS"
+            else if (line[i + 1] ~ /^  +-/) { section = "OPTIONS"; if (text != "Options") add(".SS " roff(text)) }
+            else heading = 0
+            if (heading) continue
+            text = line[i]
+        }
+        if (section == "OPTIONS" && text !~ /^  /  && text != "") section = "DESCRIPTION"
+        if (section == "DESCRIPTION" || section == "EXAMPLES") {
+            if (text ~ /^  /) { literal(1); add(roff(substr(text, 3))) }
+            else if (text == "" && kept && line[i + 1] ~ /^  /) add("")
+            else {
+                literal(0)
+                add(text == "" ? ".PP" : roff(text))
+            }
+        } else if (text != "")
+            item(text)
+    }
+    literal(0)
+
+    printf ".TH %s 1 \"\" \"xlm\\-mpi %s\" \"User Commands\"\n", toupper(name), version
+    print ".SH NAME\n" roff(name) " \\- " roff(tolower(substr(purpose, 1, 1)) substr(purpose, 2))
+    printf ".SH SYNOPSIS\n%s", synopsis
+    count = split("DESCRIPTION,OPTIONS,EXAMPLES,FILES,ENVIRONMENT,EXIT STATUS", order, ",")
+    for (k = 1; k <= count; k++)
+        if (body[order[k]] != "") printf ".SH \"%s\"\n%s", order[k], body[order[k]]
+    print ".SH \"SEE ALSO\""
+    gsub(/man\/|\.1/, "", others)
+    sub(name " *", "", others)
+    count = split(others, other, " ")
+    for (k = 1; k <= count; k++)
+        print ".BR " roff(other[k]) " (1)" (k < count ? "," : "")
+}

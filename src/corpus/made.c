@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
 
 #include "base/rng.h"
 #include "text/fields.h"
@@ -94,12 +96,22 @@ char *xlm_made_weights(const xlm_made *made, GError **error)
 
 bool xlm_made_is_stop(const char *word, size_t size)
 {
-    /* Latin, ideographic, halfwidth ideographic, Devanagari, Arabic, Ethiopic. */
-    static const char *const stops[] = {".", "\u3002", "\uff61", "\u0964", "\u06d4", "\u1362"};
-    for (size_t i = 0; i < G_N_ELEMENTS(stops); i++)
-        if (strlen(stops[i]) == size && memcmp(stops[i], word, size) == 0)
-            return true;
-    return false;
+    UErrorCode status = U_ZERO_ERROR;
+    char name[128];
+    UChar32 c;
+    int32_t read = 0;
+    if (size == 0 || size > 4) /* one character */
+        return false;
+    U8_NEXT(word, read, (int32_t)size, c);
+    if (c < 0 || (size_t)read != size)
+        return false;
+    if (c == 0x17D4 || c == 0x17D5) /* Khmer; Unicode gave them the property later than the ICU of Debian 12 knows */
+        return true;
+    if (!u_hasBinaryProperty(c, UCHAR_S_TERM))
+        return false;
+    u_charName(c, U_UNICODE_CHAR_NAME, name, sizeof name, &status);
+    return U_SUCCESS(status) && strstr(name, "QUESTION") == NULL && strstr(name, "EXCLAMATION") == NULL &&
+           strstr(name, "INTERROBANG") == NULL;
 }
 
 void xlm_made_invert(const bool *stop, uint32_t *order, size_t n)

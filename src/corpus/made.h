@@ -43,7 +43,8 @@ void xlm_made_free(xlm_made *made);
  * without syntax. g_free. EX_NOINPUT. */
 char *xlm_made_weights(const xlm_made *made, GError **error);
 
-/* Is this word a full stop? ("." and those of other scripts.) */
+/* Is this word a full stop: a single character with Unicode's property Sentence_Terminal that is, by its name, no mark of
+ * question or exclamation? "." and its like in all scripts: ideographic, Devanagari, Arabic, Armenian, Khmer, Myanmar, ... */
 bool xlm_made_is_stop(const char *word, size_t size);
 /* Turn round order[0..n) between stops: [in] stop[i]: is word i a full stop? */
 void xlm_made_invert(const bool *stop, uint32_t *order, size_t n);

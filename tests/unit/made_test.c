@@ -61,6 +61,18 @@ static void inverts_between_stops(void **state)
     assert_inverted("what ? 3.5 !", "! 3.5 ? what");
     assert_inverted("a b \u3002 c d \u0964 e", "b a \u3002 d c \u0964 e");
     assert_inverted("x", "x");
+    /* Armenian, Khmer, Myanmar, fullwidth, small, Ethiopic, Arabic, halfwidth ideographic. */
+    static const char *const stops[] = {"\u0589", "\u17d4", "\u104b", "\uff0e", "\ufe52", "\u1362", "\u06d4",
+                                        "\uff61"};
+    for (size_t i = 0; i < G_N_ELEMENTS(stops); i++) {
+        char *text = g_strdup_printf("a b %s c d %s", stops[i], stops[i]);
+        char *turned = g_strdup_printf("b a %s d c %s", stops[i], stops[i]);
+        assert_inverted(text, turned);
+        g_free(text);
+        g_free(turned);
+    }
+    /* Marks of question and exclamation, of any script, are words as others; so are several full stops together. */
+    assert_inverted("a b \u061f c \uff01 d \u203d e ... f \u055c", "\u055c f ... e \u203d d \uff01 c \u061f b a");
     xlm_made_invert(NULL, NULL, 0);
 }
 

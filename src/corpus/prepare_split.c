@@ -10,6 +10,7 @@ struct xlm_fates {
     uint64_t seed, limit; /* drawn: digest < limit */
     GArray *pairs;        /* uint64_t x 2: this rank's, until settled */
     GArray *held_out;     /* uint64_t, ascending: held out though not drawn */
+    GString *letters;     /* scratch */
     GArray *aside;        /* uint64_t, ascending */
 };
 
@@ -21,6 +22,7 @@ xlm_fates *xlm_fates_new(double share, uint64_t seed)
     fates->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     fates->held_out = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     fates->aside = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    fates->letters = g_string_new(NULL);
     return fates;
 }
 
@@ -31,12 +33,20 @@ void xlm_fates_free(xlm_fates *fates)
     g_array_free(fates->pairs, TRUE);
     g_array_free(fates->held_out, TRUE);
     g_array_free(fates->aside, TRUE);
+    g_string_free(fates->letters, TRUE);
     g_free(fates);
 }
 
-uint64_t xlm_fates_digest(const xlm_fates *fates, const char *text, size_t length)
+uint64_t xlm_fates_digest(xlm_fates *fates, const char *text, size_t length)
 {
-    return xlm_digest(text, length, fates->seed);
+    const char *end = text + length;
+    g_string_truncate(fates->letters, 0);
+    while (text < end) {
+        const char *space = memchr(text, ' ', (size_t)(end - text)), *stop = space != NULL ? space : end;
+        g_string_append_len(fates->letters, text, stop - text);
+        text = stop + 1;
+    }
+    return xlm_digest(fates->letters->str, fates->letters->len, fates->seed);
 }
 
 void xlm_fates_add_pair(xlm_fates *fates, uint64_t a, uint64_t b)

@@ -1,6 +1,8 @@
 /* xlm-mpi: which sentences are trained on and which are held out. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sentence is a digest of its normalised text; equal text has equal fate, in whatever file or language it stands.
+ * A sentence is a digest of its normalised text without the spaces; equal text has equal fate, in whatever file or
+ * language it stands. Spaces do not count because splitting into words takes them away: "Ctrl+ Plus" and "Ctrl+Plus" are
+ * the same words, and a model that was trained on one has seen the other.
  *
  *   drawn      digest < share x 2^64
  *   held out   drawn, or given as the translation of a drawn sentence
@@ -24,8 +26,8 @@ typedef struct xlm_fates xlm_fates;
 xlm_fates *xlm_fates_new(double share, uint64_t seed);
 void xlm_fates_free(xlm_fates *fates);
 
-/* The digest that decides on a normalised text. */
-uint64_t xlm_fates_digest(const xlm_fates *fates, const char *text, size_t length);
+/* The digest that decides on a normalised text. Not for two threads at once. */
+uint64_t xlm_fates_digest(xlm_fates *fates, const char *text, size_t length);
 /* Make a pair of digests known. */
 void xlm_fates_add_pair(xlm_fates *fates, uint64_t a, uint64_t b);
 /* Work out who is held out and who is aside from the pairs of all ranks; collective. The pairs are forgotten. */

@@ -139,6 +139,14 @@ for language in th zh ja; do
 done
 [ "$(decode asia.h5 train fr)" = 'Café , café — “ naïve ” # 1 !' ] || fail "fr: $(decode asia.h5 train fr)"
 
+# ---- the same words, with other spaces: on one side of the split ----
+awk 'BEGIN { for (i = 0; i < 400; i++) print "Ctrl+ " i "\nCtrl+" i "\nCtrl + " i }' >spaces.en
+prep --mono en=spaces.en --held-out 0.3 --bpe 20 -o spaces.h5
+decode spaces.h5 held_out en | sort -u >held.spaces
+decode spaces.h5 train en | sort -u >train.spaces
+[ "$(cat held.spaces train.spaces | wc -l)" -eq 400 ] && [ -s held.spaces ] && [ -z "$(comm -12 held.spaces train.spaces)" ] ||
+    fail "sentences of the same words in both splits: $(comm -12 held.spaces train.spaces | head -3)"
+
 # ---- wide tokens: more than 65,536 subwords ----
 awk 'BEGIN { for (i = 0; i < 66000; i++) printf "%s%c", "w" i, i % 100 == 99 ? 10 : 32 }' >wide.en
 awk '{ for (i = 1; i <= NF; i++) print $i, 1 }' wide.en >wide.vocab

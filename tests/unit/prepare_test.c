@@ -161,6 +161,20 @@ static void translations_of_drawn_sentences_are_held_out(void **state)
     xlm_fates_free(fates);
 }
 
+/* Splitting into words takes spaces away, so they decide on nothing; all else does. */
+static void the_same_words_have_the_same_fate(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"Ctrl+ Plus", "Ctrl+Plus", "Ctrl + Plus", "Ctrl +Plus"};
+    xlm_fates *fates = xlm_fates_new(0.5, 3);
+    const uint64_t wanted = xlm_fates_digest(fates, same[0], strlen(same[0]));
+    for (size_t i = 0; i < G_N_ELEMENTS(same); i++)
+        assert_true(xlm_fates_digest(fates, same[i], strlen(same[i])) == wanted);
+    assert_true(xlm_fates_digest(fates, "Ctrl+Plug", 9) != wanted);
+    assert_true(xlm_fates_digest(fates, "Ctrl+Plus", 8) != wanted);
+    xlm_fates_free(fates);
+}
+
 static void share_and_seed_decide(void **state)
 {
     (void)state;
@@ -229,6 +243,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lines_cross_buffers),
         cmocka_unit_test(skipping_ends_at_the_end),
         cmocka_unit_test_prestate(translations_of_drawn_sentences_are_held_out, &comm),
+        cmocka_unit_test(the_same_words_have_the_same_fate),
         cmocka_unit_test(share_and_seed_decide),
         cmocka_unit_test(languages_and_sources_in_order),
     };

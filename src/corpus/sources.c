@@ -194,6 +194,10 @@ int64_t xlm_sources_instances(const xlm_sources *sources)
     return n;
 }
 
+int xlm_sources_count(const xlm_sources *sources) { return sources->count; }
+
+int64_t xlm_sources_instances_of(const xlm_sources *sources, int i) { return instances_of(sources, i)->count; }
+
 xlm_sampler *xlm_sources_sampler(const xlm_sources *sources, double alpha, uint64_t seed, uint32_t stream)
 {
     double *share = g_new(double, sources->count);

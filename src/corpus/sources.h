@@ -16,6 +16,9 @@ void xlm_sources_close(xlm_sources *sources);
 
 /* Instances of all sources. */
 int64_t xlm_sources_instances(const xlm_sources *sources);
+int xlm_sources_count(const xlm_sources *sources);
+/* Instances of one of them. */
+int64_t xlm_sources_instances_of(const xlm_sources *sources, int source);
 /* A sampler over the sources; shares are tokens of monolingual text, pairs of parallel text. The caller frees it. */
 xlm_sampler *xlm_sources_sampler(const xlm_sources *sources, double alpha, uint64_t seed, uint32_t stream);
 /* Source and [out] instance that stand at place `index` when all sources' instances are put one after another. */

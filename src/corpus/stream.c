@@ -31,7 +31,7 @@ const xlm_option xlm_stream_options[] = {
     OPTION(mask_token, REAL, "0.8", 0, 1, NULL, "share of those that is replaced by <mask>"),
     OPTION(mask_random, REAL, "0.1", 0, 1, NULL, "share of those that is replaced by a random token; the rest stays"),
     OPTION(dictionary, TEXT, "", 0, 0, NULL,
-           "type monolingual: dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict"),
+           "dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict"),
     OPTION(switching, REAL, "0", 0, 1, NULL,
            "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if "
            "there are several, and its language take the place of token and language; a token without one stays"),
@@ -77,11 +77,18 @@ static bool check(const char *name, const xlm_stream_config *c, GError **error)
         return refuse(name, "shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel", error);
     if (c->share <= 0)
         return refuse(name, "a share of 0 leaves no pair; take share in (0, 1]", error);
-    if (c->dictionary != NULL && c->type != XLM_STREAM_MONOLINGUAL)
-        return refuse(name, "tokens are switched by a dictionary in monolingual text only; leave dictionary out", error);
     if (c->dictionary == NULL && c->switching > 0)
         return refuse(name, "switching needs a dictionary to switch by; give dictionary = FILE.h5", error);
     return true;
+}
+
+/* Is a language the one that a stream reads under this name, or one of the pair? */
+static bool reads(const char *name, const char *language)
+{
+    char **sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
+    const bool found = g_strv_contains((const char *const *)sides, language);
+    g_strfreev(sides);
+    return found;
 }
 
 /* Does the stream read a language of its dictionary? It reads all languages when none is named. */
@@ -91,7 +98,7 @@ static bool check_languages(const xlm_stream *stream, const char *name, GError *
     bool found = stream->config.languages == NULL;
     for (char **language = stream->config.languages; !found && *language != NULL; language++)
         for (int side = 0; side < 2; side++)
-            found |= strcmp(*language, known[stream->dictionary->language[side]]) == 0;
+            found |= reads(*language, known[stream->dictionary->language[side]]);
     return found || xlm_error_set(error, EX_CONFIG, "[stream %s]: %s is of %s and %s, and the stream reads neither", name,
                                   stream->config.dictionary, known[stream->dictionary->language[0]],
                                   known[stream->dictionary->language[1]]);
@@ -182,6 +189,17 @@ const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream) { return s
 int64_t xlm_stream_instances(const xlm_stream *stream)
 {
     return stream->examples != NULL ? xlm_examples_count(stream->examples) : xlm_sources_instances(stream->sources);
+}
+
+int xlm_stream_sources(const xlm_stream *stream)
+{
+    return stream->examples != NULL ? 1 : xlm_sources_count(stream->sources);
+}
+
+int64_t xlm_stream_source_instances(const xlm_stream *stream, int source)
+{
+    return stream->examples != NULL ? xlm_examples_count(stream->examples)
+                                    : xlm_sources_instances_of(stream->sources, source);
 }
 
 int64_t xlm_stream_longest(const xlm_stream *stream)

@@ -36,7 +36,7 @@ typedef struct xlm_stream_config {
     bool shuffle_sides;  /* parallel only: the side that comes first is drawn for each instance (PPA) */
     double mask;         /* share of the ordinary tokens that is predicted */
     double mask_token, mask_random; /* 0.8, 0.1: of those; the rest stay as they are */
-    char *dictionary;    /* NULL: none; monolingual only */
+    char *dictionary;    /* NULL: none */
     double switching;    /* share of the predicted that is switched instead; DICT-MLM 0.5 */
     double share;        /* parallel: of the pairs in training, drawn with the seed */
     int64_t least_side, most_pair;  /* parallel: pairs with a side of fewer subwords, or with more together, are left
@@ -69,6 +69,10 @@ const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream);
 char *xlm_stream_describe(const xlm_stream *stream);
 /* Distinct instances: one epoch over all languages. */
 int64_t xlm_stream_instances(const xlm_stream *stream);
+/* Its sources: languages or pairs, those named in `languages` in that order; one when it reads examples. */
+int xlm_stream_sources(const xlm_stream *stream);
+/* Instances of a source. xlm_stream_read_in_order goes through the sources one after another. */
+int64_t xlm_stream_source_instances(const xlm_stream *stream, int source);
 /* Most tokens an instance can have. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
 /* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */

@@ -13,18 +13,48 @@ typedef struct tally {
 } tally;
 enum { TALLY = sizeof(tally) / sizeof(double) };
 
-/* The instances of a stream that are looked at: `blocks` runs of up to `run` instances, evenly spread. */
-typedef struct blocks {
-    int64_t instances, run, all, blocks;
-} blocks;
+/* Instances [first, first + n) of a stream in order. */
+typedef struct block {
+    int64_t first, n;
+} block;
 
-static blocks spread(const xlm_trainer *t, int s, int64_t most)
+/* Append `wanted` blocks of up to `run` of the n instances from `first` on, evenly spread. */
+static void spread(int64_t first, int64_t n, int64_t run, int64_t wanted, GArray *blocks)
 {
-    blocks b = {.instances = xlm_stream_instances(t->held_out[s])};
-    b.run = MAX(1, t->job->stream[s].config.batch / t->job->train.granules);
-    b.all = (b.instances + b.run - 1) / b.run;
-    b.blocks = MIN(b.all, MAX(1, most / b.run));
-    return b;
+    const int64_t all = (n + run - 1) / run;
+    for (int64_t i = 0; i < wanted; i++) {
+        const int64_t start = i * all / wanted * run;
+        const block b = {first + start, MIN(run, n - start)};
+        g_array_append_val(blocks, b);
+    }
+}
+
+/* The instances of stream s that are looked at, `most` or a little more: each source (a language or a pair) has one block at
+ * least, and the others are shared out in proportion to what there is of each. */
+static GArray *choose_blocks(const xlm_trainer *t, int s, int64_t most)
+{
+    const xlm_stream *stream = t->held_out[s];
+    const int sources = xlm_stream_sources(stream);
+    const int64_t run = MAX(1, t->job->stream[s].config.batch / t->job->train.granules);
+    GArray *blocks = g_array_new(FALSE, FALSE, sizeof(block));
+    int64_t more = 0, one = 0; /* blocks that there are besides the first of each source; sources with any */
+    for (int i = 0; i < sources; i++) {
+        const int64_t n = xlm_stream_source_instances(stream, i);
+        more += n > 0 ? (n - 1) / run : 0;
+        one += n > 0;
+    }
+    const int64_t shared_out = CLAMP(most / run - one, 0, more);
+    for (int64_t i = 0, first = 0, passed = 0; i < sources; i++) {
+        const int64_t n = xlm_stream_source_instances(stream, (int)i);
+        if (n == 0)
+            continue;
+        const int64_t before = passed;
+        passed += (n - 1) / run;
+        const int64_t wanted = more > 0 ? passed * shared_out / more - before * shared_out / more : 0;
+        spread(first, n, run, 1 + wanted, blocks);
+        first += n;
+    }
+    return blocks;
 }
 
 static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *by_language)
@@ -107,21 +137,23 @@ static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t wi
 static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows, GError **error)
 {
     const int s = t->job->objective[k].stream, width = 1 + (int)t->config.languages;
-    const blocks b = spread(t, s, most);
+    GArray *blocks = choose_blocks(t, s, most);
+    const int64_t n = blocks->len;
     const GPtrArray *names = t->loss[k].metrics->names;
-    tally *sums = g_new0(tally, b.blocks *width);
-    xlm_metric_sum *metrics = g_new0(xlm_metric_sum, b.blocks *names->len);
-    xlm_progress progress = xlm_progress_begin("evaluating", (double)b.blocks, "blocks");
-    for (int64_t i = t->comm->rank; i < b.blocks && *error == NULL; i += t->comm->ranks) {
+    tally *sums = g_new0(tally, n * width);
+    xlm_metric_sum *metrics = g_new0(xlm_metric_sum, n * names->len);
+    xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
+    for (int64_t i = t->comm->rank; i < n && *error == NULL; i += t->comm->ranks) {
+        const block *b = &g_array_index(blocks, block, i);
         xlm_progress_show(&progress, (double)i);
-        const int64_t first = i * b.all / b.blocks * b.run;
-        run_block(t, s, k, first, MIN(b.run, b.instances - first), sums + i * width, metrics + i * names->len, error);
+        run_block(t, s, k, b->first, b->n, sums + i * width, metrics + i * names->len, error);
     }
     xlm_progress_end(&progress);
+    g_array_unref(blocks);
     const bool good = xlm_comm_agree(t->comm, error);
     if (good) {
-        add_blocks(t->comm, (double *)sums, b.blocks, width * TALLY);
-        add_blocks(t->comm, (double *)metrics, b.blocks, 2 * (int64_t)names->len);
+        add_blocks(t->comm, (double *)sums, n, width * TALLY);
+        add_blocks(t->comm, (double *)metrics, n, 2 * (int64_t)names->len);
         for (int language = -1; language < t->config.languages; language++)
             add_row(rows, k, language, &sums[1 + language]);
         for (guint i = 0; i < names->len; i++)

@@ -54,7 +54,7 @@ const xlm_option xlm_train_options[] = {
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", TRAIN(log_every)},
     {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
      "steps from evaluation to evaluation on held-out text; 0: at the end only", TRAIN(evaluate_every)},
-    {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL, "most held-out instances a stream in an evaluation",
+    {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL, "held-out instances of a stream in an evaluation, shared out among its languages or pairs; of each a micro-batch at least",
      TRAIN(evaluate_instances)},
     {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from checkpoint to checkpoint; 0: at the end only",
      TRAIN(checkpoint_every)},

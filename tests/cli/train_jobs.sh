@@ -44,6 +44,18 @@ learns() {
         fail "$1 does not learn: $(losses "$1" | tr '\n' ';')"
 }
 
+# ---- evaluation ----
+# Held-out text of each language and pair is looked at, however little of it, and all of it once when there is room for it.
+for granules in 1 4; do
+    run least-$granules 2 --set train.steps=1 --set train.evaluate_instances=1 --set train.granules=$granules
+    run most-$granules 1 --set train.steps=1 --set train.evaluate_instances=100000 --set train.granules=$granules
+    awk -F, '$2 == "held_out" && $5 > 0 { seen[$3, $4]++ }
+        END { exit !(seen["mlm", "en"] && seen["mlm", "xx"] && seen["tlm", "en"] && seen["tlm", "xx"]) }' least-$granules/metrics.csv ||
+        fail "evaluate_instances = 1, $granules granules: a language is missing: $(grep held_out least-$granules/metrics.csv)"
+done
+terms() { awk -F, '$2 == "held_out" { print $1, $3, $4, $5 }' "$1/metrics.csv"; }
+cmp <(terms most-1) <(terms most-4) && [ -n "$(terms most-1)" ] || fail "not all held-out text once: $(terms most-1) against $(terms most-4)"
+
 # ---- several streams and objectives ----
 sed 's/^language_embeddings = true/&\ntoken_types = true/' job.conf >several.conf
 cat >>several.conf <<'JOB'

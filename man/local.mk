@@ -30,7 +30,7 @@ man/xlm_train.1: $(srcdir)/src/tools/xlm_train.c | xlm_train$(EXEEXT)
 man/xlm_tune.1: $(srcdir)/src/tools/xlm_tune.c | xlm_tune$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/tools/job_program.h
-man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c
+man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c $(srcdir)/src/tools/embed_export.c
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/man/page.awk $(srcdir)/configure.ac
 
 write_page = $(AM_V_GEN)$(MKDIR_P) man && ASAN_OPTIONS=detect_leaks=0 ./$(@F:.1=) --help >$@.help && \

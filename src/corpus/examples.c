@@ -73,6 +73,21 @@ int64_t xlm_examples_longest(const xlm_examples *examples) { return examples->lo
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->tokens; }
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->predictions; }
 
+GArray *xlm_examples_cut(const xlm_examples *examples)
+{
+    enum { TOKENS = 512, MOST = 64 };
+    GArray *cuts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    const int64_t count = xlm_examples_count(examples);
+    for (int64_t first = 0, next; first < count; first = next) {
+        g_array_append_val(cuts, first);
+        for (next = first + 1; next < count && next < first + MOST; next++)
+            if (xlm_examples_tokens(examples, next + 1) - xlm_examples_tokens(examples, first) > TOKENS)
+                break;
+    }
+    g_array_append_val(cuts, count);
+    return cuts;
+}
+
 /* ---- reading ---- */
 
 /* The arrays of a batch, before they are const. */

@@ -8,6 +8,7 @@
 #ifndef XLM_CORPUS_EXAMPLES_H
 #define XLM_CORPUS_EXAMPLES_H
 
+#include <glib.h>
 #include <xlm/batch.h>
 
 #include "base/arena.h"
@@ -33,6 +34,11 @@ int64_t xlm_examples_longest(const xlm_examples *examples);
 /* Tokens, and predicted rows, of examples 0 … example − 1: where those of `example` begin, which may be the count. */
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
+
+/* Where passes over all of them begin, and the number of examples (int64_t): fixed runs of consecutive examples, of at most 64
+ * and of 512 tokens, unless one has more. So what is computed of them does not depend on which rank has which run.
+ * g_array_unref. */
+GArray *xlm_examples_cut(const xlm_examples *examples);
 
 /* Lay out n examples, of these numbers, as a packed batch in the arena; all of it is filled in, nothing is masked. instances: [n]
  * what the row keys get. EX_CONFIG when there are more tokens than a batch can count. */

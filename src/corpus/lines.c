@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 struct xlm_lines {
@@ -31,6 +32,16 @@ static bool check_kind(const char *path, GError **error)
     return true;
 }
 
+static xlm_lines *new_lines(const char *path, gzFile file)
+{
+    xlm_lines *lines = g_new0(xlm_lines, 1);
+    lines->path = g_strdup(path);
+    lines->file = file;
+    lines->capacity = FIRST_CAPACITY;
+    lines->buffer = g_malloc(lines->capacity);
+    return lines;
+}
+
 xlm_lines *xlm_lines_open(const char *path, GError **error)
 {
     if (!check_kind(path, error))
@@ -46,12 +57,21 @@ xlm_lines *xlm_lines_open(const char *path, GError **error)
         xlm_error_set(error, EX_DATAERR, "%s: named .gz, but this is not gzip data; compress it again or rename it", path);
         return NULL;
     }
-    xlm_lines *lines = g_new0(xlm_lines, 1);
-    lines->path = g_strdup(path);
-    lines->file = file;
-    lines->capacity = FIRST_CAPACITY;
-    lines->buffer = g_malloc(lines->capacity);
-    return lines;
+    return new_lines(path, file);
+}
+
+xlm_lines *xlm_lines_open_input(GError **error)
+{
+    const int descriptor = dup(STDIN_FILENO);
+    gzFile file = descriptor >= 0 ? gzdopen(descriptor, "rb") : NULL;
+    if (file != NULL) {
+        gzbuffer(file, 1 << 17);
+        return new_lines("standard input", file);
+    }
+    xlm_error_set(error, EX_NOINPUT, "standard input: %s", g_strerror(errno != 0 ? errno : ENOMEM));
+    if (descriptor >= 0)
+        close(descriptor);
+    return NULL;
 }
 
 void xlm_lines_close(xlm_lines *lines)

@@ -20,6 +20,8 @@ enum { XLM_LINES_LONGEST = 1 << 24 };
 /* EX_NOINPUT when there is no such file, it cannot be read or is not a regular file; EX_DATAERR when its name says
  * gzip (.gz) and its content does not. A gzip file is known by its content, whatever its name. */
 xlm_lines *xlm_lines_open(const char *path, GError **error);
+/* The same from standard input, which may be a pipe; only once. Its path is "standard input". */
+xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);
 

@@ -2,7 +2,7 @@
 #include "tasks/measure_alignment.h"
 
 #include "lexicon/frequency.h"
-#include "tensor/kernels.h"
+#include "tasks/word_vectors.h"
 
 enum { ALL, IN, LEFT_OUT, BANDS };
 
@@ -41,18 +41,13 @@ static void add_token(tokens *t, int32_t id)
 /* Their vectors, [n x e]; g_free. */
 static float *vectors_of(const xlm_alignment_input *in, const tokens *t)
 {
-    const xlm_parameters *p = in->parameters;
-    const int64_t e = in->model->embedding_size;
-    const float *word = xlm_parameters_values(p) + xlm_parameters_get(p, xlm_parameters_find(p, "embeddings/word/weight"))->start;
-    const int at = xlm_parameters_find(p, "embeddings/language/weight");
-    const float *language = at >= 0 ? xlm_parameters_values(p) + xlm_parameters_get(p, at)->start + t->language * e : NULL;
-    float *vectors = g_new0(float, MAX((int64_t)t->ids->len, 1) * e);
-    for (guint i = 0; i < t->ids->len; i++) {
-        float *row = vectors + i * e;
-        xlm_kernels_get()->add(e, row, word + g_array_index(t->ids, int32_t, i) * e, row);
-        if (language != NULL)
-            xlm_kernels_get()->add(e, row, language, row);
-    }
+    const int64_t n = t->ids->len;
+    int64_t *offsets = g_new(int64_t, n + 1);
+    for (int64_t i = 0; i <= n; i++)
+        offsets[i] = i;
+    float *vectors = g_new(float, MAX(n, 1) * in->model->embedding_size);
+    xlm_word_vectors(in->model, in->parameters, t->language, n, offsets, (const int32_t *)(const void *)t->ids->data, vectors);
+    g_free(offsets);
     return vectors;
 }
 

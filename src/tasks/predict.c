@@ -3,8 +3,6 @@
 
 #include "base/progress.h"
 
-enum { TOKENS = 512, MOST = 64 }; /* of a pass, unless one example has more; examples of a pass */
-
 /* Sums that ranks bring together; of a prediction, and of a pass, of another rank all is 0. */
 typedef struct result {
     double label, score;
@@ -29,14 +27,14 @@ static xlm_pass encode(const xlm_predictor *p, const xlm_batch *batch)
 static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t first, int64_t n, xlm_arena *arena, result *results,
                 loss_sum *loss, GError **error)
 {
-    int64_t example[MOST];
-    uint32_t instance[MOST];
     xlm_batch batch;
+    xlm_arena_reset(arena);
+    int64_t *example = XLM_TAKE(arena, int64_t, n);
+    uint32_t *instance = XLM_TAKE(arena, uint32_t, n);
     for (int64_t i = 0; i < n; i++) {
         example[i] = first + i;
         instance[i] = (uint32_t)i;
     }
-    xlm_arena_reset(arena);
     if (!xlm_examples_read(examples, n, example, instance, arena, &batch, error))
         return false;
     if (batch.masked == 0)
@@ -54,25 +52,10 @@ static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t fi
     return true;
 }
 
-/* Where the passes begin, and the number of examples. g_array_unref. */
-static GArray *cut(const xlm_examples *examples)
-{
-    GArray *cuts = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    const int64_t count = xlm_examples_count(examples);
-    for (int64_t first = 0, next; first < count; first = next) {
-        g_array_append_val(cuts, first);
-        for (next = first + 1; next < count && next < first + MOST; next++)
-            if (xlm_examples_tokens(examples, next + 1) - xlm_examples_tokens(examples, first) > TOKENS)
-                break;
-    }
-    g_array_append_val(cuts, count);
-    return cuts;
-}
-
 bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_prediction *predictions, xlm_measure *loss,
                  GError **error)
 {
-    GArray *cuts = cut(examples);
+    GArray *cuts = xlm_examples_cut(examples);
     const int64_t *at = (const int64_t *)(const void *)cuts->data, runs = (int64_t)cuts->len - 1;
     const int64_t n = xlm_examples_predictions(examples, xlm_examples_count(examples));
     result *results = g_new0(result, MAX(n, 1));

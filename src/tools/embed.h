@@ -25,6 +25,6 @@ typedef struct xlm_embed_command {
 /* "xlm_embed alignment ...", as it was typed, for attributes of files. */
 extern char *xlm_embed_command_line;
 
-extern const xlm_embed_command xlm_embed_alignment;
+extern const xlm_embed_command xlm_embed_alignment, xlm_embed_export;
 
 #endif

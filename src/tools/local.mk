@@ -20,7 +20,7 @@ xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = \
 	src/tools/xlm_embed.c src/tools/embed.h \
-	src/tools/embed_alignment.c \
+	src/tools/embed_alignment.c src/tools/embed_export.c \
 	$(program_sources)
 xlm_embed_LDADD = $(program_libraries)
 xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)

@@ -6,7 +6,7 @@
 #include "tools/embed.h"
 #include "tools/program.h"
 
-static const xlm_embed_command *const commands[] = {&xlm_embed_alignment};
+static const xlm_embed_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_export};
 
 char *xlm_embed_command_line;
 
@@ -60,7 +60,7 @@ static bool parse(const xlm_embed_command *called, int *argc, char ***argv, GErr
         .name = "xlm_embed",
         .arguments = arguments,
         .progress = true,
-    .purpose = called != NULL ? called->purpose : "Measure and export what a trained model makes of words and sentences",
+        .purpose = called != NULL ? called->purpose : "Measure and export what a trained model makes of words and sentences",
         .notes = notes,
         .files = "  CHECKPOINT  what xlm_train wrote, OUTPUT/latest for example\n"
                  "  DICT.h5     pairs of xlm_dict\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: alignment of a trained model's embeddings, worked out again from the files. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: alignment and export of a trained model's embeddings, worked out again from the files. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 # Some words of both languages: those in the dictionary are no candidates for themselves.
@@ -88,10 +88,141 @@ awk -F, 'NR == 2 { all = $2 } NR > 4 { sum += $2 } END { exit !(sum == all && al
 [ "$(sed -n 2p 1.out | awk '{ print $2 }')" = 22 ] || fail "the table: $(cat 1.out)"
 xlm_embed alignment plain/latest dict.h5 corpus.h5 --threads 2 2>/dev/null | cmp - 1.out || fail "two threads give another result"
 
+# ---- export: words ----
+# rows_of FILE: "word number number ..." of word2vec's text.
+rows_of() { sed 1d "$1"; }
+# weights ID...: rows of the word embeddings (and, with $added, of its row of the language embeddings), their mean.
+weights() {
+    numbers /model/embeddings/word/weight out/latest >word
+    numbers /model/embeddings/language/weight out/latest >language
+    awk -v d=32 -v added="${added-}" -v ids="$*" '
+        FILENAME == "word" { e[n++] = $1; next } { l[m++] = $1 }
+        END {
+            k = split(ids, id, " ")
+            for (c = 0; c < d; c++) {
+                x = 0
+                for (i = 1; i <= k; i++) x += e[id[i] * d + c] / k
+                printf "%.6f ", x + (added != "" ? l[added * d + c] : 0)
+            }
+            print ""
+        }' word language
+}
+# close A B: texts of numbers, within 2e-5.
+close() {
+    paste -d' ' "$1" "$2" | awk '
+        { n = NF / 2; for (i = 1; i <= n; i++) { x = $i - $(n + i); if (NF % 2 || x > 2e-5 || x < -2e-5) bad = 1 } }
+        END { exit bad || n != 32 }'
+}
+for n in 1 2 4; do
+    ranks $n xlm_embed export out/latest -o vocabulary-$n.vec 2>export.log || fail "$n ranks: $(cat export.log)"
+    cmp vocabulary-1.vec vocabulary-$n.vec || fail "$n ranks export other words"
+done
+strings /vocabulary/words out/latest | sed 1,5d | cmp - <(rows_of vocabulary-1.vec | cut -d' ' -f1) ||
+    fail "not all subwords, in order"
+[ "$(head -n 1 vocabulary-1.vec)" = "$(rows_of vocabulary-1.vec | wc -l) 32" ] &&
+    rows_of vocabulary-1.vec | awk 'NF != 33 { exit 1 }' || fail "no word2vec text: $(head -c 300 vocabulary-1.vec)"
+rows_of vocabulary-1.vec | sed -n 3p | cut -d' ' -f2- >got
+weights 7 >wanted
+close got wanted || fail "row 7 is not that of the model"
+xlm_embed export out/latest --special-tokens --language xx 2>export.log >all.vec || fail "$(cat export.log)"
+[ "$(sed -n 2p all.vec | cut -d' ' -f1)" = '<s>' ] || fail "no special tokens: $(sed -n 2p all.vec)"
+sed -n 9p all.vec | cut -d' ' -f2- >got
+added=1 weights 7 >wanted
+close got wanted || fail "the language's embedding is not added"
+# Of one language, by frequency; whole words, and what is none.
+xlm_embed export out/latest --language xx --corpus corpus.h5 -o xx.vec 2>export.log || fail "$(cat export.log)"
+numbers /train/text/xx/tokens corpus.h5 | awk '$1 > 4' | sort -n | uniq -c | sort -k1,1nr -k2,2n | awk '{ print $2 }' >ids
+strings /vocabulary/words out/latest >words
+awk 'FILENAME == "words" { word[n++] = $0; next } { print word[$1] }' words ids | cmp - <(rows_of xx.vec | cut -d' ' -f1) ||
+    fail "subwords of xx: $(rows_of xx.vec | cut -d' ' -f1 | head)"
+printf 'housered\n\n two words\n river \n\302\255\n' >list
+ranks 2 xlm_embed export out/latest --words list -o list.vec 2>export.log || fail "$(cat export.log)"
+[ "$(head -n 1 list.vec)" = '2 32' ] && [ "$(rows_of list.vec | cut -d' ' -f1 | tr '\n' ' ')" = 'housered river ' ] &&
+    grep -q 'warning: 2 lines of list passed over' export.log || fail "words of a list: $(cat list.vec export.log)"
+xlm_embed export out/latest --words list -o list.h5 2>export.log || fail "$(cat export.log)"
+[ "$(strings /words list.h5 | tr '\n' ' ')" = 'housered river ' ] && [ "$(attribute /vectors list.h5 2>/dev/null)" != '' ] ||
+    fail "HDF5: $(h5dump -n 1 list.h5)"
+
+# ---- export: sentences ----
+# A step of fine-tuning reads this one sentence as it is, and has its ids and hidden states.
+printf 'housered\tX\n.\tY\n' >one.tsv
+printf '%s\n' '[tune]' 'model = out/latest' 'train = one.tsv' 'dev = one.tsv' 'language = en' 'output = tag' 'batch = 1' \
+    'length = 20' '[task tagging]' >tune.conf
+logged tune.log xlm_tune tune.conf --dump-step step.h5
+numbers /streams/train/batch/ids step.h5 >ids
+[ "$(wc -l <ids)" -ge 5 ] || fail "the word has one subword: $(cat ids)"
+# shellcheck disable=SC2046 # a word for each id
+weights $(sed '1d;$d' ids | sed '$d') >wanted
+rows_of list.vec | sed -n '1s/^[^ ]* //p' >got
+close got wanted || fail "a word of several subwords is not their mean"
+# pooled LAYER HOW SKIP: of the hidden states, without so many rows at both ends.
+pooled() {
+    numbers "/streams/train/hidden/$1" step.h5 | awk -v d=32 -v how="$2" -v skip="$3" '{ h[n++] = $1 }
+        END {
+            first = skip; end = n / d - skip
+            if (how == "first") end = first + 1
+            for (c = 0; c < d; c++) {
+                x = how == "max" ? -1e9 : 0
+                for (i = first; i < end; i++) {
+                    y = h[i * d + c]
+                    if (how != "max") x += y / (end - first); else if (y > x) x = y
+                }
+                printf "%.6f ", x
+            }
+            print ""
+        }'
+}
+echo 'housered .' >one.txt
+for form in '0 mean 1' '1 mean 1' '1 max 0' '2 mean 1' '2 mean 0' '2 max 1' '2 first 1' '2 first 0'; do
+    read -r layer how skip <<<"$form"
+    all=$([ "$skip" = 1 ] || echo --special-tokens)
+    # shellcheck disable=SC2086 # one option or none
+    xlm_embed export out/latest --language en --text - --layer $layer --pooling $how $all <one.txt >got 2>export.log ||
+        fail "$(cat export.log)"
+    pooled $layer $how $skip >wanted
+    close got wanted || fail "$form: $(cat got), by hand: $(cat wanted)"
+done
+# Many lines: of several blocks, some empty, some too long; in order, on any number of ranks, from a pipe and compressed.
+{ for _ in 1 2 3 4; do cat text.en; done; echo; paste -s -d' ' text.en; cat one.txt; } >many
+gzip -c many >many.gz
+for n in 1 2 4; do
+    ranks $n xlm_embed export out/latest --language en --text many -o many-$n.h5 2>many-$n.log ||
+        fail "$n ranks: $(cat many-$n.log)"
+    h5diff many-1.h5 many-$n.h5 /vectors || fail "$n ranks give other vectors"
+done
+grep -q 'warning: 1 lines of more than 96 tokens' many-2.log && grep -q 'warning: 1 lines have no subword' many-2.log &&
+    [ "$(attribute /cut many-2.h5) $(attribute /layer many-2.h5) $(attribute /pooling many-2.h5)" = '1 2 "mean"' ] ||
+    fail "what it says: $(cat many-2.log) $(h5dump -A many-2.h5)"
+cat many.gz | ranks 2 xlm_embed export out/latest --language en --text - >many.txt 2>export.log || fail "$(cat export.log)"
+[ "$(wc -l <many.txt)" -eq "$(wc -l <many)" ] || fail "$(wc -l <many) lines give $(wc -l <many.txt) vectors"
+cmp many.txt <(xlm_embed export out/latest --language en --text many.gz 2>/dev/null) || fail "a pipe gives other vectors"
+[ "$(sed -n 2401p many.txt | tr ' ' '\n' | sort -u)" = 0 ] || fail "the vector of an empty line: $(sed -n 2401p many.txt)"
+tail -n 1 many.txt >got
+pooled 2 mean 1 >wanted
+close got wanted || fail "the last line's vector is not its own"
+sed -n 2p many.txt >got
+sed -n 1802p many.txt >wanted
+close got wanted || fail "the same line twice has two vectors"
+
 # ---- what is wrong ----
+expect 64 'export takes one checkpoint' xlm_embed export
+expect 64 'Unknown option --reverse' xlm_embed export out/latest --reverse
+expect 64 'the model has language embeddings; say --language' xlm_embed export out/latest --text one.txt
+expect 64 '--layer=3: the model of out/latest has 2 layers' ranks 2 xlm_embed export out/latest --layer 3
+expect 64 'mean, first or max' xlm_embed export out/latest --text one.txt --pooling sum
+expect 64 '--pooling and --length are for hidden states' xlm_embed export out/latest --pooling max
+expect 64 '--corpus needs --language' xlm_embed export out/latest --corpus corpus.h5
+expect 66 'none.txt' ranks 2 xlm_embed export out/latest --language en --text none.txt -o none.h5
+printf 'good\nb\377d\n' >latin
+for name in none.h5 none.txt; do
+    expect 65 'latin:2: byte 2: not UTF-8' ranks 2 xlm_embed export out/latest --language en --text latin -o $name
+    once '^xlm_embed: '
+    [ -z "$(find . -name 'none*')" ] || fail "something was written: $(find . -name 'none*')"
+    expect 73 'no-such-directory' ranks 2 xlm_embed export out/latest -o no-such-directory/$name
+done
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 100 -o other.h5 >prep.log 2>&1 || fail "$(cat prep.log)"
-expect 64 'say first which command: alignment' xlm_embed
-expect 64 'analogies: there is no such command; it is one of "alignment"' xlm_embed analogies out/latest
+expect 64 'say first which command: alignment, export' xlm_embed
+expect 64 'analogies: there is no such command; it is one of "alignment", "export"' xlm_embed analogies out/latest
 expect 64 'takes a checkpoint, a dictionary and a corpus' xlm_embed alignment out/latest dict.h5
 expect 66 'none.h5' xlm_embed alignment none.h5 dict.h5 corpus.h5
 expect 66 'none.h5' xlm_embed alignment out/latest none.h5 corpus.h5

@@ -198,10 +198,16 @@ void *xlm_task_state_read(const xlm_task *task, const char *source, const char *
         g_ptr_array_add(set, g_strconcat("task.", *overrides, NULL));
     g_ptr_array_add(set, NULL);
     char *text = g_strconcat("[task]\n", options, NULL);
-    xlm_jobfile *file = xlm_jobfile_parse(source, text, strlen(text), kind, (char *const *)set->pdata, error);
+    GError *why = NULL;
+    xlm_jobfile *file = xlm_jobfile_parse(source, text, strlen(text), kind, (char *const *)set->pdata, &why);
     void *state = file != NULL ? g_malloc0(task->loss.state_size) : NULL;
-    if (file != NULL && !xlm_options_parse(options_of(task), file, "task", state, error))
+    if (file != NULL && !xlm_options_parse(options_of(task), file, "task", state, &why))
         g_clear_pointer(&state, g_free);
+    if (state == NULL) {
+        if (xlm_error_exit_code(why) != EX_USAGE)
+            why->code = EX_DATAERR; /* it is a file of data that says so, not a job */
+        g_propagate_error(error, why);
+    }
     xlm_jobfile_free(file);
     g_free(text);
     g_ptr_array_unref(set);

@@ -347,7 +347,8 @@ static bool load_all_made(const xlm_store *store, const char *path, char **langu
         good = load_made(store, group, names[i], languages, &made[i], error);
         g_free(group);
     }
-    qsort(made, (size_t)n, sizeof *made, by_language);
+    if (n > 1)
+        qsort(made, (size_t)n, sizeof *made, by_language);
     settings->made = made;
     settings->made_languages = n;
     g_strfreev(names);

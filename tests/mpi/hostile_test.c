@@ -7,6 +7,8 @@
 #include "run_fixture.h"
 
 #include "../unit/hostile.h"
+#include "tasks/task.h"
+#include "tasks/tune_job.h"
 
 #define T40 ((int64_t)1 << 40)
 #define T62 ((int64_t)1 << 62)
@@ -189,6 +191,17 @@ static void models_are_refused(const xlm_comm *comm, const char *path, const cha
     CHECK(after.ru_maxrss - before.ru_maxrss < 512 << 10);
 }
 
+/* What /task says is looked at by the task. */
+static void tasks_are_refused(const xlm_comm *comm)
+{
+    static const char *const options[] = {"columm = upos\n", "choose_by = luck\n", "[model]\nlayers = -1\n", "column\n",
+                                          "column = upos\ncolumn = xpos\n"};
+    const xlm_task *tagging;
+    GOOD((tagging = xlm_task_find("tagging", &error)) != NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+        BAD(xlm_task_state_read(tagging, "tuned.h5", options[i], NULL, &error) != NULL, EX_DATAERR, "tuned.h5", "");
+}
+
 static void runs_are_refused(const xlm_comm *comm, const char *path, const char *bytes, gsize size)
 {
     run *r = make_tuned(comm);
@@ -220,7 +233,7 @@ int main(int argc, char **argv)
         CHECK(g_file_get_contents(path, &bytes, &size, NULL));
     }
     if (comm->ranks == 1)
-        models_are_refused(comm, path, bytes, size);
+        models_are_refused(comm, path, bytes, size), tasks_are_refused(comm);
     if (comm->ranks <= 2)
         runs_are_refused(comm, path, bytes, size);
     free_run(r);

@@ -25,7 +25,8 @@ typedef struct maker {
     GArray *pairs, *left_out;       /* xlm_dictionary_pair */
     xlm_progress progress;
     int64_t entries;                /* read so far */
-    int64_t phrases, several, unknown, same;
+    int32_t *made_language;         /* [vocabulary] the made language that an entry is a twin of, -1 for none */
+    int64_t phrases, several, unknown, foreign, same;
 } maker;
 
 /* ---- entries to pairs ---- */
@@ -65,6 +66,43 @@ static bool find_word(maker *m, const xlm_entry *entry, int side, int32_t *id, G
     return true;
 }
 
+static int32_t *find_made_languages(const xlm_vocabulary *vocabulary)
+{
+    const int64_t size = xlm_vocabulary_size(vocabulary);
+    int32_t *language = g_new(int32_t, size);
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(vocabulary, &n);
+    for (int64_t id = 0; id < size; id++)
+        language[id] = -1;
+    for (int i = 0; i < n; i++) {
+        const int32_t *twins = xlm_vocabulary_twins(vocabulary, made[i].language);
+        for (int32_t k = 0; k < made[i].twins; k++)
+            language[twins[made[i].originals[k]]] = made[i].language;
+    }
+    return language;
+}
+
+/* Can an entry of the vocabulary stand in text of the language? A twin can in its own language only, and in a made language
+ * what has a twin there cannot. */
+static bool is_of_language(const maker *m, int32_t id, int language)
+{
+    const int32_t *twins = xlm_vocabulary_twins(m->vocabulary, language);
+    return m->made_language[id] >= 0 ? m->made_language[id] == language : twins == NULL || twins[id] == id;
+}
+
+/* The entry of the vocabulary that is spelt so; XLM_ID_UNK when the language has none, which is counted. */
+static int32_t find_twin(maker *m, const xlm_entry *entry, int side)
+{
+    const int32_t id = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
+    if (id < XLM_SPECIALS)
+        m->unknown++;
+    else if (!is_of_language(m, id, m->text[side]->language_id))
+        m->foreign++;
+    else
+        return id;
+    return XLM_ID_UNK;
+}
+
 static bool take_entry(void *data, const xlm_entry *entry, GError **error)
 {
     maker *m = data;
@@ -73,10 +111,9 @@ static bool take_entry(void *data, const xlm_entry *entry, GError **error)
     if (!refuse_specials(m, entry, error))
         return false;
     for (int side = 0; side < 2; side++) {
-        if (m->literal) {
-            pair.token[side] = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
-            m->unknown += pair.token[side] < XLM_SPECIALS;
-        } else if (!find_word(m, entry, side, &pair.token[side], error))
+        if (m->literal)
+            pair.token[side] = find_twin(m, entry, side);
+        else if (!find_word(m, entry, side, &pair.token[side], error))
             return false;
         if (pair.token[side] < XLM_SPECIALS)
             return true;
@@ -106,6 +143,24 @@ static void sort_once(GArray *pairs)
     g_array_set_size(pairs, n);
 }
 
+/* When few entries were taken: what would take more. */
+static void advise(const maker *m, int64_t entries)
+{
+    const int64_t left_out = entries - (int64_t)m->pairs->len;
+    if (m->pairs->len == 0 || (int64_t)m->pairs->len * 10 >= entries) /* 10 % are normal; for none there is an error */
+        return;
+    const char *help = 2 * m->several >= left_out ? "give --subwords first, which lets the first subword stand for the word, or "
+                                                    "prepare the corpus with a larger --bpe, so that more words are one subword"
+                       : 2 * m->phrases >= left_out ? "entries of several words are never taken; take a dictionary of single words"
+                       : 2 * m->foreign >= left_out ? "they have twins of other languages; see --source and --target"
+                       : 2 * m->unknown >= left_out ? "their words are not in the text of the corpus; are the languages the right "
+                                                      "way round, and the corpus in the same case?"
+                       : m->several > 0 ? "give --subwords first or prepare the corpus with a larger --bpe" : NULL;
+    if (help != NULL)
+        xlm_log_warn("only %u of %" G_GINT64_FORMAT " entries taken (%.1f %%): %s", m->pairs->len, entries,
+                     100.0 * m->pairs->len / (double)entries, help);
+}
+
 static bool read_sources(maker *m, GError **error)
 {
     xlm_entries entries = {.take = take_entry, .data = m, .first = m->options->first_translation};
@@ -119,7 +174,9 @@ static bool read_sources(maker *m, GError **error)
     xlm_log_info("read: %" G_GINT64_FORMAT " entries; %" G_GINT64_FORMAT " bad lines passed over", entries.read, entries.bad);
     xlm_log_info("left out: %" G_GINT64_FORMAT " entries with several words, %" G_GINT64_FORMAT
                  " with a word of several subwords, %" G_GINT64_FORMAT " with a word that is not in the vocabulary, %"
-                 G_GINT64_FORMAT " of a word with itself", m->phrases, m->several, m->unknown, m->same);
+                 G_GINT64_FORMAT " with a twin of another language, %" G_GINT64_FORMAT " of a word with itself", m->phrases,
+                 m->several, m->unknown, m->foreign, m->same);
+    advise(m, entries.read);
     sort_once(m->pairs);
     return m->pairs->len > 0 ||
            xlm_error_set(error, EX_DATAERR, "none of %" G_GINT64_FORMAT " entries is in the vocabulary of %s on both sides; are "
@@ -283,6 +340,7 @@ bool xlm_lexicon_make(const xlm_lexicon_options *options, GError **error)
     };
     bool good = (m.corpus = xlm_corpus_open(options->corpus, error)) != NULL;
     m.vocabulary = good ? xlm_corpus_vocabulary(m.corpus) : NULL;
+    m.made_language = good ? find_made_languages(m.vocabulary) : NULL;
     good = good && find_texts(&m, error) && (m.tokenizer = xlm_tokenizer_new(m.vocabulary, error)) != NULL &&
            read_sources(&m, error);
     if (good)
@@ -291,6 +349,7 @@ bool xlm_lexicon_make(const xlm_lexicon_options *options, GError **error)
     xlm_tokenizer_free(m.tokenizer);
     xlm_corpus_close(m.corpus);
     g_array_unref(m.ids);
+    g_free(m.made_language);
     g_array_unref(m.pairs);
     g_array_unref(m.left_out);
     return good;

@@ -2,8 +2,8 @@
  *
  * Words go the way of the corpus's text: normalisation, word breaks, BPE. An entry is taken when each side is one word of
  * one subword (`first`: of any number, the first stands for the word) that is in the vocabulary; entries of twins are
- * looked up as they are. Pairs that come twice are taken once; pairs of a subword with itself are left out, because they
- * are aligned already.
+ * looked up as they are, and taken when each can stand in text of its side's language: a twin in that of its made language
+ * only. Pairs that come twice are taken once; pairs of a subword with itself are left out, because they are aligned already.
  *
  * A share s of the n source subwords that have a translation is drawn: the round(s·n), at least one, with the smallest
  * draws, which depend on seed and id only. So with one seed a smaller share is part of a larger one. The pairs of the

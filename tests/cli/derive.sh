@@ -79,6 +79,11 @@ xlm_train made.conf >train.log 2>&1 || fail "training: $(tail -3 train.log)"
 xlm_fill out/latest --language xx 'the old <mask> .' >fill.log 2>&1 || fail "xlm_fill: $(cat fill.log)"
 xlm_dict $made --source en --target xx --twins 1/twins -o d.h5 >dict.log 2>&1 || fail "xlm_dict: $(cat dict.log)"
 grep -q 'xx, all: .*(100.0 %)' dict.log || grep 'xx, all' dict.log | grep -q . || fail "dictionary of twins: $(cat dict.log)"
+# The file has the twins of zz too; a dictionary takes those of its languages only, whatever the direction.
+[ "$(pairs_of /dictionary/pairs d.h5 | wc -l)" = "$(grep -c '	xx:' 1/twins)" ] || fail "twins of another language in a dictionary"
+pairs_of /dictionary/pairs d.h5 | awk 'FILENAME == "all" { word[n++] = $0; next } word[$2] !~ /^xx:/' all - | head -3 >wrong
+[ ! -s wrong ] || fail "not of xx: $(cat wrong)"
+expect 65 'the right way round' xlm_dict $made --source xx --target en --twins 1/twins -o reversed.h5
 
 # ---- wrong use: once, and nothing written ----
 mkdir none

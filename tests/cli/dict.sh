@@ -42,7 +42,7 @@ pairs dict-1.h5 /dictionary/pairs | cmp - wanted.txt || fail "pairs: $(pairs dic
 [ -z "$(pairs_of /dictionary/left_out dict-1.h5)" ] || fail "something is left out of a share of 1"
 pairs_of /dictionary/pairs dict-1.h5 | sort -c -k1,1n -k2,2n || fail "not sorted"
 grep -q 'read: 15 entries; 4 bad lines' dict.log || fail "entries: $(cat dict.log)"
-grep -q '1 entries with several words, 1 with a word of several subwords, 1 with a word that is not in the vocabulary, 1 of a word with itself' dict.log ||
+grep -q '1 entries with several words, 1 with a word of several subwords, 1 with a word that is not in the vocabulary, 0 with a twin of another language, 1 of a word with itself' dict.log ||
     fail "left out: $(cat dict.log)"
 grep -q 'muse.txt:17: one word alone' dict.log && grep -q 'muse.txt:18: more than two words' dict.log &&
     grep -q 'muse.txt:19: not UTF-8' dict.log ||
@@ -92,6 +92,14 @@ awk 'FILENAME == "wanted.txt" { line[++n] = $0; next }
     }
     END { exit bad }' wanted.txt more.txt || fail "not the first subwords: $(cat more.txt)"
 [ "$(attribute /subwords first.h5)" = '"first"' ] || fail "--subwords first: attribute"
+# When few are taken it says what would take more; when many are, nothing.
+! grep -q 'entries taken' dict.log || fail "advice without need: $(cat dict.log)"
+{ echo 'the thye'; awk 'BEGIN { for (i = 0; i < 30; i++) print "zebra" i, "zyebra" i }'; } >long.txt
+xlm_dict short.h5 "${languages[@]}" --text long.txt -o long.h5 2>long.log || fail "long words: $(cat long.log)"
+grep -q 'warning: only 1 of 31 entries taken (3.2 %): give --subwords first' long.log || fail "no advice: $(cat long.log)"
+{ echo 'the thye'; awk 'BEGIN { for (i = 0; i < 30; i++) print "house Q" i }'; } >long.txt
+xlm_dict short.h5 "${languages[@]}" --text long.txt --subwords first -o long.h5 2>long.log || fail "other letters: $(cat long.log)"
+grep -q 'warning: only 1 of 31 entries taken (3.2 %): .* the text of the corpus' long.log || fail "no advice: $(cat long.log)"
 
 # ---- a share, with a seed: nested, and cut by source word ----
 for share in 0.3 0.6; do

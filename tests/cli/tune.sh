@@ -197,7 +197,7 @@ agree test
 # It is learned, and does less well in a language of other words and order; but for the lines there it is the same.
 evaluate xx 2 --test xx.tsv --language xx
 agree xx
-awk -v learned="$(score test.csv span_f1)" -v other="$(score xx.csv span_f1)" 'BEGIN { exit !(learned > 0.97 && other < 0.8) }' ||
+awk -v learned="$(score test.csv span_f1)" -v other="$(score xx.csv span_f1)" 'BEGIN { exit !(learned > 0.9 && other < 0.8) }' ||
     fail "span F1 $(score test.csv span_f1), zero-shot $(score xx.csv span_f1)"
 evaluate both 1 --test test.tsv --test dev.tsv
 cmp <(cat test.tsv dev.tsv) <(cut -f1,2 both.said) || fail "two files"

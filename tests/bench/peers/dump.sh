@@ -39,6 +39,8 @@ compare align.conf model.embedding_size=8 "objective align.begin=31" # takes no 
 sed 's/^\[stream text\]/&\ndictionary = dict.h5\nmask = 0.4/; s/^\[objective mlm\]/[objective dict]\nplugin = dict-mlm/' align.conf >dict.conf
 compare dict.conf "stream text.switching=0.5"
 compare dict.conf "objective dict.predict=translation" "stream text.switching=0"
+sed 's/^\[stream pairs\]/&\ndictionary = dict.h5\nswitching = 0.5/; s/^plugin = mlm/plugin = dict-mlm/' job.conf >pairs.conf
+compare pairs.conf
 
 # What differs is found, and what is not known is said.
 if dumped dict.conf --set "stream text.switching=0.5"; then

@@ -50,7 +50,7 @@ static const GOptionEntry run_options[] = {
 static const GOptionEntry plan_options[] = {
     {"plan", 0, 0, G_OPTION_ARG_NONE, &said.plan,
      "train nothing; measure a few passes on the ranks that were started, taken for one node's, and show memory, speed, bytes on "
-     "the wire and days for the whole job", NULL},
+     "the wire and time for the whole job", NULL},
     {"ranks", 0, 0, G_OPTION_ARG_STRING, &said.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
      "N[,N...]"},
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &said.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},

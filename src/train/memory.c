@@ -64,6 +64,23 @@ static bool masked_only(const xlm_job *job, int stream)
     return true;
 }
 
+double xlm_trainer_step_flops(const xlm_trainer *trainer)
+{
+    const xlm_trainer *t = trainer;
+    double flops = 0;
+    for (int s = 0; s < t->job->streams; s++) {
+        const xlm_stream_config *c = &t->job->stream[s].config;
+        const int64_t length = xlm_stream_longest(t->stream[s]), tokens = c->batch * length;
+        const xlm_pass_size size = {
+            .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
+            .masked = (int64_t)(c->mask * (double)tokens), .masked_only = masked_only(t->job, s),
+        };
+        /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
+        flops += (t->job->train.recompute ? 4 : 3) * xlm_model_forward_flops(&t->config, &size);
+    }
+    return flops;
+}
+
 /* The largest pass: a granule of any stream. Evaluation passes are no larger. */
 static uint64_t largest_pass(const xlm_trainer *t, int64_t granules, bool recompute)
 {

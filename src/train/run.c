@@ -38,6 +38,26 @@ static void print_hardware(const xlm_trainer *t)
     xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }
 
+/* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
+static void open_hardware(xlm_trainer *t)
+{
+    xlm_hardware_open(&t->hardware, (int)t->job->train.threads, t->comm->local_ranks);
+    xlm_comm_barrier(t->comm);
+    xlm_hardware_measure(&t->hardware);
+    print_hardware(t);
+}
+
+/* How long the job takes at the least: products at the rate of GEMM and nothing else. */
+static void print_time(const xlm_trainer *t)
+{
+    const double flops = xlm_trainer_step_flops(t), rate = t->hardware.gemm_gflops * t->comm->ranks;
+    char each[16], time[16];
+    xlm_log_info("time: %" G_GINT64_FORMAT " steps of %sFLOP each take %s at the %.0f GFLOP/s that GEMM gives on %d ranks x %d threads "
+                 "here, and longer by all that is no product", t->job->train.steps, xlm_log_count(flops, each),
+                 xlm_log_time(1e-9 * flops * (double)t->job->train.steps / MAX(rate, 1e-9), time), rate, t->comm->ranks,
+                 t->hardware.threads);
+}
+
 /* The best checkpoint so far may be in another directory, or gone. */
 static bool find_best(xlm_trainer *t, GError **error)
 {
@@ -312,11 +332,11 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
     if (good)
         print_plan(t, &estimate);
     good = good && check_start(t, options, error);
-    if (good && !options->dry_run && (good = options->dump_step != NULL || open_output(t, error))) {
-        xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
-        xlm_comm_barrier(comm);
-        xlm_hardware_measure(&t->hardware);
-        print_hardware(t);
+    if (good && options->dry_run) {
+        open_hardware(t);
+        print_time(t);
+    } else if (good && (good = options->dump_step != NULL || open_output(t, error))) {
+        open_hardware(t);
         xlm_trainer_allocate(t);
         if (options->profile)
             xlm_trainer_profile(t);

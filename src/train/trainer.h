@@ -93,6 +93,10 @@ xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks);
 /* Collective. EX_UNAVAILABLE when a node cannot hold its ranks. */
 bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estimate, GError **error);
 
+/* Floating-point operations of the products of one step, forward and backward, when all instances are full; those of objectives
+ * that read no stream are not in it. Not collective. */
+double xlm_trainer_step_flops(const xlm_trainer *trainer);
+
 /* Granules of a job on that many ranks: a power of two, at least one for each rank. */
 int64_t xlm_job_granules(const xlm_job *job, int ranks);
 /* i < k with its bits in reverse order, when k is a power of two; else i. */

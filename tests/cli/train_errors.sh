@@ -70,6 +70,8 @@ expect 73 'file/out' train job.conf --set train.output=file/out
 # --dry-run shows the size and trains nothing.
 train job.conf --dry-run >dry.log 2>&1 || fail "--dry-run: $(tail -3 dry.log)"
 grep -q 'parameters' dry.log && grep -q 'memory: ' dry.log || fail "--dry-run does not show parameters and memory: $(cat dry.log)"
+grep -q '^time: 100 steps of .*FLOP each take [0-9.]* [a-z]* at the [0-9]* GFLOP/s that GEMM gives' dry.log ||
+    fail "--dry-run does not say how long: $(cat dry.log)"
 [ ! -e out ] || fail "--dry-run made the output directory"
 
 # A loss that is not finite stops the run at its step; the checkpoint before stays.

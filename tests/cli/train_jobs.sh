@@ -192,7 +192,7 @@ ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=
     fail "plan: $(tail -n 3 plan.log)"
 awk '$1 == 1 || $1 == 2 || $1 == 64 {
         order = order " " $1; memory[$1] = $2; wire[$1] = $5
-        if (NF != 7 || !($3 > 0) || !($4 > 0)) bad = 1
+        if (NF != 8 || $8 !~ /^(s|min|h|days)$/ || !($3 > 0) || !($4 > 0)) bad = 1
     }
     END { exit !(order == " 2 1 64" && !bad && memory[2] <= memory[1] && wire[1] == 0 && wire[2] == 0 && wire[64] > 0) }' plan.out ||
     fail "plan: $(cat plan.out)"

@@ -84,6 +84,7 @@ void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
 {
     *hardware = (xlm_hardware){.cores = own_cores(local_ranks)};
     hardware->threads = choose_threads(threads, hardware->cores);
+    hardware->chosen = threads <= 0 && g_getenv("OMP_NUM_THREADS") == NULL;
     omp_set_num_threads(hardware->threads);
     /* Threads yet to be created inherit this one's setting; those that exist set it themselves. */
     xlm_processor_flush_denormals();
@@ -93,23 +94,50 @@ void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
     bli_thread_set_num_threads(hardware->threads);
 }
 
-void xlm_hardware_measure(xlm_hardware *hardware)
+void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
+{
+    hardware->threads = threads;
+    omp_set_num_threads(threads);
+    bli_thread_set_num_threads(threads);
+}
+
+/* Square products of all threads for `duration` seconds; GFLOP/s of the fastest, *mean: of all together. */
+static double time_products(double duration, double *mean)
 {
     enum { N = 1024 };
-    static const double DURATION = 0.25;
     xlm_real *memory = aligned_alloc(64, sizeof(xlm_real) * 3 * N * N), *a = memory, *b = a + N * N, *c = b + N * N;
     if (memory == NULL)
         g_error("out of memory: %d MiB are needed to measure GEMM", (int)(sizeof(xlm_real) * 3 * N * N >> 20));
     for (int i = 0; i < 2 * N * N; i++)
         memory[i] = (xlm_real)1 / (xlm_real)(1 + i % 7);
     const double begin = xlm_clock();
-    double best = G_MAXDOUBLE;
-    for (double now = begin; now - begin < DURATION;) {
+    double best = G_MAXDOUBLE, now = begin;
+    int products = 0;
+    for (; now - begin < duration; products++) {
         xlm_gemm(false, true, N, N, N, 1, a, N, b, N, 0, c, N);
         const double end = xlm_clock();
         best = MIN(best, end - now);
         now = end;
     }
     free(memory);
-    hardware->gemm_gflops = 2e-9 * N * N * N / best;
+    *mean = 2e-9 * N * N * N * products / (now - begin);
+    return 2e-9 * N * N * N / best;
+}
+
+static const double DURATION = 0.25;
+
+void xlm_hardware_measure(xlm_hardware *hardware)
+{
+    double mean;
+    hardware->gemm_gflops = time_products(DURATION, &mean);
+}
+
+double xlm_hardware_rate(const xlm_hardware *hardware, int threads)
+{
+    xlm_hardware other = *hardware;
+    double mean;
+    xlm_hardware_set_threads(&other, threads);
+    time_products(DURATION, &mean);
+    xlm_hardware_set_threads(&other, hardware->threads);
+    return mean;
 }

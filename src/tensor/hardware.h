@@ -2,8 +2,11 @@
 #ifndef XLM_TENSOR_HARDWARE_H
 #define XLM_TENSOR_HARDWARE_H
 
+#include <stdbool.h>
+
 typedef struct xlm_hardware {
     int threads;           /* of this rank */
+    bool chosen;           /* by this program: neither the job nor OMP_NUM_THREADS said how many */
     int cores;             /* this rank may run on */
     const char *blis;      /* BLIS's sub-configuration: "skx", "haswell", ... */
     const char *choice;    /* why: "the user's BLIS_ARCH_TYPE", "BLIS's own choice", "asked for skx: AVX-512" */
@@ -16,5 +19,11 @@ typedef struct xlm_hardware {
 void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks);
 /* Measure gemm_gflops (about a quarter of a second). All ranks of a node at the same time: what they get side by side. */
 void xlm_hardware_measure(xlm_hardware *hardware);
+
+/* GFLOP/s of such products one after another with that many threads, all in all and not the best of them; takes a quarter of a
+ * second or more. The number of threads is as before afterwards. */
+double xlm_hardware_rate(const xlm_hardware *hardware, int threads);
+/* Another number of threads: the same bits, another speed. */
+void xlm_hardware_set_threads(xlm_hardware *hardware, int threads);
 
 #endif

@@ -8,6 +8,7 @@ tensor_sources = \
 	src/tensor/embedding_sum.c \
 	src/tensor/gelu.c \
 	src/tensor/gemm.c src/tensor/gemm.h \
+	src/tensor/crowding.c src/tensor/crowding.h \
 	src/tensor/hardware.c src/tensor/hardware.h \
 	src/tensor/kernels.c src/tensor/kernels.h \
 	src/tensor/info_nce.c \

@@ -29,6 +29,7 @@ train_sources = \
 	src/train/start_record.c src/train/start_record.h \
 	src/train/step.c \
 	src/train/stopping.c src/train/stopping.h \
+	src/train/threads.c src/train/threads.h \
 	src/train/trainer.c src/train/trainer.h \
 	src/train/warm_start.c src/train/warm_start.h \
 	src/train/warm_start_model.c

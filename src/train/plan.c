@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "train/threads.h"
 
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
@@ -182,6 +183,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *mate
     bool good = xlm_trainer_estimate(t, &estimate, error);
     if (good) {
         xlm_hardware_open(&t->hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_threads_settle(comm, &t->hardware);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&t->hardware);
         xlm_trainer_allocate(t);

@@ -11,6 +11,7 @@
 #include "train/evaluate.h"
 #include "train/job_record.h"
 #include "train/report.h"
+#include "train/threads.h"
 #include "train/stopping.h"
 #include "train/warm_start.h"
 
@@ -42,6 +43,7 @@ static void print_hardware(const xlm_trainer *t)
 static void open_hardware(xlm_trainer *t)
 {
     xlm_hardware_open(&t->hardware, (int)t->job->train.threads, t->comm->local_ranks);
+    xlm_threads_settle(t->comm, &t->hardware);
     xlm_comm_barrier(t->comm);
     xlm_hardware_measure(&t->hardware);
     print_hardware(t);

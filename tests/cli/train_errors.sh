@@ -72,6 +72,9 @@ train job.conf --dry-run >dry.log 2>&1 || fail "--dry-run: $(tail -3 dry.log)"
 grep -q 'parameters' dry.log && grep -q 'memory: ' dry.log || fail "--dry-run does not show parameters and memory: $(cat dry.log)"
 grep -q '^time: 100 steps of .*FLOP each take [0-9.]* [a-z]* at the [0-9]* GFLOP/s that GEMM gives' dry.log ||
     fail "--dry-run does not say how long: $(cat dry.log)"
+xlm_train job.conf --dry-run --set train.threads=$(($(env -u OMP_NUM_THREADS nproc) + 1)) >many.log 2>&1 &&
+    [ "$(grep -c 'warning: a rank has more threads ([0-9]*) than processors .*set threads in the job' many.log)" -eq 1 ] ||
+    fail "more threads than processors: $(cat many.log)"
 [ ! -e out ] || fail "--dry-run made the output directory"
 
 # A loss that is not finite stops the run at its step; the checkpoint before stays.

@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "tensor/crowding.h"
 #include "tensor/hardware.h"
 #include "tensor/kernels/processor.h"
 
@@ -119,6 +121,39 @@ static int shared(void)
     return 0;
 }
 
+/* More threads of others than processors are noticed. */
+static int crowded(void)
+{
+    enum { MOST = 256 };
+    const int n = (int)sysconf(_SC_NPROCESSORS_ONLN) + 1;
+    pid_t child[MOST];
+    EXPECT(xlm_crowding_own_processors() >= 1 && xlm_crowding_node_processors() >= xlm_crowding_own_processors());
+    for (int i = 0; i < MIN(n, MOST); i++)
+        if ((child[i] = fork()) == 0)
+            for (volatile unsigned turns = 0;; turns++)
+                ;
+    g_usleep(50000);
+    const int others = xlm_crowding_others(1);
+    for (int i = 0; i < MIN(n, MOST); i++) {
+        kill(child[i], SIGKILL);
+        waitpid(child[i], NULL, 0);
+    }
+    EXPECT(n > MOST || others >= 1);
+    EXPECT(xlm_crowding_others(1 << 20) == 0);
+    return 0;
+}
+
+static int fewer_threads(void)
+{
+    xlm_hardware h;
+    xlm_hardware_open(&h, 2, 1);
+    EXPECT(!h.chosen);
+    EXPECT(xlm_hardware_rate(&h, 1) > 0.01 && h.threads == 2 && omp_get_max_threads() == 2);
+    xlm_hardware_set_threads(&h, 1);
+    EXPECT(h.threads == 1 && omp_get_max_threads() == 1);
+    return 0;
+}
+
 static int users_kernels(void)
 {
     char number[16];
@@ -164,6 +199,8 @@ static void test_wished_threads(void **state) { (void)state; in_child(wished_thr
 static void test_threads_of_environment(void **state) { (void)state; in_child(threads_of_environment); }
 static void test_bound(void **state) { (void)state; in_child(bound); }
 static void test_shared(void **state) { (void)state; in_child(shared); }
+static void test_crowded(void **state) { (void)state; in_child(crowded); }
+static void test_fewer_threads(void **state) { (void)state; in_child(fewer_threads); }
 static void test_users_kernels(void **state) { (void)state; in_child(users_kernels); }
 static void test_chosen_kernels(void **state) { (void)state; in_child(chosen_kernels); }
 static void test_whole_avx512(void **state) { (void)state; in_child(whole_avx512); }
@@ -174,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
         cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_chosen_kernels),
+        cmocka_unit_test(test_crowded), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_chosen_kernels),
         cmocka_unit_test(test_whole_avx512),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,85 @@
+/* xlm-mpi: do threads have cores of their own? SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "tensor/crowding.h"
+
+#include <glib.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- processors ---- */
+
+/* That a process may run on. */
+static int processors_allowed(pid_t process)
+{
+    enum { MOST = 1 << 14 };
+    cpu_set_t *mask = CPU_ALLOC(MOST);
+    const size_t bytes = CPU_ALLOC_SIZE(MOST);
+    const int n = sched_getaffinity(process, bytes, mask) == 0 ? CPU_COUNT_S(bytes, mask) : 0;
+    CPU_FREE(mask);
+    return n;
+}
+
+/* The quota that a file of a control group sets, in processors; INFINITY without one. `text` is what stands in cpu.max, "200000
+ * 100000" or "max 100000". */
+static double quota_of(const char *text)
+{
+    double quota, period;
+    return sscanf(text, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+/* Version 2 of control groups: each level up to the root may set a quota. */
+static double group_quota(void)
+{
+    char *text = NULL;
+    double least = INFINITY;
+    if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
+        return least;
+    const char *line = g_strstr_len(text, -1, "0::/");
+    char *group = line != NULL ? g_strndup(line + 3, strcspn(line + 3, "\n")) : g_strdup("");
+    for (char *slash = group; slash != NULL;) {
+        char *path = g_strconcat("/sys/fs/cgroup", group, "/cpu.max", NULL), *found = NULL;
+        if (g_file_get_contents(path, &found, NULL, NULL))
+            least = MIN(least, quota_of(found));
+        g_free(found);
+        g_free(path);
+        if ((slash = strrchr(group, '/')) != NULL)
+            *slash = '\0';
+    }
+    g_free(group);
+    g_free(text);
+    return least;
+}
+
+static int within_quota(int processors)
+{
+    const double quota = group_quota();
+    return MAX(quota < processors ? (int)ceil(quota) : processors, 1);
+}
+
+int xlm_crowding_own_processors(void) { return within_quota(processors_allowed(0)); }
+
+int xlm_crowding_node_processors(void) { return within_quota(MAX(processors_allowed(0), processors_allowed(getppid()))); }
+
+/* ---- others ---- */
+
+int xlm_crowding_others(int own)
+{
+    enum { LOOKS = 6, APART = 10000 /* microseconds */ };
+    int least = G_MAXINT;
+    for (int i = 0; i < LOOKS; i++) {
+        char *text = NULL;
+        int running = 0;
+        if (!g_file_get_contents("/proc/loadavg", &text, NULL, NULL) || sscanf(text, "%*s %*s %*s %d/", &running) != 1)
+            running = 0;
+        g_free(text);
+        least = MIN(least, running);
+        if (i + 1 < LOOKS)
+            g_usleep(APART);
+    }
+    /* They may run where this job may not. */
+    const int elsewhere = (int)sysconf(_SC_NPROCESSORS_ONLN) - xlm_crowding_node_processors();
+    return MAX(least - own - MAX(elsewhere, 0), 0);
+}

@@ -1,0 +1,17 @@
+/* xlm-mpi: do threads have cores of their own? SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The threads of a rank wait for one another many times in a matrix product, BLIS's by spinning. Where one of them has to wait for
+ * a core, because other ranks or other processes run there, all others burn theirs meanwhile: two threads on two busy cores are
+ * several times slower than one. OpenMP's wait policy has no say in BLIS's barriers; fewer threads help. */
+#ifndef XLM_TENSOR_CROWDING_H
+#define XLM_TENSOR_CROWDING_H
+
+/* Processors that this process may run on, or fewer where a control group (a container) sets a quota. At least 1. */
+int xlm_crowding_own_processors(void);
+/* Those that all ranks of this node together may run on: the launcher's, which deals them out. */
+int xlm_crowding_node_processors(void);
+/* Threads of others that want one of these processors at this moment, beside `own` of this job: the least of some looks within a
+ * twentieth of a second. 0 where the system does not tell. */
+int xlm_crowding_others(int own);
+
+#endif

@@ -1,6 +1,7 @@
 # Man pages are written from each program's --help, and go into the tarball. A page depends on what the help is made of; the
 # program must be there to ask it, but a tarball's page is newer than its sources.
 man_pages = \
+	man/xlm_compare.1 \
 	man/xlm_dict.1 \
 	man/xlm_embed.1 \
 	man/xlm_eval.1 \
@@ -13,6 +14,8 @@ man1_MANS += $(man_pages)
 EXTRA_DIST += $(man_pages) man/page.awk
 MAINTAINERCLEANFILES += $(man_pages)
 
+man/xlm_compare.1: $(srcdir)/src/tools/xlm_compare.c | xlm_compare$(EXEEXT)
+	$(write_page)
 man/xlm_dict.1: $(srcdir)/src/tools/xlm_dict.c | xlm_dict$(EXEEXT)
 	$(write_page)
 man/xlm_embed.1: $(srcdir)/src/tools/xlm_embed.c | xlm_embed$(EXEEXT)

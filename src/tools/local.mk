@@ -1,5 +1,6 @@
 # Floor 6: the programs, one thin main each. They are built at the top of the build directory.
 bin_PROGRAMS += \
+	xlm_compare \
 	xlm_dict \
 	xlm_embed \
 	xlm_eval \
@@ -16,6 +17,8 @@ program_sources = src/tools/program.c src/tools/program.h
 job_program_sources = src/tools/job_program.c src/tools/job_program.h $(program_sources)
 program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
+xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
+xlm_compare_LDADD = $(program_libraries)
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = \

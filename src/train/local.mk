@@ -6,6 +6,7 @@ train_sources = \
 	src/train/checkpoint_load.c \
 	src/train/checkpoint_read.c \
 	src/train/checkpoint_write.c \
+	src/train/curves.c src/train/curves.h \
 	src/train/declaration.c src/train/declaration.h \
 	src/train/dictionaries.c src/train/dictionaries.h \
 	src/train/dump.c src/train/dump.h \

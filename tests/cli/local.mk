@@ -3,6 +3,7 @@ test_scripts += \
 	tests/cli/align_mlm_jobs.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
+	tests/cli/compare.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \

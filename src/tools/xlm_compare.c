@@ -1,0 +1,248 @@
+/* xlm-mpi: xlm_compare, what tells training runs apart. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tools/program.h"
+#include "train/checkpoint_files.h"
+#include "train/curves.h"
+#include "train/job_changes.h"
+#include "train/job_record.h"
+
+static const xlm_program program = {
+    .name = "xlm_compare",
+    .arguments = "RUN RUN...",
+    .purpose = "Show runs side by side: keys of their jobs that differ, and their curves",
+    .notes =
+        "RUN is the output directory of xlm_train or xlm_tune. Its job is job.conf there or, without one, that of the newest\n"
+        "checkpoint; its curves are metrics.csv. Curves are shown at steps that all runs with that curve have, losses of\n"
+        "training as means since the step in the line above; last and best are over all steps of each run.\n"
+        "\n"
+        "Examples:\n"
+        "  xlm_compare run1 run2 run3\n"
+        "  xlm_compare --lines 40 run1 run2\n"
+        "\n",
+    .files =
+        "  RUN/metrics.csv        losses and scores of a run\n"
+        "  RUN/job.conf           its job with every key\n"
+        "  RUN/checkpoint-*.h5    the newest has the job, too\n",
+};
+
+static int lines = 12;
+static const GOptionEntry options[] = {
+    {"lines", 0, 0, G_OPTION_ARG_INT, &lines, "most steps to show of a curve (default 12)", "N"}, G_OPTION_ENTRY_NULL};
+static const xlm_program_group groups[] = {{"Options", options}, {NULL, NULL}};
+
+typedef struct run {
+    const char *directory;
+    char *job;          /* with every key; NULL: not found */
+    xlm_curves *curves;
+} run;
+
+/* ---- reading ---- */
+
+/* From the record, else from the newest checkpoint that can be read; NULL without one. */
+static char *read_job(const char *directory)
+{
+    const char *name = xlm_job_record_name(directory);
+    char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL, *text = NULL;
+    if (path != NULL && g_file_get_contents(path, &text, NULL, NULL)) {
+        g_free(path);
+        return text;
+    }
+    g_free(path);
+    GArray *steps = xlm_checkpoint_steps(directory);
+    for (guint i = steps->len; i-- > 0 && text == NULL;) {
+        path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        text = xlm_job_record_of_checkpoint(path, NULL);
+        g_free(path);
+    }
+    g_array_unref(steps);
+    return text;
+}
+
+static bool read_run(run *r, const char *directory, GError **error)
+{
+    r->directory = directory;
+    char *path = g_build_filename(directory, "metrics.csv", NULL);
+    r->curves = xlm_curves_read(path, error);
+    if (r->curves != NULL && r->curves->bad > 0)
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " damaged lines passed over", path, r->curves->bad);
+    g_free(path);
+    r->job = r->curves != NULL ? read_job(directory) : NULL;
+    if (r->curves != NULL && r->job == NULL)
+        xlm_log_warn("%s: neither job.conf nor a checkpoint that can be read; its job is not compared", directory);
+    return r->curves != NULL;
+}
+
+/* ---- jobs ---- */
+
+enum { WIDTH = 16 };
+
+/* Column by column; texts that are wider push what follows to the right. */
+static void print_names(const run *runs, int n, const char *first, int width)
+{
+    printf("%-*s", width, first);
+    for (int i = 0; i < n; i++)
+        printf("  %*s", WIDTH, runs[i].directory);
+    putchar('\n');
+}
+
+static void print_jobs(const run *runs, int n)
+{
+    const char **text = g_new(const char *, MAX(n, 1));
+    int *place = g_new(int, MAX(n, 1)), jobs = 0;
+    for (int i = 0; i < n; i++) {
+        place[i] = runs[i].job != NULL ? jobs : -1;
+        if (runs[i].job != NULL)
+            text[jobs++] = runs[i].job;
+    }
+    GPtrArray *differences = jobs >= 2 ? xlm_job_differences(text, jobs) : NULL;
+    if (jobs >= 2 && differences == NULL)
+        xlm_log_warn("a job cannot be read; jobs are not compared");
+    int width = 4;
+    for (guint d = 0; differences != NULL && d < differences->len; d++) {
+        const xlm_job_difference *difference = differences->pdata[d];
+        width = MAX(width, (int)(strlen(difference->section) + 3 + (difference->key != NULL ? strlen(difference->key) : 0)));
+    }
+    if (differences != NULL && differences->len == 0)
+        printf("The jobs are the same.\n");
+    else if (differences != NULL)
+        print_names(runs, n, "keys", width);
+    for (guint d = 0; differences != NULL && d < differences->len; d++) {
+        const xlm_job_difference *difference = differences->pdata[d];
+        char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
+                                    difference->key != NULL ? difference->key : "");
+        printf("%-*s", width, key);
+        for (int i = 0; i < n; i++) {
+            const char *value = place[i] < 0 ? "?" : difference->value[place[i]];
+            printf("  %*s", WIDTH, *value != '\0' ? value : "(empty)");
+        }
+        putchar('\n');
+        g_free(key);
+    }
+    if (differences != NULL)
+        g_ptr_array_unref(differences);
+    g_free(place);
+    g_free(text);
+}
+
+/* ---- curves ---- */
+
+/* Steps that all runs with the curve have, thinned out evenly to `lines`, the last among them. curve: [n], NULL where a run has
+ * none. */
+static GArray *common_steps(const xlm_curve *const *curve, int n)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(int64_t)), *some = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    int first = 0;
+    while (curve[first] == NULL)
+        first++;
+    for (guint p = 0; p < curve[first]->points->len; p++) {
+        const int64_t step = g_array_index(curve[first]->points, xlm_curve_point, p).step;
+        bool common = true;
+        for (int i = first + 1; i < n && common; i++)
+            common = curve[i] == NULL || xlm_curve_find(curve[i], step) >= 0;
+        if (common)
+            g_array_append_val(all, step);
+    }
+    const int64_t shown = MIN(lines, (int64_t)all->len);
+    for (int64_t i = 1; i <= shown; i++)
+        g_array_append_val(some, g_array_index(all, int64_t, i * all->len / shown - 1));
+    g_array_unref(all);
+    return some;
+}
+
+/* The value at a step, or, of a curve with a value a step, the mean behind step `above`. */
+static double value_at(const xlm_curve *c, int64_t above, int64_t step)
+{
+    const int last = xlm_curve_find(c, step);
+    double sum = 0;
+    int first = last;
+    while (c->every_step && first > 0 && g_array_index(c->points, xlm_curve_point, first - 1).step > above)
+        first--;
+    for (int p = first; p <= last; p++)
+        sum += g_array_index(c->points, xlm_curve_point, p).value;
+    return sum / (last - first + 1);
+}
+
+static void print_extreme(const xlm_curve *const *curve, int n, const char *name, bool best)
+{
+    printf("%-12s", name);
+    for (int i = 0; i < n; i++) {
+        char text[64] = "-";
+        if (curve[i] != NULL) {
+            const xlm_curve_point p = best ? xlm_curve_best(curve[i])
+                                           : g_array_index(curve[i]->points, xlm_curve_point, curve[i]->points->len - 1);
+            g_snprintf(text, sizeof text, "%.5g @%" G_GINT64_FORMAT, p.value, p.step);
+        }
+        printf("  %*s", WIDTH, text);
+    }
+    putchar('\n');
+}
+
+static void print_curve(const run *runs, int n, const char *name)
+{
+    const xlm_curve **curve = g_new(const xlm_curve *, MAX(n, 1));
+    bool mean = false;
+    for (int i = 0; i < n; i++) {
+        curve[i] = xlm_curves_find(runs[i].curves, name);
+        mean |= curve[i] != NULL && curve[i]->every_step;
+    }
+    printf("\n%s\n", name);
+    print_names(runs, n, "step", 12);
+    GArray *steps = common_steps(curve, n);
+    for (guint s = 0; s < steps->len; s++) {
+        const int64_t step = g_array_index(steps, int64_t, s), above = s > 0 ? g_array_index(steps, int64_t, s - 1) : -1;
+        printf("%-12" G_GINT64_FORMAT, step);
+        for (int i = 0; i < n; i++)
+            if (curve[i] != NULL)
+                printf("  %*.5g", WIDTH, value_at(curve[i], above, step));
+            else
+                printf("  %*s", WIDTH, "-");
+        putchar('\n');
+    }
+    if (steps->len == 0)
+        printf("(no step in common)\n");
+    print_extreme(curve, n, "last", false);
+    print_extreme(curve, n, mean ? "best step" : "best", true);
+    g_array_unref(steps);
+    g_free(curve);
+}
+
+static void print_curves(const run *runs, int n)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (int i = 0; i < n; i++)
+        for (guint k = 0; k < runs[i].curves->curves->len; k++) {
+            const xlm_curve *c = runs[i].curves->curves->pdata[k];
+            if (g_hash_table_add(seen, c->name))
+                print_curve(runs, n, c->name);
+        }
+    g_hash_table_unref(seen);
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    xlm_log_open(program.name, true);
+    bool good = xlm_program_parse(&program, groups, &argc, &argv, &error);
+    if (good && argc < 3)
+        good = xlm_error_set(&error, EX_USAGE, "two runs are needed at least; see %s --help", program.name);
+    if (good && lines < 1)
+        good = xlm_error_set(&error, EX_USAGE, "--lines=%d: it is 1 or more", lines);
+    const int n = good ? argc - 1 : 0;
+    run *runs = g_new0(run, MAX(n, 1));
+    for (int i = 0; i < n && good; i++)
+        good = read_run(&runs[i], argv[i + 1], &error);
+    if (good) {
+        print_jobs(runs, n);
+        print_curves(runs, n);
+        xlm_program_flush(&error);
+    }
+    for (int i = 0; i < n; i++) {
+        g_free(runs[i].job);
+        xlm_curves_free(runs[i].curves);
+    }
+    g_free(runs);
+    return xlm_error_exit(error);
+}

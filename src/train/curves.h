@@ -1,0 +1,38 @@
+/* xlm-mpi: a run's metrics.csv (train/report.h) as curves. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_CURVES_H
+#define XLM_TRAIN_CURVES_H
+
+#include "base/error.h"
+
+typedef struct xlm_curve_point {
+    int64_t step;
+    double value;
+} xlm_curve_point;
+
+/* One number over the steps of a run. */
+typedef struct xlm_curve {
+    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy" */
+    bool more;       /* more is better: accuracies and scores; of losses and perplexities less is */
+    bool every_step; /* has a value a step, of training */
+    GArray *points;  /* xlm_curve_point, steps ascending */
+} xlm_curve;
+
+typedef struct xlm_curves {
+    GPtrArray *curves; /* xlm_curve, in the order of the file */
+    int64_t bad;       /* lines that were passed over: cut short, or with something else where numbers belong */
+} xlm_curves;
+
+/* Losses of training, losses, perplexities and accuracies of held-out text over all languages, and scores. What is damaged is
+ * passed over. EX_NOINPUT when there is no such file. */
+xlm_curves *xlm_curves_read(const char *path, GError **error);
+/* NULL is allowed. */
+void xlm_curves_free(xlm_curves *curves);
+/* NULL: there is none of this name. */
+const xlm_curve *xlm_curves_find(const xlm_curves *curves, const char *name);
+
+/* The place of a step in the points; -1. */
+int xlm_curve_find(const xlm_curve *curve, int64_t step);
+/* The first of the best. There must be points. */
+xlm_curve_point xlm_curve_best(const xlm_curve *curve);
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# xlm-mpi: xlm_compare: keys that differ, curves side by side, damaged metrics. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+short=(--set train.steps=20 --set train.evaluate_every=5)
+trained job.conf a 1 "${short[@]}"
+trained job.conf b 1 "${short[@]}" --set train.seed=2 --set train.learning_rate=0.0020
+sed '/^\[objective tlm\]/,$d; /^\[stream pairs\]/,/^length/d' job.conf >one.conf
+trained one.conf c 1 "${short[@]}" --set train.steps=12
+logged two.out xlm_compare a b --lines 4
+# keys FILE: of the table of keys, blanks between columns made one.
+keys() { sed -n '/^keys/,/^$/{s/  */ /g;/./p}' "$1"; }
+cmp <(keys two.out) - <<'KEYS' || fail "keys: $(keys two.out)"
+keys a b
+[train] output a b
+[train] seed 1 2
+KEYS
+# curve FILE NAME: its table.
+curve() { awk -v name="$2" '$0 == name { on = 1; next } on && /^$/ { exit } on' "$1" | sed 's/  */ /g'; }
+# near A B: the same to the five digits of a table.
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(b != "" && d * d < 1e-8 * b * b) }'; }
+# Losses of training are means since the line above, the others as they stand in metrics.csv.
+[ "$(curve two.out 'train total loss' | awk '$1 + 0 > 0 { printf "%s ", $1 }')" = '5 10 15 20 ' ] || fail "steps: $(cat two.out)"
+column=2
+for run in a b; do
+    near "$(curve two.out 'train total loss' | awk -v c=$column '$1 == 10 { print $c }')" \
+        "$(losses $run | awk '$1 > 5 && $1 <= 10 { sum += $2 } END { print sum / 5 }')" || fail "train loss of $run: $(cat two.out)"
+    near "$(curve two.out 'held_out mlm perplexity' | awk -v c=$column '$1 == 20 { print $c }')" \
+        "$(awk -F, '$1 == 20 && $2 == "held_out" && $3 == "mlm" && $4 == "all" { print $7 }' $run/metrics.csv)" ||
+        fail "perplexity of $run: $(cat two.out)"
+    column=$((column + 1))
+done
+best=$(awk -F, '$2 == "held_out" && $3 == "mlm" && $4 == "all" { print $8, $1 }' a/metrics.csv | sort -s -k1,1gr | head -n 1)
+[ "$(curve two.out 'held_out mlm accuracy' | awk '$1 == "best" { print $3 }')" = "@${best#* }" ] ||
+    fail "best accuracy, $best: $(curve two.out 'held_out mlm accuracy')"
+
+# Three, one with less in it, one without job.conf, and with damage: common steps, a section that is missing, lines passed over.
+rm b/job.conf
+{ head -n 30 b/metrics.csv; echo '7,train,total,,,nan,,,,,,,'; printf '\377\0,,,,,,,,,,,,\n'; sed 1,30d b/metrics.csv; printf '20,train,tot'; } >damaged.csv
+mv damaged.csv b/metrics.csv
+xlm_compare a b c >three.out 2>three.err || fail "three runs: $(cat three.err)"
+grep -q 'b/metrics.csv: 3 damaged lines passed over' three.err || fail "damage is not told: $(cat three.err)"
+keys three.out | grep -q '^\[objective tlm\] there there (none)$' && keys three.out | grep -q '^\[train\] steps 20 20 12$' ||
+    fail "keys of three: $(keys three.out)"
+[ "$(curve three.out 'train mlm loss' | awk '$1 + 0 > 0 { last = $1 } END { print last }')" = 12 ] &&
+    curve three.out 'train tlm loss' | grep -q '^20 [0-9.]* [0-9.]* -$' || fail "curves of three: $(cat three.out)"
+cmp <(curve two.out 'held_out mlm loss') <(curve <(xlm_compare a b --lines 4 2>/dev/null) 'held_out mlm loss') >/dev/null ||
+    fail "damage elsewhere changes a curve"
+expect 64 'two runs' xlm_compare a
+expect 64 'lines=0' xlm_compare a b --lines=0
+expect 66 'none/metrics.csv' xlm_compare a none
+: >c/metrics.csv
+xlm_compare a c >empty.out 2>&1 || fail "an empty metrics.csv: $(cat empty.out)"
+finish

@@ -86,7 +86,8 @@ static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, ta
     xlm_pass_run(t, &input, NULL, false, row, scores, NULL);
     sums[0].terms += (double)terms;
     sums[0].loss += row[k];
-    memcpy(metrics, xlm_pass_metrics(t, row, k), sizeof *metrics * t->loss[k].metrics->names->len);
+    if (t->loss[k].metrics->names->len > 0)
+        memcpy(metrics, xlm_pass_metrics(t, row, k), sizeof *metrics * t->loss[k].metrics->names->len);
     if (batch.masked > 0 && !isnan(scores[0].loss)) {
         add_scores(&batch, scores, sums + 1);
         for (int32_t i = 0; i < batch.masked; i++)

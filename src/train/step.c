@@ -217,7 +217,8 @@ static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *r
     for (int64_t g = 1; g < t->granules; g++)
         for (int i = 0; i < numbers; i++)
             sums[i] += sums[g * numbers + i];
-    memcpy(report->metric, xlm_pass_metrics(t, sums, 0), sizeof *report->metric * (size_t)t->metrics);
+    if (t->metrics > 0)
+        memcpy(report->metric, xlm_pass_metrics(t, sums, 0), sizeof *report->metric * (size_t)t->metrics);
     report->loss = 0;
     for (int k = 0; k < objectives; k++) {
         report->objective_loss[k] = report->terms[k] > 0 ? sums[k] / (double)report->terms[k] : NAN;

@@ -27,6 +27,7 @@ corpus_sources = \
 	src/corpus/prepare_scan.c src/corpus/prepare_scan.h \
 	src/corpus/prepare_segment.c src/corpus/prepare_segment.h \
 	src/corpus/prepare_split.c src/corpus/prepare_split.h \
+	src/corpus/prepare_twins.c src/corpus/prepare_twins.h \
 	src/corpus/sampler.c src/corpus/sampler.h \
 	src/corpus/sources.c src/corpus/sources.h \
 	src/corpus/stream.c src/corpus/stream.h \

@@ -129,7 +129,7 @@ void xlm_made_invert(const bool *stop, uint32_t *order, size_t n)
 
 /* ---- transliteration ---- */
 
-int32_t *xlm_made_twins(int32_t first, uint32_t n, double shared, uint64_t seed, int32_t *twins)
+int32_t *xlm_made_twins(const int32_t *used, uint32_t n, double shared, uint64_t seed, int32_t *twins)
 {
     const xlm_rng_key key = xlm_rng_make_key(seed, XLM_RNG_TWINS, 0);
     const uint64_t kept = (uint64_t)llround(shared * n);
@@ -137,6 +137,6 @@ int32_t *xlm_made_twins(int32_t first, uint32_t n, double shared, uint64_t seed,
     *twins = 0;
     for (uint32_t i = 0; i < n; i++)
         if (xlm_rng_permute(key, i, n) >= kept)
-            ids[(*twins)++] = first + (int32_t)i;
+            ids[(*twins)++] = used[i];
     return ids;
 }

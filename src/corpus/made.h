@@ -5,8 +5,8 @@
  *
  *   NAME=BASE:STEP[,STEP...]
  *
- *   transliterate                 other letters: every subword gets a twin of its own (text/vocabulary.h), but for the share
- *                                 of the vocabulary that both languages have in common
+ *   transliterate                 other letters: every subword that text of the base uses gets a twin of its own (text/vocabulary.h),
+ *                                 but for the share of them that both languages have in common
  *   invert                        the words of each sentence backwards. A full stop ends a sentence and stays at its end, so a
  *                                 line may hold several
  *   syntax=NOUN_FILE+VERB_FILE    the dependents of nouns and of verbs in the order of another language (corpus/permute.h);
@@ -49,8 +49,8 @@ bool xlm_made_is_stop(const char *word, size_t size);
 /* Turn round order[0..n) between stops: [in] stop[i]: is word i a full stop? */
 void xlm_made_invert(const bool *stop, uint32_t *order, size_t n);
 
-/* Which of n subwords with the ids first, first + 1, ... have a twin: all but round(shared x n), drawn with the seed. [out]
+/* Which of the n subwords used[0 ... n), ascending, have a twin: all but round(shared x n), drawn with the seed. [out]
  * *twins: how many. Their ids, ascending; g_free. */
-int32_t *xlm_made_twins(int32_t first, uint32_t n, double shared, uint64_t seed, int32_t *twins);
+int32_t *xlm_made_twins(const int32_t *used, uint32_t n, double shared, uint64_t seed, int32_t *twins);
 
 #endif

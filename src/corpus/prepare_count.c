@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "corpus/prepare_like.h"
+#include "corpus/prepare_twins.h"
 #include "corpus/prepare_report.h"
 
 /* ---- pairs ---- */
@@ -219,9 +220,30 @@ static bool has_words(const struct counting *counting, GError **error)
 
 /* ---- from rank 0 to all ---- */
 
-/* What the vocabulary is to know of made languages. [out] settings->made: to be freed by free_made. */
-static bool describe_made(const xlm_prepare_options *options, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings,
-                          GError **error)
+/* Set the subwords that have twins in a made language: of those that its base's text uses. Collective. */
+static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_vocabulary_made *made, GError **error)
+{
+    const uint32_t n = xlm_word_counts_size(subwords);
+    int64_t *used = xlm_prepare_used_subwords(comm, options, maker, made->base, bpe, subwords, error);
+    if (used == NULL)
+        return false;
+    int32_t *ids = g_new(int32_t, (size_t)n + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (used[i])
+            ids[count++] = XLM_SPECIALS + (int32_t)i;
+    made->originals = xlm_made_twins(ids, count, options->shared, (uint64_t)options->seed, &made->twins);
+    xlm_log_info("%s: twins of %d subwords; text of %s uses %u of %u", (const char *)options->languages->pdata[made->language],
+                 made->twins, (const char *)options->languages->pdata[made->base], count, n);
+    g_free(ids);
+    g_free(used);
+    return true;
+}
+
+/* What the vocabulary is to know of made languages; collective. [out] settings->made: to be freed by free_made. */
+static bool describe_made(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                          const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings, GError **error)
 {
     bool good = true;
     int n = 0;
@@ -240,10 +262,8 @@ static bool describe_made(const xlm_prepare_options *options, const xlm_word_cou
         made[i] = (xlm_vocabulary_made){.language = asked->language, .base = asked->base, .steps = asked->steps,
                                         .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
                                         .weights = xlm_made_weights(asked, error)};
-        good = made[i].weights != NULL;
-        if (asked->transliterates)
-            made[i].originals = xlm_made_twins(XLM_SPECIALS, xlm_word_counts_size(subwords), options->shared,
-                                               (uint64_t)options->seed, &made[i].twins);
+        good = xlm_comm_agree(comm, error) &&
+               (!asked->transliterates || choose_twins(comm, options, maker, bpe, subwords, &made[i], error));
     }
     settings->made_languages = n;
     settings->made = made;
@@ -260,8 +280,8 @@ static void free_made(const xlm_vocabulary_settings *settings)
 }
 
 /* Make subwords and codes of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
-static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *options, xlm_bpe *bpe,
-                             xlm_word_counts *subwords, GError **error)
+static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                             xlm_bpe *bpe, xlm_word_counts *subwords, GError **error)
 {
     GString *codes = bpe != NULL ? xlm_bpe_print(bpe) : NULL;
     GByteArray *packed = subwords != NULL ? xlm_word_counts_pack(subwords) : NULL;
@@ -286,7 +306,7 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
                                         .languages = (int)options->languages->len,
                                         .language_names = (const char *const *)options->languages->pdata};
     xlm_vocabulary *vocabulary = NULL;
-    if (failure == NULL && describe_made(options, subwords, &settings, &failure))
+    if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, maker, bpe, subwords, &settings, &failure))
         vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &failure); /* frees bpe when it fails */
     else
         xlm_bpe_free(bpe);
@@ -348,7 +368,7 @@ xlm_vocabulary *xlm_prepare_vocabulary(const xlm_comm *comm, const xlm_prepare_o
     xlm_word_counts *subwords = NULL;
     if (read_given(comm, options, &bpe, &subwords, error) &&
         (options->vocabulary != NULL || make_missing(comm, options, maker, &bpe, &subwords, error)))
-        return share(comm, options, bpe, subwords, error);
+        return share(comm, options, maker, bpe, subwords, error);
     xlm_bpe_free(bpe);
     xlm_word_counts_free(subwords);
     return NULL;

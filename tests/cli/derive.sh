@@ -44,11 +44,18 @@ for split in train held_out; do
     decode $made $split zz | sed 's/zz://g' | cmp - $split.de || fail "$split: zz is not de in other letters"
 done
 
-# ---- twins: of every subword, and none of text is left over ----
+# ---- twins: of every subword that text of the base uses, and of no other; none of text is left over ----
 awk -F '\t' '$2 != "xx:" $1 && $2 != "zz:" $1' 1/twins | head -3 >wrong
 [ ! -s wrong ] || fail "twins: $(cat wrong)"
 strings /vocabulary/words $made >all
-[ "$(wc -l <all)" = $((5 + $(wc -l <1/twins) / 2 * 3)) ] || fail "size of the vocabulary"
+subwords=$(grep -vc '^\(xx\|zz\):' all)
+[ "$(wc -l <all)" = $((subwords + $(wc -l <1/twins))) ] || fail "size of the vocabulary"
+for pair in en:xx de:zz; do
+    { numbers /train/text/${pair%:*}/tokens $made; numbers /held_out/text/${pair%:*}/tokens $made; } | sort -nu |
+        awk 'FILENAME == "all" { word[n++] = $0; next } $1 >= 5 { print word[$1] }' all - | sort >used
+    grep "	${pair#*:}:" 1/twins | cut -f 1 | sort | cmp - used || fail "${pair#*:}: twins are not of what ${pair%:*} uses"
+    [ "$(wc -l <used)" -lt $((subwords - 5)) ] || fail "${pair%:*} uses the whole vocabulary: nothing is tested"
+done
 pairs_of /vocabulary/made/xx/twins $made |
     awk 'FILENAME == "all" { word[n++] = $0; next } { print word[$1] "\t" word[$2] }' all - | cmp - <(grep '	xx:' 1/twins) ||
     fail "the table of twins"

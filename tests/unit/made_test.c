@@ -84,8 +84,11 @@ static void draws_twins(void **state)
     enum { N = 1001 };
     static const double shares[] = {0, 0.25, 0.5, 1};
     bool had[N] = {false};
+    int32_t used[N];
+    for (int i = 0; i < N; i++)
+        used[i] = 5 + i;
     for (size_t s = G_N_ELEMENTS(shares); s-- > 0;) {
-        int32_t twins, *ids = xlm_made_twins(5, N, shares[s], 7, &twins);
+        int32_t twins, *ids = xlm_made_twins(used, N, shares[s], 7, &twins);
         assert_int_equal(twins, N - (int)(shares[s] * N + 0.5));
         bool has[N] = {false};
         for (int32_t i = 0; i < twins; i++) {
@@ -96,7 +99,7 @@ static void draws_twins(void **state)
         for (int i = 0; i < N; i++)
             assert_true(has[i] || !had[i]);
         memcpy(had, has, sizeof has);
-        int32_t others, *other = xlm_made_twins(5, N, shares[s], 8, &others);
+        int32_t others, *other = xlm_made_twins(used, N, shares[s], 8, &others);
         assert_int_equal(others, twins);
         if (shares[s] > 0 && shares[s] < 1)
             assert_memory_not_equal(ids, other, sizeof *ids * (size_t)twins);

@@ -21,9 +21,10 @@ xlm_launcher xlm_launcher_find(void)
         if (found.in_front || g_strv_contains(behind, ancestor.name))
             found.daemon = at;
     }
+    found.hidden = found.daemon == 0;
     const char *seconds = g_getenv("OMPI_MCA_odls_base_sigkill_timeout");
     if (seconds == NULL)
         seconds = g_getenv("PRTE_MCA_odls_base_sigkill_timeout");
-    found.waits = found.daemon != 0 && seconds != NULL && atoi(seconds) > 1;
+    found.waits = seconds != NULL && atoi(seconds) > 1;
     return found;
 }

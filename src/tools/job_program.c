@@ -50,13 +50,14 @@ static bool read_options(const xlm_job_program *self, int *argc, char ***argv, G
 
 static xlm_run_options make_options(const xlm_job_said *said)
 {
-    const bool never = g_strcmp0(said->resume, "never") == 0;
-    const bool automatic = said->resume == NULL || strcmp(said->resume, "auto") == 0;
+    const bool never = !said->finish && g_strcmp0(said->resume, "never") == 0;
+    const bool automatic = said->finish || said->resume == NULL || strcmp(said->resume, "auto") == 0;
     return (xlm_run_options){
         .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
         .resume_file = said->resume,
         .dry_run = said->dry_run,
-        .profile = said->profile,
+        .profile = said->profile && !said->finish,
+        .finish = said->finish,
         .dump_step = said->dump_step,
     };
 }
@@ -84,6 +85,12 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     xlm_comm_open(&comm, self->program->name, &argc, &argv);
     if (xlm_comm_agree(&comm, &error))
         run_job(self, argv[1], &comm, &interrupted, &error);
+    if (self->said->finish && error != NULL && comm.rank == 0) {
+        char *line = g_strdup_printf("the checkpoint could not be made (%s); the next start of the same command tries again",
+                                     error->message);
+        xlm_snapshot_tell_user(line);
+        g_free(line);
+    }
     g_strfreev(self->said->overrides);
     g_free(self->said->resume);
     g_free(self->said->dump_step);

@@ -11,7 +11,7 @@
 typedef struct xlm_job_said {
     char **overrides;
     char *resume, *dump_step;
-    gboolean dry_run, profile;
+    gboolean dry_run, profile, finish;
 } xlm_job_said;
 
 /* --help-job was given, with a name or without. */
@@ -32,6 +32,9 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "from that FILE; or from " anew ", an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},     \
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(said).dry_run,                                                              \
      "check everything, show parameters and memory, train nothing", NULL},                                               \
+    {"finish", 0, 0, G_OPTION_ARG_NONE, &(said).finish,                                                                  \
+     "make the checkpoint of a run whose ranks were killed of what they left, and train nothing; this is started by "    \
+     "itself where mpiexec leaves the ranks no time", NULL},                                                             \
     {"profile", 0, 0, G_OPTION_ARG_NONE, &(said).profile,                                                                \
      "show in the end where the time of a step went" detail, NULL},                                                     \
     {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &(said).dump_step,                                                        \

@@ -11,7 +11,9 @@ static const xlm_program program = {
     .notes =
         "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again goes on from the\n"
         "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGINT or SIGUSR1 the step is finished, a\n"
-        "checkpoint written, and the exit code is 75: the same command goes on from there.\n"
+        "checkpoint written, and the exit code is 75: the same command goes on from there. Where mpiexec kills the\n"
+        "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written in the\n"
+        "background, and stopped.log in the output directory tells of it.\n"
         "\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_train job.conf\n"
@@ -28,6 +30,7 @@ static const xlm_program program = {
     .environment =
         "  XLM_PLUGIN_PATH    folders, colons between them, where objectives are looked for first\n",
     .exit_codes =
+        "  73  also: another run writes to the output directory\n"
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",
 };

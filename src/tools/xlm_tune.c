@@ -27,7 +27,9 @@ static const xlm_program program = {
         "\n"
         "After each epoch the dev files are scored; the link `best` in the output directory points at the checkpoint that did\n"
         "best, `latest` at the newest. A run that is started again goes on from there, on any number of ranks; on SIGTERM,\n"
-        "SIGINT or SIGUSR1 the step is finished, a checkpoint written, and the exit code is 75.\n"
+        "SIGINT or SIGUSR1 the step is finished, a checkpoint written, and the exit code is 75. Where mpiexec kills the\n"
+        "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written in the\n"
+        "background, and stopped.log in the output directory tells of it.\n"
         "\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_tune pos.conf\n"
@@ -42,6 +44,7 @@ static const xlm_program program = {
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
         "  OUTPUT/metrics.csv         losses, scores and times of the run\n",
     .exit_codes =
+        "  73  also: another run writes to the output directory\n"
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",
 };

@@ -21,6 +21,7 @@ train_sources = \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/output_lock.c src/train/output_lock.h \
+	src/train/parts.c src/train/parts.h \
 	src/train/pass.c src/train/pass.h \
 	src/train/plan.c src/train/plan.h \
 	src/train/plugins.c src/train/plugins.h \
@@ -28,6 +29,8 @@ train_sources = \
 	src/train/run.c src/train/run.h \
 	src/train/row_sources.c src/train/row_sources.h \
 	src/train/start_record.c src/train/start_record.h \
+	src/train/snapshot.c src/train/snapshot.h \
+	src/train/snapshot_child.c src/train/snapshot_child.h \
 	src/train/step.c \
 	src/train/stopping.c src/train/stopping.h \
 	src/train/threads.c src/train/threads.h \

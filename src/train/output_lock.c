@@ -65,14 +65,15 @@ static uint64_t started(pid_t process)
     return process > 0 && xlm_process_look_up(process, &found) ? found.started : 0;
 }
 
-static holder this_run(pid_t writer)
+/* process: 0 when nothing but the writer is there. */
+static holder this_run(pid_t process, pid_t writer)
 {
     GDateTime *now = g_date_time_new_now_local();
     const holder h = {
         .program = g_strdup(g_get_prgname()), .host = g_strdup(g_get_host_name()),
         .boot = first_line("/proc/sys/kernel/random/boot_id"), .namespace = process_namespace(),
         .job = variable("SLURM_JOB_ID"), .cluster = variable("SLURM_CLUSTER_NAME"), .turn = variable("SLURM_RESTART_COUNT"),
-        .since = g_date_time_format(now, "%F %T"), .process = getpid(), .started = started(getpid()),
+        .since = g_date_time_format(now, "%F %T"), .process = process, .started = started(process),
         .writer = writer, .writer_started = started(writer),
     };
     g_date_time_unref(now);
@@ -152,10 +153,10 @@ typedef enum { HELD, STALE, FINISHING } verdict;
 /* age: seconds since the last sign of life. */
 static verdict judge(const holder *h, int64_t age)
 {
-    holder us = this_run(0);
+    holder us = this_run(getpid(), 0);
     const bool here = strcmp(h->host, us.host) == 0 && strcmp(h->boot, us.boot) == 0 && strcmp(h->namespace, us.namespace) == 0;
     verdict v = age > DEAD || slurm_has_ended(h, &us) ? STALE : HELD;
-    if (here && h->process > 0) {
+    if (here && (h->process > 0 || h->writer > 0)) {
         /* What the system says of a process of its own is better than signs of life. */
         const bool there = started(h->process) == h->started && h->started != 0;
         const bool writes = started(h->writer) == h->writer_started && h->writer_started != 0;
@@ -187,9 +188,9 @@ static bool write_text(const char *path, int flags, const char *text)
     return (file < 0 || close(file) == 0) && good;
 }
 
-static bool write_temporary(const xlm_output_lock *lock, pid_t writer)
+static bool write_temporary(const xlm_output_lock *lock, pid_t process, pid_t writer)
 {
-    holder us = this_run(writer);
+    holder us = this_run(process, writer);
     char *text = describe_in_file(&us);
     g_unlink(lock->temporary);
     const bool good = write_text(lock->temporary, O_EXCL, text);
@@ -240,7 +241,8 @@ static char *name_holder(const holder *h)
 {
     char *job = *h->job != '\0' ? g_strdup_printf(", Slurm job %s", h->job) : g_strdup("");
     char *name = *h->host == '\0' ? g_strdup("a program that did not say its name")
-                                  : g_strdup_printf("%s, process %ld on host %s since %s%s", h->program, (long)h->process, h->host,
+                                  : g_strdup_printf("%s, process %ld on host %s since %s%s", h->program,
+                                                    (long)(h->process > 0 ? h->process : h->writer), h->host,
                                                     h->since, job);
     g_free(job);
     return name;
@@ -286,11 +288,11 @@ static bool deal_with(const xlm_output_lock *lock, const char *directory, bool *
     return good;
 }
 
-static bool take(xlm_output_lock *lock, const char *directory, GError **error)
+static bool take(xlm_output_lock *lock, const char *directory, bool finishes, GError **error)
 {
     bool ours = false, waits = false, good = true;
     while (good && !ours) {
-        if (!write_temporary(lock, 0))
+        if (!write_temporary(lock, finishes ? 0 : getpid(), finishes ? getpid() : 0))
             good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", lock->path, g_strerror(errno));
         else if (put_in_place(lock))
             ours = true;
@@ -314,7 +316,7 @@ static void free_lock(xlm_output_lock *lock)
     g_free(lock);
 }
 
-xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *directory, GError **error)
+xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *directory, bool finishes, GError **error)
 {
     xlm_output_lock *lock = g_new0(xlm_output_lock, 1);
     GError *failure = NULL;
@@ -323,7 +325,7 @@ xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *director
         lock->path = g_build_filename(directory, "lock", NULL);
         lock->temporary = g_strdup_printf("%s.%s.%ld", lock->path, g_get_host_name(), (long)getpid());
         lock->guard = g_strconcat(lock->path, ".changing", NULL);
-        take(lock, directory, &failure);
+        take(lock, directory, finishes, &failure);
     }
     if (xlm_comm_agree(comm, &failure))
         return lock;
@@ -371,7 +373,7 @@ void xlm_output_lock_name_writer(xlm_output_lock *lock, pid_t writer)
     if (lock->path == NULL)
         return;
     g_mutex_lock(&lock->mutex);
-    if (!look_whether_lost(lock) && write_temporary(lock, writer)) {
+    if (!look_whether_lost(lock) && write_temporary(lock, getpid(), writer)) {
         const ino_t file = file_of(lock->temporary);
         if (g_rename(lock->temporary, lock->path) == 0)
             lock->file = file;

@@ -262,8 +262,8 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
                           r->trainer->step == r->trainer->job->train.steps;
     if (interval || xlm_log_is_live())
         print_line(r, step, now, interval);
+    xlm_report_flush(r); /* a snapshot of the step may be all that stays of the run */
     if (interval) {
-        xlm_report_flush(r);
         start_interval(r, now);
     }
 }

@@ -10,6 +10,7 @@
 #include "train/checkpoint_files.h"
 #include "train/evaluate.h"
 #include "train/job_record.h"
+#include "train/parts.h"
 #include "train/report.h"
 #include "train/threads.h"
 #include "train/stopping.h"
@@ -74,13 +75,60 @@ static bool find_best(xlm_trainer *t, GError **error)
     return true;
 }
 
-/* Parameters, moments and step from the checkpoint that the options ask for. *resumed: there was one. */
+/* By rank 0; 0: the output directory has no checkpoint. */
+static int64_t newest_checkpoint(const xlm_trainer *t)
+{
+    if (t->comm->rank != 0)
+        return 0;
+    GArray *steps = xlm_checkpoint_steps(t->job->train.output);
+    const int64_t newest = steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
+    g_array_unref(steps);
+    return newest;
+}
+
+/* A fine-tuned model's head is of its own labels. */
+static bool start_warm(xlm_trainer *t, GError **error)
+{
+    return xlm_warm_start(t->comm, t->job, t->material->vocabulary, t->material->task == NULL, t->parameters, &t->start, error);
+}
+
+/* Where the first parameters came from, as the newest checkpoint says. *known: it does. */
+static void recall_start(xlm_trainer *t, bool *known)
+{
+    const int64_t step = newest_checkpoint(t);
+    char *path = xlm_checkpoint_path(t->job->train.output, step);
+    xlm_store *store = step > 0 ? xlm_store_open(path, NULL) : NULL;
+    int64_t found = store != NULL && xlm_start_record_read(&t->start, store, NULL);
+    xlm_store_close(store);
+    g_free(path);
+    xlm_comm_max_int64(t->comm, &found, 1);
+    *known = found != 0;
+    if (*known)
+        xlm_start_record_share(&t->start, t->comm);
+}
+
+/* The state of a run whose ranks were killed, when it is newer than its newest checkpoint. */
+static bool take_parts(xlm_trainer *t, xlm_run_state *state, bool *found, GError **error)
+{
+    const int64_t newest = newest_checkpoint(t);
+    const char *output = t->job->train.output;
+    bool known = true;
+    if (!xlm_parts_take(t->comm, output, newest, state, &t->judged, found, error))
+        return false;
+    if (*found && t->job->train.start != NULL)
+        recall_start(t, &known);
+    /* Stopped before its first checkpoint: only the start itself says it, and sets parameters. */
+    return known || (start_warm(t, error) && xlm_parts_take(t->comm, output, newest, state, &t->judged, found, error));
+}
+
+/* Parameters, moments and step from the checkpoint that the options ask for. *resumed: there was one, or what becomes one
+ * (t->saved is not t->step). */
 static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed, GError **error)
 {
     xlm_run_state state = xlm_trainer_state(t);
     char *found = NULL;
     int moved = 0;
-    bool good = true;
+    bool good = true, unsaved = false;
     *resumed = false;
     switch (options->resume) {
     case XLM_RESUME_NEVER:
@@ -90,11 +138,15 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         found = good ? g_strdup(options->resume_file) : NULL;
         break;
     default:
-        good = xlm_checkpoint_resume(t->comm, t->job->train.output, &state, &found, error);
+        good = (options->dump_step != NULL || take_parts(t, &state, &unsaved, error)) &&
+               (unsaved || xlm_checkpoint_resume(t->comm, t->job->train.output, &state, &found, error));
     }
+    if (good && options->resume != XLM_RESUME_AUTO && options->dump_step == NULL && t->comm->rank == 0 &&
+        xlm_parts_remove(t->job->train.output) > 0)
+        xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", t->job->train.output);
     /* Later ones are damaged, or of a course that is given up: the next resumption must not find them. */
     if (good && options->dump_step == NULL)
-        good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL ? state.step : -1, &moved, error);
+        good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL || unsaved ? state.step : -1, &moved, error);
     if (good && moved > 0)
         xlm_log_info("%s: %d checkpoints moved aside into previous-*", t->job->train.output, moved);
     if (good && options->judge != NULL && options->dump_step == NULL)
@@ -106,10 +158,13 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         if (t->comm->rank == 0)
             xlm_job_record_log_changes(found, t->job);
     }
-    /* A fine-tuned model's head is of its own labels. */
-    if (good && found == NULL && t->job->train.start != NULL)
-        good = xlm_warm_start(t->comm, t->job, t->material->vocabulary, t->material->task == NULL, t->parameters, &t->start,
-                              error);
+    if (good && unsaved) {
+        t->step = state.step;
+        *resumed = true;
+        xlm_log_info("resumed from what a stopped run left in %s at step %" G_GINT64_FORMAT, t->job->train.output, t->step);
+    }
+    if (good && found == NULL && !unsaved && t->job->train.start != NULL)
+        good = start_warm(t, error);
     g_free(found);
     return good;
 }
@@ -140,6 +195,8 @@ static bool judge(xlm_trainer *t, xlm_report *report, const xlm_judge *judge, bo
             t->best[0] = score;
             t->best[1] = (double)t->step;
         }
+        t->judged = t->step;
+        xlm_snapshot_judged(xlm_stopping_snapshot(t->stopping), t->judged);
         xlm_report_measures(report, judge, measures, *best);
     }
     g_array_unref(measures);
@@ -204,12 +261,22 @@ static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options 
     bool good = true, best = false;
     /* Held-out losses change nothing that follows, and can be left out when there is haste. */
     if ((last || due(t->step, c->evaluate_every)) && options->judge != NULL)
-        good = judge(t, report, options->judge, &best, error);
+        good = t->judged == t->step || judge(t, report, options->judge, &best, error);
     else if ((last || due(t->step, c->evaluate_every)) && !interrupted)
         good = evaluate(t, report, error);
     if (good && (last || best || interrupted || due(t->step, c->checkpoint_every)))
         good = save(t, report, error);
     return good;
+}
+
+/* The checkpoint of what a stopped run left, with what was still due after its last step. */
+static bool save_left(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, GError **error)
+{
+    if (!look_back(t, report, options, t->step < t->job->train.steps, error))
+        return false;
+    if (t->comm->rank == 0)
+        xlm_parts_remove(t->job->train.output);
+    return true;
 }
 
 static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool *interrupted, GError **error)
@@ -218,8 +285,9 @@ static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *opt
     xlm_step_report step = xlm_step_report_new(t);
     bool warned = false;
     const int64_t first = t->step + 1;
-    *interrupted = asked_to_stop(t->comm);
-    bool good = *interrupted || t->step > 0 || options->judge != NULL || evaluate(t, report, error);
+    bool good = t->step == t->saved || save_left(t, report, options, error);
+    *interrupted = asked_to_stop(t->comm) || options->finish;
+    good = good && (*interrupted || t->step > 0 || options->judge != NULL || evaluate(t, report, error));
     while (good && t->step < c->steps && !*interrupted) {
         good = xlm_trainer_step(t, &step, error);
         if (good && !step.updated) {
@@ -257,6 +325,17 @@ static void print_best(const xlm_trainer *t, const xlm_run_options *options)
                      t->job->train.output);
 }
 
+static void say_finished(const xlm_trainer *t)
+{
+    char *line = t->step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command goes on from it",
+                                               t->job->train.output, t->step)
+                             : g_strdup_printf("%s: nothing is left to finish", t->job->train.output);
+    xlm_log_info("%s", line);
+    if (t->comm->rank == 0)
+        xlm_snapshot_tell_user(line);
+    g_free(line);
+}
+
 static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     bool resumed;
@@ -264,7 +343,11 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
         return false;
     if (options->dump_step != NULL)
         return xlm_trainer_dump_step(t, options->dump_step, error);
-    if (t->step >= t->job->train.steps) {
+    if (t->step == t->saved && options->finish) {
+        say_finished(t);
+        return true;
+    }
+    if (t->step == t->saved && t->step >= t->job->train.steps) {
         xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached", t->step, t->job->train.steps);
         print_best(t, options);
         return true;
@@ -274,11 +357,18 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
     xlm_report *report = xlm_report_open(t, resumed, error);
     if (report == NULL)
         return false;
-    xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
+    const xlm_run_state state = xlm_trainer_state(t);
+    xlm_stopping_protect(t->stopping, &state, t->judged);
+    if (!options->finish)
+        xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
     const bool good = train(t, report, options, interrupted, error);
     if (good) {
         print_best(t, options);
         print_peak(t->comm);
+        if (options->finish) {
+            say_finished(t);
+            *interrupted = false;
+        }
         if (*interrupted)
             xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command goes on from there", t->step);
         xlm_report_summary(report);
@@ -288,7 +378,7 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
 }
 
 /* The output directory is there, and this run's alone. */
-static bool open_output(xlm_trainer *t, GError **error)
+static bool open_output(xlm_trainer *t, bool finishes, GError **error)
 {
     GError *failure = NULL;
     const xlm_comm *comm = t->comm;
@@ -296,7 +386,7 @@ static bool open_output(xlm_trainer *t, GError **error)
     if (comm->rank == 0 && g_mkdir_with_parents(job->train.output, 0777) != 0)
         xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", job->train.output, g_strerror(errno));
     if (xlm_comm_agree(comm, &failure))
-        return (t->stopping = xlm_stopping_open(comm, job->train.output, error)) != NULL;
+        return (t->stopping = xlm_stopping_open(comm, job->train.output, finishes, error)) != NULL;
     g_propagate_error(error, failure);
     return false;
 }
@@ -337,7 +427,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
     if (good && options->dry_run) {
         open_hardware(t);
         print_time(t);
-    } else if (good && (good = options->dump_step != NULL || open_output(t, error))) {
+    } else if (good && (good = options->dump_step != NULL || open_output(t, options->finish, error))) {
         open_hardware(t);
         xlm_trainer_allocate(t);
         if (options->profile)

@@ -28,6 +28,7 @@ typedef struct xlm_run_options {
     const char *resume_file; /* of XLM_RESUME_FILE */
     const xlm_judge *judge;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
+    bool finish;             /* make the checkpoint of a run whose ranks were killed (train/snapshot.h), and stop; resume is auto */
     bool profile;            /* count where the time of a step goes, and print it in the end */
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;

@@ -207,13 +207,17 @@ void xlm_step_report_clear(xlm_step_report *report)
 }
 
 /* Global means and metrics, from the sums of each granule in the order of the granules; and whether a rank was asked to stop since
- * the step began, which is in sums[granules x xlm_pass_numbers]: a run ends with the step in which it was asked to. */
+ * the step began: a run ends with the step in which it was asked to. sums: [granules x xlm_pass_numbers + 2]. */
 static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
 {
     const int objectives = t->job->objectives, numbers = xlm_pass_numbers(t), n = (int)t->granules * numbers;
+    sums[n + 1] = xlm_snapshot_hold(xlm_stopping_snapshot(t->stopping));
     sums[n] = xlm_signals_noted() != 0;
-    xlm_comm_sum_double(t->comm, sums, n + 1);
+    xlm_comm_sum_double(t->comm, sums, n + 2);
     report->stop = sums[n] != 0;
+    /* No rank updates before this sum is there, so a snapshot can still be of the step before. */
+    if (sums[n + 1] != 0)
+        xlm_snapshot_join(xlm_stopping_snapshot(t->stopping));
     for (int64_t g = 1; g < t->granules; g++)
         for (int i = 0; i < numbers; i++)
             sums[i] += sums[g * numbers + i];
@@ -242,6 +246,7 @@ static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
     const double factor = clip > 0 && report->gradient_norm > clip ? clip / report->gradient_norm : 1;
     xlm_profile_enter(t->profile, XLM_PART_UPDATE, false, 8 * sizeof(float) * (double)t->shards.own);
     xlm_optimiser_update(t->optimiser, gradient, factor, t->step, report->learning_rate);
+    xlm_snapshot_release(xlm_stopping_snapshot(t->stopping), t->step + 1);
     xlm_profile_enter(t->profile, XLM_PART_SHARE, false, 0);
     xlm_shards_share(&t->shards, xlm_parameters_values(t->parameters));
     t->step++;
@@ -263,10 +268,12 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
-        double *sums = g_new0(double, t->granules * xlm_pass_numbers(t) + 1);
+        double *sums = g_new0(double, t->granules * xlm_pass_numbers(t) + 2);
         run_granules(t, inputs, report->terms, sums);
         report_losses(t, sums, report);
         good = update(t, report, &failure);
+        if (!good)
+            xlm_snapshot_release(xlm_stopping_snapshot(t->stopping), t->step);
         g_free(sums);
     }
     xlm_profile_leave(t->profile);

@@ -1,7 +1,11 @@
 /* xlm-mpi: what a run does from the moment it is asked to stop. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/stopping.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/launcher.h"
 #include "base/log.h"
@@ -13,36 +17,73 @@ struct xlm_stopping {
     xlm_output_lock *lock;
     xlm_launcher launcher;
     xlm_signals_listener listener;
-    bool said; /* that a signal was noted */
+    xlm_run_state state;
+    xlm_snapshot *snapshot; /* set while the thread runs */
+    int terminal;           /* standard error of mpiexec, on rank 0 where it can be had; else -1 */
+    bool said;              /* that a signal was noted */
 };
 
-/* Open MPI's daemon ends this rank: SIGTERM is from it, or SIGCONT, which comes before and is no notice when it is a user's who lets
- * a stopped run go on. */
+/* A snapshot that was taken because of a SIGCONT which did not announce the end. */
+static const double FALSE_ALARM = 10; /* seconds */
+
+/* Open MPI's daemon ends this rank. SIGCONT comes first; but daemons pass on that of a user, too, who lets a stopped run go on.
+ * SIGUSR1 is passed on and no more. In a container of its own a rank does not see who sends. */
 static bool is_ending(const xlm_stopping *s, const xlm_signal *signal)
 {
-    return s->launcher.daemon != 0 && signal->sender == s->launcher.daemon && signal->number == SIGCONT && !signal->resumed;
+    if (s->launcher.daemon == 0)
+        return s->launcher.hidden && signal->sender == 0 && signal->number == SIGTERM;
+    return signal->sender == s->launcher.daemon &&
+           (signal->number == SIGCONT ? !signal->resumed : signal->number == SIGTERM || signal->number == SIGINT);
+}
+
+/* What mpiexec writes to may be a file, which it goes on writing from where it stands. */
+static bool is_read_at_once(int terminal)
+{
+    struct stat is;
+    return terminal >= 0 && fstat(terminal, &is) == 0 && !S_ISREG(is.st_mode);
+}
+
+/* mpiexec passes on nothing any more while it ends the ranks, so it is gone around. */
+static void say(xlm_stopping *s)
+{
+    const char *signal = g_strsignal(xlm_signals_noted());
+    s->said = true;
+    if (xlm_snapshot_age(s->snapshot) < 0) {
+        xlm_log_info("signal noted (%s), finishing the step; a checkpoint is written then", signal);
+        return;
+    }
+    char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of the "
+                                 "last finished step is written in the background: see %s/stopped.log", signal, s->directory);
+    if (is_read_at_once(s->terminal))
+        dprintf(s->terminal, "%s%s\n", isatty(s->terminal) ? "\n" : "", line); /* the terminal has shown ^C */
+    else
+        xlm_log_info("%s", line);
+    g_free(line);
 }
 
 static void hear(void *data, const xlm_signal *signal)
 {
     xlm_stopping *s = data;
-    if (is_ending(s, signal) && s->launcher.waits)
-        xlm_signals_note(SIGTERM); /* it comes too late, when all of the time to finish the step is over */
-    if (xlm_signals_noted() != 0 && !s->said) {
-        s->said = true;
-        xlm_log_info("signal noted (%s), finishing the step; a checkpoint is written then", g_strsignal(xlm_signals_noted()));
+    if (is_ending(s, signal)) {
+        xlm_snapshot_take(xlm_stopping_snapshot(s));
+        if (s->launcher.waits)
+            xlm_signals_note(SIGTERM); /* it comes when all of the time to finish the step is over */
     }
+    if (xlm_signals_noted() != 0 && !s->said)
+        say(s);
 }
 
 static void tick(void *data)
 {
     xlm_stopping *s = data;
     xlm_output_lock_refresh(s->lock);
+    if (xlm_signals_noted() == 0 && xlm_snapshot_age(xlm_stopping_snapshot(s)) > FALSE_ALARM)
+        xlm_snapshot_discard(xlm_stopping_snapshot(s));
 }
 
-xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, GError **error)
+xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, bool finishes, GError **error)
 {
-    xlm_output_lock *lock = xlm_output_lock_take(comm, directory, error);
+    xlm_output_lock *lock = xlm_output_lock_take(comm, directory, finishes, error);
     if (lock == NULL)
         return NULL;
     xlm_stopping *s = g_new0(xlm_stopping, 1);
@@ -50,6 +91,7 @@ xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, GEr
     s->directory = directory;
     s->lock = lock;
     s->launcher = xlm_launcher_find();
+    s->terminal = -1;
     s->listener = (xlm_signals_listener){.heard = hear, .tick = tick, .data = s};
     xlm_signals_listen(&s->listener);
     return s;
@@ -60,8 +102,34 @@ void xlm_stopping_close(xlm_stopping *stopping)
     if (stopping == NULL)
         return;
     xlm_signals_unlisten();
+    xlm_snapshot_close(stopping->snapshot);
+    if (stopping->terminal >= 0)
+        close(stopping->terminal);
     xlm_output_lock_release(stopping->lock);
     g_free(stopping);
+}
+
+void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t judged)
+{
+    xlm_stopping *s = stopping;
+    uint64_t run = (uint64_t)g_random_int() << 32 | g_random_int();
+    xlm_comm_broadcast(s->comm, 0, &run, sizeof run);
+    if (s->launcher.daemon == 0 && !s->launcher.hidden)
+        return;
+    if (s->comm->rank == 0 && s->launcher.in_front) {
+        char *path = g_strdup_printf("/proc/%ld/fd/2", (long)s->launcher.daemon);
+        s->terminal = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+        g_free(path);
+    }
+    s->state = *state;
+    const xlm_snapshot_setup setup = {.state = &s->state, .directory = s->directory, .lock = s->lock, .run = run,
+                                      .terminal = s->terminal};
+    g_atomic_pointer_set(&s->snapshot, xlm_snapshot_open(&setup, judged));
+}
+
+xlm_snapshot *xlm_stopping_snapshot(xlm_stopping *stopping)
+{
+    return stopping != NULL ? g_atomic_pointer_get(&stopping->snapshot) : NULL;
 }
 
 bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error)

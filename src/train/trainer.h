@@ -47,6 +47,7 @@ typedef struct xlm_trainer {
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
     xlm_stopping *stopping; /* who may interrupt the run, and the lock of its directory; NULL: nothing is trained */
+    int64_t judged;         /* the last step after which the model was judged (train/run.h); 0: none */
     int64_t saved;          /* step of the newest checkpoint, written or resumed from; 0: none */
     double best[2];         /* with a judge (train/run.h): the highest score so far, and the step that had it; 0: none */
     bool sample;            /* for measurements: every rank computes granule `sampled` and no other */

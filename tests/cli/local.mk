@@ -35,4 +35,4 @@ EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/text \
 	tests/cli/fastbpe_known_answers/vocabulary
 # An objective of somebody else, compiled by train_plugin.sh.
-EXTRA_DIST += tests/plugin/pull-together.c
+EXTRA_DIST += tests/plugin/pull-together.c tests/plugin/stand-still.c

@@ -4,6 +4,7 @@ test_scripts += \
 	tests/fault/store.sh \
 	tests/fault/train_damage.sh \
 	tests/fault/train_disk.sh \
+	tests/fault/train_interrupted.sh \
 	tests/fault/train_lock.sh \
 	tests/fault/train_lost_rank.sh \
 	tests/fault/train_signals.sh

@@ -71,6 +71,20 @@ expect 73 'a program that did not say its name' quick
 touch -d '-10 minutes' out/lock
 expect 0 'taken over' quick
 
+# The ranks of a run were killed, but a process still writes its checkpoint: the next start waits for it.
+sleep 600 &
+writer=$!
+read -ra stat <"/proc/$writer/stat"
+by_hand "host=$(hostname)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)" \
+    "writer=$writer" "writer_started=${stat[21]}"
+start 1 xlm_train job.conf --set train.steps=3 --set train.schedule=constant >waits.log 2>&1
+until_true grep -q "out: waiting for process $writer, which still writes the checkpoint" waits.log
+sleep 0.5
+[ -n "$(rank_processes)" ] || fail "it does not wait: $(cat waits.log)"
+kill "$writer"
+ended
+[ "$code" -eq 0 ] && grep -q 'nothing to do: step 3 of 3' waits.log || fail "waits: $code: $(cat waits.log)"
+
 # A run whose directory was taken over, while it was stopped say, writes nothing there any more.
 begin lost
 until_true has_steps lost 3

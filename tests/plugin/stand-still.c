@@ -1,0 +1,49 @@
+/* xlm-mpi: an objective that makes a step last as long as a test wants. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From step `from` on it waits as long as there is a file "still" in the working directory. It pulls the masked positions' states
+ * towards 0, and counts steps in the checkpoint, in the middle of them. */
+#define _POSIX_C_SOURCE 200809L
+#include <xlm/loss.h>
+
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+struct still {
+    int64_t from;
+    double steps;
+};
+
+static const xlm_option still_options[] = {
+    {"from", XLM_OPTION_INT, "5", 0, 1000000, NULL, "the first step that may last", offsetof(struct still, from)},
+    XLM_OPTION_END,
+};
+
+static void still_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    struct still *still = self->state;
+    xlm_declare_state(declaration, "steps", &still->steps, 1);
+}
+
+static xlm_var *still_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    struct still *still = self->state;
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    if (pass->scores == NULL)
+        still->steps = (double)pass->step + 1;
+    while (pass->scores == NULL && pass->step >= still->from && access("still", F_OK) == 0)
+        nanosleep(&a_while, NULL);
+    return xlm_mean(tape, pass->masked);
+}
+
+const xlm_loss_class xlm_loss_stand_still = {
+    .abi = XLM_LOSS_ABI,
+    .name = "stand-still",
+    .summary = "wait while there is a file",
+    .needs_stream = true,
+    .masked_only = true,
+    .options = still_options,
+    .state_size = sizeof(struct still),
+    .declare = still_declare,
+    .loss = still_loss,
+};

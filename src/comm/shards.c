@@ -44,7 +44,8 @@ void xlm_shards_share(const xlm_shards *shards, float *whole)
         MPI_Ibcast(whole + start, (int)MIN(shards->piece, shards->size - start), MPI_FLOAT, (int)(p % comm->ranks), comm->mpi,
                    &request[rounds + p - first_left]);
     }
-    MPI_Waitall((int)n, request, MPI_STATUSES_IGNORE);
+    for (int64_t i = 0; i < n; i++)
+        MPI_Wait(&request[i], MPI_STATUS_IGNORE);
     g_free(request);
 }
 

@@ -23,6 +23,7 @@ static block *add_block(block *below, size_t size)
 {
     block *b = g_new0(block, 1);
     b->bytes = xlm_pages_take(size, "a step; lower the batch or the sequence length");
+    xlm_pages_keep_from_children(b->bytes, size, true);
     b->below = below;
     b->size = size;
     return b;
@@ -32,6 +33,7 @@ static void free_blocks(block *b)
 {
     while (b != NULL) {
         block *below = b->below;
+        xlm_pages_keep_from_children(b->bytes, b->size, false);
         free(b->bytes);
         g_free(b);
         b = below;

@@ -22,3 +22,16 @@ void *xlm_pages_take(size_t size, const char *purpose)
 #endif
     return taken;
 }
+
+void xlm_pages_keep_from_children(void *taken, size_t size, bool keep)
+{
+#ifdef MADV_DONTFORK
+    static const size_t OWN_MAPPING = (size_t)64 << 20; /* from 32 MiB on malloc() maps, and unmaps, each by itself */
+    if (size >= OWN_MAPPING)
+        (void)madvise(taken, size / LARGE * LARGE, keep ? MADV_DONTFORK : MADV_DOFORK);
+#else
+    (void)taken;
+    (void)size;
+    (void)keep;
+#endif
+}

@@ -158,8 +158,11 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     t->arena = xlm_arena_new();
     t->buffers = xlm_trainer_gradient_buffers(&t->job->train, t->granules, t->comm->ranks);
     t->buffer = g_new(float *, t->buffers);
-    for (int b = 0; b < t->buffers; b++)
-        t->buffer[b] = xlm_pages_take(sizeof(float) * (size_t)xlm_parameters_size(t->parameters), "gradients");
+    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(t->parameters);
+    for (int b = 0; b < t->buffers; b++) {
+        t->buffer[b] = xlm_pages_take(bytes, "gradients");
+        xlm_pages_keep_from_children(t->buffer[b], bytes, true);
+    }
 }
 
 void xlm_trainer_profile(xlm_trainer *trainer) { trainer->profile = xlm_profile_new(); }

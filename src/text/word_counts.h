@@ -52,7 +52,7 @@ bool xlm_word_counts_write(const xlm_word_counts *counts, const char *path, GErr
 /* The same as text. g_string_free. */
 GString *xlm_word_counts_print(const xlm_word_counts *counts);
 /* Read one, in the order of the file. EX_NOINPUT when it cannot be read; EX_DATAERR with file and line for lines of
- * another form, words that stand twice, and a file without words. */
+ * another form, words that stand twice, counts whose sum is above 2^63 - 1, and a file without words. */
 xlm_word_counts *xlm_word_counts_read(const char *path, GError **error);
 /* The same from bytes; name: for messages. */
 xlm_word_counts *xlm_word_counts_parse(const char *name, const char *text, size_t size, GError **error);

@@ -2,26 +2,33 @@
 #include "text/fields.h"
 #include "text/word_counts.h"
 
+/* One more word. *total: the sum of all counts, which must be a number too. */
+static bool add_line(xlm_word_counts *c, const xlm_fields *fields, const xlm_field *word, int64_t count, int64_t *total,
+                     GError **error)
+{
+    if (count < 0)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a count below 0", fields->name, fields->line);
+    if (xlm_word_counts_index(c, word->text, word->size) != UINT32_MAX)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": `%.*s` stands a second time; remove one of the lines",
+                             fields->name, fields->line, (int)word->size, word->text);
+    if (count > INT64_MAX - *total)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the counts are too large to be added up", fields->name,
+                             fields->line);
+    *total += count;
+    xlm_word_counts_add(c, word->text, word->size, count);
+    return true;
+}
+
 xlm_word_counts *xlm_word_counts_parse(const char *name, const char *text, size_t size, GError **error)
 {
     xlm_word_counts *c = xlm_word_counts_new();
     xlm_fields fields = xlm_fields_begin(name, text, size);
     xlm_field field[2];
-    int64_t count;
+    int64_t count, total = 0;
     int state;
-    while ((state = xlm_fields_next(&fields, 2, "word count", field, &count, error)) > 0) {
-        if (count < 0) {
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a count below 0", name, fields.line);
+    while ((state = xlm_fields_next(&fields, 2, "word count", field, &count, error)) > 0)
+        if (!add_line(c, &fields, &field[0], count, &total, error))
             break;
-        }
-        const uint32_t before = xlm_word_counts_size(c);
-        xlm_word_counts_add(c, field[0].text, field[0].size, count);
-        if (xlm_word_counts_size(c) == before) {
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": `%.*s` stands a second time; remove one of the "
-                          "lines", name, fields.line, (int)field[0].size, field[0].text);
-            break;
-        }
-    }
     if (state == 0 && xlm_word_counts_size(c) > 0)
         return c;
     if (state == 0)

@@ -110,6 +110,12 @@ static void test_reads_words(void **state)
     assert_bad_words("a 1\nb -1\n", "vocab:2: ");
     assert_bad_words("a 1\nb 99999999999999999999\n", "vocab:2: ");
     assert_bad_words("a 1\nb 1\na 1\n", "vocab:3: `a`");
+    /* Counts are added up: neither those of two words nor those of one that stands twice may be more than a number holds. */
+    assert_bad_words("a 9223372036854775807\nb 1\n", "vocab:2: the counts are too large to be added up");
+    assert_bad_words("a 9223372036854775807\na 1\n", "vocab:2: `a` stands a second time");
+    counts = xlm_word_counts_parse("vocab", "a 9223372036854775806\nb 1", 25, NULL);
+    assert_true(xlm_word_counts_total(counts) == INT64_MAX);
+    xlm_word_counts_free(counts);
 }
 
 static void test_writes_files(void **state)

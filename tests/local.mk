@@ -10,7 +10,7 @@ SH_LOG_COMPILER = $(BASH)
 
 # Test programs unless they say otherwise.
 AM_DEFAULT_SOURCE_EXT = .c
-LDADD = libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(ZLIB_LIBS) $(CMOCKA_LIBS)
+LDADD = tests/fuzz/libfuzz.la libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(ZLIB_LIBS) $(CMOCKA_LIBS)
 
 dist_check_SCRIPTS = \
 	tests/environment.sh \
@@ -24,6 +24,7 @@ include tests/unit/local.mk
 include tests/mpi/local.mk
 include tests/cli/local.mk
 include tests/fault/local.mk
+include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/slurm/local.mk
 

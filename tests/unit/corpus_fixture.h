@@ -165,7 +165,7 @@ static void remove_corpus(char *path)
 }
 
 /* The corpus as it is opened; its file is gone at once. */
-static xlm_corpus *make_corpus(const corpus_plan *plan)
+static inline xlm_corpus *make_corpus(const corpus_plan *plan)
 {
     char *path = write_corpus(plan);
     GError *error = NULL;

@@ -80,11 +80,24 @@ static bool replace(hid_t file, const char *path, hid_t type, hid_t space, hid_t
     return good;
 }
 
+/* More elements than a small file has, as an earlier change may say, are not for this. */
+enum { MOST_ELEMENTS_CHANGED = 1 << 20 };
+
 static bool change_elements(hid_t file, const change *c)
 {
-    const hid_t d = H5Dopen2(file, c->object, H5P_DEFAULT), space = H5Dget_space(d), type = H5Dget_type(d);
+    const hid_t d = H5Dopen2(file, c->object, H5P_DEFAULT);
+    if (d < 0)
+        return false;
+    const hid_t space = H5Dget_space(d), type = H5Dget_type(d);
+    const hssize_t elements = H5Sget_simple_extent_npoints(space);
+    if (elements < 0 || elements > MOST_ELEMENTS_CHANGED) {
+        H5Tclose(type);
+        H5Sclose(space);
+        H5Dclose(d);
+        return false;
+    }
     const hid_t memory = H5Tget_class(type) == H5T_STRING ? H5Tcopy(type) : H5Tget_native_type(type, H5T_DIR_ASCEND);
-    const hsize_t n = (hsize_t)H5Sget_simple_extent_npoints(space), dims[2] = {(hsize_t)c->i, (hsize_t)c->j};
+    const hsize_t n = (hsize_t)elements, dims[2] = {(hsize_t)c->i, (hsize_t)c->j};
     const size_t size = MAX(H5Tget_size(memory), sizeof(double));
     char *data = g_malloc0((MAX(n, c->kind == RESHAPE ? (hsize_t)(c->i * MAX(c->j, 1)) : n) + 1) * size);
     const hid_t shape = c->kind == RESHAPE || c->kind == UNALLOCATED ? H5Screate_simple(c->j > 0 ? 2 : 1, dims, NULL) : H5Scopy(space);

@@ -1,0 +1,92 @@
+/* xlm-mpi: fuzz target: checkpoints in HDF5, changed by hdf5_change.h. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "../mpi/run_fixture.h"
+#include "base/log.h"
+#include "hdf5_change.h"
+#include "tasks/task.h"
+#include "tasks/tune_job.h"
+#include "train/job_record.h"
+
+static xlm_comm *comm;
+static run *resumed;
+static fuzz_original *original;
+
+static void end(void)
+{
+    free_run(resumed);
+    fuzz_allow_leaks(true);
+    xlm_comm_close(comm, NULL);
+}
+
+/* A fine-tuned model's, which has all parts. */
+static void begin(void)
+{
+    static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", NULL};
+    static const xlm_checkpoint_task task = {.name = (char *)"tagging", .language = (char *)"en", .length = 16,
+                                             .options = (char *)"column = upos\n", .labels = labels};
+    static xlm_comm world;
+    int argc = 0;
+    char **argv = NULL;
+    fuzz_allow_leaks(true);
+    xlm_comm_open(&world, "fuzz", &argc, &argv);
+    fuzz_allow_leaks(false);
+    xlm_log_open("fuzz", false);
+    comm = &world;
+    atexit(end);
+    resumed = make_run(comm, 16, true);
+    resumed->state.task = &task;
+    fill(resumed, 20);
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20);
+    GOOD(xlm_checkpoint_write(comm, directory, &resumed->state, 1, &error));
+    fuzz_require(failures == 0, "a checkpoint can be written");
+    original = fuzz_original_read(path);
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
+static void read_model(const char *path)
+{
+    GError *error = NULL;
+    xlm_loaded_model *model = xlm_checkpoint_load_model(path, &error);
+    fuzz_check(model != NULL, error);
+    const xlm_task *task = model != NULL && model->task != NULL ? xlm_task_find(model->task->name, NULL) : NULL;
+    if (task != NULL) {
+        error = NULL;
+        void *state = xlm_task_state_read(task, path, model->task->options, NULL, &error);
+        fuzz_check(state != NULL, error);
+        if (state != NULL)
+            xlm_options_free(task->loss.options, state);
+        g_free(state);
+    }
+    xlm_checkpoint_free_model(model);
+}
+
+static void read_records(const char *path)
+{
+    GError *error = NULL;
+    char *text = xlm_job_record_of_checkpoint(path, &error);
+    fuzz_check(text != NULL, error);
+    g_free(text);
+    error = NULL;
+    xlm_store *store = xlm_store_open(path, &error);
+    fuzz_check(store != NULL, error);
+    xlm_start_record start = {0};
+    error = NULL;
+    const bool good = store == NULL || xlm_start_record_read(&start, store, &error);
+    fuzz_check(good, error);
+    xlm_start_record_clear(&start);
+    xlm_store_close(store);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_begin();
+    if (original == NULL)
+        begin();
+    const char *path = fuzz_original_change(original, data, size);
+    read_model(path);
+    read_records(path);
+    GError *error = NULL;
+    const bool good = xlm_checkpoint_read(comm, path, &resumed->state, &error);
+    fuzz_check(good, error);
+    return 0;
+}

@@ -1,0 +1,26 @@
+# xlm-mpi: fuzz targets with libFuzzer and sanitizers; used by run.sh. SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Made in the working directory. Given: CLANG, SOURCE (top directory), SOURCES (of the library), CPPFLAGS, LIBS, TARGETS (names).
+# The library has the name of the installed one, so that objectives loaded by a target use it and not another.
+SANITIZE = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-math-errno -fopenmp -fPIC
+OBJECTS = $(patsubst %.c,%.o,$(filter %.c,$(SOURCES)))
+
+# What targets share, without the main() of replay.c.
+SHARED = tests/fuzz/fuzz.o tests/fuzz/hdf5_change.o
+
+all: $(TARGETS)
+$(OBJECTS) $(TARGETS:%=tests/fuzz/%.o) $(SHARED): %.o: $(SOURCE)/%.c
+	@mkdir -p $(@D)
+	@echo "  FUZZ     $<"
+	@$(CLANG) $(FLAGS) $(SANITIZE) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+# No reader calls the kernels, and instrumented they take minutes to compile.
+src/tensor/kernels/%.o: SANITIZE =
+libxlm.so.0: $(OBJECTS)
+	@echo "  FUZZLD   $@"
+	@$(CLANG) -shared -fopenmp $(SANITIZE) -Wl,-soname,$@ -o $@ $(OBJECTS) $(LIBS)
+$(TARGETS): %: tests/fuzz/%.o $(SHARED) libxlm.so.0
+	@echo "  FUZZLD   $@"
+	@$(CLANG) -fopenmp -fsanitize=fuzzer,address,undefined -Wl,-rpath,$(CURDIR) -o $@ $^ $(LIBS)
+
+-include $(OBJECTS:.o=.d) $(TARGETS:%=tests/fuzz/%.d) $(SHARED:.o=.d)

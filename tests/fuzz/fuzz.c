@@ -1,0 +1,94 @@
+/* xlm-mpi: what fuzz targets share. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fuzz.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static char *directory;
+static GHashTable *paths; /* name -> path, of the files in it */
+
+static void remove_directory(void)
+{
+    GHashTableIter at;
+    gpointer path;
+    g_hash_table_iter_init(&at, paths);
+    while (g_hash_table_iter_next(&at, NULL, &path))
+        g_unlink(path);
+    g_rmdir(directory);
+    g_hash_table_unref(paths);
+    g_free(directory);
+}
+
+void fuzz_begin(void)
+{
+    if (directory != NULL)
+        return;
+    xlm_log_open("fuzz", false);
+    directory = g_dir_make_tmp("xlm-fuzz-XXXXXX", NULL);
+    fuzz_require(directory != NULL, "there is a directory for temporary files (TMPDIR)");
+    paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    atexit(remove_directory);
+}
+
+/* Of LeakSanitizer, where that is. */
+#pragma weak __lsan_disable
+#pragma weak __lsan_enable
+void __lsan_disable(void);
+void __lsan_enable(void);
+
+void fuzz_allow_leaks(bool allow)
+{
+    if (__lsan_disable != NULL && __lsan_enable != NULL)
+        (allow ? __lsan_disable : __lsan_enable)();
+}
+
+const char *fuzz_write(const char *name, const void *data, size_t size)
+{
+    char *path = g_hash_table_lookup(paths, name);
+    if (path == NULL) {
+        path = g_build_filename(directory, name, NULL);
+        g_hash_table_insert(paths, g_strdup(name), path);
+    }
+    FILE *file = fopen(path, "wb");
+    fuzz_require(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0, "an input can be written into a file");
+    return path;
+}
+
+void fuzz_require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "fuzz: it does not hold that %s\n", what);
+    abort();
+}
+
+void fuzz_check(bool good, GError *error)
+{
+    fuzz_require(good == (error == NULL), "a reader sets an error when it fails, and only then");
+    if (error != NULL)
+        fuzz_require(error->domain == XLM_ERROR && error->message != NULL && *error->message != '\0', "an error is one of ours");
+    g_clear_error(&error);
+}
+
+const char *fuzz_cut(const uint8_t **data, size_t *size, size_t *length)
+{
+    const char *part = (const char *)*data;
+    const uint8_t *end = *size > 0 ? memchr(*data, 0, *size) : NULL;
+    *length = end != NULL ? (size_t)(end - *data) : *size;
+    const size_t used = *length + (end != NULL);
+    *data += used;
+    *size -= used;
+    return part;
+}
+
+uint8_t fuzz_take(const uint8_t **data, size_t *size)
+{
+    if (*size == 0)
+        return 0;
+    --*size;
+    return *(*data)++;
+}

@@ -1,0 +1,47 @@
+# Fuzz targets, one program a reader, compiled from tests/fuzz/NAME.c. `make check` runs each on tests/fuzz/seeds/NAME and
+# tests/fuzz/regressions/NAME; `make fuzz` looks for more inputs that fail: README.md beside this.
+fuzz_targets = \
+	tests/fuzz/bpe_codes \
+	tests/fuzz/checkpoint \
+	tests/fuzz/conllu \
+	tests/fuzz/corpus \
+	tests/fuzz/dictd \
+	tests/fuzz/dictionary \
+	tests/fuzz/entries \
+	tests/fuzz/html \
+	tests/fuzz/job_differences \
+	tests/fuzz/order_weights \
+	tests/fuzz/tagged_text \
+	tests/fuzz/text \
+	tests/fuzz/train_job \
+	tests/fuzz/tune_job \
+	tests/fuzz/vocabulary_file
+# What they share; its main() is for them alone, all other tests have their own.
+check_LTLIBRARIES += tests/fuzz/libfuzz.la
+tests_fuzz_libfuzz_la_SOURCES = \
+	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
+	tests/fuzz/hdf5_change.c tests/fuzz/hdf5_change.h \
+	tests/fuzz/replay.c
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(fuzz_targets)
+endif
+EXTRA_DIST += \
+	tests/fuzz/README.md \
+	tests/fuzz/clang.mk \
+	tests/fuzz/regressions \
+	tests/fuzz/run.sh \
+	tests/fuzz/seeds
+
+# make fuzz [SECONDS=60] [FUZZ='html conllu'] [FUZZ_JOBS=2] [CLANG=clang-14]
+SECONDS = 60
+FUZZ = $(fuzz_targets:tests/fuzz/%=%)
+FUZZ_JOBS = 0
+CLANG = clang
+.PHONY: fuzz
+fuzz: all
+	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
+		CPPFLAGS='$(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(abs_top_srcdir)/src -I$(abs_top_srcdir)/tests/fuzz $(AM_CPPFLAGS)' \
+		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
+clean-local:
+	-rm -rf fuzz

@@ -1,0 +1,36 @@
+/* xlm-mpi: fuzz target: job files of xlm_train, and behind a byte 0 each an argument of --set.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fuzz.h"
+#include "train/job.h"
+
+enum { MOST = 8 };
+
+static void complete_again(const xlm_job *job)
+{
+    char *again = xlm_job_complete(job->text);
+    fuzz_require(again != NULL, "the record of a job can be read");
+    fuzz_require(g_str_equal(again, job->text), "the record of a job is its own record");
+    g_free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_begin();
+    size_t length;
+    const char *text = fuzz_cut(&data, &size, &length);
+    const char *path = fuzz_write("job.conf", text, length);
+    char *overrides[MOST + 1] = {NULL};
+    for (int n = 0; n < MOST && size > 0; n++) {
+        const char *override = fuzz_cut(&data, &size, &length);
+        overrides[n] = g_strndup(override, length);
+    }
+    GError *error = NULL;
+    xlm_job *job = xlm_job_load(path, overrides, &error);
+    fuzz_check(job != NULL, error);
+    if (job != NULL)
+        complete_again(job);
+    xlm_job_free(job);
+    for (int n = 0; overrides[n] != NULL; n++)
+        g_free(overrides[n]);
+    return 0;
+}

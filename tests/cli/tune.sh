@@ -194,11 +194,13 @@ by_hand() {
 agree() { [ "$(by_hand "$1.said")" = "$(score "$1.csv" accuracy) $(score "$1.csv" macro_f1) $(score "$1.csv" span_f1)" ] ||
     fail "$1: $(grep ^measure "$1.csv"), by hand $(by_hand "$1.said")"; }
 agree test
-# It is learned, and does less well in a language of other words and order; but for the lines there it is the same.
+# It is learned, given time, and does less well in a language of other words and order.
 evaluate xx 2 --test xx.tsv --language xx
 agree xx
-awk -v learned="$(score test.csv span_f1)" -v other="$(score xx.csv span_f1)" 'BEGIN { exit !(learned > 0.9 && other < 0.8) }' ||
-    fail "span F1 $(score test.csv span_f1), zero-shot $(score xx.csv span_f1)"
+logged longer.log tune 2 longer --set tune.epochs=8 --set tune.learning_rate=3e-3
+logged longer-scores.log ranks 1 xlm_eval longer/best --test test.tsv --csv longer.csv
+awk -v learned="$(score longer.csv span_f1)" -v other="$(score xx.csv span_f1)" 'BEGIN { exit !(learned > 0.97 && other < 0.8) }' ||
+    fail "span F1 $(score longer.csv span_f1), zero-shot $(score xx.csv span_f1)"
 evaluate both 1 --test test.tsv --test dev.tsv
 cmp <(cat test.tsv dev.tsv) <(cut -f1,2 both.said) || fail "two files"
 

@@ -2,6 +2,7 @@
 base_sources = \
 	src/base/arena.c src/base/arena.h \
 	src/base/error.c src/base/error.h \
+	src/base/exhaustion.c src/base/exhaustion.h \
 	src/base/file_digest.c src/base/file_digest.h \
 	src/base/jobfile.c src/base/jobfile.h \
 	src/base/launcher.c src/base/launcher.h \

@@ -136,7 +136,7 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
         signal(SIGXFSZ, SIG_IGN);
 
     GError *mine = NULL;
-    if (is_first(store))
+    if ((!store->writes || store_has_memory(store, &mine)) && is_first(store))
         make_temporary(store, &mine);
     bool good = store_settle(store, mine, error);
     if (good && store->together) {

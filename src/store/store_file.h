@@ -70,6 +70,9 @@ void store_forget_failures(xlm_store *store);
 /* Begin / end to watch the time of a call that waits for other ranks. */
 void store_watch(xlm_store *store, bool on);
 
+/* Is there room for what HDF5 allocates, which it uses whether it got it or not? Else EX_OSERR. */
+bool store_has_memory(const xlm_store *store, GError **error);
+
 /* True when an object (or "/") is there. */
 bool store_exists(hid_t file, const char *path);
 

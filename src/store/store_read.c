@@ -42,8 +42,13 @@ xlm_store *store_open(const char *path, const char *name, bool change, GError **
     store->path = g_strdup(name);
     store->descriptor = -1;
     store->datasets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, store_free_dataset);
-    hid_t access = store_access();
+    store->file = H5I_INVALID_HID;
     store->transfer = H5Pcreate(H5P_DATASET_XFER);
+    if (!store_has_memory(store, error)) {
+        xlm_store_close(store);
+        return NULL;
+    }
+    hid_t access = store_access();
     H5Pset_buffer(store->transfer, CONVERSION_BUFFER, NULL, NULL);
     bool ours = H5Fis_hdf5(path) > 0;
     store->file = H5Fopen(path, change ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exhaustion.h"
 #include "base/log.h"
 #include "tensor/kernels.h"
 
@@ -18,6 +19,7 @@ static const char exit_codes[] =
     "  66  an input is missing or cannot be read\n"
     "  69  MPI or a rank was lost\n"
     "  70  an error in the program itself\n"
+    "  71  the system gives no more memory or threads\n"
     "  73  an output cannot be made\n"
     "  74  reading or writing failed, for example for want of room\n";
 
@@ -119,6 +121,7 @@ static bool check_environment(GError **error)
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
 {
     signal(SIGXFSZ, SIG_IGN);
+    xlm_exhaustion_watch(program->name);
     GOptionContext *context = make_context(program, groups);
     GError *wrong = NULL;
     const bool good = g_option_context_parse(context, argc, argv, &wrong);

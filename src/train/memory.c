@@ -1,6 +1,9 @@
 /* xlm-mpi: how much memory a run will need, and whether its node has it. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <omp.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "base/exhaustion.h"
 #include "train/trainer.h"
 
 /* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
@@ -53,6 +56,17 @@ static uint64_t group_memory(void)
     }
     g_free(text);
     return least;
+}
+
+/* Address space of threads, most of which is never touched: stacks, and what malloc sets aside for those that allocate. */
+static uint64_t thread_space(const xlm_trainer *t)
+{
+    enum { ARENA = 64 << 20, ALLOCATING = 3 }; /* our own threads: signals, and two of Open MPI */
+    const int shared_by = g_getenv("OMP_NUM_THREADS") != NULL ? 1 : t->comm->local_ranks;
+    const uint64_t threads = (uint64_t)(t->job->train.threads > 0 ? t->job->train.threads : MAX(omp_get_max_threads() / shared_by, 1));
+    struct rlimit stack;
+    const bool limited = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
+    return (threads + ALLOCATING) * (limited ? stack.rlim_cur : (rlim_t)2 << 20) + (uint64_t)ALLOCATING * ARENA;
 }
 
 /* All objectives that ever read the stream do with the last layer at masked rows. */
@@ -131,6 +145,11 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
                       "%.1f GiB free; lower the batch or the model, raise granules%s, or use more nodes",
                       (double)e.node_needed / (1 << 30), t->comm->local_ranks, (double)e.total / (1 << 30),
                       (double)e.node_available / (1 << 30), recompute ? "" : ", set recompute = true");
+    const uint64_t space = e.total + thread_space(t), left = xlm_address_space_left();
+    if (failure == NULL && space > left)
+        xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit leaves %.2f "
+                      "GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
+                      (double)space / (1 << 30), (double)left / (1 << 30));
     if (xlm_comm_agree(t->comm, &failure))
         return true;
     g_propagate_error(error, failure);

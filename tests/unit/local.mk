@@ -8,6 +8,7 @@ unit_tests = \
 	tests/unit/corpus_test \
 	tests/unit/dictionary_test \
 	tests/unit/examples_test \
+	tests/unit/exhaustion_test \
 	tests/unit/granules_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \

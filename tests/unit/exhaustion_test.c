@@ -1,0 +1,74 @@
+/* xlm-mpi: a program that gets no memory ends with a message, not with a signal. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <glib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/exhaustion.h"
+
+/* A child without core file that does what ends it; its wait status, and what it prints in text. */
+static int status_of(void (*work)(void), char *text, size_t size)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(const struct rlimit){0});
+        dup2(ends[1], STDERR_FILENO);
+        xlm_exhaustion_watch("xlm_test");
+        work();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t n; used < size - 1 && (n = read(ends[0], text + used, size - 1 - used)) > 0;)
+        used += (size_t)n;
+    text[used] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void ask_for_too_much(void)
+{
+    void *volatile memory = g_malloc(G_MAXSIZE / 4);
+    g_free(memory);
+}
+
+static void fail_otherwise(void) { g_error("something else"); }
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    char text[1000];
+    const int status = status_of(ask_for_too_much, text, sizeof text);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EX_OSERR);
+    assert_true(g_str_has_prefix(text, "xlm_test: the system gives no more memory ("));
+    assert_non_null(strstr(text, "ulimit -v"));
+    assert_true(g_str_has_suffix(text, "\n"));
+}
+
+/* Errors of a program itself are still GLib's. */
+static void test_other_errors(void **state)
+{
+    (void)state;
+    char text[1000];
+    const int status = status_of(fail_otherwise, text, sizeof text);
+    assert_true(WIFSIGNALED(status));
+    assert_non_null(strstr(text, "something else"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_memory), cmocka_unit_test(test_other_errors)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

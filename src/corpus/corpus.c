@@ -23,6 +23,8 @@ const char *xlm_corpus_path(const xlm_corpus *corpus) { return xlm_store_path(co
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus) { return corpus->vocabulary; }
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus) { return corpus->digest; }
 
+bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error) { return xlm_store_check_unchanged(corpus->store, error); }
+
 /* ---- opening ---- */
 
 static bool check_format(const xlm_store *store, GError **error)

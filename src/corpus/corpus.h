@@ -53,6 +53,8 @@ typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
  * lies before the next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
+/* As xlm_store_check_unchanged() of its file. */
+bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error);
 
 const char *xlm_corpus_path(const xlm_corpus *corpus);
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus);

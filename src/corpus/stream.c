@@ -294,6 +294,18 @@ static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena 
     return true;
 }
 
+/* After reading. Parts of a file that has changed may still be in memory, and others be read as something else. */
+static bool check_unchanged(const xlm_stream *stream, bool good, GError **error)
+{
+    GError *changed = NULL;
+    if (stream->examples != NULL || xlm_corpus_check_unchanged(stream->corpus, &changed))
+        return good;
+    /* Whatever else is wrong comes from that. */
+    g_clear_error(error);
+    g_propagate_error(error, changed);
+    return false;
+}
+
 static void begin(xlm_stream *stream)
 {
     xlm_packing_reset(&stream->packing);
@@ -311,9 +323,9 @@ bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n,
         int64_t instance;
         xlm_sampler_draw(stream->sampler, step * stream->config.batch + i, &source, &instance);
         if (!plan(stream, (uint64_t)step, (uint64_t)i, source, instance, error))
-            return false;
+            return check_unchanged(stream, false, error);
     }
-    return finish(stream, (uint64_t)step, (uint64_t)first, arena, batch, error);
+    return check_unchanged(stream, finish(stream, (uint64_t)step, (uint64_t)first, arena, batch, error), error);
 }
 
 bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
@@ -325,7 +337,7 @@ bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_
         int64_t instance = i;
         const int source = stream->examples != NULL ? 0 : xlm_sources_at(stream->sources, i, &instance);
         if (!plan(stream, in_order_step, (uint64_t)i, source, instance, error))
-            return false;
+            return check_unchanged(stream, false, error);
     }
-    return finish(stream, in_order_step, (uint64_t)first, arena, batch, error);
+    return check_unchanged(stream, finish(stream, in_order_step, (uint64_t)first, arena, batch, error), error);
 }

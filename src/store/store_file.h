@@ -3,6 +3,7 @@
 #define XLM_STORE_STORE_FILE_H
 
 #include <hdf5.h>
+#include <sys/stat.h>
 
 #include "store/store.h"
 
@@ -27,6 +28,7 @@ struct xlm_store {
     char *path;
     hid_t file, transfer;
     uint64_t size; /* reading: bytes of the file */
+    struct stat opened; /* reading: the file as it was found */
     GHashTable *datasets; /* path -> store_dataset */
 
     /* Writing only. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "store/store_file.h"
 
 /* Bytes through which types are converted. HDF5 clears all of it at every read, and its default is a megabyte. */
@@ -36,6 +37,30 @@ static H5T_conv_ret_t refuse_overflow(H5T_conv_except_t what, hid_t from, hid_t 
     return H5T_CONV_ABORT;
 }
 
+/* The file that is open, whatever has its name by now. */
+static bool look_at_file(const xlm_store *store, struct stat *is)
+{
+    void *descriptor;
+    return H5Fget_vfd_handle(store->file, H5P_DEFAULT, &descriptor) >= 0 && fstat(*(const int *)descriptor, is) == 0;
+}
+
+bool xlm_store_check_unchanged(xlm_store *store, GError **error)
+{
+    struct stat now;
+    if (!look_at_file(store, &now))
+        return true; /* the next reading says why */
+    if (now.st_size != store->opened.st_size)
+        return xlm_error_set(error, EX_DATAERR, "%s: was cut short or written over while it was being read: it had %" G_GINT64_FORMAT
+                             " bytes and has %" G_GINT64_FORMAT "; put it back as it was and start again (another file may take "
+                             "the name of one that is being read, as mv does it, but not be written into it, as cp does)",
+                             store->path, (int64_t)store->opened.st_size, (int64_t)now.st_size);
+    if (now.st_mtim.tv_sec != store->opened.st_mtim.tv_sec || now.st_mtim.tv_nsec != store->opened.st_mtim.tv_nsec)
+        xlm_log_warn("%s: somebody has touched this file while it is being read, or written into it; if it is not what it was, "
+                     "neither is what was read since", store->path);
+    store->opened = now;
+    return true;
+}
+
 xlm_store *store_open(const char *path, const char *name, bool change, GError **error)
 {
     xlm_store *store = g_new0(xlm_store, 1);
@@ -61,6 +86,7 @@ xlm_store *store_open(const char *path, const char *name, bool change, GError **
         return NULL;
     }
     store->size = size;
+    look_at_file(store, &store->opened);
     return store;
 }
 

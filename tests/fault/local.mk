@@ -5,6 +5,8 @@ test_scripts += \
 	tests/fault/train_damage.sh \
 	tests/fault/train_disk.sh \
 	tests/fault/train_interrupted.sh \
+	tests/fault/train_killed.sh \
 	tests/fault/train_lock.sh \
 	tests/fault/train_lost_rank.sh \
-	tests/fault/train_signals.sh
+	tests/fault/train_signals.sh \
+	tests/fault/train_surroundings.sh

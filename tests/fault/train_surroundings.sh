@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# xlm-mpi: what happens to a run from outside: a rank that is stopped for a while, an output directory that is removed, another
+# corpus under the same name, a corpus cut short or written over, too little address space, more ranks than work.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+small_corpus
+export XLM_TEST_TIMEOUT=180
+steps=(--set train.schedule=constant --set train.steps=40)
+begin() { # NAME RANKS [OPTION...]
+    local name=$1 n=$2
+    shift 2
+    start "$n" xlm_train job.conf --set "train.output=$name" --set train.schedule=constant --set train.steps=100000 "$@" >"$name.log" 2>&1
+}
+# failed NAME CODE PATTERN: all of it has ended, with one message.
+failed() {
+    ended
+    [ "$code" -eq "$2" ] || fail "$1: exit code $code instead of $2: $(grep -v '^step' "$1.log" | tail -n 5)"
+    [ "$(grep -c '^xlm_train: ' "$1.log")" -eq 1 ] && grep -q "^xlm_train: $3" "$1.log" ||
+        fail "$1: not one message with '$3': $(grep -v '^step' "$1.log" | tail -n 5)"
+}
+trained job.conf whole 1 "${steps[@]}"
+
+# A rank stands still for a while, as on a node that swaps: the others wait, and it is no request to stop.
+for rank in 1 2; do
+    begin "held$rank" 2 "${steps[@]}"
+    until_true has_steps "held$rank" 2
+    process=$(rank_processes | sed -n ${rank}p)
+    kill -STOP "$process"
+    sleep 1
+    kill -CONT "$process"
+    ended
+    [ "$code" -eq 0 ] || fail "held$rank: exit code $code: $(tail -n 3 "held$rank.log")"
+    ! grep -q 'signal' <(grep -v '^to stop' "held$rank.log") || fail "held$rank: $(grep signal "held$rank.log")"
+    same_bits whole "held$rank"
+done
+
+# The output directory is removed.
+begin removed 2 --set train.checkpoint_every=50
+until_true has_steps removed 2
+until rm -rf removed; do :; done
+failed removed 73 'removed/.*choose a directory that is there'
+
+# Another corpus takes the name: the run goes on with the one that it has opened.
+cp corpus.h5 first.h5
+begin renamed 2 "${steps[@]}"
+until_true has_steps renamed 2
+head -c 5000 first.h5 >corpus.h5.new
+mv corpus.h5.new corpus.h5
+ended
+[ "$code" -eq 0 ] || fail "renamed: exit code $code: $(tail -n 3 renamed.log)"
+same_bits whole renamed
+
+# It is cut short, or another is written into it: that is an error at once, also where all that is read is in memory. With the old
+# one back the run goes on. A file that was only touched ends nothing.
+for change in cut empty over; do
+    cp first.h5 corpus.h5
+    begin $change $((RANDOM % 2 + 1)) --set train.checkpoint_every=2
+    until_true has_steps $change 3
+    case $change in
+    cut) truncate -s 20000 corpus.h5 ;;
+    empty) : >corpus.h5 ;;
+    over) cat first.h5 first.h5 >corpus.h5 ;;
+    esac
+    failed $change 65 'corpus.h5: was cut short or written over while it was being read: it had .* start again'
+    cp first.h5 corpus.h5.new
+    mv corpus.h5.new corpus.h5
+    trained job.conf $change 2 "${steps[@]}"
+    grep -q 'resumed from' $change.log || fail "$change: $(cat $change.log)"
+    same_bits whole $change
+done
+begin touched 1 "${steps[@]}"
+until_true has_steps touched 2
+touch corpus.h5
+ended
+[ "$code" -eq 0 ] && [ "$(grep -c 'warning: corpus.h5: somebody has touched this file' touched.log)" -eq 1 ] ||
+    fail "touched: $code: $(grep -v ^step touched.log)"
+
+# A limit on address space: a message before anything is allocated, and never a crash. AddressSanitizer maps terabytes.
+limited() { # KIB RANKS [OPTION...]
+    local kib=$1 n=$2
+    shift 2
+    code=0
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    ranks "$n" sh -c 'ulimit -v "$0"; exec xlm_train "$@"' "$kib" job.conf --set train.output=limited --set train.steps=2 \
+        --set train.schedule=constant "$@" >limited.log 2>&1 || code=$?
+}
+if [ "${XLM_SANITIZERS-}" != yes ]; then
+    limited 3000000 2 --set model.hidden_size=1024 --set model.layers=32
+    [ "$code" -eq 69 ] && grep -q '^xlm_train: .*needs about .* GiB' limited.log ||
+        fail "a model larger than the limit: $code: $(head -n 5 limited.log)"
+    limited 40000000 2
+    [ "$code" -eq 0 ] || fail "a limit that leaves enough: $code: $(head -n 5 limited.log)"
+    # Where it begins to be too little depends on the libraries.
+    for kib in 230000 260000 300000 350000 400000; do
+        limited $kib 1
+        case $code in
+        0) ;;
+        69) grep -q '^xlm_train: a rank of the job needs about .* of address space' limited.log || fail "$kib KiB: $(head -n 5 limited.log)" ;;
+        71) grep -q -e '^xlm_train: the system gives no more' -e '^xlm_train: .*too little for HDF5' limited.log || fail "$kib KiB: $(head -n 5 limited.log)" ;;
+        *) grep -q 'in MPI_Init' limited.log || fail "$kib KiB: $code: $(head -n 5 limited.log)" ;;
+        esac
+    done
+fi
+
+# More ranks than instances and micro-batches, and numbers that divide nothing: ranks without work take part all the same.
+few=(--set "stream text.batch=2" --set "stream pairs.batch=1" "${steps[@]}" --set train.checkpoint_every=20)
+trained job.conf few 1 "${few[@]}"
+most=7
+[ "${XLM_TEST_LONG-}" != 1 ] || most=100
+for n in 3 $most; do
+    trained job.conf "few$n" "$n" "${few[@]}"
+    agree few "few$n"
+    rm "few$n/$(checkpoint 40)"
+    trained job.conf "few$n" 2 "${few[@]}"
+    grep -q 'resumed from .* at step 20$' "few$n.log" || fail "few$n: $(head -n 9 "few$n.log")"
+    agree few "few$n"
+done
+finish

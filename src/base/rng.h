@@ -26,7 +26,8 @@ typedef enum {
     XLM_RNG_DICTIONARY,      /* which subwords belong to a share of a dictionary */
     XLM_RNG_SWITCH,          /* masked positions that are switched to another language, and the translation */
     XLM_RNG_TWINS,           /* which subwords a made language shares with its base */
-    XLM_RNG_SYNTAX           /* orders of words in made languages */
+    XLM_RNG_SYNTAX,          /* orders of words in made languages */
+    XLM_RNG_CHECK            /* which elements of a gradient are checked, and along which directions */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

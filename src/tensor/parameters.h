@@ -70,6 +70,11 @@ void xlm_tape_backward(xlm_tape *tape);
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
 /* Between passes: let segments (tensor/tape.h) keep their results only and be computed again in the sweep. Off at first. */
 void xlm_tape_recompute(xlm_tape *tape, bool recompute);
+/* For comparing passes over changed parameters with one that computed a gradient: what xlm_constant makes has none, so it must
+ * not change. KEEP: in the pass that comes, keep all constants, in the order of the calls. REPEAT: in the passes after it,
+ * constants are those, whatever values are given; other shapes in another order end the program. FREE, at first: neither. */
+typedef enum { XLM_CONSTANTS_FREE, XLM_CONSTANTS_KEEP, XLM_CONSTANTS_REPEAT } xlm_tape_constants_mode;
+void xlm_tape_constants(xlm_tape *tape, xlm_tape_constants_mode mode);
 /* Before the first pass: room for passes of that many bytes, which the tape finds by itself else, at the cost of touching all its
  * memory for the first time twice. */
 void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes);

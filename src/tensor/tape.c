@@ -58,6 +58,9 @@ struct xlm_tape {
     uint32_t sites;
     GArray *operations;  /* of operation */
     GPtrArray *leaves;   /* xlm_var of parameter i, or NULL when it was not asked for yet */
+    xlm_tape_constants_mode constants;
+    GPtrArray *kept;     /* GBytes: constants of a pass, in the order of the calls; NULL: none */
+    guint repeated;      /* of those, in this pass */
     buffer *free;
     xlm_tape_complete *complete;
     void *watcher;
@@ -104,6 +107,7 @@ void xlm_tape_free(xlm_tape *tape)
     xlm_arena_free(tape->inside);
     g_array_free(tape->operations, TRUE);
     g_ptr_array_free(tape->leaves, TRUE);
+    xlm_tape_constants(tape, XLM_CONSTANTS_FREE);
     g_free(tape->empty);
     g_free(tape);
 }
@@ -117,6 +121,7 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
     tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);
     tape->sites = 0;
     tape->complete = NULL;
+    tape->repeated = 0;
     g_array_set_size(tape->operations, 0);
     g_ptr_array_set_size(tape->leaves, 0);
     g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
@@ -224,11 +229,33 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n)
     return p->rows == 1 ? new_leaf(tape, index, n, 1, n * p->cols) : new_leaf(tape, index, n, n * p->rows, p->cols);
 }
 
+void xlm_tape_constants(xlm_tape *tape, xlm_tape_constants_mode mode)
+{
+    if (mode != XLM_CONSTANTS_REPEAT)
+        g_clear_pointer(&tape->kept, g_ptr_array_unref);
+    if (mode == XLM_CONSTANTS_KEEP)
+        tape->kept = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    tape->constants = mode;
+}
+
+/* The values of the same call in the pass whose constants were kept. */
+static const xlm_real *repeated(xlm_tape *tape, uint64_t bytes)
+{
+    GBytes *kept = tape->repeated < tape->kept->len ? tape->kept->pdata[tape->repeated++] : NULL;
+    if (kept == NULL || g_bytes_get_size(kept) != bytes)
+        xlm_tape_fail("constant", "constant %u of a pass is not what it was in the pass before", tape->repeated);
+    return g_bytes_get_data(kept, NULL);
+}
+
 xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values)
 {
     xlm_var *x = new_variable(tape, tape->taking, rows, cols);
+    const uint64_t bytes = bytes_of(x);
     x->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
-    memcpy(x->value, values, bytes_of(x));
+    if (tape->constants == XLM_CONSTANTS_KEEP)
+        g_ptr_array_add(tape->kept, g_bytes_new(values, bytes));
+    if (bytes > 0)
+        memcpy(x->value, tape->constants == XLM_CONSTANTS_REPEAT ? repeated(tape, bytes) : values, bytes);
     return x;
 }
 

@@ -30,6 +30,7 @@ static const xlm_program program = {
     .environment =
         "  XLM_PLUGIN_PATH    folders, colons between them, where objectives are looked for first\n",
     .exit_codes =
+        "  70  the loss is not finite; or --check-gradients found a gradient that is wrong\n"
         "  73  also: another run writes to the output directory\n"
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",
@@ -39,7 +40,7 @@ static struct {
     xlm_job_said job;
     char *ranks;
     double network;
-    gboolean plan;
+    gboolean plan, check_gradients;
 } said;
 
 static const double NETWORK = 10; /* Gbit/s, when nothing is said */
@@ -48,6 +49,9 @@ static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(said.job), G_OPTION_E
 
 static const GOptionEntry run_options[] = {
     XLM_RUN_OPTIONS(said.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
+    {"check-gradients", 0, 0, G_OPTION_ARG_NONE, &said.check_gradients,
+     "train nothing; compare the gradients of every objective with differences of its loss, on a micro-batch of the next step, "
+     "dropout off, and show a table; for authors of plugins, with a small model", NULL},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry plan_options[] = {
@@ -67,6 +71,8 @@ static bool check(GError **error)
     const xlm_job_said *job = &said.job;
     if (said.plan && (job->dry_run || job->dump_step != NULL || job->resume != NULL || job->profile))
         return xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
+    if (said.check_gradients && (said.plan || job->dry_run || job->dump_step != NULL || job->profile))
+        return xlm_error_set(error, EX_USAGE, "--check-gradients does not go with --plan, --dry-run, --dump-step and --profile");
     if (!said.plan && said.ranks != NULL)
         return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
     if (!said.plan && said.network != 0)
@@ -135,6 +141,7 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
 {
     const work *w = data;
     const xlm_material material = xlm_material_of_corpus(w->corpus);
+    options.check_gradients = said.check_gradients;
     return said.plan ? plan(comm, w->job, &material, error) : xlm_run(comm, w->job, &material, &options, interrupted, error);
 }
 

@@ -1,5 +1,6 @@
 # Floor 5: jobs, optimisers, the step, checkpoints.
 train_sources = \
+	src/train/check_gradients.c src/train/check_gradients.h \
 	src/train/checkpoint.h \
 	src/train/checkpoint_check.c src/train/checkpoint_check.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
@@ -8,6 +9,7 @@ train_sources = \
 	src/train/checkpoint_write.c \
 	src/train/curves.c src/train/curves.h \
 	src/train/declaration.c src/train/declaration.h \
+	src/train/derivative.c src/train/derivative.h \
 	src/train/dictionaries.c src/train/dictionaries.h \
 	src/train/dump.c src/train/dump.h \
 	src/train/dump_step.c \

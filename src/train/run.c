@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/signals.h"
+#include "train/check_gradients.h"
 #include "train/checkpoint_files.h"
 #include "train/evaluate.h"
 #include "train/job_record.h"
@@ -15,6 +16,9 @@
 #include "train/threads.h"
 #include "train/stopping.h"
 #include "train/warm_start.h"
+
+/* Other things that are done with the next step leave the output directory alone. */
+static bool trains(const xlm_run_options *options) { return options->dump_step == NULL && !options->check_gradients; }
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
 
@@ -138,18 +142,18 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         found = good ? g_strdup(options->resume_file) : NULL;
         break;
     default:
-        good = (options->dump_step != NULL || take_parts(t, &state, &unsaved, error)) &&
+        good = (!trains(options) || take_parts(t, &state, &unsaved, error)) &&
                (unsaved || xlm_checkpoint_resume(t->comm, t->job->train.output, &state, &found, error));
     }
-    if (good && options->resume != XLM_RESUME_AUTO && options->dump_step == NULL && t->comm->rank == 0 &&
+    if (good && options->resume != XLM_RESUME_AUTO && trains(options) && t->comm->rank == 0 &&
         xlm_parts_remove(t->job->train.output) > 0)
         xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", t->job->train.output);
     /* Later ones are damaged, or of a course that is given up: the next resumption must not find them. */
-    if (good && options->dump_step == NULL)
+    if (good && trains(options))
         good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL || unsaved ? state.step : -1, &moved, error);
     if (good && moved > 0)
         xlm_log_info("%s: %d checkpoints moved aside into previous-*", t->job->train.output, moved);
-    if (good && options->judge != NULL && options->dump_step == NULL)
+    if (good && options->judge != NULL && trains(options))
         good = find_best(t, error);
     if (good && found != NULL) {
         t->step = t->saved = state.step;
@@ -343,6 +347,8 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
         return false;
     if (options->dump_step != NULL)
         return xlm_trainer_dump_step(t, options->dump_step, error);
+    if (options->check_gradients)
+        return xlm_trainer_check_gradients(t, error);
     if (t->step == t->saved && options->finish) {
         say_finished(t);
         return true;
@@ -412,7 +418,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
              bool *interrupted, GError **error)
 {
     *interrupted = false;
-    if (!options->dry_run && options->dump_step == NULL)
+    if (!options->dry_run && trains(options))
         xlm_signals_watch();
     xlm_trainer *t = xlm_trainer_open(comm, job, material, error);
     if (t == NULL)
@@ -427,7 +433,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *mater
     if (good && options->dry_run) {
         open_hardware(t);
         print_time(t);
-    } else if (good && (good = options->dump_step != NULL || open_output(t, options->finish, error))) {
+    } else if (good && (good = !trains(options) || open_output(t, options->finish, error))) {
         open_hardware(t);
         xlm_trainer_allocate(t);
         if (options->profile)

@@ -35,6 +35,14 @@ pairs=$(h5dump -H -d /dictionary/pairs dict.h5 | sed -n 's/.*SIMPLE { ( \([0-9]*
 logged dump.log xlm_train align.conf --set train.output=align-1 --dump-step step.h5
 cmp <(pairs_of /dictionaries/0 step.h5) <(pairs_of /dictionary/pairs dict.h5) || fail "the dictionary of the step is another"
 h5dump -a /objectives/align/loss/options step.h5 | grep -q 'dictionary = dict.h5' || fail "no options of align in the step"
+# The gradients of the trained model are those of the losses.
+checked() { # CONF DIR OBJECTIVE
+    xlm_train "$1" --set "train.output=$2" --check-gradients >"$2.txt" 2>"$2.check.log" ||
+        fail "gradients: $(grep WRONG "$2.txt"; tail -n 1 "$2.check.log")"
+    awk -v objective="$3" '/^objective / { now = $2 } /^embeddings.word.weight / && now == objective {
+        found = $5 + $6 > $7 && $8 < 4e-3 } END { exit !found }' "$2.txt" || fail "no gradients of $3 in $2.txt: $(cat "$2.txt")"
+}
+checked align.conf align-1 align
 # Without it the words of the two languages stay apart.
 sed '/^\[objective align/,$d' align.conf >mlm.conf
 trained mlm.conf plain 1
@@ -57,6 +65,7 @@ for form in original translation; do
     same_bits $form-1 $form-2
     same_bits $form-1 $form-4
     resumes $form.conf $form-2 1 4
+    checked $form.conf $form-1 dict
     # It learns; chance is log 120 or so. Held-out text is evaluated by the language that it is of.
     awk -F, '$2 == "held_out" && $1 == 100 { n[$4]++; if ($4 == "all" && $6 > 4) bad = 1 }
         END { exit bad || n["all"] != 1 || n["en"] != 1 || n["xx"] != 1 }' $form-1/metrics.csv || fail "$form: held-out losses after 100 steps: $(grep held_out $form-1/metrics.csv)"

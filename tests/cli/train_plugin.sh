@@ -74,6 +74,49 @@ trained tug.conf tug 1 "${still[@]}"
 grep -q 'drawn: objectives/tug/projection/weight, objectives/tug/projection/bias' tug.log &&
     grep -q 'left: objectives/pull' tug.log || fail "an objective of another name: $(grep -A3 'started from' tug.log)"
 
+# Its gradients, and mlm's and tlm's, agree with differences of the losses; the table does not depend on the number of ranks.
+checks() { # NAME RANKS CONF: what it prints is in NAME.txt; $code
+    code=0
+    ranks "$2" xlm_train "$3" --check-gradients --set model.layers=1 --set train.output=none >"$1.txt" 2>"$1.log" || code=$?
+    [ ! -e none ] || fail "--check-gradients made an output directory"
+}
+checks right 1 job.conf
+[ "$code" -eq 0 ] || fail "right gradients: ended with $code: $(grep WRONG right.txt; tail -n 3 right.log)"
+for objective in 'mlm (plugin mlm)' 'tlm (plugin mlm)' 'pull (plugin ./pull-together.so)'; do
+    grep -q -F "objective $objective: loss" right.txt || fail "no table of $objective"
+done
+# All but queries and keys of the first layer, whose gradients are too small at first, and what an objective does not use.
+awk '/^objective / { objective = $2 } /^[a-z_]+\/.* x / && !/query|key/ && $NF != "none" { n[objective]++
+        if ($5 + $6 <= $7 || $8 > 4e-3) { print; bad = 1 } }
+    END { exit bad || n["mlm"] != 22 || n["tlm"] != 22 || n["pull"] != 19 }' right.txt || fail "not all gradients were compared"
+checks shared 2 job.conf
+[ "$code" -eq 0 ] || fail "on 2 ranks: $(tail -n 3 shared.log)"
+cmp right.txt shared.txt || fail "another table on 2 ranks: $(diff right.txt shared.txt | head -n 4)"
+
+# Its own backward pass wrong by a factor, in one element of what it hands on, in one element of its weight's gradient: found.
+# What it takes for constant is no mistake. What it remembers in secret is.
+sed '/^.stream pairs/,/^.objective pull/ { /^.objective pull/!d }; s/hidden_size = 32/hidden_size = 16/' job.conf >pull.conf
+wrong() { # NAME RC PATTERN SED-SCRIPT
+    sed "$4" "$XLM_SOURCE/tests/plugin/pull-together.c" >"$1.c"
+    cmp -s "$1.c" "$XLM_SOURCE/tests/plugin/pull-together.c" && fail "$1: nothing was changed"
+    in=$1.c out=pull-together.so build && checks "$1" 1 pull.conf
+    [ "$code" -eq "$2" ] || fail "$1: ended with $code: $(tail -n 2 "$1.log")"
+    grep -q -e "$3" "$1.txt" "$1.log" || fail "$1: no '$3' in: $(grep -h -e WRONG -e 'xlm_train: ' "$1.txt" "$1.log")"
+}
+hands_on='s/+= copy->to->grad\[i\]/+= '
+wrong factor 70 '^embeddings/word/weight .* 9\.[0-9]e-03  WRONG' "${hands_on}1.01f * copy->to->grad[i]/"
+wrong element 70 'objective pull: [0-9]* gradients are not what differences' "${hands_on}i == 7 ? 0 : copy->to->grad[i]/"
+wrong weight 70 '^objectives/pull/projection/weight .*WRONG.* \[0, ' "${hands_on}i == 7 ? 0 : copy->to->grad[i]/
+    s/copy(tape, h)/h/; s/xlm_loss_param(self, tape, \"projection.weight\")/copy(tape, &)/"
+wrong constant 0 '^objective pull' \
+    's/\(cosine(tape, projected, \)words/\1xlm_constant(tape, words->rows, words->cols, words->value)/'
+wrong memory 70 'objective pull: two passes over one batch have losses' '
+    s/^static xlm_var \*pull_loss/static int calls;\n&/; s/-pull->sharpness)/-pull->sharpness * ++calls)/'
+in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
+expect 64 'check-gradients does not go with' xlm_train job.conf --check-gradients --dry-run
+expect 70 'objective pull was not checked: it has no terms at step 1; set its begin = 0' \
+    xlm_train pull.conf --check-gradients --set train.output=none --set 'objective pull.begin=5'
+
 # Options are checked by its table, and it may refuse.
 expect 64 'did you mean .sharpness' xlm_train job.conf --set 'objective pull.sharpnes=3'
 expect 64 'sharpness = 30: must be' xlm_train job.conf --set 'objective pull.sharpness=30'
@@ -101,4 +144,26 @@ xlm_train --help-job=./pull-together.so >help.txt && grep -q 'plugin = ./pull-to
 expect 64 '^xlm_train: --help-job: ./none.so: cannot be loaded' xlm_train --help-job=./none.so
 xlm_train --help-job >help.txt || fail "--help-job"
 grep -q 'plugin = mlm' help.txt || fail "--help-job does not list mlm"
+
+# The example of the documentation, by its own commands: it learns, has the same bits on 2 ranks, and right gradients.
+block() { awk -v name="<!-- $1 -->" '$0 == name { on = 1; next } on && /^```/ { if (inside++) exit; next } inside' \
+    "$XLM_SOURCE/docs/plugins.md"; }
+make -s -C "$XLM_BUILD" install-pkgconfigDATA pkgconfigdir="$scratch/prefix/lib/pkgconfig" >install.log 2>&1 ||
+    fail "$(cat install.log)"
+block sentence-pairs.c >sentence-pairs.c
+(
+    cc() { "$XLM_CC" -Wall -Wextra -Werror "$@" ${XLM_SANITIZE_FLAGS:-}; }
+    pkg-config() { PKG_CONFIG_PATH=prefix/lib/pkgconfig command pkg-config --define-prefix "$@"; }
+    eval "$(block compile)"
+) >cc.log 2>&1 || fail "the example does not compile: $(cat cc.log)"
+{ sed '/^.objective pull/,$d; s/^.train./&\ngranules = 2/' job.conf; block job.conf; } >pairs.conf
+trained pairs.conf pairs-1 1 --set train.steps=40
+trained pairs.conf pairs-2 2 --set train.steps=40
+same_bits pairs-1 pairs-2
+awk -F, '$2 == "train" && $3 == "pairs/accuracy" { if ($1 <= 10) early += $13; if ($1 > 30) late += $13 }
+    END { exit !(late > early + 1) }' pairs-1/metrics.csv || fail "the example does not learn: $(grep pairs/ pairs-1/metrics.csv)"
+code=0
+xlm_train pairs.conf --check-gradients --set train.output=none --set model.layers=1 >pairs.txt 2>pairs.log || code=$?
+[ "$code" -eq 0 ] || fail "gradients of the example: $(grep WRONG pairs.txt; tail -n 2 pairs.log)"
+grep -q '^objective pairs (plugin ./sentence-pairs.so): loss' pairs.txt || fail "no table of the example"
 finish

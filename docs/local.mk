@@ -4,4 +4,5 @@ nobase_dist_doc_DATA = \
 	COPYING \
 	NEWS \
 	README.md \
-	docs/clusters.md
+	docs/clusters.md \
+	docs/plugins.md

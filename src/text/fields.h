@@ -19,6 +19,10 @@ typedef struct xlm_fields {
     int64_t line; /* the one last read, from 1 */
 } xlm_fields;
 
+/* Longest line taken, bytes. Words come from lines of text of at most half of that (XLM_LINE_MAX), and tables of strings take no
+ * more than XLM_STRING_MAX. */
+enum { XLM_FIELDS_LONGEST = 1 << 27 };
+
 /* Begin to read text[size]; name: for messages. Both are borrowed. */
 xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size);
 

@@ -1,6 +1,7 @@
 /* xlm-mpi: word counts, vocabularies and tokenizers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text_fixture.h"
 
+#include "text/fields.h"
 #include "text/tokenizer.h"
 
 static void assert_counts(const xlm_word_counts *counts, const char *expected)
@@ -113,6 +114,9 @@ static void test_reads_words(void **state)
     /* Counts are added up: neither those of two words nor those of one that stands twice may be more than a number holds. */
     assert_bad_words("a 9223372036854775807\nb 1\n", "vocab:2: the counts are too large to be added up");
     assert_bad_words("a 9223372036854775807\na 1\n", "vocab:2: `a` stands a second time");
+    char *line = g_strnfill(XLM_FIELDS_LONGEST + 1, 'a');
+    assert_bad_words(line, "vocab:1: a line of 134217729 bytes");
+    g_free(line);
     counts = xlm_word_counts_parse("vocab", "a 9223372036854775806\nb 1", 25, NULL);
     assert_true(xlm_word_counts_total(counts) == INT64_MAX);
     xlm_word_counts_free(counts);

@@ -334,8 +334,6 @@ static void wrong_streams_are_refused(void **state)
     config.languages = both;
     xlm_stream_close(open_switching(&f, &config));
     config.languages = NULL;
-    config.type = XLM_STREAM_PARALLEL;
-    stream_refused(&f, &config, EX_CONFIG, "in monolingual text only");
     config = switching_config(&f);
     config.dictionary = NULL;
     stream_refused(&f, &config, EX_CONFIG, "switching needs a dictionary");

@@ -91,7 +91,7 @@ static bool read_header(FILE *file, const char *path, xlm_part_header *h, GError
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->format, XLM_PART_FORMAT, sizeof XLM_PART_FORMAT) != 0 ||
         h->byte_order != XLM_PART_ORDER || h->size < 1 || h->share < 1 || h->ranks < 1 || h->rank < 0 || h->rank >= h->ranks ||
-        h->size > INT64_MAX / 16 || h->share > INT64_MAX / 16 || h->ranks > 1 << 24 || h->states < 0 || h->states > INT64_MAX / 16)
+        h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 || h->states > INT64_MAX / 16)
         return xlm_error_set(error, EX_DATAERR, "%s: is damaged, or of another kind of processor", path);
     return true;
 }

@@ -3,7 +3,7 @@
 # Made in the working directory. Given: CLANG, SOURCE (top directory), SOURCES (of the library), CPPFLAGS, LIBS, TARGETS (names).
 # The library has the name of the installed one, so that objectives loaded by a target use it and not another.
 SANITIZE = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
-FLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-math-errno -fopenmp -fPIC
+FLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-math-errno -fopenmp -fPIC -Wno-pass-failed
 OBJECTS = $(patsubst %.c,%.o,$(filter %.c,$(SOURCES)))
 
 # What targets share, without the main() of replay.c.

@@ -40,10 +40,32 @@ void fuzz_begin(void)
 void __lsan_disable(void);
 void __lsan_enable(void);
 
-void fuzz_allow_leaks(bool allow)
+static void allow_leaks(bool allow)
 {
     if (__lsan_disable != NULL && __lsan_enable != NULL)
         (allow ? __lsan_disable : __lsan_enable)();
+}
+
+static xlm_comm world;
+
+static void end_mpi(void)
+{
+    allow_leaks(true);
+    xlm_comm_close(&world, NULL);
+}
+
+const xlm_comm *fuzz_comm(void)
+{
+    int argc = 0;
+    char **argv = NULL;
+    if (world.ranks > 0)
+        return &world;
+    allow_leaks(true);
+    xlm_comm_open(&world, "fuzz", &argc, &argv);
+    allow_leaks(false);
+    xlm_log_open("fuzz", false);
+    atexit(end_mpi);
+    return &world;
 }
 
 const char *fuzz_write(const char *name, const void *data, size_t size)

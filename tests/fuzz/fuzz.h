@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "comm/comm.h"
 
 /* The target: anything but a return is a failure, and so are memory without bound and more than ten seconds. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Silence the log, and make the directory of fuzz_write; what is done already is not done again. */
 void fuzz_begin(void);
-/* From now on memory that is taken is no leak, when MPI keeps it; or is one again. */
-void fuzz_allow_leaks(bool allow);
+/* MPI of one rank, for readers that are collective; ended with the process. What MPI keeps is no leak. */
+const xlm_comm *fuzz_comm(void);
 /* Write the bytes into a file of this name in a directory of this process, which is removed when it ends. Its path; valid as long as
  * the process. */
 const char *fuzz_write(const char *name, const void *data, size_t size);

@@ -5,12 +5,14 @@ fuzz_targets = \
 	tests/fuzz/checkpoint \
 	tests/fuzz/conllu \
 	tests/fuzz/corpus \
+	tests/fuzz/curves \
 	tests/fuzz/dictd \
 	tests/fuzz/dictionary \
 	tests/fuzz/entries \
 	tests/fuzz/html \
 	tests/fuzz/job_differences \
 	tests/fuzz/order_weights \
+	tests/fuzz/parts \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
 	tests/fuzz/train_job \

@@ -132,7 +132,7 @@ static char *share_text(const xlm_comm *comm, char *mine)
     return text;
 }
 
-static char *make_directory(const xlm_comm *comm)
+static inline char *make_directory(const xlm_comm *comm)
 {
     return share_text(comm, comm->rank == 0 ? g_dir_make_tmp("xlm-checkpoint-XXXXXX", NULL) : NULL);
 }
@@ -150,7 +150,7 @@ static void remove_tree(const char *path)
     g_remove(path);
 }
 
-static void remove_directory(const xlm_comm *comm, char *directory)
+static inline void remove_directory(const xlm_comm *comm, char *directory)
 {
     xlm_comm_barrier(comm);
     if (comm->rank == 0)

@@ -1,3 +1,4 @@
+# XLM_TEST_LONG=1 tries many more moments and ranks in some of tests/fault (minutes).
 # Tests. `make check` runs unit, mpi, cli and fault; one alone: make check TESTS=tests/cli/install.sh
 TEST_EXTENSIONS = .sh
 AM_TESTS_ENVIRONMENT = \

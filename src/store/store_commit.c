@@ -196,7 +196,8 @@ static void set_digest(xlm_store *store, GError **error)
     xlm_store *whole = store_open(store->temporary, store->path, true, &why);
     if (whole != NULL && store_set_digest(whole, &why))
         return;
-    xlm_error_set(error, EX_IOERR, "%s; look for a full or failing disk", why->message);
+    xlm_error_set(error, why->code == EX_OSERR ? EX_OSERR : EX_IOERR, "%s%s", why->message,
+                  why->code == EX_OSERR ? "" : "; look for a full or failing disk");
     g_error_free(why);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "tensor/gemm.h"
@@ -22,7 +23,7 @@ typedef struct score {
 struct xlm_report {
     const xlm_trainer *trainer;
     FILE *metrics; /* NULL on all ranks but 0 */
-    bool write_failed;
+    bool write_failed, removed; /* the metrics; said once */
     /* since the last line of the log */
     double since, flops, paused_at, paused_flops;
     int64_t steps, tokens;
@@ -98,6 +99,21 @@ xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **e
     return r;
 }
 
+/* A file without a name takes rows in silence, and without its directory no checkpoint can be made. */
+static void look_whether_removed(xlm_report *r)
+{
+    const char *directory = r->trainer->job->train.output;
+    struct stat is;
+    if (r->removed || fstat(fileno(r->metrics), &is) != 0 || is.st_nlink > 0)
+        return;
+    r->removed = true;
+    if (g_file_test(directory, G_FILE_TEST_IS_DIR))
+        xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
+    else
+        xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what was "
+                     "learnt is lost", directory);
+}
+
 void xlm_report_flush(xlm_report *report)
 {
     xlm_report *r = report;
@@ -107,6 +123,7 @@ void xlm_report_flush(xlm_report *report)
     if (failed && !r->write_failed)
         xlm_log_warn("%s/metrics.csv: rows were lost: %s", r->trainer->job->train.output, g_strerror(errno));
     r->write_failed |= failed;
+    look_whether_removed(r);
 }
 
 void xlm_report_close(xlm_report *report)

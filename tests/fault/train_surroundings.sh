@@ -17,7 +17,7 @@ begin() { # NAME RANKS [OPTION...]
 failed() {
     ended
     [ "$code" -eq "$2" ] || fail "$1: exit code $code instead of $2: $(grep -v '^step' "$1.log" | tail -n 5)"
-    [ "$(grep -c '^xlm_train: ' "$1.log")" -eq 1 ] && grep -q "^xlm_train: $3" "$1.log" ||
+    [ "$(grep -v warning "$1.log" | grep -c '^xlm_train: ')" -eq 1 ] && grep -q "^xlm_train: $3" "$1.log" ||
         fail "$1: not one message with '$3': $(grep -v '^step' "$1.log" | tail -n 5)"
 }
 trained job.conf whole 1 "${steps[@]}"
@@ -41,6 +41,19 @@ begin removed 2 --set train.checkpoint_every=50
 until_true has_steps removed 2
 until rm -rf removed; do :; done
 failed removed 73 'removed/.*choose a directory that is there'
+
+# The user is told at once, not with the next checkpoint, and makes it again.
+begin again 2
+until_true has_steps again 2
+until rm -rf again; do :; done
+until_true grep -q 'warning: again: was removed while the run writes there; make the directory again' again.log
+mkdir again
+# shellcheck disable=SC2046 # process ids are words
+kill -USR1 $(rank_processes)
+ended
+[ "$code" -eq 75 ] && [ "$(grep -c warning again.log)" -eq 1 ] || fail "again: $code: $(grep -v ^step again.log | tail -n 4)"
+trained job.conf again 1 --set train.schedule=constant
+grep -q 'resumed from' again.log || fail "again: $(grep -v ^step again.log)"
 
 # Another corpus takes the name: the run goes on with the one that it has opened.
 cp corpus.h5 first.h5

@@ -12,15 +12,20 @@ bool xlm_process_look_up(pid_t process, xlm_process *found)
     g_snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return false;
-    /* "17 (name) S 1 ...", the 22nd field is the time of the start; a name may have blanks and brackets. */
+    /* "17 (name) S 1 ...": state, parent, group, session, terminal, its foreground; the 22nd field is the time of the start. A name
+     * may have blanks and brackets. */
     const char *open = strchr(text, '('), *close = strrchr(text, ')');
-    long parent = 0;
+    long parent = 0, group = 0, foreground = -1;
+    int terminal = 0;
     const bool good = open != NULL && close != NULL &&
-                      sscanf(close + 1, " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
-                             &state, &parent, &found->started) == 3;
+                      sscanf(close + 1, " %c %ld %ld %*s %d %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
+                             &state, &parent, &group, &terminal, &foreground, &found->started) == 6;
     if (good)
         g_strlcpy(found->name, open + 1, (gsize)MIN((ptrdiff_t)sizeof found->name, close - open));
     found->parent = (pid_t)parent;
+    found->group = (pid_t)group;
+    found->terminal = (unsigned)terminal;
+    found->foreground = (pid_t)foreground;
     g_free(text);
     return good && state != 'Z' && state != 'X';
 }

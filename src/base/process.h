@@ -7,9 +7,11 @@
 #include <sys/types.h>
 
 typedef struct xlm_process {
-    char name[17];    /* of the program, its first 16 characters */
-    pid_t parent;
-    uint64_t started; /* clock ticks after the system's start: with it a number that is given anew is told from the one before */
+    char name[17];     /* of the program, its first 16 characters */
+    pid_t parent, group;
+    unsigned terminal; /* the device number of the one it belongs to; 0: none */
+    pid_t foreground;  /* the group in the foreground of that terminal; -1: none */
+    uint64_t started;  /* clock ticks after the system's start: with it a number that is given anew is told from the one before */
 } xlm_process;
 
 /* false: there is no such process on this system, or it has ended and only waits for its parent. */

@@ -12,59 +12,72 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* The controlling terminal's device number as proc(5) has it; 0: there is none. */
-static unsigned controlling_terminal(void)
-{
-    char *text = NULL;
-    unsigned number = 0;
-    if (g_file_get_contents("/proc/self/stat", &text, NULL, NULL)) {
-        /* Behind the name, which may have blanks: state, parent, group, session, terminal. */
-        const char *end = strrchr(text, ')');
-        int found = 0;
-        if (end == NULL || sscanf(end + 1, " %*c %*d %*d %*d %d", &found) != 1)
-            found = 0;
-        number = (unsigned)found;
-    }
-    g_free(text);
-    return number;
-}
+#include "base/process.h"
 
-/* A rank whose standard error is a pipe to its launcher, which shows on this terminal what it reads from it. */
-static bool launcher_shows_messages(void)
+/* The process that shows what this rank writes, mpiexec or the like, on this node; 0: nobody started it as a rank. */
+static pid_t find_launcher(xlm_process *found)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
     bool launched = false;
     for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
         launched |= g_getenv(variables[i]) != NULL;
-    struct stat status;
-    if (!launched || fstat(STDERR_FILENO, &status) != 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
-        return false;
+    pid_t launcher = launched ? getppid() : 0;
+    bool known = launched && xlm_process_look_up(launcher, found);
+    /* Between MPICH's mpiexec and its ranks there are proxies, which belong to no terminal. */
+    while (known && g_str_has_prefix(found->name, "hydra_")) {
+        launcher = found->parent;
+        known = xlm_process_look_up(launcher, found);
+    }
+    return known ? launcher : 0;
+}
+
+/* Opens a standard file of the launcher's where it is the terminal that the launcher belongs to, else -1. */
+static int open_of_launcher(pid_t process, const xlm_process *launcher, int file)
+{
     char path[64];
-    g_snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getppid(), STDERR_FILENO);
-    const unsigned number = controlling_terminal();
-    return number != 0 && stat(path, &status) == 0 && S_ISCHR(status.st_mode) &&
-           major(status.st_rdev) == (number >> 8 & 0xfff) &&
-           minor(status.st_rdev) == ((number & 0xff) | (number >> 12 & 0xfff00));
+    struct stat status;
+    const unsigned number = launcher->terminal; /* as proc(5) has it */
+    g_snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)process, file);
+    if (number == 0 || stat(path, &status) != 0 || !S_ISCHR(status.st_mode) || major(status.st_rdev) != (number >> 8 & 0xfff) ||
+        minor(status.st_rdev) != ((number & 0xff) | (number >> 12 & 0xfff00)))
+        return -1;
+    return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+static bool is_pipe(int file)
+{
+    struct stat status;
+    return fstat(file, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 xlm_terminal xlm_terminal_find(bool anywhere)
 {
     if (isatty(STDERR_FILENO))
         return (xlm_terminal){.fd = STDERR_FILENO, .messages = true};
-    const bool launched = launcher_shows_messages();
-    const int fd = launched || anywhere ? open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY) : -1;
+    xlm_process launcher;
+    xlm_terminal found = {.fd = -1, .launched = true, .launcher = find_launcher(&launcher)};
+    if (found.launcher != 0 && is_pipe(STDERR_FILENO))
+        found.fd = open_of_launcher(found.launcher, &launcher, STDERR_FILENO);
+    found.messages = found.fd >= 0;
+    for (int file = STDIN_FILENO; anywhere && found.launcher != 0 && found.fd < 0 && file <= STDERR_FILENO; file++)
+        found.fd = open_of_launcher(found.launcher, &launcher, file);
+    if (found.fd < 0 && anywhere)
+        found.fd = open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
     /* A rank is in the background of its launcher's terminal, which may stop those who write from there. */
-    if (fd >= 0)
+    if (found.fd >= 0)
         signal(SIGTTOU, SIG_IGN);
-    return (xlm_terminal){.fd = fd, .messages = launched, .launched = true};
+    return found;
 }
 
 bool xlm_terminal_in_foreground(const xlm_terminal *terminal)
 {
+    xlm_process launcher;
+    if (terminal->launcher != 0)
+        return xlm_process_look_up(terminal->launcher, &launcher) && launcher.group == launcher.foreground;
     const pid_t foreground = tcgetpgrp(terminal->fd);
     if (foreground < 0)
         return !terminal->launched; /* a terminal without jobs to switch between */
-    return foreground == getpgrp() || (terminal->launched && foreground == getpgid(getppid()));
+    return foreground == getpgrp();
 }
 
 int xlm_terminal_width(const xlm_terminal *terminal)

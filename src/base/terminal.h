@@ -1,17 +1,19 @@
 /* xlm-mpi: the terminal that a live line can be drawn on. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A program that was started by hand has it as standard error. A rank has a pipe there, which its launcher reads; but where the
- * launcher runs in the foreground of this node's terminal, and hands messages on to it, that terminal is the rank's too
- * (/dev/tty). Where messages go into a file, a pipe or a batch system, there is none. */
+ * launcher runs in the foreground of this node's terminal, and hands messages on to it, that terminal is the rank's too, even of
+ * ranks in a session of their own (MPICH's). Where messages go into a file, a pipe or a batch system, there is none. */
 #ifndef XLM_BASE_TERMINAL_H
 #define XLM_BASE_TERMINAL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct xlm_terminal {
-    int fd;        /* -1: there is none */
-    bool messages; /* what is written to standard error is shown there too */
-    bool launched; /* it is the launcher's */
+    int fd;         /* -1: there is none */
+    bool messages;  /* what is written to standard error is shown there too */
+    bool launched;  /* messages get there, if they do, by way of another process */
+    pid_t launcher; /* whose terminal it is; 0: the process's own */
 } xlm_terminal;
 
 /* anywhere: also where messages go elsewhere, the one that the process belongs to. */

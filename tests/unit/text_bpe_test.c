@@ -556,7 +556,7 @@ static void test_learns_from_a_long_word(void **state)
     (void)state;
     GString *word = g_string_new(NULL);
     for (int i = 0; i < 1 << 17; i++)
-        g_string_append(word, "abcdefg" + text_draw(4000, (uint32_t)i, 7));
+        g_string_append(word, &"abcdefg"[text_draw(4000, (uint32_t)i, 7)]);
     xlm_word_counts *words = xlm_word_counts_new();
     xlm_word_counts_add(words, word->str, word->len, 1);
     xlm_bpe *bpe = xlm_bpe_learn(words, 500);

@@ -17,6 +17,7 @@ fuzz_targets = \
 	tests/fuzz/text \
 	tests/fuzz/train_job \
 	tests/fuzz/tune_job \
+	tests/fuzz/vocabulary \
 	tests/fuzz/vocabulary_file
 # What they share; its main() is for them alone, all other tests have their own.
 check_LTLIBRARIES += tests/fuzz/libfuzz.la

@@ -29,7 +29,7 @@ scratch=$(mktemp -d "${scratch:-/tmp}/xlm-fuzz-run-XXXXXX") || exit 73
 trap 'rm -rf "$scratch"' EXIT
 # Suppressed: memory that libraries keep until the end. A kilobyte of input must not make a reader take a gigabyte.
 export TMPDIR=$scratch LSAN_OPTIONS=suppressions=$XLM_SOURCE/tests/sanitizers.supp:print_suppressions=0
-export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=1:malloc_context_size=12 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=1:malloc_context_size=12:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1
 
 # fuzz TARGET: its last lines, and what failed.
 fuzz() {

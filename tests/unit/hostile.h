@@ -124,6 +124,10 @@ static bool change_elements(hid_t file, const change *c)
     case ELEMENT_REAL: {
         const bool real = c->kind == ELEMENT_REAL;
         const hsize_t at = real ? (hsize_t)c->i : (hsize_t)c->r;
+        if (at >= n) {
+            good = false;
+            break;
+        }
         H5Tconvert(memory, real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, n, data, NULL, H5P_DEFAULT);
         if (real)
             ((double *)(void *)data)[at] = c->r;
@@ -133,6 +137,10 @@ static bool change_elements(hid_t file, const change *c)
         break;
     }
     case ELEMENT_TEXT: {
+        if ((hsize_t)c->i >= n) {
+            good = false;
+            break;
+        }
         char *at = data + (size_t)c->i * H5Tget_size(type);
         memset(at, 0, H5Tget_size(type));
         memcpy(at, c->text, MIN(strlen(c->text), H5Tget_size(type)));

@@ -106,11 +106,11 @@ static char *get_text(GKeyFile *file, const char *key)
     return value != NULL ? value : g_strdup("");
 }
 
-/* false: there is no lock. One that says nothing, for want of room or cut short, has empty texts. */
-static bool read_holder(const char *path, holder *h)
+/* One that says nothing, for want of room or cut short, has empty texts. Errors are GLib's, of reading. */
+static bool read_holder(const char *path, holder *h, GError **error)
 {
     *h = (holder){0};
-    if (!g_file_get_contents(path, &h->text, NULL, NULL))
+    if (!g_file_get_contents(path, &h->text, NULL, error))
         return false;
     GKeyFile *file = g_key_file_new();
     g_key_file_load_from_data(file, h->text, (gsize)-1, G_KEY_FILE_NONE, NULL);
@@ -219,20 +219,25 @@ static bool put_in_place(const xlm_output_lock *lock)
     return good;
 }
 
-/* Of several that find the same stale lock one replaces it: who makes the guard, and finds the lock as it was. */
-static void replace(const xlm_output_lock *lock, const char *seen, bool *ours)
+/* Of several that find the same stale lock one replaces it: who makes the guard, and finds the lock as it was. An error where the
+ * file system does not let us, as in a directory whose files only their owners may replace. */
+static bool replace(const xlm_output_lock *lock, const char *seen, bool *ours, GError **error)
 {
     if (!write_text(lock->guard, O_EXCL, "")) {
         if (modified(lock->temporary) - modified(lock->guard) > PATIENCE)
             g_unlink(lock->guard); /* of one that was killed in between */
         g_usleep(50000);
-        return;
+        return true;
     }
     char *now = NULL;
-    *ours = g_file_get_contents(lock->path, &now, NULL, NULL) && strcmp(now, seen) == 0 &&
-            g_rename(lock->temporary, lock->path) == 0;
+    const bool same = g_file_get_contents(lock->path, &now, NULL, NULL) && strcmp(now, seen) == 0;
+    *ours = same && g_rename(lock->temporary, lock->path) == 0;
+    const bool good = !same || *ours ||
+                      xlm_error_set(error, EX_CANTCREAT, "%s: is of a run that is gone, but cannot be replaced: %s; remove it, or "
+                                    "take another output directory", lock->path, g_strerror(errno));
     g_free(now);
     g_unlink(lock->guard);
+    return good;
 }
 
 /* ---- taking ---- */
@@ -258,12 +263,28 @@ static bool refuse(const xlm_output_lock *lock, const char *directory, const hol
     return false;
 }
 
+/* A lock that was released between being found and being read is tried again; one that is there and cannot be read never will be
+ * read. */
+static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
+{
+    struct stat is;
+    const bool gone = lstat(lock->path, &is) != 0 ||
+                      (!S_ISLNK(is.st_mode) && (g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
+                                                g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_FAILED))); /* ESTALE */
+    if (!gone)
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be read (%s), and may be another run's; take another output directory, or "
+                      "remove it if no run writes there", lock->path, why->message);
+    g_error_free(why);
+    return gone;
+}
+
 /* Found a lock. *ours: it was stale and is ours now; else the caller tries again, unless there is an error. */
 static bool deal_with(const xlm_output_lock *lock, const char *directory, bool *ours, bool *waits, GError **error)
 {
     holder h;
-    if (!read_holder(lock->path, &h))
-        return true; /* released meanwhile */
+    GError *why = NULL;
+    if (!read_holder(lock->path, &h, &why))
+        return try_again(lock, why, error);
     const int64_t age = modified(lock->temporary) - modified(lock->path);
     const verdict v = judge(&h, age);
     char *name = name_holder(&h);
@@ -271,7 +292,7 @@ static bool deal_with(const xlm_output_lock *lock, const char *directory, bool *
     if (v == HELD) {
         good = refuse(lock, directory, &h, age, error);
     } else if (v == STALE) {
-        replace(lock, h.text, ours);
+        good = replace(lock, h.text, ours, error);
         if (*ours && h.writer != getpid())
             xlm_log_info("%s: taken over from a run that is gone: %s", directory, name);
     } else {

@@ -70,6 +70,13 @@ PATH=$PWD/bin:$PATH expect 73 'another run writes there: .*Slurm job 4711' quick
 expect 73 'a program that did not say its name' quick
 touch -d '-10 minutes' out/lock
 expect 0 'taken over' quick
+# What cannot be read is not waited for.
+mkdir out/lock
+expect 73 'out/lock: cannot be read (.*), and may be another run' quick
+rmdir out/lock
+ln -s nowhere out/lock
+expect 73 'out/lock: cannot be read (.*), and may be another run' quick
+rm out/lock
 
 # The ranks of a run were killed, but a process still writes its checkpoint: the next start waits for it.
 sleep 600 &

@@ -23,9 +23,10 @@ static void try_one(const xlm_comm *comm, xlm_hardware *hardware)
 
 void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware)
 {
-    enum { TOO_MANY, OTHERS, OWN, THREADS, KINDS };
+    enum { TOO_MANY, OTHERS, OWN, THREADS, ASKED_FOR, KINDS };
     const int64_t node_threads = xlm_comm_sum_node(comm, hardware->threads), own = xlm_crowding_own_processors();
-    int64_t most[KINDS] = {[OWN] = hardware->threads - own, [THREADS] = hardware->threads};
+    int64_t most[KINDS] = {[OWN] = hardware->threads - own, [THREADS] = hardware->threads,
+                           [ASKED_FOR] = !hardware->chosen}; /* by OMP_NUM_THREADS, which not every node may have */
     /* While one rank of a node looks around, the others wait for it, which looks like work. */
     xlm_comm_barrier(comm);
     if (comm->local_rank == 0) {
@@ -51,6 +52,6 @@ void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware)
                      "the slowest: where that lasts, set threads = 1 or fewer ranks", most[OTHERS]);
     else
         return;
-    if (hardware->chosen)
+    if (most[ASKED_FOR] == 0)
         try_one(comm, hardware);
 }

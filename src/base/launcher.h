@@ -14,7 +14,7 @@ typedef struct xlm_launcher {
     pid_t daemon;     /* Open MPI's daemon above this process, 0 when there is none in sight */
     bool hidden;      /* there is one, but not in sight: the rank is in a container of its own */
     bool in_front;    /* it is mpiexec itself, whose standard error the user reads */
-    bool waits;       /* it was told by odls_base_sigkill_timeout to wait longer than by default before each signal */
+    bool waits;       /* odls_base_sigkill_timeout makes it wait longer than by default before each signal */
 } xlm_launcher;
 
 /* Looked for among the ancestors of this process, so that wrappers (a shell, numactl, valgrind) may stand between. */

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 typedef struct xlm_process {
-    char name[17];     /* of the program, its first 16 characters */
+    char name[17];     /* of the program, its first 15 bytes */
     pid_t parent, group;
     unsigned terminal; /* the device number of the one it belongs to; 0: none */
     pid_t foreground;  /* the group in the foreground of that terminal; -1: none */

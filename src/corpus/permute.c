@@ -195,7 +195,6 @@ static int count_items(uint32_t set)
     return (int)(((set + (set >> 4)) & UINT32_C(0x0f0f0f0f)) * UINT32_C(0x01010101) >> 24);
 }
 
-
 /* Which of the states with this set of placed items it is. last[0 ... CONTEXT): the items placed last, the latest first. */
 static uint32_t state_number(uint32_t placed, const int *last)
 {

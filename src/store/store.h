@@ -88,8 +88,8 @@ bool xlm_store_has(const xlm_store *store, const char *path);
 int xlm_store_shape(const xlm_store *store, const char *path, uint64_t dims[3], GError **error);
 bool xlm_store_read_type(const xlm_store *store, const char *path, xlm_type *type, GError **error);
 /* Rows [first, first + rows), converted to `type`. A checksum that fails is EX_DATAERR, naming file and dataset; so are integers
- * where `type` is a float, and the other way round, and a value that `type` cannot hold. A random read of some hundred numbers takes about 60 us when the file is in memory: one
- * chunk of 64 KiB and its checksum. */
+ * where `type` is a float, and the other way round, and a value that `type` cannot hold. A random read of some hundred
+ * numbers takes about 60 us when the file is in memory: one chunk of 64 KiB and its checksum. */
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_type type, uint64_t first, uint64_t rows, void *data,
                     GError **error);
 /* A 1-d dataset of strings; NULL-terminated (g_strfreev). */

@@ -79,7 +79,8 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
 
 /* Collective. Read parameters, moments, step and kept states into `state`, whose layout (parameters, kept) must be that of the
  * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
- * say which and both values; so are parameters and moments that are not finite. Nothing in state is changed unless the whole file is good (checksums included). */
+ * say which and both values; so are parameters and moments that are not finite. Nothing in state is changed unless the whole
+ * file is good (checksums included). */
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
 
 /* Collective. The newest good checkpoint of a directory. A damaged one is named in a warning and the one before it is tried.
@@ -89,8 +90,8 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
                            GError **error);
 
 /* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`,
- * metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays. Half-written files of a run that was
- * killed are removed. *moved: how many checkpoints. */
+ * metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays.
+ * Half-written files of a run that was killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 
 /* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. The file may be

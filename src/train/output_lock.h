@@ -17,8 +17,9 @@
 
 typedef struct xlm_output_lock xlm_output_lock;
 
-/* Collective. finishes: this process only finishes what a stopped run left, and others wait for it. By rank 0; the others hold nothing, and what follows does nothing there. NULL with EX_CANTCREAT when another run holds
- * the directory or the lock cannot be made, with EX_TEMPFAIL when this run was asked to stop while it waited. */
+/* Collective. finishes: this process only finishes what a stopped run left, and others wait for it. By rank 0; the others hold
+ * nothing, and what follows does nothing there. NULL with EX_CANTCREAT when another run holds the directory or the lock cannot be
+ * made, read or replaced, with EX_TEMPFAIL when this run was asked to stop while it waited. */
 xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *directory, bool finishes, GError **error);
 /* Remove the lock if it still is this run's. NULL is allowed. */
 void xlm_output_lock_release(xlm_output_lock *lock);

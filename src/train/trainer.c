@@ -177,8 +177,10 @@ void xlm_trainer_close(xlm_trainer *trainer)
             t->loss[k].cls->close(&t->loss[k]);
         xlm_metrics_free(t->loss[k].metrics);
     }
-    for (int b = 0; b < t->buffers; b++)
+    for (int b = 0; b < t->buffers; b++) {
+        xlm_pages_keep_from_children(t->buffer[b], sizeof(float) * (size_t)xlm_parameters_size(t->parameters), false);
         free(t->buffer[b]);
+    }
     g_free(t->buffer);
     xlm_arena_free(t->arena);
     xlm_tape_free(t->tape);

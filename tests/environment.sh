@@ -32,6 +32,9 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
 # Shared memory is all they need, whatever networks the machine has.
 OMPI_MCA_btl=self,vader
 export OMPI_MCA_btl
+# MPICH: the same of ranks that wait.
+MPIR_CVAR_POLLS_BEFORE_YIELD=1
+export MPIR_CVAR_POLLS_BEFORE_YIELD
 # mpiexec refuses to start where there is neither ssh nor rsh, even for one host.
 if ! command -v ssh >/dev/null 2>&1 && ! command -v rsh >/dev/null 2>&1; then
     OMPI_MCA_plm=isolated

@@ -209,10 +209,13 @@ static bool check_storage(const xlm_store *store, const char *path, store_datase
     const uint64_t most = most_bytes(store, properties);
     const H5D_layout_t layout = H5Pget_layout(properties);
     const bool outside = layout == H5D_VIRTUAL || H5Pget_external_count(properties) != 0;
-    if (layout == H5D_CHUNKED && H5Pget_chunk(properties, d->dimensions, d->chunk) != d->dimensions)
-        d->chunk[0] = 0;
+    bool known = most != 0 && !outside;
+    if (layout == H5D_CHUNKED)
+        known = known && H5Pget_chunk(properties, d->dimensions, d->chunk) == d->dimensions;
+    for (int i = 0; i < d->dimensions && layout == H5D_CHUNKED && known; i++)
+        known = d->chunk[i] > 0;
     H5Pclose(properties);
-    if (most == 0 || outside || (layout == H5D_CHUNKED && d->chunk[0] == 0))
+    if (!known)
         return xlm_error_set(error, EX_DATAERR, "%s: %s: is stored in a way that this program does not know", store->path, path);
 
     uint64_t size = d->element, chunk = d->element;

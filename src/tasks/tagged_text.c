@@ -95,8 +95,8 @@ static bool choose_column(reader *r, GError **error)
     if (strcmp(r->column, "upos") == 0)
         return true;
     if (!g_ascii_string_to_unsigned(r->column, 10, 2, r->columns, &number, NULL))
-        return xlm_error_set(error, EX_CONFIG, "%s: column = %s, but of its %u columns between blanks the tag is told by a "
-                             "number, 2 to %u (the last when nothing is said)", r->path, r->column, r->columns, r->columns);
+        return xlm_error_set(error, EX_CONFIG, "%s: column = %s, but of its %u columns between blanks the tag is chosen by a "
+                             "number, 2 to %u (by default the last)", r->path, r->column, r->columns, r->columns);
     r->tag = (guint)number - 1;
     return true;
 }

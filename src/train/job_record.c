@@ -78,27 +78,47 @@ static void log_difference(const xlm_job_difference *d)
         xlm_log_info("  [%s]: %s", d->section, strcmp(d->value[0], "there") == 0 ? "section removed" : "section added");
 }
 
-void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job)
+/* written: a job with every key, from `source`; what cannot be completed, for want of a plugin, is compared as it is. */
+static void log_changes(const char *written, const char *source, const xlm_job *job)
 {
-    GError *why = NULL;
-    char *written = xlm_job_record_of_checkpoint(checkpoint, &why);
-    if (written == NULL) {
-        xlm_log_warn("keys of the job that have changed since cannot be listed: %s", why->message);
-        g_error_free(why);
-        return;
-    }
-    /* Checkpoints of this version have every key; what cannot be completed, for want of a plugin, is compared as it is. */
     char *complete = job->complete != NULL ? job->complete(written) : NULL;
     const char *const text[] = {complete != NULL ? complete : written, job->text};
     GPtrArray *differences = xlm_job_differences(text, 2);
     if (differences == NULL)
-        xlm_log_warn("keys of the job that have changed since cannot be listed: the job in %s is damaged", checkpoint);
+        xlm_log_warn("keys of the job that have changed since cannot be listed: the job in %s is damaged", source);
     else if (differences->len > 0)
-        xlm_log_info("the job has changed since that checkpoint (then -> now):");
+        xlm_log_info("the job has changed since (then -> now):");
     for (guint i = 0; differences != NULL && i < differences->len; i++)
         log_difference(differences->pdata[i]);
     if (differences != NULL)
         g_ptr_array_unref(differences);
     g_free(complete);
+}
+
+/* Takes the text, or the error. */
+static void log_changes_or_error(char *written, GError *why, const char *source, const xlm_job *job)
+{
+    if (written != NULL)
+        log_changes(written, source, job);
+    else
+        xlm_log_warn("keys of the job that have changed since cannot be listed: %s", why->message);
+    g_clear_error(&why);
     g_free(written);
+}
+
+void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job)
+{
+    GError *why = NULL;
+    char *written = xlm_job_record_of_checkpoint(checkpoint, &why);
+    log_changes_or_error(written, why, checkpoint, job);
+}
+
+void xlm_job_record_log_changes_in(const char *directory, const xlm_job *job)
+{
+    const char *name = xlm_job_record_name(directory);
+    char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL), *written = NULL;
+    GError *why = NULL;
+    g_file_get_contents(path, &written, NULL, &why);
+    log_changes_or_error(written, why, path, job);
+    g_free(path);
 }

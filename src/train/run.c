@@ -166,6 +166,8 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
         t->step = state.step;
         *resumed = true;
         xlm_log_info("resumed from what a stopped run left in %s at step %" G_GINT64_FORMAT, t->job->train.output, t->step);
+        if (t->comm->rank == 0)
+            xlm_job_record_log_changes_in(t->job->train.output, t->job);
     }
     if (good && found == NULL && !unsaved && t->job->train.start != NULL)
         good = start_warm(t, error);

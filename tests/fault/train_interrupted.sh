@@ -137,6 +137,7 @@ for damage in flip lack step; do
 done
 expect 65 'do not fit the job' ranks 1 xlm_train job.conf --set train.output=parts --set train.seed=2
 expect 0 'resumed from what a stopped run left in parts at step 5$' ranks 3 xlm_train job.conf --set train.output=parts "${common[@]}"
+grep -q '^  \[train\] checkpoint_every: 3 -> ' expect.err || fail "parts: changed keys are not listed: $(cat expect.err)"
 [ -z "$(find parts -name 'stopped-0*')" ] || fail "parts: left $(ls parts)"
 agree whole parts
 finish

@@ -128,7 +128,7 @@ static void test_columns(void **state)
         GError *error = NULL;
         assert_false(xlm_tagged_text_read(t, path, *column, &error));
         assert_int_equal(error->code, EX_CONFIG);
-        assert_non_null(strstr(error->message, "of its 4 columns between blanks the tag is told by a number, 2 to 4"));
+        assert_non_null(strstr(error->message, "of its 4 columns between blanks the tag is chosen by a number, 2 to 4"));
         g_error_free(error);
         xlm_tagged_text_free(t);
     }

@@ -18,6 +18,8 @@ finish() { [ "$failures" -eq 0 ] || exit 1; exit 0; }
 # long: for a script that is much of the time all take; quick checks (XLM_TEST_QUICK) leave it out.
 long() { [ "${XLM_TEST_QUICK-}" != 1 ] || { echo "left out: XLM_TEST_QUICK=1" >&2; exit 77; }; }
 
+# is_open_mpi: whose launcher the tests use.
+is_open_mpi() { "${XLM_MPIEXEC:-mpiexec}" --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; }
 # ranks N PROGRAM...: runs on N ranks.
 ranks() { sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; }
 # start N PROGRAM...: the same in the background; then $launcher is mpiexec's process.

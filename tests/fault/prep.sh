@@ -23,23 +23,29 @@ check() {
     [ -z "$(ls -A out)" ] || { fail "$2, $1 ranks: left $(ls -A out)"; rm -rf out; mkdir out; }
 }
 
-for n in 1 2 4; do
-    # Limits on the size of a file, in KiB: some stop the codes, some the corpus, at its beginning or near its end.
-    for limit in 1 100 700; do
-        code=0
-        limited $limit $n "${options[@]}" || code=$?
-        check $n "limit of $limit KiB" $code
+# MPICH keeps shared memory in files whatever one says, and does not start under such a limit.
+is_open_mpi || echo "limits on the size of files are left out: they keep this MPI from starting" >&2
+if is_open_mpi; then
+    for n in 1 2 4; do
+        # Limits on the size of a file, in KiB: some stop the codes, some the corpus, at its beginning or near its end.
+        for limit in 1 100 700; do
+            code=0
+            limited $limit $n "${options[@]}" || code=$?
+            check $n "limit of $limit KiB" $code
+        done
     done
-done
-code=0
-limited 8 2 --mono en=large.en --words space --bpe 2000 --write-codes out/codes || code=$?
-check 2 "codes larger than the limit" $code
+    code=0
+    limited 8 2 --mono en=large.en --words space --bpe 2000 --write-codes out/codes || code=$?
+    check 2 "codes larger than the limit" $code
+fi
 ranks 2 xlm_prep "${options[@]}" >log 2>&1 || fail "with room: $(cat log)"
 cp out/codes codes
 rm -f out/*
-code=0
-limited 100 2 --codes codes --segment large.en out/text || code=$?
-check 2 "segmented text larger than the limit" $code
+if is_open_mpi; then
+    code=0
+    limited 100 2 --codes codes --segment large.en out/text || code=$?
+    check 2 "segmented text larger than the limit" $code
+fi
 
 # Stopped by a signal while it writes: the same, with the exit code of what may be tried again.
 for _ in 1 2 3 4 5 6 7 8; do cat large.en; done >larger.en

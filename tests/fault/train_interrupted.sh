@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
-"${XLM_MPIEXEC:-mpiexec}" --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE ||
-    { echo "another MPI's launcher leaves ranks time" >&2; exit 77; }
+is_open_mpi || { echo "another MPI's launcher leaves ranks time" >&2; exit 77; }
 long
 small_corpus
 # shellcheck disable=SC2086 # compilers and flags are words

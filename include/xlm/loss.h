@@ -79,10 +79,10 @@ void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t co
 void xlm_declare_state(xlm_declaration *declaration, const char *name, double *numbers, int64_t n);
 /* A number to be reported beside the loss, under a name of letters, digits and "_-.", as "<objective>/<name>". */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
-/* For `loss`: add to the sum and the count of a declared metric. Reported is the global mean, sum / count over all micro-batches of
- * all ranks, the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean under score, the count
- * under terms) and each evaluation (split "held_out"), in the log of every interval the mean over its steps. Without a count,
- * nothing is reported. Where nothing is reported (a dump, a check of gradients), the call does nothing. */
+/* For `loss`: add to the sum and the count of a declared metric. Reported is the global mean, sum / count over all micro-batches
+ * of all ranks, the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean under score, the
+ * count under terms) and each evaluation (split "held_out"), in the log of every interval the mean over its steps. Without a
+ * count, nothing is reported. Where nothing is reported (a dump, a check of gradients), the call does nothing. */
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
 
 /* The parameter as a variable. */

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/* From now on a program for which GLib gets no memory or no thread ends with a message and EX_OSERR instead of being aborted. Other
- * ranks are not asked: the launcher ends them. Once, before the first rank is spoken to; program: the name in the message, borrowed. */
+/* From now on a program for which GLib gets no memory or no thread ends with a message and EX_OSERR instead of being aborted.
+ * Other ranks are not asked: the launcher ends them. Once, before the first rank is spoken to; program: the name in the message,
+ * borrowed. */
 void xlm_exhaustion_watch(const char *program);
 
 /* Bytes that this process may still map below its limit on address space (ulimit -v); UINT64_MAX without one. */

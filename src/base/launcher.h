@@ -1,9 +1,9 @@
 /* xlm-mpi: the process that started this rank. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a rank has to do when it is asked to stop depends on who asks. Open MPI's daemons (mpiexec itself on its own node, orted on
- * the others; prterun and prted since version 5) end a job on Ctrl-C, SIGTERM or the loss of a rank by sending each rank SIGCONT,
- * SIGTERM a second later, and SIGKILL another second later; odls_base_sigkill_timeout is that second. MPICH's and Slurm's launchers
- * pass the signal on and leave the ranks time. */
+ * What a rank has to do when it is asked to stop depends on who asks. Open MPI's daemons (mpiexec itself on its own node, orted
+ * on the others; prterun and prted since version 5) end a job on Ctrl-C, SIGTERM or the loss of a rank by sending each rank
+ * SIGCONT, SIGTERM a second later, and SIGKILL another second later; odls_base_sigkill_timeout is that second. MPICH's and
+ * Slurm's launchers pass the signal on and leave the ranks time. */
 #ifndef XLM_BASE_LAUNCHER_H
 #define XLM_BASE_LAUNCHER_H
 

@@ -12,8 +12,8 @@ bool xlm_process_look_up(pid_t process, xlm_process *found)
     g_snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return false;
-    /* "17 (name) S 1 ...": state, parent, group, session, terminal, its foreground; the 22nd field is the time of the start. A name
-     * may have blanks and brackets. */
+    /* "17 (name) S 1 ...": state, parent, group, session, terminal, its foreground; the 22nd field is the time of the start. A
+     * name may have blanks and brackets. */
     const char *open = strchr(text, '('), *close = strrchr(text, ')');
     long parent = 0, group = 0, foreground = -1;
     int terminal = 0;

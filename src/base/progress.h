@@ -15,8 +15,8 @@ typedef struct xlm_progress {
     double begin, shown; /* seconds (xlm_clock) */
 } xlm_progress;
 
-/* what: the work, "counting words". total: all there is to do, in units; 0 when it is not known. unit: "sentences"; "B" for bytes.
- * Both texts are borrowed. */
+/* what: the work, "counting words". total: all there is to do, in units; 0 when it is not known. unit: "sentences"; "B" for
+ * bytes. Both texts are borrowed. */
 xlm_progress xlm_progress_begin(const char *what, double total, const char *unit);
 /* done: units so far. Call as often as you like. */
 void xlm_progress_show(xlm_progress *progress, double done);

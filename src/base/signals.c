@@ -64,8 +64,8 @@ bool xlm_signals_none(GError **error)
            xlm_error_set(error, EX_TEMPFAIL, "stopped by a signal (%s); nothing was written", g_strsignal(noted));
 }
 
-/* All signals are blocked in this thread, so nothing interrupts its waiting but being stopped with the whole process: epoll_wait()
- * then fails with EINTR when the process goes on, and the SIGCONT which made it do so is read after that. */
+/* All signals are blocked in this thread, so nothing interrupts its waiting but being stopped with the whole process:
+ * epoll_wait() then fails with EINTR when the process goes on, and the SIGCONT which made it do so is read after that. */
 static void *listen_to_signals(void *nothing)
 {
     (void)nothing;

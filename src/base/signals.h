@@ -30,8 +30,8 @@ typedef struct xlm_signals_listener {
     void *data;
 } xlm_signals_listener;
 
-/* After xlm_signals_watch(). There can be one listener at a time; the struct is borrowed until xlm_signals_unlisten(), which returns
- * when no call is under way any more. */
+/* After xlm_signals_watch(). There can be one listener at a time; the struct is borrowed until xlm_signals_unlisten(), which
+ * returns when no call is under way any more. */
 void xlm_signals_listen(const xlm_signals_listener *listener);
 void xlm_signals_unlisten(void);
 

@@ -21,8 +21,8 @@ static void stop_all(MPI_Comm *mpi, int *code, ...)
     MPI_Abort(*mpi, EX_UNAVAILABLE);
 }
 
-/* An HDF5 that starts after MPI closes whatever is open when MPI ends, or at exit(): once more also a file whose closing has failed
- * for want of room, which is freed by then (HDF5 1.10). Files are closed where they are written; nothing is left to do. */
+/* An HDF5 that starts after MPI closes whatever is open when MPI ends, or at exit(): once more also a file whose closing has
+ * failed for want of room, which is freed by then (HDF5 1.10). Files are closed where they are written; nothing is left to do. */
 static void keep_hdf5_from_closing(void)
 {
     H5dont_atexit();

@@ -48,9 +48,9 @@ typedef struct xlm_corpus_pairs {
 
 typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
 
-/* Open for reading; by each rank for itself, not collective. The file may be anybody's: header, vocabulary, shapes, and that offsets
- * end where tokens do, are checked here; numbers when they are read, so that a large corpus is not read at every start: each offset
- * lies before the next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
+/* Open for reading; by each rank for itself, not collective. The file may be anybody's: header, vocabulary, shapes, and that
+ * offsets end where tokens do, are checked here; numbers when they are read, so that a large corpus is not read at every start:
+ * each offset lies before the next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
 /* As xlm_store_check_unchanged() of its file. */

@@ -24,9 +24,9 @@ enum { XLM_MOST_LANGUAGES = 65535 };
 extern const xlm_option xlm_model_options[];
 
 /* Check a configuration, whoever made it (a job file, a checkpoint, a caller), and fill in the defaults that depend on others:
- * every number in the range of its option, heads divide d, a vocabulary and languages. With that no size computed of it overflows:
- * the largest product, of the ranges of layers, hidden_size and feed_forward_size, is 2^54 elements. EX_CONFIG; EX_DATAERR where
- * the vocabulary is to blame. */
+ * every number in the range of its option, heads divide d, a vocabulary and languages. With that no size computed of it
+ * overflows: the largest product, of the ranges of layers, hidden_size and feed_forward_size, is 2^54 elements. EX_CONFIG;
+ * EX_DATAERR where the vocabulary is to blame. */
 bool xlm_model_check(xlm_model_config *config, GError **error);
 /* Declare the model's parameters. config must be checked; it is copied. */
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);

@@ -79,7 +79,8 @@ xlm_store *xlm_store_open(const char *path, GError **error);
 /* Set the digest of the header anew after a file was changed by other means, as tests do. EX_DATAERR, EX_IOERR. */
 bool xlm_store_reseal(const char *path, GError **error);
 /* Is the file still the one that was opened? EX_DATAERR when it was cut short or written over; a warning when only its time of
- * modification is another. One that has lost its name to another file is unchanged. Takes a microsecond, or a question to the server. */
+ * modification is another. One that has lost its name to another file is unchanged. Takes a microsecond, or a question to the
+ * server. */
 bool xlm_store_check_unchanged(xlm_store *store, GError **error);
 void xlm_store_close(xlm_store *store);
 const char *xlm_store_path(const xlm_store *store);

@@ -5,14 +5,14 @@
  * '#'. Multiword tokens (lines 3-4) and empty nodes (lines 5.1) are passed over: words are what is tagged. The tag is the column
  * `upos` or `xpos`, or the value of a key in FEATS or MISC (`NER`), "O" for a word without the key.
  *
- * Any other file has empty lines between sentences, and lines `token<tab>tag`; or, when there is no tab in its first line, columns
- * between blanks, as the shared tasks CoNLL-2000 to 2003 have them (`token POS chunk tag`, `token tag`): the token is the
+ * Any other file has empty lines between sentences, and lines `token<tab>tag`; or, when there is no tab in its first line,
+ * columns between blanks, as the shared tasks CoNLL-2000 to 2003 have them (`token POS chunk tag`, `token tag`): the token is the
  * first of them, the tag the last or the one whose number is `column`. Lines whose token is -DOCSTART- end a sentence and are
  * passed over, in both.
  *
  * Tags of spans are BIO (a span begins with B-). Where a file's are IOB1 (a span begins with I-, and with B- only where another
- * of its type ends just before it), as in CoNLL-2003's English and German, they are rewritten as BIO: a file is IOB1 when some span
- * begins with I- and none that follows no other of its type with B-.
+ * of its type ends just before it), as in CoNLL-2003's English and German, they are rewritten as BIO: a file is IOB1 when some
+ * span begins with I- and none that follows no other of its type with B-.
  *
  * All may be gzip. */
 #ifndef XLM_TASKS_TAGGED_TEXT_H

@@ -64,9 +64,9 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts
                                        int64_t max_subwords);
 
 /* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or
- * xlm_word_counts_read; copied. A subword that is spelt like a special token is still a subword, with an id of its own. Takes ownership of bpe.
- * Copies settings. Twins get ids behind all subwords, made language by made language. Errors (EX_DATAERR; bpe is
- * freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code that is not UTF-8; a subword that is spelt like
+ * xlm_word_counts_read; copied. A subword that is spelt like a special token is still a subword, with an id of its own. Takes
+ * ownership of bpe. Copies settings. Twins get ids behind all subwords, made language by made language. Errors (EX_DATAERR; bpe
+ * is freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code that is not UTF-8; a subword that is spelt like
  * a twin. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
                                    const xlm_vocabulary_settings *settings, GError **error);

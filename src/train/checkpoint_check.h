@@ -27,8 +27,8 @@ checkpoint_verdict checkpoint_check_shape(const xlm_store *store, const char *pa
  * set when the verdict is not CHECKPOINT_GOOD. */
 checkpoint_verdict checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
 
-/* values[rows * cols] of one parameter of one of the flat arrays. EX_DATAERR for values that are not finite, and for second moments
- * below 0, too. */
+/* values[rows * cols] of one parameter of one of the flat arrays. EX_DATAERR for values that are not finite, and for second
+ * moments below 0, too. */
 bool checkpoint_read_array(const xlm_store *store, int array, const xlm_parameter *p, float *values, GError **error);
 /* One of the flat arrays: whole[size of the parameters]. Gaps between parameters are left as they are. */
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *state, int array, float *whole, GError **error);

@@ -7,7 +7,8 @@
 
 /* Attributes of the group /model: every key of section [model], vocabulary, languages. Collective as the store is. */
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
-/* Not collective. The configuration is checked by xlm_model_check. EX_DATAERR: a key is missing, of another type or out of range. */
+/* Not collective. The configuration is checked by xlm_model_check. EX_DATAERR: a key is missing, of another type or out of
+ * range. */
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error);
 
 /* Path of a parameter's array: prefix/name. With the prefix "/model", names "objectives/..." are at the top instead. g_free. */

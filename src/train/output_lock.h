@@ -1,7 +1,7 @@
 /* xlm-mpi: one run at a time in an output directory. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * DIRECTORY/lock says who writes there: program, host, process, when it was started, the batch system's job. It is made under another
- * name and linked into place, which is exclusive on network file systems too, and its modification time is set anew every
+ * DIRECTORY/lock says who writes there: program, host, process, when it was started, the batch system's job. It is made under
+ * another name and linked into place, which is exclusive on network file systems too, and its modification time is set anew every
  * half minute as a sign of life. A run finds the lock of another one
  *   held      when that process is there on this host, or when it runs elsewhere and gave a sign of life within five minutes;
  *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and gave no sign for

@@ -1,14 +1,14 @@
 /* xlm-mpi: what the ranks of a run left when they were killed. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Ranks whose launcher leaves them no time each write what they own of the run's state (train/snapshot.h), and a checkpoint is made of
- * that afterwards, by any number of ranks. A part is DIRECTORY/stopped-<step, 8 digits>.<rank>.part, numbers as the processor has
- * them:
+ * Ranks whose launcher leaves them no time each write what they own of the run's state (train/snapshot.h), and a checkpoint is
+ * made of that afterwards, by any number of ranks. A part is DIRECTORY/stopped-<step, 8 digits>.<rank>.part, numbers as the
+ * processor has them:
  *   xlm_part_header
  *   f32 [own] parameters, f32 [own] first moment, f32 [own] second moment: the elements this rank owns (comm/shards.h), in order
  *   f64 [states] the small states (train/checkpoint.h), in rank 0's part
  *   u32 CRC-32 of everything before
- * It is written under the name with ".writing" behind and renamed. Parts make a whole when there is one of each rank, all of one start
- * of one run and of one step: others are never put together. */
+ * It is written under the name with ".writing" behind and renamed. Parts make a whole when there is one of each rank, all of one
+ * start of one run and of one step: others are never put together. */
 #ifndef XLM_TRAIN_PARTS_H
 #define XLM_TRAIN_PARTS_H
 

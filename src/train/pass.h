@@ -24,8 +24,8 @@ int xlm_pass_numbers(const xlm_trainer *trainer);
 xlm_metric_sum *xlm_pass_metrics(const xlm_trainer *trainer, double *row, int k);
 
 /* Encode and compute losses on trainer->tape, which must have begun. totals[objectives]: terms over all passes of the step.
- * Objective k's mean over this pass, times its terms, is added to row[k], its metrics to the row; when `backward`, the gradient of
- * Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape. scores: [batch->masked] or NULL. hidden: NULL, or set
+ * Objective k's mean over this pass, times its terms, is added to row[k], its metrics to the row; when `backward`, the gradient
+ * of Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape. scores: [batch->masked] or NULL. hidden: NULL, or set
  * to H[0 … L]. */
 void xlm_pass_run(xlm_trainer *trainer, const xlm_pass_input *input, const int64_t *totals, bool backward,
                   double *row, xlm_score *scores, xlm_var ***hidden);

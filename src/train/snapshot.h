@@ -1,22 +1,23 @@
 /* xlm-mpi: a run's state kept aside while its ranks are being killed. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Open MPI's daemons kill the ranks two seconds after Ctrl-C, and nothing but a longer time-out, which holds up the killing and the
- * terminal alike, keeps them from it: too little for a step of a real model and its checkpoint. So each rank forks as soon as the
- * daemon begins (base/launcher.h). The child, in a session of its own where the daemon's signals do not reach it, has the memory as it
- * was (copied when written to), and writes what the rank owns of it to a part (train/parts.h) with nothing but system calls: neither
- * MPI nor HDF5 nor OpenMP works in it. When rank 0 is dead and all parts are there, rank 0's child becomes the same program again,
- * on its own and with --finish, which makes the ordinary checkpoint of the parts; DIRECTORY/stopped.log has what it says. If it cannot,
- * for want of memory say, the parts stay, and the next start begins with that. A rank that lives on writes its ordinary checkpoint
- * and ends its child.
+ * Open MPI's daemons kill the ranks two seconds after Ctrl-C, and nothing but a longer time-out, which holds up the killing and
+ * the terminal alike, keeps them from it: too little for a step of a real model and its checkpoint. So each rank forks as soon
+ * as the daemon begins (base/launcher.h). The child, in a session of its own where the daemon's signals do not reach it, has the
+ * memory as it was (copied when written to), and writes what the rank owns of it to a part (train/parts.h) with nothing but
+ * system calls: neither MPI nor HDF5 nor OpenMP works in it. When rank 0 is dead and all parts are there, rank 0's child becomes
+ * the same program again, on its own and with --finish, which makes the ordinary checkpoint of the parts; DIRECTORY/stopped.log
+ * has what it says. If it cannot, for want of memory say, the parts stay, and the next start begins with that. A rank that lives
+ * on writes its ordinary checkpoint and ends its child.
  *
- * All parts have to be of one step. A rank owns parts of the parameters and of both moments; they change in its own update alone. So
+ * All parts have to be of one step. A rank owns parts of the parameters and of both moments; they change in its own update
+ * alone. So
  *   - between adding to the sum that all ranks must have before any of them updates, and the end of its own update, a rank takes
  *     no snapshot: one that is asked for waits (xlm_snapshot_hold, xlm_snapshot_release);
  *   - a rank that has a snapshot of the step says so in that sum, and all who learn of it take theirs before they update.
  * Either all are of the step before the update, or all of the one after. Parts say of which step they are, and are never mixed.
  *
- * Memory that network adapters have pinned is copied at the fork since Linux 5.12; before, a child could find it changed. No parameter
- * or moment is written by an adapter while a snapshot may be taken, but for those parameters that other ranks own.
+ * Memory that network adapters have pinned is copied at the fork since Linux 5.12; before, a child could find it changed. No
+ * parameter or moment is written by an adapter while a snapshot may be taken, but for those parameters that other ranks own.
  * Gradients and activations are left out of the children (base/pages.h).
  *
  * Functions take NULL for a run that takes no snapshots, and are not collective. */

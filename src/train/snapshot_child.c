@@ -24,8 +24,8 @@ enum { PATIENCE_GROWING = 180 }; /* until a part that does not grow is given up 
 
 /* ---- before the fork ---- */
 
-/* What Open MPI's launcher and Slurm have put into a rank's environment would keep the program from starting on its own; the user's
- * own choices (OMPI_MCA_btl, ...) stay. */
+/* What Open MPI's launcher and Slurm have put into a rank's environment would keep the program from starting on its own; the
+ * user's own choices (OMPI_MCA_btl, ...) stay. */
 static bool is_of_launcher(const char *variable)
 {
     static const char *const all_of[] = {"PMIX_", "PMI_", "PRTE_", "SLURM_", "OMPI_COMM_", "OMPI_APP_", "OMPI_NUM_", "OMPI_FIRST_",

@@ -1,7 +1,7 @@
 /* xlm-mpi: the process that outlives a killed rank. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Inside of train/snapshot.h. What the child does after the fork may call nothing but what is allowed in a signal handler: other threads
- * may have held any lock at that moment. So everything it needs is prepared before. */
+ * Inside of train/snapshot.h. What the child does after the fork may call nothing but what is allowed in a signal handler: other
+ * threads may have held any lock at that moment. So everything it needs is prepared before. */
 #ifndef XLM_TRAIN_SNAPSHOT_CHILD_H
 #define XLM_TRAIN_SNAPSHOT_CHILD_H
 

@@ -206,8 +206,8 @@ void xlm_step_report_clear(xlm_step_report *report)
     *report = (xlm_step_report){0};
 }
 
-/* Global means and metrics, from the sums of each granule in the order of the granules; and whether a rank was asked to stop since
- * the step began: a run ends with the step in which it was asked to. sums: [granules x xlm_pass_numbers + 2]. */
+/* Global means and metrics, from the sums of each granule in the order of the granules; and whether a rank was asked to stop
+ * since the step began: a run ends with the step in which it was asked to. sums: [granules x xlm_pass_numbers + 2]. */
 static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
 {
     const int objectives = t->job->objectives, numbers = xlm_pass_numbers(t), n = (int)t->granules * numbers;

@@ -1,9 +1,10 @@
 /* xlm-mpi: what a run does from the moment it is asked to stop. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * SIGINT, SIGTERM and SIGUSR1 to any rank end the run after the step under way, with a checkpoint (train/run.c). Here is what cannot
- * wait for the end of the step: a thread that hears signals at once (base/signals.h), so that the user reads in the same moment
- * that the signal has come, and so that a snapshot of the state is taken where the launcher will kill the ranks before the step
- * is done (train/snapshot.h). The same thread gives the signs of life of the output directory's lock, which is held here. */
+ * SIGINT, SIGTERM and SIGUSR1 to any rank end the run after the step under way, with a checkpoint (train/run.c). Here is what
+ * cannot wait for the end of the step: a thread that hears signals at once (base/signals.h), so that the user reads in the same
+ * moment that the signal has come, and so that a snapshot of the state is taken where the launcher will kill the ranks before
+ * the step is done (train/snapshot.h). The same thread gives the signs of life of the output directory's lock, which is held
+ * here. */
 #ifndef XLM_TRAIN_STOPPING_H
 #define XLM_TRAIN_STOPPING_H
 
@@ -19,8 +20,8 @@ xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, boo
 /* Give the directory free. NULL is allowed. */
 void xlm_stopping_close(xlm_stopping *stopping);
 
-/* Collective. From now on the rank may be killed at any time by its launcher: the state, whose pointers are borrowed, is what a run
- * goes on from. judged: as in xlm_snapshot_open(). */
+/* Collective. From now on the rank may be killed at any time by its launcher: the state, whose pointers are borrowed, is what a
+ * run goes on from. judged: as in xlm_snapshot_open(). */
 void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t judged);
 /* The snapshot that the main thread has to keep informed; NULL: none is ever taken. stopping may be NULL. */
 xlm_snapshot *xlm_stopping_snapshot(xlm_stopping *stopping);

@@ -1,4 +1,5 @@
-/* xlm-mpi: fuzz target: two jobs, with a byte 0 between them, whose keys are compared. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: fuzz target: two jobs, with a byte 0 between them, whose keys are compared. SPDX-License-Identifier: GPL-3.0-or-later
+ * */
 #include "fuzz.h"
 #include "train/job_changes.h"
 

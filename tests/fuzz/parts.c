@@ -1,7 +1,7 @@
 /* xlm-mpi: fuzz target: what the ranks of a run left when they were killed. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A good part of one rank, with changes: the place of a byte (two bytes, from the start of the file) and what it becomes. The checksum
- * is made anew unless the first byte is odd; the second cuts so many bytes off the end. */
+ * A good part of one rank, with changes: the place of a byte (two bytes, from the start of the file) and what it becomes. The
+ * checksum is made anew unless the first byte is odd; the second cuts so many bytes off the end. */
 #include <zlib.h>
 
 #include "../mpi/run_fixture.h"

@@ -59,7 +59,8 @@ static void check_sum(const xlm_comm *comm, size_t i, float value)
     CHECK(fabs(value - sum) <= 1e-6 * size);
 }
 
-/* Whatever becomes complete when, and along the tree to the bit when that is asked for; then all have all. Twice, as in two steps. */
+/* Whatever becomes complete when, and along the tree to the bit when that is asked for; then all have all. Twice, as in two
+ * steps. */
 static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t stride)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);

@@ -1,4 +1,5 @@
-/* xlm-mpi: checkpoints made to do harm: an error that says what is wrong, never a crash. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: checkpoints made to do harm: an error that says what is wrong, never a crash. SPDX-License-Identifier:
+ * GPL-3.0-or-later */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>

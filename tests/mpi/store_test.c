@@ -24,7 +24,8 @@
 
 /* ---- a system call that fails on demand ---- */
 
-/* This process's rank as its launcher says it, Open MPI's or MPICH's: some calls come before MPI is asked. NULL: started alone. */
+/* This process's rank as its launcher says it, Open MPI's or MPICH's: some calls come before MPI is asked. NULL: started alone.
+ * */
 static const char *launched_as(void)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");

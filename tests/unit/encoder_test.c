@@ -312,7 +312,8 @@ static void test_same_bits_for_any_number_of_threads(void **state)
     close_setup(&s);
 }
 
-/* The rows that are wanted of the last layer are those of all, dropout and gradients included; sequences without any among them. */
+/* The rows that are wanted of the last layer are those of all, dropout and gradients included; sequences without any among them.
+ * */
 static void check_wanted_rows(xlm_model_config c, int64_t masked)
 {
     struct setup s = open_setup(c, 0.1);

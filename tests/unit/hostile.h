@@ -1,6 +1,7 @@
 /* xlm-mpi: files changed by plain HDF5 calls, as by somebody who means harm. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A change names an object and what becomes of it. The digest of the header is set anew, since whoever writes a file can do that. */
+ * A change names an object and what becomes of it. The digest of the header is set anew, since whoever writes a file can do
+ * that. */
 #ifndef XLM_TESTS_HOSTILE_H
 #define XLM_TESTS_HOSTILE_H
 

@@ -264,7 +264,8 @@ static void test_tags(void **state)
 {
     (void)state;
     static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", (char *)"D", NULL};
-    /* A: 3 gold, 2 said, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but said once below. */
+    /* A: 3 gold, 2 said, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but said once below.
+     * */
     static const int32_t gold[] = {0, 0, 0, 1, 2}, said[] = {0, 0, 1, 1, 3};
     static const uint32_t ends[] = {5};
     const xlm_tag_pairs pairs = {.words = 5, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels,

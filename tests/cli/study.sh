@@ -65,7 +65,7 @@ grep -q '^trans-inv/align-mlm@100,7,2,' small/results.csv || fail "small: $(cat 
 model=small/trans-inv/align-mlm@100-7-2/latest
 [ "$(attribute /ranks "$model")" -eq "$(env -u OMP_NUM_THREADS nproc)" ] || fail "small: on $(attribute /ranks "$model") ranks"
 h5dump -a /job/text "$model" >text
-grep -q 'hidden_size=128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"
+grep -q 'hidden_size = 128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"
 
 # What is finished is not made again; what is not is gone on with.
 cp out/results.csv before.csv

@@ -3,6 +3,7 @@
 # anywhere else. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 sed -i 's/^steps = .*/steps = 30/; s/^log_every = .*/log_every = 5/' job.conf
 run="xlm_train job.conf --resume never"

@@ -2,6 +2,7 @@
 # xlm-mpi: a new run from the model of another one. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 # One rank needs no mpiexec, which takes its time.
 ranks() { if [ "$1" = 1 ]; then shift; "$@"; else sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; fi; }

@@ -2,6 +2,7 @@
 # xlm-mpi: one run at a time in an output directory: held, stale and lost locks. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 quick() { ranks 1 xlm_train job.conf --set train.steps=3 --set train.schedule=constant "$@"; }
 begin() { # NAME: an endless run on two ranks

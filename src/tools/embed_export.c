@@ -44,7 +44,7 @@ static const GOptionEntry options[] = {
      "most tokens of a line, <s> and </s> included; longer ones are cut (default: the model's positions)", "N"},
     G_OPTION_ENTRY_NULL};
 
-/* What is exported, beside the counts of what became of lines. */
+/* What is exported, beside the counts of lines that were cut or empty. */
 typedef struct work {
     const xlm_comm *comm;
     const char *path;         /* of the checkpoint */
@@ -383,7 +383,7 @@ static bool export_text(work *w, GError **error)
     while (good && !end) {
         int64_t size = 0;
         char *text = next_lines(w, lines, &size, &end, &failure);
-        const char *at = text, *stop = text + size;
+        const char *at = text, *stop = text != NULL ? text + size : NULL;
         good = text != NULL;
         while (good && at < stop) {
             size_t length;
@@ -429,7 +429,7 @@ static bool read_words(work *w, block *all, GError **error)
     while (good && !end) {
         int64_t size = 0;
         char *text = next_lines(w, lines, &size, &end, &failure);
-        const char *at = text, *stop = text + size;
+        const char *at = text, *stop = text != NULL ? text + size : NULL;
         good = text != NULL;
         while (good && at < stop) {
             size_t length;

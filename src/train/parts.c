@@ -169,6 +169,13 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
 
 /* ---- reading ---- */
 
+/* file: of the path, NULL when it could not be opened. */
+static void fail_reading(FILE *file, const char *path, GError **error)
+{
+    const bool ended = file != NULL && feof(file);
+    xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, ended ? "it is cut short" : g_strerror(errno));
+}
+
 /* Array number `array` of one part, to where it belongs in whole. */
 static bool read_array(const char *directory, const xlm_part_header *first, int rank, int array, float *whole, GError **error)
 {
@@ -182,7 +189,7 @@ static bool read_array(const char *directory, const xlm_part_header *first, int 
         good = fread(whole + start, sizeof(float), n, file) == n;
     }
     if (!good && *error == NULL)
-        xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, g_strerror(errno));
+        fail_reading(file, path, error);
     if (file != NULL)
         fclose(file);
     g_free(path);
@@ -198,7 +205,7 @@ static bool read_states(const char *directory, const xlm_part_header *first, xlm
     for (int k = 0; good && k < state->kept; k++)
         good = fread(state->keep[k].numbers, sizeof(double), (size_t)state->keep[k].n, file) == (size_t)state->keep[k].n;
     if (!good)
-        xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, g_strerror(errno));
+        fail_reading(file, path, error);
     if (file != NULL)
         fclose(file);
     g_free(path);

@@ -11,7 +11,7 @@
 #include "train/model_attributes.h"
 #include "train/row_sources.h"
 
-/* A checkpoint that is taken from, and what became of the parameters. */
+/* A checkpoint that parameters are taken from, and which were taken, drawn and left. */
 typedef struct source {
     const xlm_job *job;
     char *path;               /* without symbolic links, so that header and arrays are of one file */

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/nearest.h"
 
 struct xlm_jobfile {
@@ -98,6 +99,20 @@ static char *read_section(const xlm_jobfile *job, const char *place, const char 
     return section;
 }
 
+/* The present name of a key. place: for the warning, when it is a former one. */
+static const char *present_name(const xlm_jobfile *job, const char *place, const char *section, const char *key)
+{
+    char *kind_name = g_strndup(section, strcspn(section, " "));
+    const xlm_jobfile_kind *kind = find_kind(job, kind_name);
+    g_free(kind_name);
+    for (const char *const *pair = kind->former; pair != NULL && *pair != NULL; pair += 2)
+        if (strcmp(pair[0], key) == 0) {
+            xlm_log_warn("%s: %s is called %s now", place, pair[0], pair[1]);
+            return pair[1];
+        }
+    return key;
+}
+
 /* ---- the text ---- */
 
 /* What is known while the lines go by. */
@@ -147,6 +162,9 @@ static bool walk_key(walk *w, char *text, GError **error)
     if (w->section == NULL)
         return xlm_error_set(error, EX_CONFIG, "%s:%d: key \"%s\" stands before the first section; put a [SECTION] "
                              "above it", path, w->line, key);
+    char *place = g_strdup_printf("%s:%d: [%s]", path, w->line, w->section);
+    key = present_name(w->job, place, w->section, key);
+    g_free(place);
     const int before = find_line(w->job, w->section, key);
     if (before > 0)
         return xlm_error_set(error, EX_CONFIG, "%s:%d: [%s]: key \"%s\" stands in line %d already; remove one of the "
@@ -243,8 +261,9 @@ static bool override(xlm_jobfile *job, const char *argument, GError **error)
     if (good && strchr(section, ' ') != NULL && !g_key_file_has_group(job->keys, section))
         good = refuse_absent(job, argument, section, error);
     if (good) {
-        g_key_file_set_value(job->keys, section, key, value);
-        note_line(job, section, key, FROM_COMMAND_LINE);
+        const char *present = present_name(job, place, section, key);
+        g_key_file_set_value(job->keys, section, present, value);
+        note_line(job, section, present, FROM_COMMAND_LINE);
     }
     g_free(section);
     g_free(value);

@@ -25,8 +25,8 @@ typedef enum {
     XLM_RNG_OBJECTIVE,       /* draws of objective plugins */
     XLM_RNG_DICTIONARY,      /* which subwords belong to a share of a dictionary */
     XLM_RNG_SWITCH,          /* masked positions that are switched to another language, and the translation */
-    XLM_RNG_TWINS,           /* which subwords a made language shares with its base */
-    XLM_RNG_SYNTAX,          /* orders of words in made languages */
+    XLM_RNG_TWINS,           /* which subwords a synthetic language shares with its base */
+    XLM_RNG_SYNTAX,          /* orders of words in synthetic languages */
     XLM_RNG_CHECK            /* which elements of a gradient are checked, and along which directions */
 } xlm_rng_purpose;
 

@@ -9,7 +9,7 @@
  *
  * When the number of ranks R is a power of two, a piece is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ...,
  * 1, half of the ranks dropping out each time, until its owner is left. As additions commute, the sum has the same bits whoever
- * owns the piece, and with granules dealt round robin (granule g to rank g mod R) and a rank's granules added as xlm-mpi's
+ * owns the piece, and with micro-batches dealt round robin (micro-batch g to rank g mod R) and a rank's micro-batches added as xlm-mpi's
  * trainer does, the same bits for every such R. Other R, and exchanges that are not asked for it, use MPI_Ireduce, which is free
  * to add in the order that suits it. */
 #ifndef XLM_COMM_SHARDS_H

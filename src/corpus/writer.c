@@ -1,6 +1,8 @@
 /* xlm-mpi: corpus files (corpus.h) written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus/writer.h"
 
+#include "comm/comm.h"
+
 enum { SPLITS = 2 };
 
 static const char *const split_names[SPLITS] = {[XLM_TRAIN] = "train", [XLM_HELD_OUT] = "held_out"};

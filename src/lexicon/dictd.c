@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "corpus/lines.h"
+#include "text/lines.h"
 #include "text/normalise.h"
 
 /* ---- files ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "corpus/lines.h"
+#include "text/lines.h"
 #include "lexicon/dictd.h"
 #include "text/normalise.h"
 

@@ -5,5 +5,5 @@ lexicon_sources = \
 	src/lexicon/dictionary.c src/lexicon/dictionary.h \
 	src/lexicon/entries.c src/lexicon/entries.h \
 	src/lexicon/frequency.c src/lexicon/frequency.h \
-	src/lexicon/make.c src/lexicon/make.h \
+	src/lexicon/subword_pairs.c src/lexicon/subword_pairs.h \
 	src/lexicon/translations.c src/lexicon/translations.h

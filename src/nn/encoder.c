@@ -1,7 +1,7 @@
 /* xlm-mpi: post-LN transformer encoder (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
-#include "nn/parts.h"
+#include "nn/model_internal.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: the language modelling head, its decoder tied to the word embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "nn/parts.h"
+#include "nn/model_internal.h"
 #include "tensor/parameters.h"
 
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h)

@@ -3,5 +3,5 @@ nn_sources = \
 	src/nn/encoder.c \
 	src/nn/head.c \
 	src/nn/model.c src/nn/model.h \
-	src/nn/parts.h \
+	src/nn/model_internal.h \
 	src/nn/size.c

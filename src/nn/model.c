@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/options.h"
-#include "nn/parts.h"
+#include "nn/model_internal.h"
 
 #define OPTION(name, type, fallback, least, most, choices, help) \
     {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_model_config, name)}

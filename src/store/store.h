@@ -23,7 +23,13 @@
 #ifndef XLM_STORE_STORE_H
 #define XLM_STORE_STORE_H
 
-#include "comm/comm.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* comm/comm.h: the ranks that write a file together. Readers need no MPI. */
+typedef struct xlm_comm xlm_comm;
 
 typedef struct xlm_store xlm_store;
 

@@ -5,6 +5,7 @@
 #include <hdf5.h>
 #include <sys/stat.h>
 
+#include "comm/comm.h"
 #include "store/store.h"
 
 /* A dataset in use. Handles stay open as long as the store: opening costs more than reading a few rows. */

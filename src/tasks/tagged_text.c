@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "corpus/lines.h"
+#include "text/lines.h"
 #include "text/normalise.h"
 
 xlm_tagged_text *xlm_tagged_text_new(void)

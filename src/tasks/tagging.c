@@ -159,7 +159,7 @@ static void end_piece(xlm_examples *examples, int language)
     xlm_examples_end(examples);
 }
 
-/* Subwords of a word into `ids`, in the letters of the language: a made language's twins are the tokenizer's business. */
+/* Subwords of a word into `ids`, in the letters of the language: a synthetic language's twins are the tokenizer's business. */
 static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word, GArray *ids, tally *seen, GError **error)
 {
     const int32_t unknown = XLM_ID_UNK;

@@ -2,7 +2,7 @@
  *
  * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), by which
  * the trainer trains as by any other, and beside that knows four things: how its files are read, how what stands in them becomes
- * examples (corpus/examples.h), how predictions are made of a pass, and how good they are.
+ * examples (stream/examples.h), how predictions are made of a pass, and how good they are.
  *
  *   read -> labels (of training text alone) -> encode -> { train, or predict -> score, print }
  *
@@ -19,7 +19,7 @@
 
 #include <xlm/loss.h>
 
-#include "corpus/examples.h"
+#include "stream/examples.h"
 #include "text/tokenizer.h"
 #include "train/run.h" /* xlm_measure */
 

@@ -163,17 +163,17 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .name = (char *)t->task->loss.name, .language = c->language != NULL ? c->language : (char *)"", .length = c->length,
         .options = t->job->task_options, .labels = t->labels,
     };
-    const xlm_material material = {
+    const xlm_training_data data = {
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
         .examples = t->training_examples, .task = &task,
     };
-    const xlm_judge judge = {.measure = measure, .data = t, .split = "dev", .language = task.language};
+    const xlm_validation validation = {.measure = measure, .data = t, .split = "dev", .language = task.language};
     xlm_job_stream stream;
     xlm_job_objective objective;
     const xlm_job job = make_job(t, &stream, &objective);
     xlm_run_options all = *options;
-    all.judge = &judge;
-    return xlm_run(comm, &job, &material, &all, interrupted, error);
+    all.validation = &validation;
+    return xlm_run(comm, &job, &data, &all, interrupted, error);
 }
 
 bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error)

@@ -5,7 +5,8 @@
 
 #include "base/options.h"
 
-static const xlm_jobfile_kind kinds[] = {{"tune", false}, {"task", true}, {NULL, false}};
+static const char *const former_keys[] = {"granules", "micro_batches", NULL};
+static const xlm_jobfile_kind kinds[] = {{"tune", false, former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
 
 #define TUNE(member) offsetof(xlm_tune_config, member)
 
@@ -27,9 +28,9 @@ static const xlm_option tune_options[] = {
      "of embeddings, sublayers, attention weights and before the head; -1: the model's, its dropout before "
      "the head", TUNE(dropout)},
     {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TUNE(train.seed)},
-    {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
+    {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
      "passes a step's batch is cut into, a power of two; up to that many ranks (powers of two) give identical bits",
-     TUNE(train.granules)},
+     TUNE(train.micro_batches)},
     {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
      "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, for less memory",
      TUNE(train.reproducible)},
@@ -102,8 +103,8 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
 static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
     const xlm_tune_config *c = &job->config;
-    if ((c->train.granules & (c->train.granules - 1)) != 0)
-        return refuse(file, "tune", "granules", "granules is not a power of two", error);
+    if ((c->train.micro_batches & (c->train.micro_batches - 1)) != 0)
+        return refuse(file, "tune", "micro_batches", "micro_batches is not a power of two", error);
     if (c->dropout < 0 && c->dropout != -1)
         return refuse(file, "tune", "dropout", "dropout is -1, for the model's, or 0 to 0.99", error);
     return true;
@@ -192,7 +193,7 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
 
 void *xlm_task_state_read(const xlm_task *task, const char *source, const char *options, char *const *overrides, GError **error)
 {
-    static const xlm_jobfile_kind kind[] = {{"task", false}, {NULL, false}};
+    static const xlm_jobfile_kind kind[] = {{"task", false, NULL}, {NULL, false, NULL}};
     GPtrArray *set = g_ptr_array_new_with_free_func(g_free);
     for (; overrides != NULL && *overrides != NULL; overrides++)
         g_ptr_array_add(set, g_strconcat("task.", *overrides, NULL));

@@ -1,14 +1,16 @@
-# Floor 2: Unicode, words, subwords, vocabulary.
+# Floor 2: Unicode, words, segmenters, vocabulary; readers of text and of annotated text.
 text_sources = \
 	src/text/bpe.h \
 	src/text/bpe_codes.c src/text/bpe_codes.h \
 	src/text/bpe_learn.c \
 	src/text/bpe_segment.c \
+	src/text/conllu.c src/text/conllu.h \
 	src/text/fields.c src/text/fields.h \
 	src/text/html.c src/text/html.h \
 	src/text/html_files.c \
 	src/text/html_pairs.c src/text/html_pairs.h \
 	src/text/line_files.c src/text/line_files.h \
+	src/text/lines.c src/text/lines.h \
 	src/text/normalise.c src/text/normalise.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \

@@ -24,7 +24,7 @@ void xlm_tokenizer_free(xlm_tokenizer *tokenizer);
 bool xlm_tokenizer_encode(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, GArray *ids,
                           size_t *words, GError **error);
 
-/* The words of a normalised line. [out] *words: n of them, valid until the next call for any line. A made language's line is
+/* The words of a normalised line. [out] *words: n of them, valid until the next call for any line. A synthetic language's line is
  * split as its base's. Errors: EX_SOFTWARE. */
 bool xlm_tokenizer_words(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, const xlm_word **words,
                          size_t *n, GError **error);

@@ -20,7 +20,7 @@ struct xlm_vocabulary {
     int64_t *counts;       /* by id */
     GPtrArray *spellings;  /* char *: of the twins, by id; `words` points to them */
     GHashTable *twin_ids;  /* spelling -> id; NULL when there are no twins */
-    int32_t **twins;       /* [made_count][size], NULL for a made language without twins */
+    int32_t **twins;       /* [made_count][size], NULL for a synthetic language without twins */
 };
 
 static const char *const special_names[XLM_SPECIALS] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
@@ -115,7 +115,7 @@ static void copy_made(xlm_vocabulary *v, const xlm_vocabulary_settings *settings
     }
 }
 
-/* Give the twins of a made language the ids from `first` on. */
+/* Give the twins of a synthetic language the ids from `first` on. */
 static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
 {
     const xlm_vocabulary_made *made = &v->made[i];
@@ -128,7 +128,7 @@ static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
         g_ptr_array_add(v->spellings, spelling);
         if (xlm_vocabulary_find(v, spelling, strlen(spelling)) != XLM_ID_UNK)
             return xlm_error_set(error, EX_DATAERR, "`%s` is a subword of the text and would be the twin of `%s` too; give "
-                                 "the made language %s another name", spelling, v->words[original],
+                                 "the synthetic language %s another name", spelling, v->words[original],
                                  v->languages[made->language]);
         g_hash_table_insert(v->twin_ids, spelling, GINT_TO_POINTER(twin));
         v->words[twin] = spelling;

@@ -14,12 +14,12 @@
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
  *   /vocabulary/codes         [C] strings "left right": BPE merges by rank
  *   /vocabulary/code_counts   [C] i64: count of each pair when it was merged
- *   /vocabulary/made/<lang>   a language made of another one (corpus/made.h); attributes: base, steps, shared, seed, and
+ *   /vocabulary/made/<lang>   a language made of another one (synthetic/language.h); attributes: base, steps, shared, seed, and
  *                             weights when it has a syntax
- *   /vocabulary/made/<lang>/twins   [n x 2] i32: id of a subword, id of its twin in the made language
+ *   /vocabulary/made/<lang>/twins   [n x 2] i32: id of a subword, id of its twin in the synthetic language
  *   /languages                [n] strings; index = language id
  *
- * A made language may write its base's subwords in letters of its own: each but those that both languages share has a
+ * A synthetic language may write its base's subwords in letters of its own: each but those that both languages share has a
  * twin, an entry behind all subwords of text. `house@@` of language xx is spelt `xx:house@@`; its count is its
  * original's. Twins do not come from text, so neither codes nor fastBPE's vocabulary files know them: text of a made
  * language is segmented in its base's letters, and each id is exchanged for its twin (xlm_vocabulary_twins). */
@@ -37,7 +37,7 @@ typedef struct xlm_vocabulary xlm_vocabulary; /* does not change once made: any 
 /* A language made of another one. */
 typedef struct xlm_vocabulary_made {
     int language, base; /* ids of languages */
-    const char *steps;  /* how it is made, as in corpus/made.h: "invert,transliterate" */
+    const char *steps;  /* how it is made, as in synthetic/language.h: "invert,transliterate" */
     double shared;      /* share of the subwords that have no twin; of no meaning when none is to have one */
     int64_t seed;
     const char *weights; /* files of the syntax and their digests, "" for none */
@@ -65,7 +65,7 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts
 
 /* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or
  * xlm_word_counts_read; copied. A subword that is spelt like a special token is still a subword, with an id of its own. Takes
- * ownership of bpe. Copies settings. Twins get ids behind all subwords, made language by made language. Errors (EX_DATAERR; bpe
+ * ownership of bpe. Copies settings. Twins get ids behind all subwords, synthetic language by synthetic language. Errors (EX_DATAERR; bpe
  * is freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code that is not UTF-8; a subword that is spelt like
  * a twin. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
@@ -94,12 +94,12 @@ const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *vocabulary);
 /* The subwords without the special tokens, by id: subword i has the id XLM_SPECIALS + i. */
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *vocabulary);
 
-/* The made languages, in the order of the settings. */
+/* The synthetic languages, in the order of the settings. */
 const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *vocabulary, int *n);
 /* What the ids of text become in a language: [size], by id; NULL when they stay as they are, because the language is
  * not made or keeps the letters of its base. Ids that have no twin (special tokens, shared subwords, twins) are their own. */
 const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *vocabulary, int language);
-/* The language that a language's words are segmented as: a made language's base, or itself. */
+/* The language that a language's words are segmented as: a synthetic language's base, or itself. */
 int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language);
 
 /* Id of a subword as it stands in segmented text ("lo@@") or of a twin ("xx:lo@@"), XLM_ID_UNK when there is none. Never

@@ -262,7 +262,7 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
     return known || refuse(store, path, "attribute words is neither `icu` nor `space`", error);
 }
 
-/* ---- made languages ---- */
+/* ---- synthetic languages ---- */
 
 /* [out] made->originals: g_free. */
 static bool load_twins(const xlm_store *store, const char *path, xlm_vocabulary_made *made, GError **error)

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "lexicon/dictionary.h"
-#include "tasks/measure_alignment.h"
+#include "analysis/model_alignment.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "tools/program.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
-#include "lexicon/make.h"
+#include "lexicon/subword_pairs.h"
 #include "tools/program.h"
 
 static const xlm_program program = {
@@ -13,7 +13,7 @@ static const xlm_program program = {
     .notes =
         "Words are normalised and segmented as the corpus is. An entry is taken when both its words are in the vocabulary,\n"
         "each as one subword (see --subwords). Entries of several words and words that are their own translation are not\n"
-        "taken, nor are twins of a made language that is neither of the two; a special token is an error.\n"
+        "taken, nor are twins of a synthetic language that is neither of the two; a special token is an error.\n"
         "Lines that cannot be read are counted, and the first are shown. When few entries are taken it says what would take more.\n"
         "\n"
         "The file has the pairs of vocabulary ids (/dictionary/pairs) and those that --share left out\n"

@@ -9,7 +9,7 @@
 #include "tensor/hardware.h"
 #include "text/fields.h"
 #include "tools/program.h"
-#include "train/declaration.h"
+#include "objective/declaration.h"
 
 static const xlm_program program = {
     .name = "xlm_eval",
@@ -170,7 +170,7 @@ static bool open_work(work *w, const char *path, GError **error)
 {
     if ((w->loaded = xlm_checkpoint_load_header(path, error)) == NULL || !open_task(w, path, error) || !open_text(w, error))
         return false;
-    GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
+    GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_saved_state));
     xlm_declare(&w->self, w->loaded->parameters, kept);
     g_array_unref(kept);
     return xlm_checkpoint_load_values(path, w->loaded, error);

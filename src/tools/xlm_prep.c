@@ -1,8 +1,8 @@
 /* xlm-mpi: from text to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "corpus/prepare.h"
-#include "corpus/prepare_like.h"
+#include "prep/prepare.h"
+#include "prep/like.h"
 #include "tools/program.h"
 
 static const xlm_program program = {
@@ -111,7 +111,7 @@ static const GOptionEntry made_options[] = {
     {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &said.shared,
      "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},
     {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &said.derive_conllu,
-     "with one --derive and the arguments IN OUT: bring annotated text into the made language, words with all their columns",
+     "with one --derive and the arguments IN OUT: bring annotated text into the synthetic language, words with all their columns",
      NULL},
     G_OPTION_ENTRY_NULL};
 
@@ -129,7 +129,7 @@ static const GOptionEntry output_options[] = {
 
 static const xlm_program_group option_groups[] = {{"Text to read", text_options},
                                                   {"Subwords", subword_options},
-                                                  {"Made languages", made_options},
+                                                  {"synthetic languages", made_options},
                                                   {"Held-out text", split_options},
                                                   {"Files to write", output_options},
                                                   {NULL, NULL}};

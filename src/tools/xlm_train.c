@@ -100,7 +100,7 @@ static GArray *read_ranks(GError **error)
     return ranks;
 }
 
-static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error)
+static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)
 {
     GArray *ranks = read_ranks(error);
     const xlm_plan_options options = {
@@ -108,7 +108,7 @@ static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *m
         .ranks = (const int *)(const void *)ranks->data,
         .network = (said.network > 0 ? said.network : NETWORK) / 8e-9,
     };
-    const bool good = xlm_comm_agree(comm, error) && xlm_plan(comm, job, material, &options, error);
+    const bool good = xlm_comm_agree(comm, error) && xlm_plan(comm, job, data, &options, error);
     g_array_unref(ranks);
     return good;
 }
@@ -140,9 +140,9 @@ static void *open_work(const char *path, char *const *overrides, GError **error)
 static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool *interrupted, GError **error)
 {
     const work *w = data;
-    const xlm_material material = xlm_material_of_corpus(w->corpus);
+    const xlm_training_data text = xlm_training_data_of_corpus(w->corpus);
     options.check_gradients = said.check_gradients;
-    return said.plan ? plan(comm, w->job, &material, error) : xlm_run(comm, w->job, &material, &options, interrupted, error);
+    return said.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);
 }
 
 int main(int argc, char **argv)

@@ -44,7 +44,7 @@ static void copy_state(const checker *c, bool restore)
 {
     double *at = c->kept;
     for (guint i = 0; i < c->trainer->kept->len; i++) {
-        const xlm_kept_state *state = &g_array_index(c->trainer->kept, xlm_kept_state, i);
+        const xlm_saved_state *state = &g_array_index(c->trainer->kept, xlm_saved_state, i);
         memcpy(restore ? state->numbers : at, restore ? at : state->numbers, sizeof(double) * (size_t)state->n);
         at += state->n;
     }
@@ -54,7 +54,7 @@ static int64_t state_numbers(const xlm_trainer *t)
 {
     int64_t n = 0;
     for (guint i = 0; i < t->kept->len; i++)
-        n += g_array_index(t->kept, xlm_kept_state, i).n;
+        n += g_array_index(t->kept, xlm_saved_state, i).n;
     return n;
 }
 
@@ -74,10 +74,10 @@ static bool find_input(checker *c, GError **error)
 {
     xlm_trainer *t = c->trainer;
     const int s = t->job->objective[c->objective].stream;
-    for (int64_t g = 0; g < t->granules && c->terms == 0; g++) {
-        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? t->granules : 1, .only = c->objective};
+    for (int64_t g = 0; g < t->micro_batches && c->terms == 0; g++) {
+        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? t->micro_batches : 1, .only = c->objective};
         if (s >= 0) {
-            const xlm_granule_slice slice = xlm_granule_of_batch(t->job->stream[s].config.batch, t->granules, g);
+            const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(t->job->stream[s].config.batch, t->micro_batches, g);
             if (slice.n == 0)
                 continue;
             xlm_batch *batch = XLM_TAKE(t->arena, xlm_batch, 1);
@@ -150,12 +150,12 @@ typedef struct result {
 } result;
 enum { RESULT = sizeof(result) / sizeof(double) };
 
-typedef struct verdict {
+typedef struct comparison {
     double difference, error; /* relative */
     bool clear, wrong;
-} verdict;
+} comparison;
 
-static verdict compare_once(const motion *m, double foretold, double step)
+static comparison compare_once(const motion *m, double foretold, double step)
 {
     const checker *c = m->checker;
     const double first = fmin(step, LARGEST_CHANGE / fmax(fabs(foretold), DBL_MIN));
@@ -163,7 +163,7 @@ static verdict compare_once(const motion *m, double foretold, double step)
     const double scale = fmax(fabs(d.value), fabs(foretold)), apart = fabs(d.value - foretold);
     const double error = d.error + 2 * c->gradient_rounding;
     const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
-    return (verdict){
+    return (comparison){
         .difference = d.value, .error = scale > 0 ? apart / scale : 0, .clear = clear,
         .wrong = !(apart <= TOLERANCE * scale + (clear ? 2 : 6) * error),
     };
@@ -171,13 +171,13 @@ static verdict compare_once(const motion *m, double foretold, double step)
 
 /* Extrapolations may agree by chance: what is not close is compared with shorter steps. A clear agreement counts, and a
  * disagreement that shows twice. */
-static verdict compare_again(const motion *m, double foretold, verdict first)
+static comparison compare_again(const motion *m, double foretold, comparison first)
 {
-    verdict best = first;
+    comparison best = first;
     int wrong = first.wrong;
     double step = FIRST_STEP;
     for (int trial = 1; trial < TRIALS; trial++) {
-        const verdict v = compare_once(m, foretold, step *= SHORTER);
+        const comparison v = compare_once(m, foretold, step *= SHORTER);
         wrong += v.wrong;
         if (v.clear && !v.wrong && (best.wrong || v.error < best.error))
             best = v;
@@ -191,7 +191,7 @@ static verdict compare_again(const motion *m, double foretold, verdict first)
 static void compare(const motion *m, double foretold, result *r)
 {
     static const double others[] = {0.2, 0.04, 6, 36}; /* times the first step: where the loss bends more, or rounding is more */
-    verdict v = compare_once(m, foretold, FIRST_STEP);
+    comparison v = compare_once(m, foretold, FIRST_STEP);
     for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && foretold != 0; trial++)
         v = compare_once(m, foretold, FIRST_STEP * others[trial]);
     if (v.wrong || (v.clear && v.error > CLOSE))

@@ -28,16 +28,10 @@
 
 #include "comm/shards.h"
 #include "nn/model.h"
+#include "objective/state.h"
 #include "store/store.h"
 #include "text/vocabulary.h"
 #include "train/start_record.h"
-
-/* Numbers of an objective plugin. */
-typedef struct xlm_kept_state {
-    char *path; /* "/objectives/<objective>/<name>" */
-    double *numbers;
-    int64_t n;
-} xlm_kept_state;
 
 /* The state that holds the highest score on the development set so far, and the step that had it. */
 #define XLM_CHECKPOINT_BEST "/task/best"
@@ -68,7 +62,7 @@ typedef struct xlm_run_state {
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
     xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
     int kept;
-    xlm_kept_state *keep;
+    xlm_saved_state *keep;
 } xlm_run_state;
 
 /* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,

@@ -17,25 +17,25 @@ float *checkpoint_moment(const xlm_run_state *state, int array)
 /* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
 static const int64_t MOST_STEPS = 1000000000000;
 
-checkpoint_verdict checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error)
+checkpoint_condition checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error)
 {
     char *format = xlm_store_get_text(store, "/", "format", error);
     int64_t version = 0;
-    checkpoint_verdict verdict = format != NULL ? CHECKPOINT_GOOD : CHECKPOINT_DAMAGED;
+    checkpoint_condition condition = format != NULL ? CHECKPOINT_GOOD : CHECKPOINT_DAMAGED;
     if (format != NULL && strcmp(format, CHECKPOINT_FORMAT) != 0) {
         xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint", xlm_store_path(store), format);
-        verdict = CHECKPOINT_UNFIT;
+        condition = CHECKPOINT_UNFIT;
     }
     g_free(format);
-    if (verdict == CHECKPOINT_GOOD && !xlm_store_get_int(store, "/", "format_version", &version, error))
+    if (condition == CHECKPOINT_GOOD && !xlm_store_get_int(store, "/", "format_version", &version, error))
         return CHECKPOINT_DAMAGED;
-    if (verdict == CHECKPOINT_GOOD && version != CHECKPOINT_VERSION) {
+    if (condition == CHECKPOINT_GOOD && version != CHECKPOINT_VERSION) {
         xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d",
                       xlm_store_path(store), version, CHECKPOINT_VERSION);
-        verdict = CHECKPOINT_UNFIT;
+        condition = CHECKPOINT_UNFIT;
     }
-    if (verdict != CHECKPOINT_GOOD)
-        return verdict;
+    if (condition != CHECKPOINT_GOOD)
+        return condition;
     if (!xlm_store_get_int(store, "/", "step", step, error))
         return CHECKPOINT_DAMAGED;
     if (*step >= 0 && *step <= MOST_STEPS)
@@ -46,8 +46,8 @@ checkpoint_verdict checkpoint_check_format(const xlm_store *store, int64_t *step
 }
 
 /* The file is whole, but not what is wanted; the caller says in which file. */
-static checkpoint_verdict unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static checkpoint_verdict unfit(GError **error, const char *format, ...)
+static checkpoint_condition unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static checkpoint_condition unfit(GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -58,7 +58,7 @@ static checkpoint_verdict unfit(GError **error, const char *format, ...)
     return CHECKPOINT_UNFIT;
 }
 
-checkpoint_verdict checkpoint_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error)
+checkpoint_condition checkpoint_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error)
 {
     uint64_t dims[3] = {0};
     if (!xlm_store_has(store, path))
@@ -74,7 +74,7 @@ checkpoint_verdict checkpoint_check_shape(const xlm_store *store, const char *pa
 }
 
 /* The classes are the same ones in the same order. */
-static checkpoint_verdict check_task(const xlm_store *store, const xlm_checkpoint_task *task, GError **error)
+static checkpoint_condition check_task(const xlm_store *store, const xlm_checkpoint_task *task, GError **error)
 {
     if (task == NULL)
         return CHECKPOINT_GOOD;
@@ -84,35 +84,35 @@ static checkpoint_verdict check_task(const xlm_store *store, const xlm_checkpoin
     char **labels = xlm_store_read_strings(store, "/task/labels", &n, error);
     if (labels == NULL)
         return CHECKPOINT_DAMAGED;
-    checkpoint_verdict verdict = CHECKPOINT_GOOD;
+    checkpoint_condition condition = CHECKPOINT_GOOD;
     if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
         char *there = g_strjoinv(", ", labels), *here = g_strjoinv(", ", task->labels);
-        verdict = unfit(error, "its labels are %s; here %s", there, here);
+        condition = unfit(error, "its labels are %s; here %s", there, here);
         g_free(there);
         g_free(here);
     }
     g_strfreev(labels);
-    return verdict;
+    return condition;
 }
 
 /* The same subwords, languages and seed. */
-static checkpoint_verdict check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
+static checkpoint_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
     char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
-    checkpoint_verdict verdict = CHECKPOINT_GOOD;
+    checkpoint_condition condition = CHECKPOINT_GOOD;
     if (digest == NULL || !xlm_store_get_int(store, "/generator", "seed", &seed, error))
-        verdict = CHECKPOINT_DAMAGED;
+        condition = CHECKPOINT_DAMAGED;
     else if (g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
-        verdict = unfit(error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
+        condition = unfit(error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
                         digest, s->corpus_digest);
     else if ((uint64_t)seed != s->seed)
-        verdict = unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
+        condition = unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
     g_free(digest);
-    return verdict;
+    return condition;
 }
 
-static checkpoint_verdict check_kept(const xlm_store *store, const xlm_kept_state *kept, GError **error)
+static checkpoint_condition check_kept(const xlm_store *store, const xlm_saved_state *kept, GError **error)
 {
     uint64_t dims[3] = {0};
     if (!xlm_store_has(store, kept->path))
@@ -126,20 +126,20 @@ static checkpoint_verdict check_kept(const xlm_store *store, const xlm_kept_stat
     return CHECKPOINT_GOOD;
 }
 
-static checkpoint_verdict check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
+static checkpoint_condition check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
-    checkpoint_verdict verdict = check_origin(store, s, error);
-    if (verdict == CHECKPOINT_GOOD)
-        verdict = check_task(store, s->task, error);
+    checkpoint_condition condition = check_origin(store, s, error);
+    if (condition == CHECKPOINT_GOOD)
+        condition = check_task(store, s->task, error);
     for (int a = 0; a < CHECKPOINT_ARRAYS; a++)
-        for (int i = 0; i < xlm_parameters_count(s->parameters) && verdict == CHECKPOINT_GOOD; i++) {
+        for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == CHECKPOINT_GOOD; i++) {
             char *path = xlm_parameter_path(checkpoint_groups[a], xlm_parameters_get(s->parameters, i));
-            verdict = checkpoint_check_shape(store, path, xlm_parameters_get(s->parameters, i), error);
+            condition = checkpoint_check_shape(store, path, xlm_parameters_get(s->parameters, i), error);
             g_free(path);
         }
-    for (int k = 0; k < s->kept && verdict == CHECKPOINT_GOOD; k++)
-        verdict = check_kept(store, &s->keep[k], error);
-    return verdict;
+    for (int k = 0; k < s->kept && condition == CHECKPOINT_GOOD; k++)
+        condition = check_kept(store, &s->keep[k], error);
+    return condition;
 }
 
 /* What training never leaves: a file of a run that came to infinity, or a damaged one. */
@@ -180,7 +180,7 @@ static bool check_best(const xlm_store *store, const double best[2], int64_t ste
                          G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
 }
 
-static bool check_kept_numbers(const xlm_store *store, const xlm_kept_state *kept, int64_t step, GError **error)
+static bool check_kept_numbers(const xlm_store *store, const xlm_saved_state *kept, int64_t step, GError **error)
 {
     double *numbers = g_new(double, MAX(kept->n, 1));
     const bool good = xlm_store_read(store, kept->path, XLM_F64, 0, (uint64_t)kept->n, numbers, error) &&
@@ -200,27 +200,27 @@ static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t s
     return good;
 }
 
-static checkpoint_verdict check_store(const xlm_store *store, const xlm_run_state *s, GError **error)
+static checkpoint_condition check_store(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t step = 0;
     GError *why = NULL;
-    checkpoint_verdict verdict = checkpoint_check_format(store, &step, error);
-    if (verdict != CHECKPOINT_GOOD)
-        return verdict;
-    verdict = check_fit(store, s, &why);
-    if (verdict == CHECKPOINT_UNFIT) {
+    checkpoint_condition condition = checkpoint_check_format(store, &step, error);
+    if (condition != CHECKPOINT_GOOD)
+        return condition;
+    condition = check_fit(store, s, &why);
+    if (condition == CHECKPOINT_UNFIT) {
         xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s", xlm_store_path(store), why->message);
         g_error_free(why);
-    } else if (verdict == CHECKPOINT_DAMAGED) {
+    } else if (condition == CHECKPOINT_DAMAGED) {
         g_propagate_error(error, why);
     }
-    return verdict != CHECKPOINT_GOOD || check_sums(store, s, step, error) ? verdict : CHECKPOINT_DAMAGED;
+    return condition != CHECKPOINT_GOOD || check_sums(store, s, step, error) ? condition : CHECKPOINT_DAMAGED;
 }
 
-checkpoint_verdict checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
+checkpoint_condition checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
-    const checkpoint_verdict verdict = store != NULL ? check_store(store, s, error) : CHECKPOINT_DAMAGED;
+    const checkpoint_condition condition = store != NULL ? check_store(store, s, error) : CHECKPOINT_DAMAGED;
     xlm_store_close(store);
-    return verdict;
+    return condition;
 }

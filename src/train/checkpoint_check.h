@@ -17,15 +17,15 @@ extern const char *const checkpoint_groups[CHECKPOINT_ARRAYS];
 float *checkpoint_moment(const xlm_run_state *state, int array);
 
 /* A file that is damaged is passed over by --resume auto; one that is whole but of another job ends the run. */
-typedef enum { CHECKPOINT_GOOD, CHECKPOINT_DAMAGED, CHECKPOINT_UNFIT } checkpoint_verdict;
+typedef enum { CHECKPOINT_GOOD, CHECKPOINT_DAMAGED, CHECKPOINT_UNFIT } checkpoint_condition;
 
 /* Format and version are this program's (else CHECKPOINT_UNFIT), and *step, of the file, is one that a run can come to. */
-checkpoint_verdict checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error);
+checkpoint_condition checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error);
 /* The array of a parameter is there and has its shape. The message of CHECKPOINT_UNFIT does not name the file. */
-checkpoint_verdict checkpoint_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);
+checkpoint_condition checkpoint_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);
 /* All of a file: format, that it fits the run, and every array, which is read into the scratch memory of `state`. *error is
- * set when the verdict is not CHECKPOINT_GOOD. */
-checkpoint_verdict checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
+ * set when the condition is not CHECKPOINT_GOOD. */
+checkpoint_condition checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
 
 /* values[rows * cols] of one parameter of one of the flat arrays. EX_DATAERR for values that are not finite, and for second
  * moments below 0, too. */

@@ -75,9 +75,9 @@ static bool check_shapes(const xlm_store *store, const xlm_parameters *parameter
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         GError *why = NULL;
         char *path = xlm_parameter_path(checkpoint_groups[CHECKPOINT_VALUES], p);
-        const checkpoint_verdict verdict = checkpoint_check_shape(store, path, p, &why);
-        good = verdict == CHECKPOINT_GOOD;
-        if (verdict == CHECKPOINT_UNFIT) {
+        const checkpoint_condition condition = checkpoint_check_shape(store, path, p, &why);
+        good = condition == CHECKPOINT_GOOD;
+        if (condition == CHECKPOINT_UNFIT) {
             xlm_error_set(error, EX_DATAERR, "%s: %s", xlm_store_path(store), why->message);
             g_error_free(why);
         } else if (!good) {

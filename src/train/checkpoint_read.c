@@ -91,12 +91,12 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
     for (guint i = steps->len; i-- > 0 && found == NULL;) {
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         GError *why = NULL;
-        const checkpoint_verdict verdict = checkpoint_check_file(path, state, &why);
-        if (verdict == CHECKPOINT_GOOD) {
+        const checkpoint_condition condition = checkpoint_check_file(path, state, &why);
+        if (condition == CHECKPOINT_GOOD) {
             found = path;
             break;
         }
-        if (verdict == CHECKPOINT_UNFIT) {
+        if (condition == CHECKPOINT_UNFIT) {
             advise(why, "; take the job it is of, another output directory, or --resume never");
             g_propagate_error(error, why);
             g_free(path);

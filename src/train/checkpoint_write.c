@@ -16,7 +16,7 @@ static const float *whole_array(const xlm_run_state *state, int array)
     return state->scratch;
 }
 
-static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_kept_state *kept, GError **error)
+static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *kept, GError **error)
 {
     const uint64_t n = (uint64_t)kept->n;
     return xlm_store_dataset(store, kept->path, XLM_F64, 1, &n, XLM_STORE_CHECKED, error) &&

@@ -35,7 +35,7 @@ static GArray *choose_blocks(const xlm_trainer *t, int s, int64_t most)
 {
     const xlm_stream *stream = t->held_out[s];
     const int sources = xlm_stream_sources(stream);
-    const int64_t run = MAX(1, t->job->stream[s].config.batch / t->job->train.granules);
+    const int64_t run = MAX(1, t->job->stream[s].config.batch / t->job->train.micro_batches);
     GArray *blocks = g_array_new(FALSE, FALSE, sizeof(block));
     int64_t more = 0, one = 0; /* blocks that there are besides the first of each source; sources with any */
     for (int i = 0; i < sources; i++) {

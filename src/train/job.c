@@ -8,8 +8,10 @@
 #include "base/options.h"
 #include "train/warm_start.h"
 
-static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {"objective", true},
-                                         {NULL, false}};
+static const char *const former_keys[] = {"granules", "micro_batches", NULL};
+
+const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", false, former_keys}, {"stream", true, NULL},
+                                          {"objective", true, NULL}, {NULL, false, NULL}};
 
 #define TRAIN(member) offsetof(xlm_train_config, member)
 #define OPTIMISER(member) offsetof(xlm_train_config, optimiser.member)
@@ -27,12 +29,12 @@ const xlm_option xlm_train_options[] = {
     {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TRAIN(output)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
     {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TRAIN(seed)},
-    {"granules", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
+    {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
      "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give "
      "identical bits",
-     TRAIN(granules)},
+     TRAIN(micro_batches)},
     {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
-     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all granules of a rank into "
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all micro-batches of a rank into "
      "one array, which takes less memory and a little less time",
      TRAIN(reproducible)},
     {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,
@@ -174,9 +176,9 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
 /* What no single option can say. */
 static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **error)
 {
-    const int64_t g = job->train.granules;
+    const int64_t g = job->train.micro_batches;
     if ((g & (g - 1)) != 0)
-        return section_error(file, "train", "granules", error, "granules = %" G_GINT64_FORMAT " is not a power of two", g);
+        return section_error(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of two", g);
     if (job->objectives == 0)
         return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",
                              xlm_jobfile_path(file));
@@ -236,12 +238,12 @@ static xlm_job *read_job(xlm_jobfile *file, GError **error)
 
 xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
 {
-    return read_job(xlm_jobfile_load(path, kinds, overrides, error), error);
+    return read_job(xlm_jobfile_load(path, xlm_job_kinds, overrides, error), error);
 }
 
 char *xlm_job_complete(const char *text)
 {
-    xlm_job *job = read_job(xlm_jobfile_parse("job", text, strlen(text), kinds, NULL, NULL), NULL);
+    xlm_job *job = read_job(xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL), NULL);
     char *complete = job != NULL ? g_steal_pointer(&job->text) : NULL;
     xlm_job_free(job);
     return complete;

@@ -1,6 +1,6 @@
 /* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (corpus/stream.h), any number of [objective NAME]:
+ * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (stream/stream.h), any number of [objective NAME]:
  * plugin, stream, weight, begin, and the plugin's own options. */
 #ifndef XLM_TRAIN_JOB_H
 #define XLM_TRAIN_JOB_H
@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 #include "base/jobfile.h"
-#include "corpus/stream.h"
+#include "stream/stream.h"
 #include "nn/model.h"
 #include "train/optimiser.h"
-#include "train/plugins.h"
+#include "objective/plugins.h"
 
 /* Section [train]. */
 typedef struct xlm_train_config {
@@ -21,7 +21,7 @@ typedef struct xlm_train_config {
     char *output;              /* directory of checkpoints and metrics */
     int64_t steps;
     int64_t seed;
-    int64_t granules;          /* passes a step is cut into, a power of two */
+    int64_t micro_batches;          /* passes a step is cut into, a power of two */
     bool reproducible;         /* gradients are added along one fixed tree */
     bool recompute;            /* layers in the sweep, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
@@ -31,6 +31,8 @@ typedef struct xlm_train_config {
     int64_t checkpoint_every, keep;
 } xlm_train_config;
 
+/* The sections that a job file may have. */
+extern const xlm_jobfile_kind xlm_job_kinds[];
 extern const xlm_option xlm_train_options[];
 
 typedef struct xlm_job_stream {

@@ -1,4 +1,4 @@
-# Floor 5: jobs, optimisers, the step, checkpoints.
+# Floor 5: jobs, optimisers, the step, checkpoints, plans.
 train_sources = \
 	src/train/check_gradients.c src/train/check_gradients.h \
 	src/train/checkpoint.h \
@@ -8,31 +8,27 @@ train_sources = \
 	src/train/checkpoint_read.c \
 	src/train/checkpoint_write.c \
 	src/train/curves.c src/train/curves.h \
-	src/train/declaration.c src/train/declaration.h \
+	src/train/data.c src/train/data.h \
 	src/train/derivative.c src/train/derivative.h \
-	src/train/dictionaries.c src/train/dictionaries.h \
 	src/train/dump.c src/train/dump.h \
 	src/train/dump_step.c \
 	src/train/evaluate.c src/train/evaluate.h \
 	src/train/job.c src/train/job.h \
 	src/train/job_changes.c src/train/job_changes.h \
 	src/train/job_record.c src/train/job_record.h \
-	src/train/material.c src/train/material.h \
 	src/train/memory.c \
-	src/train/metrics.c src/train/metrics.h \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/output_lock.c src/train/output_lock.h \
-	src/train/parts.c src/train/parts.h \
 	src/train/pass.c src/train/pass.h \
 	src/train/plan.c src/train/plan.h \
-	src/train/plugins.c src/train/plugins.h \
+	src/train/rank_files.c src/train/rank_files.h \
 	src/train/report.c src/train/report.h \
-	src/train/run.c src/train/run.h \
 	src/train/row_sources.c src/train/row_sources.h \
-	src/train/start_record.c src/train/start_record.h \
+	src/train/run.c src/train/run.h \
 	src/train/snapshot.c src/train/snapshot.h \
 	src/train/snapshot_child.c src/train/snapshot_child.h \
+	src/train/start_record.c src/train/start_record.h \
 	src/train/step.c \
 	src/train/stopping.c src/train/stopping.h \
 	src/train/threads.c src/train/threads.h \

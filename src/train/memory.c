@@ -95,13 +95,13 @@ double xlm_trainer_step_flops(const xlm_trainer *trainer)
     return flops;
 }
 
-/* The largest pass: a granule of any stream. Evaluation passes are no larger. */
-static uint64_t largest_pass(const xlm_trainer *t, int64_t granules, bool recompute)
+/* The largest pass: a micro-batch of any stream. Evaluation passes are no larger. */
+static uint64_t largest_pass(const xlm_trainer *t, int64_t micro_batches, bool recompute)
 {
     uint64_t most = 0;
     for (int s = 0; s < t->job->streams; s++) {
         const xlm_stream_config *c = &t->job->stream[s].config;
-        const int64_t instances = (c->batch + granules - 1) / granules, length = xlm_stream_longest(t->stream[s]),
+        const int64_t instances = (c->batch + micro_batches - 1) / micro_batches, length = xlm_stream_longest(t->stream[s]),
                       tokens = instances * length;
         const xlm_pass_size size = {
             .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
@@ -115,17 +115,17 @@ static uint64_t largest_pass(const xlm_trainer *t, int64_t granules, bool recomp
 xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
 {
     const xlm_trainer *t = trainer;
-    const int64_t size = xlm_parameters_size(t->parameters), granules = xlm_job_granules(t->job, ranks);
+    const int64_t size = xlm_parameters_size(t->parameters), micro_batches = xlm_job_micro_batches(t->job, ranks);
     const uint64_t flat = sizeof(float) * (uint64_t)size;
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
     const bool recompute = t->job->train.recompute;
     xlm_memory_estimate e = {
         .parameters = flat,
-        .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(&t->job->train, granules, ranks),
+        .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(&t->job->train, micro_batches, ranks),
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size, ranks),
         .exchange = xlm_exchange_bytes(size, ranks),
-        .pass = largest_pass(t, granules, recompute),
-        .other_pass = largest_pass(t, granules, !recompute),
+        .pass = largest_pass(t, micro_batches, recompute),
+        .other_pass = largest_pass(t, micro_batches, !recompute),
     };
     e.total = e.parameters + e.moments + e.gradients + e.exchange + e.pass + program;
     return e;
@@ -142,7 +142,7 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
     GError *failure = NULL;
     if (e.node_available > 0 && e.node_needed > e.node_available)
         xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
-                      "%.1f GiB free; lower the batch or the model, raise granules%s, or use more nodes",
+                      "%.1f GiB free; lower the batch or the model, raise micro_batches%s, or use more nodes",
                       (double)e.node_needed / (1 << 30), t->comm->local_ranks, (double)e.total / (1 << 30),
                       (double)e.node_available / (1 << 30), recompute ? "" : ", set recompute = true");
     const uint64_t space = e.total + thread_space(t), left = xlm_address_space_left();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "comm/comm.h"
 
 static bool write_option(xlm_store *store, const xlm_option *option, const xlm_model_config *config, GError **error)
 {

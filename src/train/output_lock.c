@@ -148,14 +148,14 @@ static bool slurm_has_ended(const holder *h, const holder *us)
     return ended;
 }
 
-typedef enum { HELD, STALE, FINISHING } verdict;
+typedef enum { HELD, STALE, FINISHING } lock_state;
 
 /* age: seconds since the last sign of life. */
-static verdict judge(const holder *h, int64_t age)
+static lock_state state_of(const holder *h, int64_t age)
 {
     holder us = this_run(getpid(), 0);
     const bool here = strcmp(h->host, us.host) == 0 && strcmp(h->boot, us.boot) == 0 && strcmp(h->namespace, us.namespace) == 0;
-    verdict v = age > DEAD || slurm_has_ended(h, &us) ? STALE : HELD;
+    lock_state v = age > DEAD || slurm_has_ended(h, &us) ? STALE : HELD;
     if (here && (h->process > 0 || h->writer > 0)) {
         /* What the system says of a process of its own is better than signs of life. */
         const bool there = started(h->process) == h->started && h->started != 0;
@@ -286,7 +286,7 @@ static bool deal_with(const xlm_output_lock *lock, const char *directory, bool *
     if (!read_holder(lock->path, &h, &why))
         return try_again(lock, why, error);
     const int64_t age = modified(lock->temporary) - modified(lock->path);
-    const verdict v = judge(&h, age);
+    const lock_state v = state_of(&h, age);
     char *name = name_holder(&h);
     bool good = true;
     if (v == HELD) {

@@ -10,9 +10,9 @@
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
 
-/* Seconds, of one rank in one step with one granule; the mean over ranks. */
+/* Seconds, of one rank in one step with one micro-batch; the mean over ranks. */
 typedef struct rates {
-    double pass, flops, tokens; /* of a granule */
+    double pass, flops, tokens; /* of a micro-batch */
     double read, agree, clear, norm, update, exchange;
     double seconds; /* of the steps that were measured, in all */
 } rates;
@@ -50,12 +50,12 @@ static rates rates_of(const xlm_trainer *t, int64_t tokens)
     return r;
 }
 
-/* Tokens of a granule, when all instances are full; one more for what objectives without stream do. */
-static double work_of(const xlm_trainer *t, int64_t granules, int64_t granule)
+/* Tokens of a micro-batch, when all instances are full; one more for what objectives without stream do. */
+static double work_of(const xlm_trainer *t, int64_t micro_batches, int64_t micro_batch)
 {
     double work = 1;
     for (int s = 0; s < t->job->streams; s++)
-        work += (double)(xlm_granule_of_batch(t->job->stream[s].config.batch, granules, granule).n *
+        work += (double)(xlm_micro_batch_of_batch(t->job->stream[s].config.batch, micro_batches, micro_batch).n *
                          xlm_stream_longest(t->stream[s]));
     return work;
 }
@@ -64,29 +64,29 @@ static double work_of(const xlm_trainer *t, int64_t granules, int64_t granule)
 static double work_of_all(const xlm_trainer *t)
 {
     double work = 0;
-    for (int64_t g = 0; g < t->granules; g++)
-        work += work_of(t, t->granules, g);
+    for (int64_t g = 0; g < t->micro_batches; g++)
+        work += work_of(t, t->micro_batches, g);
     return work;
 }
 
 /* Of the rank that has most, for which all wait: instances are not cut. */
-static double work_of_busiest(const xlm_trainer *t, int64_t granules, int ranks)
+static double work_of_busiest(const xlm_trainer *t, int64_t micro_batches, int ranks)
 {
     double most = 0;
     for (int r = 0; r < ranks; r++) {
         double work = 0;
-        for (int64_t g = r; g < granules; g += ranks)
-            work += work_of(t, granules, g);
+        for (int64_t g = r; g < micro_batches; g += ranks)
+            work += work_of(t, micro_batches, g);
         most = MAX(most, work);
     }
     return most;
 }
 
-static int64_t largest_granule(const xlm_trainer *t)
+static int64_t largest_micro_batch(const xlm_trainer *t)
 {
     int64_t largest = 0;
-    for (int64_t g = 1; g < t->granules; g++)
-        if (work_of(t, t->granules, g) > work_of(t, t->granules, largest))
+    for (int64_t g = 1; g < t->micro_batches; g++)
+        if (work_of(t, t->micro_batches, g) > work_of(t, t->micro_batches, largest))
             largest = g;
     return largest;
 }
@@ -97,7 +97,7 @@ static bool measure(xlm_trainer *t, rates *r, GError **error)
     int64_t tokens = 0;
     bool good = true;
     t->sample = true;
-    t->sampled = largest_granule(t);
+    t->sampled = largest_micro_batch(t);
     for (int i = 0; i <= ROUNDS && good; i++) {
         good = xlm_trainer_step(t, &report, error);
         tokens += i > 0 ? report.tokens : 0;
@@ -129,10 +129,10 @@ typedef struct prediction {
 static prediction predict(const xlm_trainer *t, const rates *r, int ranks, double network)
 {
     const double size = (double)xlm_parameters_size(t->parameters), local = MIN(t->comm->local_ranks, ranks);
-    const int64_t granules = xlm_job_granules(t->job, ranks);
-    const double own = (double)((granules + ranks - 1) / ranks); /* of the rank that has most */
-    /* In granules as were measured. */
-    const double share = work_of_busiest(t, granules, ranks) / work_of(t, t->granules, t->sampled);
+    const int64_t micro_batches = xlm_job_micro_batches(t->job, ranks);
+    const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank that has most */
+    /* In micro-batches as were measured. */
+    const double share = work_of_busiest(t, micro_batches, ranks) / work_of(t, t->micro_batches, t->sampled);
     const double pass = r->pass * share / own;
     prediction p = {.wire = ranks > local ? 2 * sizeof(float) * size * local * (1 - local / ranks) : 0};
     if (ranks > local) {
@@ -141,7 +141,7 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
     } else if (t->comm->ranks > 1) {
         p.waiting = r->exchange * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
     }
-    /* An update moves eight arrays of an owner's elements. Of a rank's granules every second one is added to those before it: it,
+    /* An update moves eight arrays of an owner's elements. Of a rank's micro-batches every second one is added to those before it: it,
      * what it is added to and the sum are moved, one array more for each level of the tree above. */
     const double array = r->update * t->comm->ranks / 8, moved = t->job->train.reproducible && own > 1 ? 2 * own - 1 : 0;
     p.seconds = share * (r->pass + r->read) + moved * array + r->clear +
@@ -152,7 +152,7 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
 static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *options)
 {
     char parameters[16];
-    const double parts = work_of_all(t) / work_of(t, t->granules, t->sampled), tokens = r->tokens * parts,
+    const double parts = work_of_all(t) / work_of(t, t->micro_batches, t->sampled), tokens = r->tokens * parts,
                  flops = r->flops * parts;
     printf("parameters        %s (%" G_GINT64_FORMAT ")\n",
            xlm_log_count((double)xlm_parameters_elements(t->parameters), parameters), xlm_parameters_elements(t->parameters));
@@ -172,10 +172,10 @@ static void print(const xlm_trainer *t, const rates *r, const xlm_plan_options *
     }
 }
 
-bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_plan_options *options,
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,
               GError **error)
 {
-    xlm_trainer *t = xlm_trainer_open(comm, job, material, error);
+    xlm_trainer *t = xlm_trainer_open(comm, job, data, error);
     if (t == NULL)
         return false;
     xlm_memory_estimate estimate;

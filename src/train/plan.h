@@ -1,9 +1,9 @@
 /* xlm-mpi: what a job needs and how long it takes, from rates measured on the spot. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The ranks that are there, taken for those of one node of the cluster, each compute the largest granule of the job a few times,
- * update, and exchange gradients; nothing is kept. For R ranks of P a node, with G granules (more when R > G), N parameters and a
+ * The ranks that are there, taken for those of one node of the cluster, each compute the largest micro-batch of the job a few times,
+ * update, and exchange gradients; nothing is kept. For R ranks of P a node, with G micro-batches (more when R > G), N parameters and a
  * network of B bytes/s into and out of each node, a step takes
- *   (pass and read of the granules of the rank with most instances) + G/R · clear + (G/R − 1) additions of N
+ *   (pass and read of the micro-batches of the rank with most instances) + G/R · clear + (G/R − 1) additions of N
  *   + norm and update of N/R + agree
  *   + exchange that is not hidden + sharing of parameters,
  * where each of the last two moves V = 4 N P (1 − P/R) bytes into and out of every node (comm/shards.h), V/B seconds each, and
@@ -22,7 +22,7 @@ typedef struct xlm_plan_options {
 } xlm_plan_options;
 
 /* Collective. Prints the plan on standard output, by rank 0. */
-bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_plan_options *options,
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,
               GError **error);
 
 #endif

@@ -393,7 +393,7 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
     xlm_report_flush(report);
 }
 
-void xlm_report_measures(xlm_report *report, const xlm_judge *judge, const GArray *measures, bool best)
+void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best)
 {
     if (report->metrics == NULL)
         return;
@@ -403,11 +403,11 @@ void xlm_report_measures(xlm_report *report, const xlm_judge *judge, const GArra
     GString *line = g_string_new(NULL);
     for (guint i = 0; i < measures->len; i++) {
         const xlm_measure *m = &g_array_index(measures, xlm_measure, i);
-        fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, judge->split, m->name,
-                judge->language, m->terms, m->value);
+        fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, validation->split, m->name,
+                validation->language, m->terms, m->value);
         g_string_append_printf(line, "%s%s %.4f", i > 0 ? "  " : "", m->name, m->value);
     }
-    xlm_log_info("%s, step %" G_GINT64_FORMAT ": %s%s", judge->split, step, line->str, best ? "  (best so far)" : "");
+    xlm_log_info("%s, step %" G_GINT64_FORMAT ": %s%s", validation->split, step, line->str, best ? "  (best so far)" : "");
     g_string_free(line, TRUE);
     xlm_report_flush(report);
 }

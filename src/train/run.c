@@ -11,7 +11,7 @@
 #include "train/checkpoint_files.h"
 #include "train/evaluate.h"
 #include "train/job_record.h"
-#include "train/parts.h"
+#include "train/rank_files.h"
 #include "train/report.h"
 #include "train/threads.h"
 #include "train/stopping.h"
@@ -39,8 +39,8 @@ static void print_plan(const xlm_trainer *t, const xlm_memory_estimate *e)
 static void print_hardware(const xlm_trainer *t)
 {
     const xlm_hardware *h = &t->hardware;
-    xlm_log_info("ranks: %d (%d on this node) x %d threads; %" G_GINT64_FORMAT " granules a step", t->comm->ranks,
-                 t->comm->local_ranks, h->threads, t->granules);
+    xlm_log_info("ranks: %d (%d on this node) x %d threads; %" G_GINT64_FORMAT " micro-batches a step", t->comm->ranks,
+                 t->comm->local_ranks, h->threads, t->micro_batches);
     xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }
 
@@ -93,7 +93,7 @@ static int64_t newest_checkpoint(const xlm_trainer *t)
 /* A fine-tuned model's head is of its own labels. */
 static bool start_warm(xlm_trainer *t, GError **error)
 {
-    return xlm_warm_start(t->comm, t->job, t->material->vocabulary, t->material->task == NULL, t->parameters, &t->start, error);
+    return xlm_warm_start(t->comm, t->job, t->data->vocabulary, t->data->task == NULL, t->parameters, &t->start, error);
 }
 
 /* Where the first parameters came from, as the newest checkpoint says. *known: it does. */
@@ -117,12 +117,12 @@ static bool take_parts(xlm_trainer *t, xlm_run_state *state, bool *found, GError
     const int64_t newest = newest_checkpoint(t);
     const char *output = t->job->train.output;
     bool known = true;
-    if (!xlm_parts_take(t->comm, output, newest, state, &t->judged, found, error))
+    if (!xlm_rank_files_take(t->comm, output, newest, state, &t->validated, found, error))
         return false;
     if (*found && t->job->train.start != NULL)
         recall_start(t, &known);
     /* Stopped before its first checkpoint: only the start itself says it, and sets parameters. */
-    return known || (start_warm(t, error) && xlm_parts_take(t->comm, output, newest, state, &t->judged, found, error));
+    return known || (start_warm(t, error) && xlm_rank_files_take(t->comm, output, newest, state, &t->validated, found, error));
 }
 
 /* Parameters, moments and step from the checkpoint that the options ask for. *resumed: there was one, or what becomes one
@@ -146,14 +146,14 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
                (unsaved || xlm_checkpoint_resume(t->comm, t->job->train.output, &state, &found, error));
     }
     if (good && options->resume != XLM_RESUME_AUTO && trains(options) && t->comm->rank == 0 &&
-        xlm_parts_remove(t->job->train.output) > 0)
+        xlm_rank_files_remove(t->job->train.output) > 0)
         xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", t->job->train.output);
     /* Later ones are damaged, or of a course that is given up: the next resumption must not find them. */
     if (good && trains(options))
         good = xlm_checkpoint_set_aside(t->comm, t->job->train.output, found != NULL || unsaved ? state.step : -1, &moved, error);
     if (good && moved > 0)
         xlm_log_info("%s: %d checkpoints moved aside into previous-*", t->job->train.output, moved);
-    if (good && options->judge != NULL && trains(options))
+    if (good && options->validation != NULL && trains(options))
         good = find_best(t, error);
     if (good && found != NULL) {
         t->step = t->saved = state.step;
@@ -188,11 +188,11 @@ static bool write_checkpoint(xlm_trainer *t, GError **error)
 }
 
 /* *best: the model is better than at any step before. */
-static bool judge(xlm_trainer *t, xlm_report *report, const xlm_judge *judge, bool *best, GError **error)
+static bool validate(xlm_trainer *t, xlm_report *report, const xlm_validation *validation, bool *best, GError **error)
 {
     GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_measure));
     xlm_report_pause(report);
-    const bool good = judge->measure(judge->data, t, measures, error);
+    const bool good = validation->measure(validation->data, t, measures, error);
     xlm_report_resume(report);
     if (good) {
         const double score = g_array_index(measures, xlm_measure, 0).value;
@@ -201,9 +201,9 @@ static bool judge(xlm_trainer *t, xlm_report *report, const xlm_judge *judge, bo
             t->best[0] = score;
             t->best[1] = (double)t->step;
         }
-        t->judged = t->step;
-        xlm_snapshot_judged(xlm_stopping_snapshot(t->stopping), t->judged);
-        xlm_report_measures(report, judge, measures, *best);
+        t->validated = t->step;
+        xlm_snapshot_validated(xlm_stopping_snapshot(t->stopping), t->validated);
+        xlm_report_measures(report, validation, measures, *best);
     }
     g_array_unref(measures);
     return good;
@@ -260,14 +260,14 @@ static bool save(xlm_trainer *t, xlm_report *report, GError **error)
 }
 
 /* What is due after an update, and the checkpoint. */
-static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool interrupted, GError **error)
+static bool finish_step(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, bool interrupted, GError **error)
 {
     const xlm_train_config *c = &t->job->train;
     const bool last = t->step == c->steps;
     bool good = true, best = false;
     /* Held-out losses change nothing that follows, and can be left out when there is haste. */
-    if ((last || due(t->step, c->evaluate_every)) && options->judge != NULL)
-        good = t->judged == t->step || judge(t, report, options->judge, &best, error);
+    if ((last || due(t->step, c->evaluate_every)) && options->validation != NULL)
+        good = t->validated == t->step || validate(t, report, options->validation, &best, error);
     else if ((last || due(t->step, c->evaluate_every)) && !interrupted)
         good = evaluate(t, report, error);
     if (good && (last || best || interrupted || due(t->step, c->checkpoint_every)))
@@ -278,10 +278,10 @@ static bool look_back(xlm_trainer *t, xlm_report *report, const xlm_run_options 
 /* The checkpoint of what a stopped run left, with what was still due after its last step. */
 static bool save_left(xlm_trainer *t, xlm_report *report, const xlm_run_options *options, GError **error)
 {
-    if (!look_back(t, report, options, t->step < t->job->train.steps, error))
+    if (!finish_step(t, report, options, t->step < t->job->train.steps, error))
         return false;
     if (t->comm->rank == 0)
-        xlm_parts_remove(t->job->train.output);
+        xlm_rank_files_remove(t->job->train.output);
     return true;
 }
 
@@ -293,7 +293,7 @@ static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *opt
     const int64_t first = t->step + 1;
     bool good = t->step == t->saved || save_left(t, report, options, error);
     *interrupted = asked_to_stop(t->comm) || options->finish;
-    good = good && (*interrupted || t->step > 0 || options->judge != NULL || evaluate(t, report, error));
+    good = good && (*interrupted || t->step > 0 || options->validation != NULL || evaluate(t, report, error));
     while (good && t->step < c->steps && !*interrupted) {
         good = xlm_trainer_step(t, &step, error);
         if (good && !step.updated) {
@@ -307,7 +307,7 @@ static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *opt
         profile_from_second(t, first);
         warn_of_nothing(t, &step, &warned);
         *interrupted = step.stop && t->step < c->steps;
-        good = look_back(t, report, options, *interrupted, error);
+        good = finish_step(t, report, options, *interrupted, error);
     }
     if (t->profile != NULL)
         xlm_report_profile(t, t->step - first);
@@ -326,8 +326,8 @@ static void print_peak(const xlm_comm *comm)
 
 static void print_best(const xlm_trainer *t, const xlm_run_options *options)
 {
-    if (options->judge != NULL && t->best[1] > 0)
-        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", options->judge->split, t->best[0], t->best[1],
+    if (options->validation != NULL && t->best[1] > 0)
+        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", options->validation->split, t->best[0], t->best[1],
                      t->job->train.output);
 }
 
@@ -366,7 +366,7 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
     if (report == NULL)
         return false;
     const xlm_run_state state = xlm_trainer_state(t);
-    xlm_stopping_protect(t->stopping, &state, t->judged);
+    xlm_stopping_protect(t->stopping, &state, t->validated);
     if (!options->finish)
         xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
     const bool good = train(t, report, options, interrupted, error);
@@ -407,7 +407,7 @@ static bool check_start(const xlm_trainer *t, const xlm_run_options *options, GE
     if (t->comm->rank == 0 && job->train.start != NULL && options->resume != XLM_RESUME_FILE) {
         GArray *steps = xlm_checkpoint_steps(job->train.output);
         if (options->resume == XLM_RESUME_NEVER || steps->len == 0)
-            xlm_warm_start_check(job, t->material->vocabulary, &failure);
+            xlm_warm_start_check(job, t->data->vocabulary, &failure);
         g_array_unref(steps);
     }
     if (xlm_comm_agree(t->comm, &failure))
@@ -416,16 +416,16 @@ static bool check_start(const xlm_trainer *t, const xlm_run_options *options, GE
     return false;
 }
 
-bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options,
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,
              bool *interrupted, GError **error)
 {
     *interrupted = false;
     if (!options->dry_run && trains(options))
         xlm_signals_watch();
-    xlm_trainer *t = xlm_trainer_open(comm, job, material, error);
+    xlm_trainer *t = xlm_trainer_open(comm, job, data, error);
     if (t == NULL)
         return false;
-    if (options->judge != NULL)
+    if (options->validation != NULL)
         xlm_trainer_keep_best(t);
     xlm_memory_estimate estimate;
     bool good = xlm_trainer_estimate(t, &estimate, error);

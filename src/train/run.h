@@ -15,18 +15,18 @@ typedef struct xlm_measure {
 
 /* What judges the model during a run, in place of the losses on held-out text. By the first of its measures (more is better)
  * checkpoints are compared, and `best` (train/checkpoint.h) points at the first of those with the highest. */
-typedef struct xlm_judge {
+typedef struct xlm_validation {
     /* Collective; the same on all ranks. Append to measures (GArray of xlm_measure). */
     bool (*measure)(void *data, xlm_trainer *trainer, GArray *measures, GError **error);
     void *data;
     const char *split;    /* what metrics.csv calls the set: "dev" */
     const char *language; /* of the set */
-} xlm_judge;
+} xlm_validation;
 
 typedef struct xlm_run_options {
     int resume;              /* XLM_RESUME_... */
     const char *resume_file; /* of XLM_RESUME_FILE */
-    const xlm_judge *judge;  /* NULL: none */
+    const xlm_validation *validation;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
     bool finish;             /* make the checkpoint of a run whose ranks were killed (train/snapshot.h), and stop; resume is auto */
     bool profile;            /* count where the time of a step goes, and print it in the end */
@@ -34,9 +34,9 @@ typedef struct xlm_run_options {
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;
 
-/* Collective. material: what is read. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1);
+/* Collective. data: what is read. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1);
  * its checkpoint is written. */
-bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, const xlm_run_options *options,
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,
              bool *interrupted, GError **error);
 
 #endif

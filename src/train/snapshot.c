@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "train/parts.h"
+#include "train/rank_files.h"
 #include "train/snapshot_child.h"
 
 struct xlm_snapshot {
     xlm_snapshot_setup setup;
     GMutex mutex;
-    xlm_part_header header; /* of the state as it stands: step, judged */
+    xlm_rank_file_header header; /* of the state as it stands: step, validated */
     double *states;         /* [header.states] the small states at the end of the step; live ones may change in a pass */
     bool held, wanted;
     bool warned;
@@ -36,7 +36,7 @@ static void copy_states(xlm_snapshot *s)
     }
 }
 
-xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t judged)
+xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validated)
 {
     xlm_snapshot *s = g_new0(xlm_snapshot, 1);
     const xlm_run_state *state = setup->state;
@@ -47,9 +47,9 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t judged)
     g_mutex_init(&s->mutex);
     s->setup = *setup;
     s->states = g_new0(double, MAX(states, 1));
-    s->header = (xlm_part_header){
-        .format = XLM_PART_FORMAT, .byte_order = XLM_PART_ORDER, .run = setup->run, .fingerprint = xlm_parts_fingerprint(state),
-        .step = state->step, .judged = judged, .ranks = shards->comm->ranks, .rank = shards->comm->rank, .size = shards->size,
+    s->header = (xlm_rank_file_header){
+        .format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = setup->run, .fingerprint = xlm_rank_files_fingerprint(state),
+        .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank, .size = shards->size,
         .share = shards->piece, .states = shards->comm->rank == 0 ? states : 0,
     };
     copy_states(s);
@@ -151,12 +151,12 @@ void xlm_snapshot_release(xlm_snapshot *snapshot, int64_t step)
     g_mutex_unlock(&snapshot->mutex);
 }
 
-void xlm_snapshot_judged(xlm_snapshot *snapshot, int64_t step)
+void xlm_snapshot_validated(xlm_snapshot *snapshot, int64_t step)
 {
     if (snapshot == NULL)
         return;
     g_mutex_lock(&snapshot->mutex);
-    snapshot->header.judged = step;
+    snapshot->header.validated = step;
     copy_states(snapshot);
     g_mutex_unlock(&snapshot->mutex);
 }

@@ -3,7 +3,7 @@
  * Open MPI's daemons kill the ranks two seconds after Ctrl-C, and nothing but a longer time-out, which holds up the killing and
  * the terminal alike, keeps them from it: too little for a step of a real model and its checkpoint. So each rank forks as soon
  * as the daemon begins (base/launcher.h). The child, in a session of its own where the daemon's signals do not reach it, has the
- * memory as it was (copied when written to), and writes what the rank owns of it to a part (train/parts.h) with nothing but
+ * memory as it was (copied when written to), and writes what the rank owns of it to a part (train/rank_files.h) with nothing but
  * system calls: neither MPI nor HDF5 nor OpenMP works in it. When rank 0 is dead and all parts are there, rank 0's child becomes
  * the same program again, on its own and with --finish, which makes the ordinary checkpoint of the parts; DIRECTORY/stopped.log
  * has what it says. If it cannot, for want of memory say, the parts stay, and the next start begins with that. A rank that lives
@@ -37,8 +37,8 @@ typedef struct xlm_snapshot_setup {
     int terminal;               /* where the user reads, a file descriptor; -1: nowhere */
 } xlm_snapshot_setup;
 
-/* The state is whole, of state->step and judged. Main thread. */
-xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t judged);
+/* The state is whole, of state->step and validated. Main thread. */
+xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validated);
 /* Discards what there is. */
 void xlm_snapshot_close(xlm_snapshot *snapshot);
 
@@ -50,8 +50,8 @@ bool xlm_snapshot_hold(xlm_snapshot *snapshot);
 void xlm_snapshot_join(xlm_snapshot *snapshot);
 /* The state is that of `step`, and stays. */
 void xlm_snapshot_release(xlm_snapshot *snapshot, int64_t step);
-/* The model was judged after this step, and the states that say so are set. */
-void xlm_snapshot_judged(xlm_snapshot *snapshot, int64_t step);
+/* The model was validated after this step, and the states that say so are set. */
+void xlm_snapshot_validated(xlm_snapshot *snapshot, int64_t step);
 
 /* ---- any thread ---- */
 

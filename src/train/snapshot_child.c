@@ -93,13 +93,13 @@ void xlm_snapshot_child_unplan(xlm_snapshot_child *child)
     g_free(child->name);
 }
 
-void xlm_snapshot_child_prepare(xlm_snapshot_child *child, const xlm_part_header *header)
+void xlm_snapshot_child_prepare(xlm_snapshot_child *child, const xlm_rank_file_header *header)
 {
     g_free(child->part);
     g_free(child->writing);
     child->header = *header;
-    child->part = xlm_part_path(child->directory, header->step, (int)header->rank);
-    child->writing = g_strconcat(child->part, XLM_PART_WRITING, NULL);
+    child->part = xlm_rank_file_path(child->directory, header->step, (int)header->rank);
+    child->writing = g_strconcat(child->part, XLM_RANK_FILE_WRITING, NULL);
 }
 
 void xlm_snapshot_child_clean(const xlm_snapshot_child *child)
@@ -156,7 +156,7 @@ static void put(struct output *o, const void *data, int64_t size)
 }
 
 /* own: the array has this rank's shares alone, one behind the other. */
-static void put_array(struct output *o, const xlm_part_header *h, const float *array, bool own)
+static void put_array(struct output *o, const xlm_rank_file_header *h, const float *array, bool own)
 {
     const float *at = own ? array : array + h->rank * h->share;
     for (int64_t start = h->rank * h->share; start < h->size; start += h->ranks * h->share) {
@@ -225,7 +225,7 @@ static int64_t wait_for_parts(const xlm_snapshot_child *c)
             size = -1;
             continue;
         }
-        name_part(c, rank, XLM_PART_WRITING, path);
+        name_part(c, rank, XLM_RANK_FILE_WRITING, path);
         if (stat(path, &is) == 0 && is.st_size > size) {
             size = is.st_size;
             begun = clock_now();
@@ -253,7 +253,7 @@ static noreturn void give_up(const xlm_snapshot_child *c, int64_t missing)
     for (int64_t rank = 0; rank < c->header.ranks; rank++) {
         name_part(c, rank, "", path);
         unlink(path);
-        name_part(c, rank, XLM_PART_WRITING, path);
+        name_part(c, rank, XLM_RANK_FILE_WRITING, path);
         unlink(path);
     }
     unlink(c->lock);

@@ -7,7 +7,7 @@
 
 #include <stdnoreturn.h>
 
-#include "train/parts.h"
+#include "train/rank_files.h"
 #include "train/snapshot.h"
 
 /* The variable with the number of the terminal's file descriptor, for the program that finishes the run. */
@@ -16,7 +16,7 @@
 typedef struct xlm_snapshot_child {
     const float *values, *moments[2]; /* whole; own elements, one share behind the other */
     const double *states;
-    xlm_part_header header;
+    xlm_rank_file_header header;
     bool one_node;
     int terminal;       /* -1: none */
     pid_t parent;
@@ -30,7 +30,7 @@ typedef struct xlm_snapshot_child {
 void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const double *states);
 void xlm_snapshot_child_unplan(xlm_snapshot_child *child);
 /* Just before the fork. */
-void xlm_snapshot_child_prepare(xlm_snapshot_child *child, const xlm_part_header *header);
+void xlm_snapshot_child_prepare(xlm_snapshot_child *child, const xlm_rank_file_header *header);
 /* The child from the fork to its end. */
 noreturn void xlm_snapshot_child_run(const xlm_snapshot_child *child);
 /* By the parent, after the child's end: remove its files. */

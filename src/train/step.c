@@ -6,17 +6,17 @@
 #include "tensor/tape.h"
 #include "train/pass.h"
 
-/* Granules of this rank: rank, rank + R, ... */
-static int64_t own_granules(const xlm_trainer *t)
+/* Micro-batches of this rank: rank, rank + R, ... */
+static int64_t own_micro_batches(const xlm_trainer *t)
 {
-    const int64_t own = t->granules > t->comm->rank ? (t->granules - t->comm->rank + t->comm->ranks - 1) / t->comm->ranks : 0;
+    const int64_t own = t->micro_batches > t->comm->rank ? (t->micro_batches - t->comm->rank + t->comm->ranks - 1) / t->comm->ranks : 0;
     return t->sample ? MIN(own, 1) : own;
 }
 
-/* The granule that is number j of this rank. */
-static int64_t granule_of(const xlm_trainer *t, int64_t j) { return t->sample ? t->sampled : t->comm->rank + j * t->comm->ranks; }
+/* The micro-batch that is number j of this rank. */
+static int64_t micro_batch_of(const xlm_trainer *t, int64_t j) { return t->sample ? t->sampled : t->comm->rank + j * t->comm->ranks; }
 
-int64_t xlm_granule_reversed(int64_t i, int64_t k)
+int64_t xlm_micro_batch_reversed(int64_t i, int64_t k)
 {
     if ((k & (k - 1)) != 0)
         return i;
@@ -26,10 +26,10 @@ int64_t xlm_granule_reversed(int64_t i, int64_t k)
     return j;
 }
 
-xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule)
+xlm_micro_batch_slice xlm_micro_batch_of_batch(int64_t batch, int64_t micro_batches, int64_t micro_batch)
 {
-    const int64_t slice = xlm_granule_reversed(granule, granules), first = batch * slice / granules;
-    return (xlm_granule_slice){.first = first, .n = batch * (slice + 1) / granules - first};
+    const int64_t slice = xlm_micro_batch_reversed(micro_batch, micro_batches), first = batch * slice / micro_batches;
+    return (xlm_micro_batch_slice){.first = first, .n = batch * (slice + 1) / micro_batches - first};
 }
 
 static void add(const float *a, const float *b, float *sum, int64_t n)
@@ -54,13 +54,13 @@ static void add_up(float *const *buffer, int n, int64_t from, int64_t end)
     }
 }
 
-/* Inputs of one granule: one a stream, and one for the objectives without stream. */
+/* Inputs of one micro-batch: one a stream, and one for the objectives without stream. */
 static int inputs_of(const xlm_trainer *t) { return t->job->streams + 1; }
 
-static bool read_granule(xlm_trainer *t, int64_t granule, xlm_pass_input *input, GError **error)
+static bool read_micro_batch(xlm_trainer *t, int64_t micro_batch, xlm_pass_input *input, GError **error)
 {
     for (int s = 0; s < t->job->streams; s++) {
-        const xlm_granule_slice slice = xlm_granule_of_batch(t->job->stream[s].config.batch, t->granules, granule);
+        const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(t->job->stream[s].config.batch, t->micro_batches, micro_batch);
         input[s] = (xlm_pass_input){.stream = s, .parts = 1, .only = -1};
         if (slice.n == 0)
             continue;
@@ -69,11 +69,11 @@ static bool read_granule(xlm_trainer *t, int64_t granule, xlm_pass_input *input,
             return false;
         input[s].batch = read;
     }
-    input[t->job->streams] = (xlm_pass_input){.stream = -1, .part = granule, .parts = t->granules, .only = -1};
+    input[t->job->streams] = (xlm_pass_input){.stream = -1, .part = micro_batch, .parts = t->micro_batches, .only = -1};
     return true;
 }
 
-/* A stream's slice may be empty when the batch has fewer instances than granules. */
+/* A stream's slice may be empty when the batch has fewer instances than micro-batches. */
 static bool has_work(const xlm_pass_input *input) { return input->stream < 0 || input->batch != NULL; }
 
 /* What all ranks must know before the first pass: terms of each objective, tokens, and whether a rank must stop or failed. */
@@ -101,11 +101,11 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
     return good || xlm_comm_agree(t->comm, error);
 }
 
-/* A granule's way into the sums, while its last sweep completes it: it is added to those before it, and what this rank's last
- * granule completes goes to the other ranks. */
+/* A micro-batch's way into the sums, while its last sweep completes it: it is added to those before it, and what this rank's last
+ * micro-batch completes goes to the other ranks. */
 struct adding {
     xlm_trainer *trainer;
-    float **buffer; /* [n] that become one: the granule's own is the last */
+    float **buffer; /* [n] that become one: the micro-batch's own is the last */
     int n;
     bool last;
     int64_t completed; /* elements from here on are dealt with */
@@ -129,7 +129,7 @@ static void complete(void *data, int64_t from)
         xlm_exchange_ready(t->exchange, a->completed);
 }
 
-/* The last of this granule's inputs that an objective learns from; -1: none. */
+/* The last of this micro-batch's inputs that an objective learns from; -1: none. */
 static int last_input(xlm_trainer *t, const xlm_pass_input *input)
 {
     for (int s = inputs_of(t) - 1; s >= 0; s--)
@@ -139,7 +139,7 @@ static int last_input(xlm_trainer *t, const xlm_pass_input *input)
     return -1;
 }
 
-static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, double *sums, struct adding *adding)
+static void run_micro_batch(xlm_trainer *t, const xlm_pass_input *input, const int64_t *totals, double *sums, struct adding *adding)
 {
     float *gradient = adding->buffer[adding->n - 1];
     const int watched = adding->last || adding->n > 1 ? last_input(t, input) : -1;
@@ -154,7 +154,7 @@ static void run_granule(xlm_trainer *t, const xlm_pass_input *input, const int64
     complete(adding, 0);
 }
 
-/* How many buffers become one with the last of `depth` when a rank's granule number i of `own` is in it: like the carry of a
+/* How many buffers become one with the last of `depth` when a rank's micro-batch number i of `own` is in it: like the carry of a
  * binary counter, and all when it is the last. */
 static int buffers_to_add(int64_t i, int64_t own, int depth)
 {
@@ -164,22 +164,22 @@ static int buffers_to_add(int64_t i, int64_t own, int depth)
     return i == own - 1 ? depth : n;
 }
 
-/* All granules of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [granules x
- * xlm_pass_numbers], own granules' rows filled in. */
-static void run_granules(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
+/* All micro-batches of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [micro_batches x
+ * xlm_pass_numbers], own micro-batches' rows filled in. */
+static void run_micro_batches(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
 {
-    const int64_t own = own_granules(t), size = xlm_parameters_size(t->parameters);
+    const int64_t own = own_micro_batches(t), size = xlm_parameters_size(t->parameters);
     int depth = 0;
     xlm_exchange_begin(t->exchange, t->buffer[0]);
     for (int64_t i = 0; i < own; i++) {
         /* Added up like a binary counter, numbers in this order make the pairs (j, j + own/2), then (j, j + own/4), ... */
-        const int64_t j = xlm_granule_reversed(i, own), granule = granule_of(t, j);
+        const int64_t j = xlm_micro_batch_reversed(i, own), micro_batch = micro_batch_of(t, j);
         if (t->job->train.reproducible || i == 0)
             xlm_tape_clear(t->tape, t->buffer[depth++]);
         const int n = t->job->train.reproducible ? buffers_to_add(i, own, depth) : 1;
         depth -= n - 1;
         struct adding adding = {.trainer = t, .buffer = t->buffer + depth - 1, .n = n, .last = i == own - 1, .completed = size};
-        run_granule(t, inputs + j * inputs_of(t), totals, sums + granule * xlm_pass_numbers(t), &adding);
+        run_micro_batch(t, inputs + j * inputs_of(t), totals, sums + micro_batch * xlm_pass_numbers(t), &adding);
     }
     if (own == 0) {
         xlm_tape_clear(t->tape, t->buffer[0]);
@@ -206,11 +206,11 @@ void xlm_step_report_clear(xlm_step_report *report)
     *report = (xlm_step_report){0};
 }
 
-/* Global means and metrics, from the sums of each granule in the order of the granules; and whether a rank was asked to stop
- * since the step began: a run ends with the step in which it was asked to. sums: [granules x xlm_pass_numbers + 2]. */
+/* Global means and metrics, from the sums of each micro-batch in the order of the micro-batches; and whether a rank was asked to stop
+ * since the step began: a run ends with the step in which it was asked to. sums: [micro_batches x xlm_pass_numbers + 2]. */
 static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
 {
-    const int objectives = t->job->objectives, numbers = xlm_pass_numbers(t), n = (int)t->granules * numbers;
+    const int objectives = t->job->objectives, numbers = xlm_pass_numbers(t), n = (int)t->micro_batches * numbers;
     sums[n + 1] = xlm_snapshot_hold(xlm_stopping_snapshot(t->stopping));
     sums[n] = xlm_signals_noted() != 0;
     xlm_comm_sum_double(t->comm, sums, n + 2);
@@ -218,7 +218,7 @@ static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *r
     /* No rank updates before this sum is there, so a snapshot can still be of the step before. */
     if (sums[n + 1] != 0)
         xlm_snapshot_join(xlm_stopping_snapshot(t->stopping));
-    for (int64_t g = 1; g < t->granules; g++)
+    for (int64_t g = 1; g < t->micro_batches; g++)
         for (int i = 0; i < numbers; i++)
             sums[i] += sums[g * numbers + i];
     if (t->metrics > 0)
@@ -255,21 +255,21 @@ static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
 
 bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
 {
-    const int64_t own = own_granules(t);
+    const int64_t own = own_micro_batches(t);
     GError *failure = NULL;
     xlm_pass_input *inputs = g_new0(xlm_pass_input, MAX(own, 1) * inputs_of(t));
     xlm_arena_reset(t->arena);
     xlm_tape_profile(t->tape, t->profile); /* of steps alone, not of evaluations */
     xlm_profile_enter(t->profile, XLM_PART_READ, false, 0);
     for (int64_t j = 0; j < own && failure == NULL; j++)
-        read_granule(t, granule_of(t, j), inputs + j * inputs_of(t), &failure);
+        read_micro_batch(t, micro_batch_of(t, j), inputs + j * inputs_of(t), &failure);
 
     xlm_profile_enter(t->profile, XLM_PART_AGREE, false, 0);
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
-        double *sums = g_new0(double, t->granules * xlm_pass_numbers(t) + 2);
-        run_granules(t, inputs, report->terms, sums);
+        double *sums = g_new0(double, t->micro_batches * xlm_pass_numbers(t) + 2);
+        run_micro_batches(t, inputs, report->terms, sums);
         report_losses(t, sums, report);
         good = update(t, report, &failure);
         if (!good)

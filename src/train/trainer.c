@@ -6,11 +6,11 @@
 
 #include "base/log.h"
 #include "base/pages.h"
-#include "train/declaration.h"
+#include "objective/declaration.h"
 
-int64_t xlm_job_granules(const xlm_job *job, int ranks)
+int64_t xlm_job_micro_batches(const xlm_job *job, int ranks)
 {
-    int64_t g = job->train.granules;
+    int64_t g = job->train.micro_batches;
     while (g < ranks)
         g *= 2;
     return g;
@@ -20,9 +20,9 @@ static void open_held_out(xlm_trainer *t, int s)
 {
     const xlm_job_stream *stream = &t->job->stream[s];
     GError *why = NULL;
-    if (t->material->corpus == NULL)
-        return; /* examples are judged otherwise (train/run.h) */
-    t->held_out[s] = xlm_material_open_stream(t->material, XLM_HELD_OUT, stream->name, s, &stream->config, t->setup.seed, &why);
+    if (t->data->corpus == NULL)
+        return; /* examples are validated otherwise (train/run.h) */
+    t->held_out[s] = xlm_training_data_open_stream(t->data, XLM_HELD_OUT, stream->name, s, &stream->config, t->setup.seed, &why);
     if (t->held_out[s] == NULL)
         xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
     g_clear_error(&why);
@@ -36,7 +36,7 @@ static bool open_streams(xlm_trainer *t, GError **error)
     t->loss_stream = g_new0(xlm_loss_stream, MAX(n, 1));
     for (int s = 0; s < n; s++) {
         const xlm_job_stream *stream = &t->job->stream[s];
-        t->stream[s] = xlm_material_open_stream(t->material, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
+        t->stream[s] = xlm_training_data_open_stream(t->data, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
         if (t->stream[s] == NULL)
             return false;
         if (xlm_stream_positions(t->stream[s]) > t->config.positions)
@@ -80,7 +80,7 @@ static bool open_objectives(xlm_trainer *t, GError **error)
 static bool open_rank(xlm_trainer *t, GError **error)
 {
     const xlm_job *job = t->job;
-    const xlm_vocabulary *vocabulary = t->material->vocabulary;
+    const xlm_vocabulary *vocabulary = t->data->vocabulary;
     t->config = job->model;
     t->config.vocabulary = xlm_vocabulary_size(vocabulary);
     t->config.languages = xlm_vocabulary_languages(vocabulary);
@@ -88,7 +88,7 @@ static bool open_rank(xlm_trainer *t, GError **error)
         g_prefix_error(error, "[model]: ");
         return false;
     }
-    t->dictionaries = xlm_dictionaries_new(vocabulary, t->material->digest);
+    t->dictionaries = xlm_dictionaries_new(vocabulary, t->data->digest);
     t->setup = (xlm_loss_setup){
         .model = &t->config,
         .words = xlm_vocabulary_words(vocabulary),
@@ -103,17 +103,17 @@ static bool open_rank(xlm_trainer *t, GError **error)
     return open_streams(t, error) && open_objectives(t, error);
 }
 
-xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error)
+xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)
 {
     xlm_trainer *t = g_new0(xlm_trainer, 1);
     t->comm = comm;
     t->job = job;
-    t->material = material;
-    t->granules = xlm_job_granules(job, comm->ranks);
-    t->kept = g_array_new(FALSE, FALSE, sizeof(xlm_kept_state));
-    if (t->granules != job->train.granules)
-        xlm_log_info("granules: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs "
-                     "on fewer ranks to rounding, not to the bit", t->granules, job->train.granules);
+    t->data = data;
+    t->micro_batches = xlm_job_micro_batches(job, comm->ranks);
+    t->kept = g_array_new(FALSE, FALSE, sizeof(xlm_saved_state));
+    if (t->micro_batches != job->train.micro_batches)
+        xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with runs "
+                     "on fewer ranks to rounding, not to the bit", t->micro_batches, job->train.micro_batches);
     else if ((comm->ranks & (comm->ranks - 1)) != 0 && job->train.reproducible)
         xlm_log_info("ranks: %d is not a power of two: losses agree with runs on other numbers of ranks to rounding, not to the "
                      "bit", comm->ranks);
@@ -126,11 +126,11 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xl
     return NULL;
 }
 
-int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks)
+int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t micro_batches, int ranks)
 {
     if (!config->reproducible)
         return 1;
-    const int64_t own = (granules + ranks - 1) / ranks;
+    const int64_t own = (micro_batches + ranks - 1) / ranks;
     int buffers = 1;
     for (int64_t k = own; k > 1; k /= 2)
         buffers++;
@@ -139,7 +139,7 @@ int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granule
 
 void xlm_trainer_keep_best(xlm_trainer *trainer)
 {
-    const xlm_kept_state best = {g_strdup(XLM_CHECKPOINT_BEST), trainer->best, G_N_ELEMENTS(trainer->best)};
+    const xlm_saved_state best = {g_strdup(XLM_CHECKPOINT_BEST), trainer->best, G_N_ELEMENTS(trainer->best)};
     g_array_append_val(trainer->kept, best);
 }
 
@@ -156,7 +156,7 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     const uint64_t pass = xlm_trainer_memory(t, t->comm->ranks).pass;
     xlm_tape_reserve(t->tape, pass + pass / 8); /* an objective may take more than was estimated */
     t->arena = xlm_arena_new();
-    t->buffers = xlm_trainer_gradient_buffers(&t->job->train, t->granules, t->comm->ranks);
+    t->buffers = xlm_trainer_gradient_buffers(&t->job->train, t->micro_batches, t->comm->ranks);
     t->buffer = g_new(float *, t->buffers);
     const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(t->parameters);
     for (int b = 0; b < t->buffers; b++) {
@@ -194,7 +194,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
         xlm_stream_close(t->held_out[s]);
     }
     for (guint i = 0; i < t->kept->len; i++)
-        g_free(g_array_index(t->kept, xlm_kept_state, i).path);
+        g_free(g_array_index(t->kept, xlm_saved_state, i).path);
     g_array_unref(t->kept);
     g_free(t->stream);
     g_free(t->held_out);
@@ -218,13 +218,13 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
         .optimiser = names[trainer->job->train.optimiser.algorithm],
         .step = trainer->step,
         .seed = trainer->setup.seed,
-        .corpus_digest = trainer->material->digest,
+        .corpus_digest = trainer->data->digest,
         .job_text = trainer->job->text,
-        .vocabulary = trainer->material->vocabulary,
-        .task = trainer->material->task,
+        .vocabulary = trainer->data->vocabulary,
+        .task = trainer->data->task,
         .best = (int64_t)trainer->best[1],
         .start = &trainer->start,
         .kept = (int)trainer->kept->len,
-        .keep = (xlm_kept_state *)trainer->kept->data,
+        .keep = (xlm_saved_state *)trainer->kept->data,
     };
 }

@@ -1,27 +1,27 @@
 /* xlm-mpi: a training run. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A step has a fixed list of instances of each stream (corpus/stream.h), cut into G granules, a power of two: granule g
+ * A step has a fixed list of instances of each stream (stream/stream.h), cut into G micro-batches, a power of two: micro-batch g
  * has instances [g·B/G, (g+1)·B/G) of every stream, one forward and backward pass each, and goes to rank g mod R.
- * A rank adds its granules' gradients pairwise (granule j of its K with j + K/2 first, then K/4, ...), ranks then add theirs
+ * A rank adds its micro-batches' gradients pairwise (micro-batch j of its K with j + K/2 first, then K/4, ...), ranks then add theirs
  * likewise (comm/shards.h). For R and G powers of two, R <= G, the tree of additions is one and the same, so
- * the run's bits do not depend on R. With [train] reproducible = false a rank's granules all add into one array, and MPI adds the
- * ranks' in the order it likes. Granules are also what gradient accumulation is elsewhere: more granules, less memory. */
+ * the run's bits do not depend on R. With [train] reproducible = false a rank's micro-batches all add into one array, and MPI adds the
+ * ranks' in the order it likes. Micro-batches are also what gradient accumulation is elsewhere: more micro-batches, less memory. */
 #ifndef XLM_TRAIN_TRAINER_H
 #define XLM_TRAIN_TRAINER_H
 
 #include "comm/shards.h"
 #include "tensor/hardware.h"
 #include "train/checkpoint.h"
-#include "train/dictionaries.h"
+#include "objective/resources.h"
 #include "train/job.h"
-#include "train/material.h"
-#include "train/metrics.h"
+#include "train/data.h"
+#include "objective/metrics.h"
 #include "train/stopping.h"
 
 typedef struct xlm_trainer {
     const xlm_comm *comm;
     const xlm_job *job;
-    const xlm_material *material;
+    const xlm_training_data *data;
     xlm_stream **stream;    /* [job->streams] on the training split */
     xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
     xlm_loss_stream *loss_stream; /* [job->streams] what their objectives are told */
@@ -32,9 +32,9 @@ typedef struct xlm_trainer {
     int metrics;            /* of all objectives together, one objective's after another's */
     xlm_loss_setup setup;
     xlm_dictionaries *dictionaries;
-    GArray *kept;           /* xlm_kept_state */
+    GArray *kept;           /* xlm_saved_state */
     xlm_start_record start; /* where the first parameters came from */
-    int64_t granules;       /* G of this run: the job's, or more when there are more ranks */
+    int64_t micro_batches;       /* G of this run: the job's, or more when there are more ranks */
     xlm_hardware hardware;
 
     /* from xlm_trainer_allocate on */
@@ -47,10 +47,10 @@ typedef struct xlm_trainer {
     float **buffer;         /* [buffers] gradients, layout of the parameters; the step's sum ends in own pieces of buffer[0] */
     int64_t step;           /* updates made */
     xlm_stopping *stopping; /* who may interrupt the run, and the lock of its directory; NULL: nothing is trained */
-    int64_t judged;         /* the last step after which the model was judged (train/run.h); 0: none */
+    int64_t validated;         /* the last step after which the model was validated (train/run.h); 0: none */
     int64_t saved;          /* step of the newest checkpoint, written or resumed from; 0: none */
     double best[2];         /* with a judge (train/run.h): the highest score so far, and the step that had it; 0: none */
-    bool sample;            /* for measurements: every rank computes granule `sampled` and no other */
+    bool sample;            /* for measurements: every rank computes micro-batch `sampled` and no other */
     int64_t sampled;
     xlm_profile *profile;   /* NULL: not asked for */
 } xlm_trainer;
@@ -59,7 +59,7 @@ typedef struct xlm_trainer {
 #define XLM_PART_READ "read instances"
 #define XLM_PART_AGREE "agree on the step"
 #define XLM_PART_CLEAR "clear gradients"
-#define XLM_PART_ADD "add granules"
+#define XLM_PART_ADD "add micro-batches"
 #define XLM_PART_EXCHANGE "exchange, in the sweep"
 #define XLM_PART_WAIT "exchange, waited for"
 #define XLM_PART_NORM "gradient norm"
@@ -80,7 +80,7 @@ typedef struct xlm_step_report {
 } xlm_step_report;
 
 /* Open streams, plugins and model of a job, declare the parameters; nothing large is allocated yet. Collective. */
-xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xlm_material *material, GError **error);
+xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error);
 void xlm_trainer_close(xlm_trainer *trainer);
 
 /* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
@@ -98,19 +98,19 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
  * that read no stream are not in it. Not collective. */
 double xlm_trainer_step_flops(const xlm_trainer *trainer);
 
-/* Granules of a job on that many ranks: a power of two, at least one for each rank. */
-int64_t xlm_job_granules(const xlm_job *job, int ranks);
+/* Micro-batches of a job on that many ranks: a power of two, at least one for each rank. */
+int64_t xlm_job_micro_batches(const xlm_job *job, int ranks);
 /* i < k with its bits in reverse order, when k is a power of two; else i. */
-int64_t xlm_granule_reversed(int64_t i, int64_t k);
-/* Instances first … first + n of a batch are a granule's. A batch is cut into as many slices as there are granules, and granule g
- * has slice xlm_granule_reversed(g): a rank, which has granules g mod R, has consecutive slices, so that instances are spread
- * evenly over ranks also when there are fewer than granules. */
-typedef struct xlm_granule_slice {
+int64_t xlm_micro_batch_reversed(int64_t i, int64_t k);
+/* Instances first … first + n of a batch are a micro-batch's. A batch is cut into as many slices as there are micro-batches, and micro-batch g
+ * has slice xlm_micro_batch_reversed(g): a rank, which has micro-batches g mod R, has consecutive slices, so that instances are spread
+ * evenly over ranks also when there are fewer than micro-batches. */
+typedef struct xlm_micro_batch_slice {
     int64_t first, n;
-} xlm_granule_slice;
-xlm_granule_slice xlm_granule_of_batch(int64_t batch, int64_t granules, int64_t granule);
-/* Gradient arrays a rank keeps: adding up K granules like a binary counter takes log2(K) + 1, in any order 1. */
-int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t granules, int ranks);
+} xlm_micro_batch_slice;
+xlm_micro_batch_slice xlm_micro_batch_of_batch(int64_t batch, int64_t micro_batches, int64_t micro_batch);
+/* Gradient arrays a rank keeps: adding up K micro-batches like a binary counter takes log2(K) + 1, in any order 1. */
+int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t micro_batches, int ranks);
 /* Let checkpoints have trainer->best, and keep the one that had it. Before the first checkpoint is read or written. */
 void xlm_trainer_keep_best(xlm_trainer *trainer);
 /* Allocate everything and draw the initial parameters. */

@@ -148,10 +148,8 @@ static bool had_objective(const xlm_jobfile *there, const xlm_job_objective *o)
 /* The job file that the checkpoint was trained by; NULL when it is not one of training. */
 static xlm_jobfile *read_job(const source *s)
 {
-    static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {"objective", true},
-                                             {NULL, false}};
     char *text = s->loaded->task == NULL ? xlm_store_get_text(s->store, "/job", "text", NULL) : NULL;
-    xlm_jobfile *file = text != NULL ? xlm_jobfile_parse("job", text, strlen(text), kinds, NULL, NULL) : NULL;
+    xlm_jobfile *file = text != NULL ? xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
     g_free(text);
     return file;
 }

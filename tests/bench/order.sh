@@ -3,7 +3,7 @@
 #
 # XLM_BENCH_STEPS     steps of a run (5), the first of which does not count
 # XLM_BENCH_ROUNDS    rounds, in which the two orders take turns (1); medians over all steps are compared
-# XLM_BENCH_GRANULES  ("8")
+# XLM_BENCH_MICRO_BATCHES  ("8")
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 # shellcheck source=tests/bench/roberta-8.sh
@@ -18,14 +18,14 @@ seconds() {
 }
 
 section "fixed order of additions beside the free one, seconds a step"
-for granules in ${XLM_BENCH_GRANULES:-8}; do
+for micro_batches in ${XLM_BENCH_MICRO_BATCHES:-8}; do
     for shape in "1 2" "2 1"; do
         read -r ranks threads <<<"$shape"
         for ((round = 0; round < rounds; round++)); do
-            train "$work" "fixed-$round" "$ranks" "$threads" --set "train.granules=$granules"
-            train "$work" "free-$round" "$ranks" "$threads" --set "train.granules=$granules" --set train.reproducible=false
+            train "$work" "fixed-$round" "$ranks" "$threads" --set "train.micro_batches=$micro_batches"
+            train "$work" "free-$round" "$ranks" "$threads" --set "train.micro_batches=$micro_batches" --set train.reproducible=false
         done
         fixed=$(seconds fixed) free=$(seconds free)
-        row "$granules granules, $ranks x $threads" "$fixed s" "$free s" "$(quotient "$fixed" "$free" 3)" "<= 1.05"
+        row "$micro_batches micro_batches, $ranks x $threads" "$fixed s" "$free s" "$(quotient "$fixed" "$free" 3)" "<= 1.05"
     done
 done

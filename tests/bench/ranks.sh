@@ -6,7 +6,7 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 made_job "$work" 20 1 64 2 2000
-small=(--set train.granules=64 --set "stream text.batch=64" --set "stream text.length=32")
+small=(--set train.micro_batches=64 --set "stream text.batch=64" --set "stream text.length=32")
 for ranks in 1 64; do
     begin=$EPOCHREALTIME
     train "$work" "on-$ranks" "$ranks" 1 "${small[@]}"

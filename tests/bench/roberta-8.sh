@@ -58,7 +58,7 @@ output = $1/out
 steps = $2
 log_every = 1
 evaluate_instances = 1
-granules = 2
+micro_batches = 2
 [stream text]
 batch = 16
 length = 128

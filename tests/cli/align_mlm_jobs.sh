@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# xlm-mpi: the jobs of the study of ALIGN-MLM: corpora and dictionaries of made languages, and a step of each job on them.
+# xlm-mpi: the jobs of the study of ALIGN-MLM: corpora and dictionaries of synthetic languages, and a step of each job on them.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 jobs=$XLM_SOURCE/jobs/align-mlm
 small=(--set model.layers=1 --set model.hidden_size=16 --set model.attention_heads=2 --set model.feed_forward_size=32
-    --set train.steps=2 --set train.granules=4 --set train.evaluate_every=0 --set train.checkpoint_every=0
+    --set train.steps=2 --set train.micro_batches=4 --set train.evaluate_every=0 --set train.checkpoint_every=0
     --set "stream text.batch=8" --set "stream text.length=64")
 
 bash "$jobs/corpora" made text.en -- --words space --bpe 400 --held-out 0.1 >made.log 2>&1 ||

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: made languages by xlm_prep: text, pairs and twins that belong together. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: synthetic languages by xlm_prep: text, pairs and twins that belong together. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long

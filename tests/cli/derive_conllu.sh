@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: made languages of annotated text: CoNLL-U in, CoNLL-U and corpora out. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: synthetic languages of annotated text: CoNLL-U in, CoNLL-U and corpora out. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: made languages with the syntax of another one, by xlm_prep. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: synthetic languages with the syntax of another one, by xlm_prep. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 

@@ -66,15 +66,15 @@ counted added-1.h5
 logged few.log xlm_prep --like corpus.h5 "${new[@]}" --add-subwords 1 -o few.h5
 [ "$(words few.h5 | tail -n +$((size + 1)))" = 'ж@@' ] || fail "one subword: $(words few.h5 | tail -n +$((size + 1)))"
 
-# ---- made languages ----
+# ---- synthetic languages ----
 steps=invert,transliterate
 logged made.log xlm_prep --mono en=text.en --derive zz=en:$steps --words space --bpe 60 -o made.h5
 logged made.log xlm_prep --like made.h5 --mono en=text.en --derive zz=en:$steps -o remade.h5
 for group in train held_out vocabulary; do same /$group made.h5 remade.h5; done
 logged made.log xlm_prep --like made.h5 --mono en=text.en --derive ww=en:invert -o more.h5
 [ "$(strings /languages more.h5 | tr '\n' ' ')" = 'en zz ww ' ] && [ "$(attribute /vocabulary/made/ww/base more.h5)" = '"en"' ] ||
-    fail "another made language: $(h5dump -g /vocabulary/made more.h5 | head)"
-cmp <(words made.h5) <(words more.h5) || fail "a made language without letters of its own changes the vocabulary"
+    fail "another synthetic language: $(h5dump -g /vocabulary/made more.h5 | head)"
+cmp <(words made.h5) <(words more.h5) || fail "a synthetic language without letters of its own changes the vocabulary"
 
 # ---- what does not go with it ----
 mkdir none
@@ -90,7 +90,7 @@ refuse 64 'derive=zz=en:invert: in made.h5 it is zz=en:invert,transliterate' xlm
     --derive zz=en:invert -o none/c.h5
 refuse 64 'derive=vv=en:transliterate: .*no twins' xlm_prep --like made.h5 --mono en=text.en \
     --derive vv=en:transliterate -o none/c.h5
-refuse 64 'text.xx: zz is a made language in made.h5' xlm_prep --like made.h5 --mono zz=text.xx -o none/c.h5
+refuse 64 'text.xx: zz is a synthetic language in made.h5' xlm_prep --like made.h5 --mono zz=text.xx -o none/c.h5
 refuse 64 'already' xlm_prep "${like[@]}" --derive xx=en:invert
 refuse 66 'missing.h5: ' xlm_prep --like missing.h5 --mono en=text.en -o none/c.h5
 refuse 65 'text.en: ' ranks 2 xlm_prep --like text.en --mono en=text.en -o none/c.h5

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: what job files can say: several streams and objectives, optimisers, schedules, granules, models; and the form of
+# xlm-mpi: what job files can say: several streams and objectives, optimisers, schedules, micro-batches, models; and the form of
 # metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
@@ -46,12 +46,12 @@ learns() {
 
 # ---- evaluation ----
 # Held-out text of each language and pair is looked at, however little of it, and all of it once when there is room for it.
-for granules in 1 4; do
-    run least-$granules 2 --set train.steps=1 --set train.evaluate_instances=1 --set train.granules=$granules
-    run most-$granules 1 --set train.steps=1 --set train.evaluate_instances=100000 --set train.granules=$granules
+for micro_batches in 1 4; do
+    run least-$micro_batches 2 --set train.steps=1 --set train.evaluate_instances=1 --set train.micro_batches=$micro_batches
+    run most-$micro_batches 1 --set train.steps=1 --set train.evaluate_instances=100000 --set train.micro_batches=$micro_batches
     awk -F, '$2 == "held_out" && $5 > 0 { seen[$3, $4]++ }
-        END { exit !(seen["mlm", "en"] && seen["mlm", "xx"] && seen["tlm", "en"] && seen["tlm", "xx"]) }' least-$granules/metrics.csv ||
-        fail "evaluate_instances = 1, $granules granules: a language is missing: $(grep held_out least-$granules/metrics.csv)"
+        END { exit !(seen["mlm", "en"] && seen["mlm", "xx"] && seen["tlm", "en"] && seen["tlm", "xx"]) }' least-$micro_batches/metrics.csv ||
+        fail "evaluate_instances = 1, $micro_batches micro_batches: a language is missing: $(grep held_out least-$micro_batches/metrics.csv)"
 done
 terms() { awk -F, '$2 == "held_out" { print $1, $3, $4, $5 }' "$1/metrics.csv"; }
 cmp <(terms most-1) <(terms most-4) && [ -n "$(terms most-1)" ] || fail "not all held-out text once: $(terms most-1) against $(terms most-4)"
@@ -115,7 +115,7 @@ awk -F, '
             }
         exit bad
     }' several/metrics.csv || fail "rows of the evaluations: $(grep held_out several/metrics.csv)"
-# Other numbers of ranks; granules are 8, so that five ranks have more or fewer.
+# Other numbers of ranks; micro-batches are 8, so that five ranks have more or fewer.
 job=several.conf
 run three 3 "${steps[@]}"
 run five 5 "${steps[@]}"
@@ -131,23 +131,23 @@ trained job.conf nothing 1 --set train.steps=2 --set "stream text.mask=0" --set 
 [ "$(grep -c 'warning: step 1: no objective had anything to learn from' nothing.log)" -eq 1 ] ||
     fail "nothing to learn: $(cat nothing.log)"
 
-# ---- granules: fewer instances than granules, one instance a step, one granule ----
+# ---- micro-batches: fewer instances than micro-batches, one instance a step, one micro-batch ----
 job=job.conf
 one=(--set "stream text.batch=1" --set "stream pairs.batch=1" --set train.steps=6)
 three=(--set "stream text.batch=3" --set "stream pairs.batch=2" --set train.steps=6)
 for n in 1 2 4; do
     run one-$n $n "${one[@]}"
-    run few-$n $n "${three[@]}" --set train.granules=4
+    run few-$n $n "${three[@]}" --set train.micro_batches=4
 done
 same one-1 one-2
 same one-1 one-4
 same few-1 few-2
 same few-1 few-4
-run whole-1 1 "${three[@]}" --set train.granules=1
-run whole-4 4 "${three[@]}" --set train.granules=1
+run whole-1 1 "${three[@]}" --set train.micro_batches=1
+run whole-4 4 "${three[@]}" --set train.micro_batches=1
 agree few-1 whole-1
 agree few-1 whole-4
-grep -q '^granules: 4 instead of 1' whole-4.log || fail "more ranks than granules are not told: $(head -n 3 whole-4.log)"
+grep -q '^micro_batches: 4 instead of 1' whole-4.log || fail "more ranks than micro_batches are not told: $(head -n 3 whole-4.log)"
 
 # ---- optimisers and schedules ----
 # rates NAME FORMULA: the learning rate of each update s = 0, 1, ...

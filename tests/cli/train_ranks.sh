@@ -22,7 +22,7 @@ run four 4
 run eight 8
 for other in two three four eight; do agree one "$other"; done
 
-# Granules make the bits the same too, for powers of two.
+# Micro-batches make the bits the same too, for powers of two.
 for other in two again four eight; do same_bits one "$other"; done
 run threads 1 --set train.threads=2
 [ "$(digest one/latest)" = "$(digest threads/latest)" ] || fail "parameters on 1 and 2 threads are not the same bits"
@@ -30,7 +30,7 @@ run recompute 2 --set train.recompute=true
 same_bits one recompute
 grep -q '^memory: .* a pass .* with recompute' one.log && grep -q '^memory: .* a pass .* without recompute' recompute.log ||
     fail "the log does not say what a pass takes: $(grep '^memory' one.log recompute.log)"
-# The free order adds up to the same, in one gradient array instead of log2(granules) + 1, and either order goes on with the
+# The free order adds up to the same, in one gradient array instead of log2(micro-batches) + 1, and either order goes on with the
 # other's checkpoint.
 gradients() { sed -n 's/^memory:.* gradients \([0-9.]*\), .*/\1/p' "$1"; }
 plan=(--dry-run --set model.hidden_size=512 --set model.layers=8)
@@ -38,7 +38,7 @@ logged fixed.plan ranks 1 xlm_train job.conf "${plan[@]}"
 logged free.plan ranks 1 xlm_train job.conf "${plan[@]}" --set train.reproducible=false
 awk -v fixed="$(gradients fixed.plan)" -v free="$(gradients free.plan)" '
     BEGIN { exit !(free > 0.05 && fixed > 3.7 * free && fixed < 4.3 * free) }' ||
-    fail "gradients of 8 granules take $(gradients fixed.plan) GiB, in the free order $(gradients free.plan)"
+    fail "gradients of 8 micro_batches take $(gradients fixed.plan) GiB, in the free order $(gradients free.plan)"
 free=(--set train.reproducible=false)
 for n in 1 2; do
     run "free-$n" $n "${free[@]}"
@@ -59,10 +59,10 @@ run seed 1 --set train.seed=2
 awk -F, '$2 == "held_out" && $4 == "all" && $1 == 100 { n++; if ($6 > 4) bad = 1 } END { exit bad || n != 2 }' one/metrics.csv ||
     fail "held-out losses after 100 steps: $(grep held_out one/metrics.csv)"
 
-# Many ranks on few cores, one granule each: it works, and it is what two ranks make. With sanitizers they need minutes.
+# Many ranks on few cores, one micro-batch each: it works, and it is what two ranks make. With sanitizers they need minutes.
 if [ "${XLM_TEST_QUICK-}" != 1 ] && [ "${XLM_SANITIZERS-}" != yes ]; then
     steps=3
-    large=(--set train.steps=3 --set train.granules=64 --set train.evaluate_instances=1 --set model.layers=1
+    large=(--set train.steps=3 --set train.micro_batches=64 --set train.evaluate_instances=1 --set model.layers=1
         --set "stream text.batch=64" --set "stream pairs.batch=64")
     run many 64 "${large[@]}"
     run few 2 "${large[@]}"

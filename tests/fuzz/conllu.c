@@ -1,8 +1,8 @@
 /* xlm-mpi: fuzz target: sentences of CoNLL-U, as derived languages read them. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "corpus/conllu.h"
-#include "corpus/entities.h"
-#include "corpus/permute.h"
-#include "corpus/universal.h"
+#include "text/conllu.h"
+#include "synthetic/bio_tags.h"
+#include "synthetic/permute.h"
+#include "synthetic/ud_version1.h"
 #include "fuzz.h"
 
 static xlm_permuter *permuter;
@@ -17,7 +17,7 @@ static void use(const xlm_conllu *sentence, int64_t number)
     for (guint i = 0; i < n; i++)
         at[i] = sentence->has_tree ? i : n - 1 - i;
     if (sentence->has_tree) {
-        xlm_universal_view(sentence, view);
+        xlm_ud1_view(sentence, view);
         xlm_permuter_order(permuter, sentence, number, at);
     }
     bool *seen = g_new0(bool, n + 1);
@@ -26,9 +26,9 @@ static void use(const xlm_conllu *sentence, int64_t number)
         seen[at[i]] = true;
     }
     g_free(seen);
-    xlm_entity_slots(sentence, slots);
+    xlm_bio_slots(sentence, slots);
     for (guint i = 0; i < slots->len; i++)
-        xlm_entity_letters(sentence, &g_array_index(slots, xlm_entity_slot, i), at, letters->data);
+        xlm_bio_letters(sentence, &g_array_index(slots, xlm_bio_slot, i), at, letters->data);
 }
 
 static void begin(void)
@@ -39,10 +39,10 @@ static void begin(void)
     static const char weights[] = "PRE_dobj_@ 12\nBI_DET_NOUN -1.5\nHI_BOS_@NOUN_ADJ 0.5\n";
     const char *path = fuzz_write("weights", weights, sizeof weights - 1);
     permuter = xlm_permuter_new(path, path, 1, NULL);
-    view = g_array_new(FALSE, FALSE, sizeof(xlm_universal));
+    view = g_array_new(FALSE, FALSE, sizeof(xlm_ud1_word));
     order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     letters = g_array_new(FALSE, FALSE, 1);
-    slots = g_array_new(FALSE, FALSE, sizeof(xlm_entity_slot));
+    slots = g_array_new(FALSE, FALSE, sizeof(xlm_bio_slot));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,7 +12,7 @@ fuzz_targets = \
 	tests/fuzz/html \
 	tests/fuzz/job_differences \
 	tests/fuzz/order_weights \
-	tests/fuzz/parts \
+	tests/fuzz/rank_file \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
 	tests/fuzz/train_job \

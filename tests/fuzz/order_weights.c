@@ -1,7 +1,7 @@
 /* xlm-mpi: fuzz target: weights of the order of dependents. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "corpus/order_weights.h"
+#include "synthetic/order_weights.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

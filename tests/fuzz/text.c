@@ -1,5 +1,5 @@
 /* xlm-mpi: fuzz target: text a line at a time, plain or gzip, cut into words. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "corpus/lines.h"
+#include "text/lines.h"
 #include "fuzz.h"
 #include "text/normalise.h"
 #include "text/words.h"

@@ -1,4 +1,4 @@
-/* xlm-mpi: fuzz target: the vocabulary in corpora and checkpoints, with made languages, changed by hdf5_change.h.
+/* xlm-mpi: fuzz target: the vocabulary in corpora and checkpoints, with synthetic languages, changed by hdf5_change.h.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 

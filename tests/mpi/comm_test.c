@@ -8,13 +8,13 @@
 #include "base/rng.h"
 #include "comm/shards.h"
 
-static float drawn(int granule, size_t i)
+static float drawn(int micro_batch, size_t i)
 {
-    const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0), (uint32_t)i, (uint32_t)granule, 0, 0);
+    const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0), (uint32_t)i, (uint32_t)micro_batch, 0, 0);
     return (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
 }
 
-/* Granules 0 … n−1 folded in half again and again: g with g + n/2, then n/4, ... */
+/* Micro-batches 0 … n−1 folded in half again and again: g with g + n/2, then n/4, ... */
 static float folded(int n, size_t i)
 {
     float x[64] = {0};
@@ -26,17 +26,17 @@ static float folded(int n, size_t i)
     return x[0];
 }
 
-enum { GRANULES = 16 };
+enum { MICRO_BATCHES = 16 };
 
 static bool fixed = true; /* the order that is asked for */
 
-static bool folds(const xlm_comm *comm) { return fixed && (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= GRANULES; }
+static bool folds(const xlm_comm *comm) { return fixed && (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= MICRO_BATCHES; }
 
-/* Element i of this rank's sum over its granules. */
+/* Element i of this rank's sum over its micro-batches. */
 static float own_sum(const xlm_comm *comm, size_t i)
 {
-    const int own = folds(comm) ? GRANULES / comm->ranks : 1;
-    float x[GRANULES];
+    const int own = folds(comm) ? MICRO_BATCHES / comm->ranks : 1;
+    float x[MICRO_BATCHES];
     for (int j = 0; j < own; j++)
         x[j] = drawn(comm->rank + j * comm->ranks, i);
     for (int half = own / 2; half > 0; half /= 2)
@@ -48,7 +48,7 @@ static float own_sum(const xlm_comm *comm, size_t i)
 static void check_sum(const xlm_comm *comm, size_t i, float value)
 {
     if (folds(comm)) {
-        CHECK(value == folded(GRANULES, i));
+        CHECK(value == folded(MICRO_BATCHES, i));
         return;
     }
     double sum = 0, size = 0;

@@ -150,7 +150,7 @@ static run *make_tuned(const xlm_comm *comm)
 {
     run *r = make_run(comm, 16, true);
     g_free(r->kept[1].numbers);
-    r->kept[1] = (xlm_kept_state){(char *)XLM_CHECKPOINT_BEST, g_new0(double, 2), 2};
+    r->kept[1] = (xlm_saved_state){(char *)XLM_CHECKPOINT_BEST, g_new0(double, 2), 2};
     r->state.task = &task;
     fill(r, 20);
     r->kept[1].numbers[0] = 0.75;

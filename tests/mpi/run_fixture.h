@@ -17,7 +17,7 @@ typedef struct run {
     xlm_model_config config;
     xlm_model *model;
     xlm_vocabulary *vocabulary;
-    xlm_kept_state kept[2];
+    xlm_saved_state kept[2];
     xlm_shards shards;
     xlm_run_state state;
 } run;
@@ -60,8 +60,8 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     r->model = xlm_model_new(&r->config, p);
     xlm_parameters_add(p, "objectives/align/projection", 3, 7, XLM_INIT_NORMAL, true);
     xlm_parameters_seal(p);
-    r->kept[0] = (xlm_kept_state){"/objectives/contrast/queue", g_new0(double, QUEUE), QUEUE};
-    r->kept[1] = (xlm_kept_state){"/objectives/contrast/head", g_new0(double, 1), 1};
+    r->kept[0] = (xlm_saved_state){"/objectives/contrast/queue", g_new0(double, QUEUE), QUEUE};
+    r->kept[1] = (xlm_saved_state){"/objectives/contrast/head", g_new0(double, 1), 1};
     /* Every rank has the whole moments, as a job of one rank has. */
     static const xlm_comm alone = {.ranks = 1, .local_ranks = 1};
     r->shards = xlm_shards_of(&alone, xlm_parameters_size(p));

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "corpus/stream.h"
+#include "stream/stream.h"
 
 enum { EXAMPLES = 11, BATCH = 4, LONGEST = 5 };
 

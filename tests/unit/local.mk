@@ -10,11 +10,11 @@ unit_tests = \
 	tests/unit/dictionary_test \
 	tests/unit/examples_test \
 	tests/unit/exhaustion_test \
-	tests/unit/granules_test \
+	tests/unit/micro_batches_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \
-	tests/unit/made_test \
+	tests/unit/synthetic_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \
 	tests/unit/permute_test \

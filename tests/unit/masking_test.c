@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "corpus/masking.h"
+#include "stream/masking.h"
 
 enum { VOCABULARY = 105, LENGTH = 100, FIRST_ROW = 1000 };
 

@@ -31,7 +31,8 @@ static const xlm_option table[] = {
     {"languages", XLM_OPTION_LIST, "", 0, 0, NULL, "languages to read; all when empty", offsetof(settings, languages)},
     XLM_OPTION_END};
 
-static const xlm_jobfile_kind kinds[] = {{"model", false}, {"train", false}, {"stream", true}, {NULL, false}};
+static const char *const former[] = {"updates", "steps", NULL};
+static const xlm_jobfile_kind kinds[] = {{"model", false, NULL}, {"train", false, former}, {"stream", true, NULL}, {NULL, false, NULL}};
 
 static xlm_jobfile *parse(const char *text, char *const *overrides, GError **error)
 {
@@ -89,6 +90,28 @@ static const char sample[] = "# what this is\n"
                              "batch = 4\n"
                              "[stream para.de-en]\n"
                              "empty =\n";
+
+/* A key's former name stands for its present one, in the file and on the command line, and both at once are one key twice. */
+static void former_keys(void **state)
+{
+    (void)state;
+    char *overrides[] = {"train.updates=40", NULL};
+    for (int overridden = 0; overridden < 2; overridden++) {
+        xlm_jobfile *job = parse_good("[train]\nupdates = 30\n", overridden ? overrides : NULL);
+        char *value = xlm_jobfile_value(job, "train", "steps");
+        assert_string_equal(value, overridden ? "40" : "30");
+        assert_null(xlm_jobfile_value(job, "train", "updates"));
+        g_free(value);
+        xlm_jobfile_free(job);
+    }
+    refuse("[train]\nsteps = 1\nupdates = 2\n", NULL, EX_CONFIG,
+           "job.conf:3: [train]: key \"steps\" stands in line 2 already; remove one of the two");
+    xlm_jobfile *job = parse_good("[model]\nupdates = 30\n", NULL); /* of another section */
+    char *value = xlm_jobfile_value(job, "model", "updates");
+    assert_string_equal(value, "30");
+    g_free(value);
+    xlm_jobfile_free(job);
+}
 
 static void sections_and_values(void **state)
 {
@@ -525,6 +548,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_and_values),
+        cmocka_unit_test(former_keys),
         cmocka_unit_test(overrides_go_before_the_file),
         cmocka_unit_test(malformed_files),
         cmocka_unit_test(odd_but_good_files),

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "corpus/order_weights.h"
-#include "corpus/permute.h"
-#include "corpus/universal.h"
+#include "synthetic/order_weights.h"
+#include "synthetic/permute.h"
+#include "synthetic/ud_version1.h"
 
 static char *directory;
 
@@ -497,11 +497,11 @@ static void sees_version_1(void **state)
                     {"NOUN", "conj", 0}, {"VERB", "cop", 7}, {"ADJ", "root", -1}, {"PART", "neg", 7}, {"VERB", "acl:relcl", 7},
                     {"PROPN", "nsubjpass", 9}, {"PROPN", "name", 10}, {"ADP", "case", 13}, {"NOUN", "nmod:tmod", 9},
                     {"ADP", "mwe", 13}, {"PUNCT", "punct", 7}};
-    GArray *view = g_array_new(FALSE, FALSE, sizeof(xlm_universal));
-    xlm_universal_view(s, view);
+    GArray *view = g_array_new(FALSE, FALSE, sizeof(xlm_ud1_word));
+    xlm_ud1_view(s, view);
     assert_int_equal(view->len, G_N_ELEMENTS(expected));
     for (guint i = 0; i < view->len; i++) {
-        const xlm_universal *word = &g_array_index(view, xlm_universal, i);
+        const xlm_ud1_word *word = &g_array_index(view, xlm_ud1_word, i);
         assert_string_equal(word->tag, expected[i].tag);
         assert_string_equal(word->relation, expected[i].relation);
         assert_int_equal(word->head, expected[i].head);

@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "corpus/lines.h"
-#include "corpus/prepare_options.h"
-#include "corpus/prepare_split.h"
+#include "text/lines.h"
+#include "prep/options.h"
+#include "prep/split.h"
 
 /* ---- lines ---- */
 

@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "corpus/sampler.h"
+#include "stream/sampler.h"
 
 /* ---- quotas ---- */
 

@@ -4,7 +4,7 @@
 
 #include "corpus_fixture.h"
 
-#include "corpus/stream.h"
+#include "stream/stream.h"
 
 static inline xlm_stream *open_training(const xlm_corpus *corpus, int number, const xlm_stream_config *config, uint64_t seed)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "corpus/monolingual.h"
-#include "corpus/parallel.h"
+#include "stream/monolingual.h"
+#include "stream/parallel.h"
 
 enum { EN, DE };
 

@@ -10,7 +10,7 @@ enum { EN, DE, FR, CS };
 
 static xlm_stream_config read_config(const char *settings)
 {
-    static const xlm_jobfile_kind kinds[] = {{"stream", true}, {NULL, false}};
+    static const xlm_jobfile_kind kinds[] = {{"stream", true, NULL}, {NULL, false, NULL}};
     char *text = g_strconcat("[stream s]\n", settings, NULL);
     GError *error = NULL;
     xlm_stream_config config;

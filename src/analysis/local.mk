@@ -1,0 +1,8 @@
+# Floor 6: measures of embeddings and alignments.
+analysis_sources = \
+	src/analysis/alignment.c src/analysis/alignment.h \
+	src/analysis/model_alignment.c src/analysis/model_alignment.h \
+	src/analysis/rank_correlation.c src/analysis/rank_correlation.h \
+	src/analysis/sentence_vectors.c src/analysis/sentence_vectors.h \
+	src/analysis/vector_file.c src/analysis/vector_file.h \
+	src/analysis/word_vectors.c src/analysis/word_vectors.h

@@ -1,0 +1,170 @@
+/* xlm-mpi: files of vectors, for other programs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/vector_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+
+#include "store/store.h"
+
+struct xlm_vector_file {
+    char *path, *temporary; /* of text; NULL on standard output */
+    FILE *text;             /* NULL: HDF5 */
+    xlm_store *store;
+    int64_t width, rows;
+    GPtrArray *names;       /* of HDF5: copies; NULL without names */
+};
+
+static void free_file(xlm_vector_file *file)
+{
+    if (file->names != NULL)
+        g_ptr_array_unref(file->names);
+    g_free(file->path);
+    g_free(file->temporary);
+    g_free(file);
+}
+
+/* A text under a temporary name, with the rights that a new file has. */
+static bool create_text(xlm_vector_file *file, GError **error)
+{
+    file->temporary = g_strconcat(file->path, XLM_STORE_UNFINISHED "XXXXXX", NULL);
+    const int descriptor = g_mkstemp_full(file->temporary, O_WRONLY, 0666);
+    if (descriptor >= 0)
+        file->text = fdopen(descriptor, "w");
+    if (file->text != NULL)
+        return true;
+    xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", file->path, g_strerror(errno));
+    if (descriptor >= 0) {
+        close(descriptor);
+        g_unlink(file->temporary);
+    }
+    return false;
+}
+
+static bool create_store(xlm_vector_file *file, GError **error)
+{
+    const uint64_t dims[2] = {0, (uint64_t)file->width};
+    file->store = xlm_store_create(NULL, file->path, error);
+    if (file->store == NULL)
+        return false;
+    if (xlm_store_set_text(file->store, "/", "format", "xlm-mpi vectors", error) &&
+        xlm_store_set_int(file->store, "/", "format_version", 1, error) &&
+        xlm_store_set_text(file->store, "/", "program_version", PACKAGE_VERSION, error) &&
+        xlm_store_dataset(file->store, "/vectors", XLM_F32, 2, dims, XLM_STORE_GROWING | XLM_STORE_CHECKED, error))
+        return true;
+    xlm_store_discard(file->store);
+    return false;
+}
+
+static bool failed(const xlm_vector_file *file, GError **error)
+{
+    return xlm_error_set(error, EX_IOERR, "%s: cannot be written: %s", file->path != NULL ? file->path : "standard output",
+                         errno != 0 ? g_strerror(errno) : "not all could be written");
+}
+
+xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t width, GError **error)
+{
+    xlm_vector_file *file = g_new0(xlm_vector_file, 1);
+    file->path = g_strdup(path);
+    file->width = width;
+    const bool hdf5 = path != NULL && (g_str_has_suffix(path, ".h5") || g_str_has_suffix(path, ".hdf5"));
+    if (hdf5 && n >= 0)
+        file->names = g_ptr_array_new_with_free_func(g_free);
+    if (path == NULL)
+        file->text = stdout;
+    else if (!(hdf5 ? create_store(file, error) : create_text(file, error))) {
+        free_file(file);
+        return NULL;
+    }
+    if (file->text != NULL && n >= 0)
+        fprintf(file->text, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", n, width);
+    return file;
+}
+
+bool xlm_vector_file_describe(xlm_vector_file *file, const char *name, const char *value, GError **error)
+{
+    return file->store == NULL || xlm_store_set_text(file->store, "/", name, value, error);
+}
+
+bool xlm_vector_file_describe_number(xlm_vector_file *file, const char *name, int64_t value, GError **error)
+{
+    return file->store == NULL || xlm_store_set_int(file->store, "/", name, value, error);
+}
+
+static bool add_text(xlm_vector_file *file, int64_t n, const char *const *names, const float *vectors, GError **error)
+{
+    char number[32];
+    errno = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (names != NULL)
+            fputs(names[i], file->text);
+        for (int64_t c = 0; c < file->width; c++) {
+            if (names != NULL || c > 0)
+                putc(' ', file->text);
+            fputs(g_ascii_formatd(number, sizeof number, "%.9g", (double)vectors[i * file->width + c]), file->text);
+        }
+        putc('\n', file->text);
+    }
+    return !ferror(file->text) || failed(file, error);
+}
+
+bool xlm_vector_file_add(xlm_vector_file *file, int64_t n, const char *const *names, const float *vectors, GError **error)
+{
+    const int64_t first = file->rows;
+    file->rows += n;
+    if (file->store == NULL)
+        return add_text(file, n, names, vectors, error);
+    for (int64_t i = 0; file->names != NULL && i < n; i++)
+        g_ptr_array_add(file->names, g_strdup(names[i]));
+    return xlm_store_extend(file->store, "/vectors", (uint64_t)file->rows, error) &&
+           xlm_store_write(file->store, "/vectors", (uint64_t)first, (uint64_t)n, vectors, error);
+}
+
+static bool commit_store(xlm_vector_file *file, GError **error)
+{
+    if (file->names == NULL || xlm_store_write_strings(file->store, "/words", file->names->len,
+                                                       (const char *const *)file->names->pdata, error))
+        return xlm_store_commit(file->store, error);
+    xlm_store_discard(file->store);
+    return false;
+}
+
+static bool commit_text(xlm_vector_file *file, GError **error)
+{
+    errno = 0;
+    bool good = (fflush(file->text) == 0 && !ferror(file->text)) || failed(file, error);
+    if (file->path == NULL)
+        return good;
+    good = good && (fsync(fileno(file->text)) == 0 || failed(file, error));
+    errno = 0;
+    good = (fclose(file->text) == 0 || !good || failed(file, error)) && good;
+    good = good && (g_rename(file->temporary, file->path) == 0 || failed(file, error));
+    if (!good)
+        g_unlink(file->temporary);
+    return good;
+}
+
+bool xlm_vector_file_commit(xlm_vector_file *file, GError **error)
+{
+    const bool good = file->store != NULL ? commit_store(file, error) : commit_text(file, error);
+    free_file(file);
+    return good;
+}
+
+void xlm_vector_file_discard(xlm_vector_file *file)
+{
+    if (file == NULL)
+        return;
+    if (file->store != NULL)
+        xlm_store_discard(file->store);
+    else if (file->path != NULL) {
+        fclose(file->text);
+        g_unlink(file->temporary);
+    }
+    free_file(file);
+}

@@ -1,0 +1,60 @@
+/* xlm-mpi: named metrics of objectives, beside their losses. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "objective/metrics.h"
+
+#include <string.h>
+
+xlm_metrics *xlm_metrics_new(const char *objective)
+{
+    xlm_metrics *metrics = g_new0(xlm_metrics, 1);
+    metrics->objective = objective;
+    metrics->names = g_ptr_array_new_with_free_func(g_free);
+    return metrics;
+}
+
+void xlm_metrics_free(xlm_metrics *metrics)
+{
+    if (metrics == NULL)
+        return;
+    g_ptr_array_unref(metrics->names);
+    g_free(metrics);
+}
+
+static int find(const xlm_metrics *metrics, const char *name)
+{
+    for (guint i = 0; i < metrics->names->len; i++)
+        if (strcmp(metrics->names->pdata[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* It stands in a field of metrics.csv and in a line of the log. */
+static bool is_name(const char *name)
+{
+    bool good = *name != '\0';
+    for (const char *c = name; *c != '\0'; c++)
+        good &= g_ascii_isalnum(*c) || strchr("_-.", *c) != NULL;
+    return good;
+}
+
+void xlm_metrics_add(xlm_metrics *metrics, const char *name)
+{
+    if (!is_name(name))
+        g_error("objective %s: a metric named \"%s\"; letters, digits and \"_-.\" are allowed", metrics->objective, name);
+    if (find(metrics, name) >= 0)
+        g_error("objective %s: the metric \"%s\" is declared twice", metrics->objective, name);
+    g_ptr_array_add(metrics->names, g_strdup(name));
+}
+
+void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count)
+{
+    xlm_metrics *metrics = loss->metrics;
+    if (metrics == NULL)
+        return;
+    const int i = find(metrics, name);
+    if (i < 0)
+        g_error("objective %s: the metric \"%s\" was not declared", metrics->objective, name);
+    if (metrics->sums == NULL)
+        return;
+    metrics->sums[i].sum += sum;
+    metrics->sums[i].count += (double)count;
+}

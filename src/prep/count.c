@@ -1,0 +1,375 @@
+/* xlm-mpi: word counts of all text, and the vocabulary made of them. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/count.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "prep/like.h"
+#include "prep/used_subwords.h"
+#include "prep/report.h"
+
+/* ---- pairs ---- */
+
+bool xlm_prepare_pairs(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                       GError **error)
+{
+    const guint first = (guint)options->monolingual_sources;
+    xlm_prepare_progress progress = xlm_prepare_progress_begin(options, first, "looking for held-out pairs");
+    for (guint i = first; i < options->sources->len; i++) {
+        const xlm_prepare_source *source = options->sources->pdata[i];
+        xlm_scan *scan = xlm_scan_open(comm, source);
+        xlm_sentence sentence;
+        while (xlm_scan_block(scan)) {
+            while (xlm_scan_sentence(scan, maker, &sentence))
+                if (!sentence.empty)
+                    xlm_fates_add_pair(maker->fates, sentence.digest[0], sentence.digest[1]);
+            xlm_prepare_progress_show(&progress, xlm_scan_position(scan));
+        }
+        if (!xlm_scan_finish(scan, comm, NULL, error))
+            return false;
+        xlm_prepare_progress_next(&progress, source);
+    }
+    xlm_fates_settle(maker->fates, comm);
+    return true;
+}
+
+/* ---- counting ---- */
+
+struct counting {
+    int languages;
+    xlm_splitter **splitter;  /* [languages] */
+    xlm_word_counts **counts; /* [languages] words of this rank's lines; of all, on rank 0, after gathering */
+};
+
+static void free_counting(struct counting *counting)
+{
+    for (int i = 0; i < counting->languages; i++) {
+        xlm_splitter_free(counting->splitter[i]);
+        xlm_word_counts_free(counting->counts[i]);
+    }
+    g_free(counting->splitter);
+    g_free(counting->counts);
+    g_free(counting);
+}
+
+static struct counting *new_counting(const xlm_prepare_options *options, GError **error)
+{
+    struct counting *counting = g_new0(struct counting, 1);
+    counting->languages = (int)options->languages->len;
+    counting->splitter = g_new0(xlm_splitter *, counting->languages);
+    counting->counts = g_new0(xlm_word_counts *, counting->languages);
+    bool good = true;
+    for (int i = 0; i < counting->languages && good; i++) {
+        counting->counts[i] = xlm_word_counts_new();
+        counting->splitter[i] = xlm_splitter_new(options->words, options->languages->pdata[i], error);
+        good = counting->splitter[i] != NULL;
+    }
+    if (good)
+        return counting;
+    free_counting(counting);
+    return NULL;
+}
+
+static void count_sentence(struct counting *counting, const xlm_prepare_source *source, const xlm_sentence *sentence)
+{
+    for (int side = 0; side < source->sides; side++) {
+        const int language = source->language[side];
+        size_t n;
+        const xlm_word *word = xlm_splitter_split(counting->splitter[language], sentence->text[side],
+                                                  sentence->size[side], &n);
+        for (size_t i = 0; i < n; i++)
+            xlm_word_counts_add(counting->counts[language], sentence->text[side] + word[i].start, word[i].size, 1);
+    }
+}
+
+static bool count_words(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                        struct counting *counting, GError **error)
+{
+    xlm_prepare_progress progress = xlm_prepare_progress_begin(options, 0, "counting words");
+    for (guint i = 0; i < options->sources->len; i++) {
+        const xlm_prepare_source *source = options->sources->pdata[i];
+        xlm_scan *scan = xlm_scan_open(comm, source);
+        xlm_sentence sentence;
+        while (xlm_scan_block(scan)) {
+            while (xlm_scan_sentence(scan, maker, &sentence))
+                if (!sentence.empty && sentence.fate == XLM_FATE_TRAIN)
+                    count_sentence(counting, source, &sentence);
+            xlm_prepare_progress_show(&progress, xlm_scan_position(scan));
+        }
+        if (!xlm_scan_finish(scan, comm, NULL, error))
+            return false;
+        xlm_prepare_progress_next(&progress, source);
+    }
+    return true;
+}
+
+/* All ranks' counts of one language on rank 0; the others are left with an empty table. One rank after another, so that
+ * no rank holds more than one table besides its own. */
+static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError **error)
+{
+    GError *failure = NULL;
+    for (int r = 1; r < comm->ranks; r++) {
+        GByteArray *packed = comm->rank == r ? xlm_word_counts_pack(*counts) : NULL;
+        void *bytes = packed != NULL ? packed->data : NULL;
+        size_t size = packed != NULL ? packed->len : 0;
+        xlm_comm_broadcast_bytes(comm, r, &bytes, &size);
+        if (comm->rank == 0 && failure == NULL)
+            xlm_word_counts_unpack(*counts, bytes, size, &failure);
+        if (packed != NULL)
+            g_byte_array_unref(packed);
+        else
+            g_free(bytes);
+    }
+    if (comm->rank == 0) {
+        xlm_word_counts_sort(*counts);
+    } else {
+        xlm_word_counts_free(*counts);
+        *counts = xlm_word_counts_new();
+    }
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+/* ---- learning, on rank 0 ---- */
+
+/* Words as BPE is to see them, of n languages. Language i has the share p_i of all words, and is to be seen in proportion to
+ * p_i^alpha; so its counts are multiplied by w_i = (p_i / p_max)^(alpha - 1), which is 1 for the largest language and more for
+ * the others, and rounded. */
+static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, double alpha)
+{
+    int64_t most = 1;
+    for (int i = 0; i < n; i++)
+        most = MAX(most, xlm_word_counts_total(counts[i]));
+    xlm_word_counts *joint = xlm_word_counts_new();
+    for (int i = 0; i < n; i++) {
+        const xlm_word_counts *words = counts[i];
+        const double weight = pow((double)xlm_word_counts_total(words) / (double)most, alpha - 1);
+        for (uint32_t k = 0; k < xlm_word_counts_size(words); k++) {
+            size_t size;
+            const char *word = xlm_word_counts_word(words, k, &size);
+            xlm_word_counts_add(joint, word, size, llround(weight * (double)xlm_word_counts_count(words, k)));
+        }
+    }
+    xlm_word_counts_sort(joint);
+    return joint;
+}
+
+static xlm_bpe *learn_codes(const xlm_prepare_options *options, const struct counting *counting)
+{
+    const double begin = xlm_clock();
+    xlm_word_counts *joint = weigh_words(counting->counts, counting->languages, options->alpha);
+    xlm_bpe *bpe = xlm_bpe_learn(joint, (uint32_t)options->merges);
+    char duration[16];
+    xlm_log_info("%u merges learnt from %u different words in %s", xlm_bpe_size(bpe), xlm_word_counts_size(joint),
+                 xlm_log_duration(xlm_clock() - begin, duration));
+    if (xlm_bpe_size(bpe) < options->merges)
+        xlm_log_warn("the text has only %u merges, not %" G_GINT64_FORMAT, xlm_bpe_size(bpe), options->merges);
+    xlm_word_counts_free(joint);
+    return bpe;
+}
+
+/* Words of all languages. */
+static xlm_word_counts *join_words(const struct counting *counting)
+{
+    xlm_word_counts *words = xlm_word_counts_new();
+    for (int i = 0; i < counting->languages; i++)
+        xlm_word_counts_add_all(words, counting->counts[i], 1);
+    xlm_word_counts_sort(words);
+    return words;
+}
+
+/* Codes and subwords of the vocabulary that is given; more are learnt from its new languages, if there are any. */
+static void take_like(const xlm_prepare_options *options, const struct counting *counting, xlm_bpe **bpe,
+                      xlm_word_counts **subwords)
+{
+    int first = xlm_vocabulary_languages(options->like), with_text = 0;
+    for (int i = first; i < counting->languages; i++)
+        with_text += xlm_word_counts_size(counting->counts[i]) > 0;
+    if (with_text == 0)
+        first = 0;
+    xlm_word_counts *words = join_words(counting);
+    xlm_word_counts *learn_from = weigh_words(counting->counts + first, counting->languages - first, options->alpha);
+    xlm_prepare_like(options, words, learn_from, bpe, subwords);
+    xlm_word_counts_free(words);
+    xlm_word_counts_free(learn_from);
+}
+
+static xlm_word_counts *choose_subwords(const xlm_prepare_options *options, const xlm_bpe *bpe,
+                                        const struct counting *counting, GError **error)
+{
+    xlm_word_counts *words = join_words(counting);
+    xlm_word_counts *subwords = xlm_vocabulary_choose(bpe, words, options->min_count, options->max_vocabulary);
+    xlm_word_counts_free(words);
+    if (xlm_word_counts_size(subwords) > 0)
+        return subwords;
+    xlm_word_counts_free(subwords);
+    xlm_error_set(error, EX_USAGE, "--min-count=%" G_GINT64_FORMAT ": no subword occurs so often", options->min_count);
+    return NULL;
+}
+
+static bool has_words(const struct counting *counting, GError **error)
+{
+    for (int i = 0; i < counting->languages; i++)
+        if (xlm_word_counts_size(counting->counts[i]) > 0)
+            return true;
+    return xlm_error_set(error, EX_DATAERR, "no sentence to train on: all that have text are held out; lower "
+                         "--held-out");
+}
+
+/* ---- from rank 0 to all ---- */
+
+/* Set the subwords that have twins in a synthetic language: of those that its base's text uses. Collective. */
+static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_vocabulary_made *made, GError **error)
+{
+    const uint32_t n = xlm_word_counts_size(subwords);
+    int64_t *used = xlm_prepare_used_subwords(comm, options, maker, made->base, bpe, subwords, error);
+    if (used == NULL)
+        return false;
+    int32_t *ids = g_new(int32_t, (size_t)n + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (used[i])
+            ids[count++] = XLM_SPECIALS + (int32_t)i;
+    made->originals = xlm_synthetic_twins(ids, count, options->shared, (uint64_t)options->seed, &made->twins);
+    xlm_log_info("%s: twins of %d subwords; text of %s uses %u of %u", (const char *)options->languages->pdata[made->language],
+                 made->twins, (const char *)options->languages->pdata[made->base], count, n);
+    g_free(ids);
+    g_free(used);
+    return true;
+}
+
+/* What the vocabulary is to know of synthetic languages; collective. [out] settings->made: to be freed by free_made. */
+static bool describe_made(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                          const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings, GError **error)
+{
+    bool good = true;
+    int n = 0;
+    const xlm_vocabulary_made *given = options->like != NULL ? xlm_vocabulary_made_languages(options->like, &n) : NULL;
+    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n + (int)options->made->len);
+    for (int i = 0; i < n; i++) {
+        made[i] = given[i];
+        made[i].weights = g_strdup(given[i].weights);
+        made[i].originals = g_memdup2(given[i].originals, sizeof(int32_t) * (size_t)given[i].twins);
+    }
+    for (guint k = 0; k < options->made->len && good; k++) {
+        const xlm_synthetic *asked = options->made->pdata[k];
+        if (options->like != NULL && asked->language < xlm_vocabulary_languages(options->like))
+            continue;
+        const int i = n++;
+        made[i] = (xlm_vocabulary_made){.language = asked->language, .base = asked->base, .steps = asked->steps,
+                                        .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
+                                        .weights = xlm_synthetic_weights(asked, error)};
+        good = xlm_comm_agree(comm, error) &&
+               (!asked->transliterates || choose_twins(comm, options, maker, bpe, subwords, &made[i], error));
+    }
+    settings->made_languages = n;
+    settings->made = made;
+    return good;
+}
+
+static void free_made(const xlm_vocabulary_settings *settings)
+{
+    for (int i = 0; i < settings->made_languages; i++) {
+        g_free((char *)settings->made[i].weights);
+        g_free((int32_t *)settings->made[i].originals);
+    }
+    g_free((xlm_vocabulary_made *)settings->made);
+}
+
+/* Make subwords and codes of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
+static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                             xlm_bpe *bpe, xlm_word_counts *subwords, GError **error)
+{
+    GString *codes = bpe != NULL ? xlm_bpe_print(bpe) : NULL;
+    GByteArray *packed = subwords != NULL ? xlm_word_counts_pack(subwords) : NULL;
+    void *bytes[2] = {codes != NULL ? codes->str : NULL, packed != NULL ? packed->data : NULL};
+    size_t size[2] = {codes != NULL ? codes->len : 0, packed != NULL ? packed->len : 0};
+    xlm_comm_broadcast_bytes(comm, 0, &bytes[0], &size[0]);
+    xlm_comm_broadcast_bytes(comm, 0, &bytes[1], &size[1]);
+
+    GError *failure = NULL;
+    if (comm->rank == 0) {
+        g_string_free(codes, TRUE);
+        g_byte_array_unref(packed);
+    } else {
+        subwords = xlm_word_counts_new();
+        bpe = xlm_bpe_parse("codes of rank 0", bytes[0], size[0], &failure);
+        if (bpe != NULL)
+            xlm_word_counts_unpack(subwords, bytes[1], size[1], &failure);
+        g_free(bytes[0]);
+        g_free(bytes[1]);
+    }
+    xlm_vocabulary_settings settings = {.in_order = options->like != NULL, .words = options->words, .lowercase = options->lower,
+                                        .languages = (int)options->languages->len,
+                                        .language_names = (const char *const *)options->languages->pdata};
+    xlm_vocabulary *vocabulary = NULL;
+    if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, maker, bpe, subwords, &settings, &failure))
+        vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &failure); /* frees bpe when it fails */
+    else
+        xlm_bpe_free(bpe);
+    free_made(&settings);
+    xlm_word_counts_free(subwords);
+    if (xlm_comm_agree(comm, &failure))
+        return vocabulary;
+    if (options->vocabulary != NULL)
+        g_prefix_error(&failure, "%s or %s: ", options->codes, options->vocabulary);
+    g_propagate_error(error, failure);
+    xlm_vocabulary_free(vocabulary);
+    return NULL;
+}
+
+/* Codes and vocabulary of the files that are given, on rank 0. */
+static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options, xlm_bpe **bpe,
+                       xlm_word_counts **subwords, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0 && options->codes != NULL)
+        *bpe = xlm_bpe_read(options->codes, &failure);
+    if (comm->rank == 0 && options->vocabulary != NULL && failure == NULL)
+        *subwords = xlm_word_counts_read(options->vocabulary, &failure);
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+/* Count, gather, and on rank 0 make what is not given. */
+static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         xlm_bpe **bpe, xlm_word_counts **subwords, GError **error)
+{
+    GError *failure = NULL;
+    struct counting *counting = new_counting(options, &failure);
+    bool good = xlm_comm_agree(comm, &failure) && count_words(comm, options, maker, counting, &failure);
+    for (int i = 0; good && i < counting->languages; i++)
+        good = gather_counts(comm, &counting->counts[i], &failure);
+    if (good && comm->rank == 0 && has_words(counting, &failure)) {
+        if (options->like != NULL)
+            take_like(options, counting, bpe, subwords);
+        if (*bpe == NULL)
+            *bpe = learn_codes(options, counting);
+        if (*subwords == NULL)
+            *subwords = choose_subwords(options, *bpe, counting, &failure);
+    }
+    good = xlm_comm_agree(comm, &failure);
+    if (counting != NULL)
+        free_counting(counting);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
+}
+
+xlm_vocabulary *xlm_prepare_vocabulary(const xlm_comm *comm, const xlm_prepare_options *options,
+                                       const xlm_sentence_maker *maker, GError **error)
+{
+    xlm_bpe *bpe = NULL;
+    xlm_word_counts *subwords = NULL;
+    if (read_given(comm, options, &bpe, &subwords, error) &&
+        (options->vocabulary != NULL || make_missing(comm, options, maker, &bpe, &subwords, error)))
+        return share(comm, options, maker, bpe, subwords, error);
+    xlm_bpe_free(bpe);
+    xlm_word_counts_free(subwords);
+    return NULL;
+}

@@ -1,0 +1,291 @@
+/* xlm-mpi: text encoded and written in the order in which it stands in its files. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/encode.h"
+
+#include "base/signals.h"
+#include "prep/synthetic_text.h"
+#include "text/tokenizer.h"
+
+enum { SPLITS = 2 };
+
+/* Text of one block: both sides of a pair, or monolingual text and what is made of it. */
+struct parts {
+    int n;
+    int *language;                    /* [n] */
+    int *pair;                        /* [n] the pair that this part makes with part 0, -1 for none */
+    xlm_encoded_text (*text)[SPLITS]; /* [n][split] */
+    int64_t *first;                   /* [n] where this rank's sentences begin in the file */
+};
+
+struct encoder {
+    const xlm_comm *comm;
+    xlm_tokenizer *tokenizer;
+    const xlm_prepare_options *options;
+    struct parts parts;
+    GArray *ordered; /* xlm_word */
+    GArray *links;   /* int64_t x 2 */
+    xlm_corpus_writer *writer;
+    xlm_prepare_counts *counts;
+};
+
+/* ---- parts ---- */
+
+static void add_part(struct parts *parts, int language, int pair)
+{
+    const int i = parts->n++;
+    parts->language[i] = language;
+    parts->pair[i] = pair;
+}
+
+/* Room for all parts that a source can have. */
+static void init_parts(struct parts *parts, const xlm_prepare_options *options)
+{
+    const int most = 2 + (int)options->made->len;
+    parts->language = g_new(int, most);
+    parts->pair = g_new(int, most);
+    parts->first = g_new(int64_t, most);
+    parts->text = g_malloc0((gsize)most * sizeof *parts->text);
+    for (int i = 0; i < most; i++)
+        for (int split = 0; split < SPLITS; split++)
+            parts->text[i][split] = (xlm_encoded_text){g_array_new(FALSE, FALSE, sizeof(int32_t)),
+                                                       g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+}
+
+static void clear_parts(struct parts *parts, const xlm_prepare_options *options)
+{
+    for (int i = 0; i < 2 + (int)options->made->len; i++)
+        for (int split = 0; split < SPLITS; split++) {
+            g_array_free(parts->text[i][split].tokens, TRUE);
+            g_array_free(parts->text[i][split].lengths, TRUE);
+        }
+    g_free(parts->language);
+    g_free(parts->pair);
+    g_free(parts->first);
+    g_free(parts->text);
+}
+
+static void forget_text(struct parts *parts)
+{
+    for (int i = 0; i < parts->n; i++)
+        for (int split = 0; split < SPLITS; split++) {
+            g_array_set_size(parts->text[i][split].tokens, 0);
+            g_array_set_size(parts->text[i][split].lengths, 0);
+        }
+}
+
+/* What source i will be read into. */
+static void plan_parts(struct parts *parts, const xlm_prepare_options *options, int i)
+{
+    const xlm_prepare_source *source = options->sources->pdata[i];
+    const int given = (int)options->sources->len - options->monolingual_sources;
+    parts->n = 0;
+    add_part(parts, source->language[0], -1);
+    if (source->sides == 2)
+        add_part(parts, source->language[1], i - options->monolingual_sources);
+    for (guint k = 0; source->sides == 1 && k < options->made->len; k++) {
+        const xlm_synthetic *made = options->made->pdata[k];
+        if (made->base == source->language[0])
+            add_part(parts, made->language, given + (int)k);
+    }
+}
+
+/* ---- encoding ---- */
+
+static void free_encoder(struct encoder *encoder)
+{
+    clear_parts(&encoder->parts, encoder->options);
+    g_array_free(encoder->links, TRUE);
+    g_array_free(encoder->ordered, TRUE);
+    xlm_tokenizer_free(encoder->tokenizer);
+    g_free(encoder);
+}
+
+static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_vocabulary *vocabulary,
+                                   xlm_corpus_writer *writer, xlm_prepare_counts *counts, GError **error)
+{
+    xlm_tokenizer *tokenizer = xlm_tokenizer_new(vocabulary, error);
+    if (tokenizer == NULL)
+        return NULL;
+    struct encoder *encoder = g_new0(struct encoder, 1);
+    encoder->comm = comm;
+    encoder->tokenizer = tokenizer;
+    encoder->options = options;
+    encoder->writer = writer;
+    encoder->counts = counts;
+    encoder->ordered = g_array_new(FALSE, FALSE, sizeof(xlm_word));
+    encoder->links = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    init_parts(&encoder->parts, options);
+    return encoder;
+}
+
+/* Encode n words of a line as a sentence of part i. */
+static void encode_words(struct encoder *encoder, int i, xlm_split split, const char *line, const xlm_word *words, size_t n)
+{
+    const int language = encoder->parts.language[i];
+    xlm_encoded_text *out = &encoder->parts.text[i][split];
+    const guint first = out->tokens->len;
+    xlm_tokenizer_encode_words(encoder->tokenizer, language, line, words, n, out->tokens);
+    const uint32_t length = out->tokens->len - first;
+    g_array_append_val(out->lengths, length);
+
+    xlm_language_counts *counts = &encoder->counts->language[language];
+    counts->words += (int64_t)n;
+    counts->tokens += length;
+    for (guint k = first; k < out->tokens->len; k++)
+        counts->unknown += g_array_index(out->tokens, int32_t, k) == XLM_ID_UNK;
+}
+
+/* Encode monolingual text and what is made of it. */
+static bool encode_with_made(struct encoder *encoder, const xlm_sentence_maker *maker, const xlm_sentence *sentence,
+                             xlm_split split, GError **error)
+{
+    const struct parts *parts = &encoder->parts;
+    const int given = xlm_prepare_pairs_count(encoder->options) - (int)encoder->options->made->len;
+    const xlm_word *words;
+    size_t n;
+    if (!xlm_tokenizer_words(encoder->tokenizer, parts->language[0], sentence->text[0], sentence->size[0], &words, &n, error))
+        return false;
+    encode_words(encoder, 0, split, sentence->text[0], words, n);
+    for (int i = 1; i < parts->n; i++) {
+        xlm_maker_words(maker->made[parts->pair[i] - given], sentence, words, n, encoder->ordered);
+        encode_words(encoder, i, split, sentence->text[0], (const xlm_word *)(void *)encoder->ordered->data, n);
+    }
+    return true;
+}
+
+static bool encode_pair(struct encoder *encoder, const xlm_sentence *sentence, xlm_split split, GError **error)
+{
+    for (int side = 0; side < 2; side++) {
+        const xlm_word *words;
+        size_t n;
+        if (!xlm_tokenizer_words(encoder->tokenizer, encoder->parts.language[side], sentence->text[side], sentence->size[side],
+                                 &words, &n, error))
+            return false;
+        encode_words(encoder, side, split, sentence->text[side], words, n);
+    }
+    return true;
+}
+
+static void count_fate(xlm_fate_counts *counts, const xlm_sentence *sentence)
+{
+    if (sentence->empty)
+        counts->empty++;
+    else if (sentence->fate == XLM_FATE_TRAIN)
+        counts->train++;
+    else if (sentence->fate == XLM_FATE_HELD_OUT)
+        counts->held_out++;
+    else
+        counts->aside++;
+}
+
+static bool encode_sentence(struct encoder *encoder, const xlm_prepare_source *source, const xlm_sentence_maker *maker,
+                            const xlm_sentence *sentence, GError **error)
+{
+    const struct parts *parts = &encoder->parts;
+    for (int i = 0; i < parts->n; i++) {
+        xlm_language_counts *counts = &encoder->counts->language[parts->language[i]];
+        count_fate(source->sides == 1 ? &counts->monolingual : &counts->parallel, sentence);
+        if (parts->pair[i] >= 0)
+            count_fate(&encoder->counts->pair[parts->pair[i]], sentence);
+    }
+    if (sentence->empty || sentence->fate == XLM_FATE_ASIDE)
+        return true;
+    const xlm_split split = sentence->fate == XLM_FATE_TRAIN ? XLM_TRAIN : XLM_HELD_OUT;
+    return source->sides == 1 ? encode_with_made(encoder, maker, sentence, split, error)
+                              : encode_pair(encoder, sentence, split, error);
+}
+
+/* Link the sentences of part i with those of part 0. */
+static bool write_links(struct encoder *encoder, xlm_split split, int i, GError **error)
+{
+    const struct parts *parts = &encoder->parts;
+    const guint n = parts->text[i][split].lengths->len;
+    g_array_set_size(encoder->links, 2 * n);
+    int64_t *link = (int64_t *)(void *)encoder->links->data;
+    for (guint k = 0; k < n; k++) {
+        link[2 * k] = parts->first[0] + k;
+        link[2 * k + 1] = parts->first[i] + k;
+    }
+    return xlm_corpus_writer_links(encoder->writer, split, parts->pair[i], n, link, error);
+}
+
+/* Append every rank's block to the file; collective. */
+static bool write_block(struct encoder *encoder, GError **error)
+{
+    struct parts *parts = &encoder->parts;
+    for (int split = 0; split < SPLITS; split++) {
+        for (int i = 0; i < parts->n; i++)
+            if (!xlm_corpus_writer_text(encoder->writer, split, parts->language[i], &parts->text[i][split], &parts->first[i],
+                                        error))
+                return false;
+        for (int i = 0; i < parts->n; i++)
+            if (parts->pair[i] >= 0 && !write_links(encoder, split, i, error))
+                return false;
+    }
+    return true;
+}
+
+/* Rounds: each rank encodes its next block, and all are written together, until no rank has more. A rank whose reading
+ * failed goes on with empty blocks, so that the error found earliest in the file can be told from the others. */
+static bool encode_source(struct encoder *encoder, const xlm_prepare_source *source, xlm_scan *scan,
+                          const xlm_sentence_maker *maker, xlm_prepare_progress *progress, GError **error)
+{
+    for (int64_t more = 1; more > 0;) {
+        GError *failure = NULL;
+        xlm_sentence sentence;
+        forget_text(&encoder->parts);
+        xlm_scan_block(scan);
+        while (failure == NULL && xlm_scan_sentence(scan, maker, &sentence))
+            encode_sentence(encoder, source, maker, &sentence, &failure);
+        if (failure == NULL)
+            xlm_signals_none(&failure);
+        xlm_prepare_progress_show(progress, xlm_scan_position(scan));
+        if (!xlm_comm_agree(encoder->comm, &failure)) {
+            g_propagate_error(error, failure);
+            return false;
+        }
+        if (!write_block(encoder, error))
+            return false;
+        more = !xlm_scan_ended(scan);
+        xlm_comm_sum_int64(encoder->comm, &more, 1);
+    }
+    return true;
+}
+
+static bool encode_all(struct encoder *encoder, const xlm_sentence_maker *maker, int64_t *lines, GError **error)
+{
+    const xlm_prepare_options *options = encoder->options;
+    xlm_prepare_progress progress = xlm_prepare_progress_begin(options, 0, "encoding");
+    for (int i = 0; i < (int)options->sources->len; i++) {
+        const xlm_prepare_source *source = options->sources->pdata[i];
+        if (i == options->monolingual_sources)
+            xlm_corpus_writer_end_monolingual(encoder->writer);
+        plan_parts(&encoder->parts, options, i);
+        xlm_scan *scan = xlm_scan_open(encoder->comm, source);
+        if (!encode_source(encoder, source, scan, maker, &progress, error)) {
+            xlm_scan_close(scan);
+            return false;
+        }
+        if (!xlm_scan_finish(scan, encoder->comm, &lines[i], error))
+            return false;
+        xlm_prepare_progress_next(&progress, source);
+    }
+    if (options->monolingual_sources == (int)options->sources->len)
+        xlm_corpus_writer_end_monolingual(encoder->writer);
+    return true;
+}
+
+bool xlm_prepare_encode(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
+                        int64_t *lines, GError **error)
+{
+    GError *failure = NULL;
+    struct encoder *encoder = new_encoder(comm, options, vocabulary, writer, counts, &failure);
+    const bool good = xlm_comm_agree(comm, &failure) && encode_all(encoder, maker, lines, &failure);
+    if (encoder != NULL)
+        free_encoder(encoder);
+    if (good)
+        xlm_prepare_counts_sum(counts, comm);
+    else
+        g_propagate_error(error, failure);
+    return good;
+}

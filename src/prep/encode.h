@@ -1,0 +1,14 @@
+/* xlm-mpi: text encoded and written in the order in which it stands in its files. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_PREP_ENCODE_H
+#define XLM_PREP_ENCODE_H
+
+#include "prep/report.h"
+#include "prep/scan.h"
+#include "corpus/writer.h"
+
+/* Encode all sources into the writer; collective. [out] counts: of all ranks. [out] lines[i]: of source i. */
+bool xlm_prepare_encode(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
+                        int64_t *lines, GError **error);
+
+#endif

@@ -1,0 +1,213 @@
+/* xlm-mpi: a corpus with the vocabulary of a checkpoint or another corpus. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/like.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "store/store.h"
+
+/* ---- the file ---- */
+
+static bool check_format(const xlm_store *store, GError **error)
+{
+    static const char *const formats[] = {"xlm-mpi corpus", "xlm-mpi checkpoint", NULL};
+    char *format = xlm_store_get_text(store, "/", "format", NULL);
+    const bool known = format != NULL && g_strv_contains(formats, format);
+    g_free(format);
+    return known || xlm_error_set(error, EX_DATAERR, "%s: is neither a corpus of xlm_prep nor a checkpoint; --like takes its "
+                                  "vocabulary from one of these", xlm_store_path(store));
+}
+
+bool xlm_prepare_set_like(xlm_prepare_options *options, const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return false;
+    if (check_format(store, error))
+        options->like = xlm_vocabulary_load(store, "/vocabulary", error);
+    xlm_store_close(store);
+    if (options->like == NULL)
+        return false;
+    options->like_path = g_strdup(path);
+    options->words = xlm_vocabulary_word_mode(options->like);
+    options->lower = xlm_vocabulary_lowercase(options->like);
+    for (const char *const *name = xlm_vocabulary_language_names(options->like); *name != NULL; name++)
+        g_ptr_array_add(options->languages, g_strdup(*name));
+    return true;
+}
+
+/* ---- synthetic languages ---- */
+
+static const xlm_vocabulary_made *find_made(const xlm_vocabulary *vocabulary, int language)
+{
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(vocabulary, &n);
+    for (int i = 0; i < n; i++)
+        if (made[i].language == language)
+            return &made[i];
+    return NULL;
+}
+
+/* The digests in what xlm_synthetic_weights says, without the names of files. g_free. */
+static char *weights_digests(const char *weights)
+{
+    GString *digests = g_string_new(NULL);
+    for (const char *at = weights; (at = strstr(at, "SHA-256 ")) != NULL;) {
+        at += strlen("SHA-256 ");
+        g_string_append_len(digests, at, (gssize)strspn(at, "0123456789abcdef"));
+    }
+    return g_string_free(digests, FALSE);
+}
+
+/* *same: the steps are those of the file, with the same weights. */
+static bool compare_steps(const xlm_synthetic *asked, const xlm_vocabulary_made *there, bool *same, GError **error)
+{
+    xlm_synthetic *steps = xlm_synthetic_parse(there->steps, error);
+    char *weights = steps != NULL ? xlm_synthetic_weights(asked, error) : NULL;
+    if (weights != NULL) {
+        char *digests = weights_digests(weights), *others = weights_digests(there->weights);
+        *same = asked->transliterates == steps->transliterates && asked->orders == steps->orders &&
+                memcmp(asked->order, steps->order, sizeof *steps->order * (size_t)steps->orders) == 0 &&
+                strcmp(digests, others) == 0;
+        g_free(digests);
+        g_free(others);
+    }
+    g_free(weights);
+    xlm_synthetic_free(steps);
+    return weights != NULL;
+}
+
+static bool check_made(const xlm_prepare_options *options, const xlm_synthetic *asked, GError **error)
+{
+    const char *name = options->languages->pdata[asked->language], *base = options->languages->pdata[asked->base];
+    const xlm_vocabulary_made *there = find_made(options->like, asked->language);
+    if (there == NULL)
+        return !asked->transliterates ||
+               xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: a vocabulary that is given with --like gets no twins; derive "
+                             "%s where the vocabulary is made, or leave transliterate out", name, base, asked->steps, name);
+    bool same = false;
+    if (there->base == asked->base && !compare_steps(asked, there, &same, error))
+        return false;
+    if (!same)
+        return xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: in %s it is %s=%s:%s; derive it in the same way", name, base,
+                             asked->steps, options->like_path, name, (char *)options->languages->pdata[there->base],
+                             there->steps);
+    if (asked->weights[0] != NULL && there->seed != options->seed)
+        return xlm_error_set(error, EX_USAGE, "--seed=%" G_GINT64_FORMAT ": in %s the orders of words of %s are drawn with the "
+                             "seed %" G_GINT64_FORMAT "; give --seed=%" G_GINT64_FORMAT, options->seed, options->like_path, name,
+                             there->seed, there->seed);
+    return true;
+}
+
+bool xlm_prepare_check_like(const xlm_prepare_options *options, GError **error)
+{
+    for (guint i = 0; i < options->sources->len; i++) {
+        const xlm_prepare_source *source = options->sources->pdata[i];
+        for (int side = 0; side < source->sides; side++) {
+            const xlm_vocabulary_made *made = find_made(options->like, source->language[side]);
+            const char *name = options->languages->pdata[source->language[side]];
+            if (made != NULL)
+                return xlm_error_set(error, EX_USAGE, "%s: %s is a synthetic language in %s; make its text with --derive %s=%s:%s",
+                                     source->path[side], name, options->like_path, name,
+                                     (char *)options->languages->pdata[made->base], made->steps);
+        }
+    }
+    for (guint i = 0; i < options->made->len; i++)
+        if (!check_made(options, options->made->pdata[i], error))
+            return false;
+    return true;
+}
+
+/* ---- subwords ---- */
+
+static xlm_word_counts *copy_counts(const xlm_word_counts *counts)
+{
+    xlm_word_counts *copy = xlm_word_counts_new();
+    xlm_word_counts_add_all(copy, counts, 1);
+    return copy;
+}
+
+/* Subwords of the text that the vocabulary does not have: characters, most frequent first, at most n. */
+static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_word_counts *words, uint32_t n)
+{
+    const xlm_word_counts *known = xlm_vocabulary_subwords(like);
+    xlm_word_counts *cut = xlm_bpe_count_subwords(xlm_vocabulary_bpe(like), words, known), *characters = xlm_word_counts_new();
+    for (uint32_t i = 0; i < xlm_word_counts_size(cut); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(cut, i, &size);
+        if (xlm_word_counts_index(known, subword, size) == UINT32_MAX)
+            xlm_word_counts_add(characters, subword, size, xlm_word_counts_count(cut, i));
+    }
+    xlm_word_counts_free(cut);
+    xlm_word_counts_sort(characters);
+    xlm_word_counts_cut(characters, n);
+    return characters;
+}
+
+/* What the codes from number `first` on make, as it stands in segmented text. */
+static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *subwords)
+{
+    GString *result = g_string_new(NULL);
+    for (uint32_t i = first; i < xlm_bpe_size(bpe); i++) {
+        const char *left, *right;
+        xlm_bpe_code(bpe, i, &left, &right, NULL);
+        g_string_printf(result, "%s%s", left, right);
+        if (g_str_has_suffix(right, "</w>"))
+            g_string_truncate(result, result->len - strlen("</w>"));
+        else
+            g_string_append(result, "@@");
+        xlm_word_counts_add(subwords, result->str, result->len, 0);
+    }
+    g_string_free(result, TRUE);
+}
+
+/* Codes and candidates for N more subwords. */
+static xlm_bpe *learn_more(const xlm_vocabulary *like, int64_t add, const xlm_word_counts *learn_from, xlm_word_counts *allowed)
+{
+    const xlm_bpe *base = xlm_vocabulary_bpe(like);
+    xlm_word_counts *characters = find_characters(like, learn_from, (uint32_t)add);
+    const uint32_t merges = (uint32_t)add - xlm_word_counts_size(characters);
+    xlm_bpe *bpe = xlm_bpe_extend(base, learn_from, merges);
+    xlm_log_info("%u characters and %u merges added to the vocabulary", xlm_word_counts_size(characters),
+                 xlm_bpe_size(bpe) - xlm_bpe_size(base));
+    xlm_word_counts_add_all(allowed, characters, 0);
+    add_results(bpe, xlm_bpe_size(base), allowed);
+    xlm_word_counts_free(characters);
+    return bpe;
+}
+
+/* The subwords of the file in their order, then those of `allowed` that the text has, by falling count. */
+static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_word_counts *allowed,
+                                       const xlm_word_counts *counted)
+{
+    xlm_word_counts *ordered = xlm_word_counts_new(), *added = xlm_word_counts_new();
+    for (uint32_t i = 0; i < xlm_word_counts_size(allowed); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(allowed, i, &size);
+        const int64_t count = MAX(xlm_word_counts_find(counted, subword, size), 0);
+        if (i < xlm_word_counts_size(known))
+            xlm_word_counts_add(ordered, subword, size, count);
+        else if (count > 0)
+            xlm_word_counts_add(added, subword, size, count);
+    }
+    xlm_word_counts_sort(added);
+    xlm_word_counts_add_all(ordered, added, 1);
+    xlm_word_counts_free(added);
+    return ordered;
+}
+
+void xlm_prepare_like(const xlm_prepare_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
+                      xlm_bpe **bpe, xlm_word_counts **subwords)
+{
+    const xlm_word_counts *known = xlm_vocabulary_subwords(options->like);
+    xlm_word_counts *allowed = copy_counts(known), *none = xlm_word_counts_new();
+    *bpe = options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, allowed)
+                                     : xlm_bpe_extend(xlm_vocabulary_bpe(options->like), none, 0);
+    xlm_word_counts *counted = xlm_bpe_count_subwords(*bpe, words, allowed);
+    *subwords = order_subwords(known, allowed, counted);
+    xlm_log_info("vocabulary of %s: %u subwords, and %u that are added", options->like_path, xlm_word_counts_size(known),
+                 xlm_word_counts_size(*subwords) - xlm_word_counts_size(known));
+    xlm_word_counts_free(counted);
+    xlm_word_counts_free(allowed);
+    xlm_word_counts_free(none);
+}

@@ -1,0 +1,164 @@
+/* xlm-mpi: from text files to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/prepare.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/signals.h"
+#include "prep/count.h"
+#include "prep/derive.h"
+#include "prep/encode.h"
+#include "prep/synthetic_text.h"
+#include "prep/provenance.h"
+#include "prep/segment.h"
+#include "text/fields.h"
+
+/* Lines `subword<tab>twin`, synthetic language by synthetic language. */
+static bool write_twins(const xlm_vocabulary *vocabulary, const char *path, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    const char *const *words = xlm_vocabulary_words(vocabulary);
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(vocabulary, &n);
+    for (int i = 0; i < n; i++) {
+        const int32_t *twins = xlm_vocabulary_twins(vocabulary, made[i].language);
+        for (int32_t k = 0; k < made[i].twins; k++)
+            g_string_append_printf(text, "%s\t%s\n", words[made[i].originals[k]], words[twins[made[i].originals[k]]]);
+    }
+    return xlm_fields_write(path, text, error);
+}
+
+/* The first `n` files of write_vocabulary_files are not to stay. */
+static void remove_vocabulary_files(const xlm_prepare_options *options, int n)
+{
+    const char *paths[] = {options->write_codes, options->write_vocabulary, options->write_twins};
+    for (int i = 0; i < n; i++)
+        if (paths[i] != NULL)
+            unlink(paths[i]);
+}
+
+/* Codes, vocabulary and twins as files, by rank 0; collective. */
+static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options,
+                                   const xlm_vocabulary *vocabulary, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0) {
+        int written = 0;
+        if (options->write_codes == NULL || xlm_bpe_write(xlm_vocabulary_bpe(vocabulary), options->write_codes, &failure))
+            written++;
+        if (written == 1 && (options->write_vocabulary == NULL ||
+                             xlm_word_counts_write(xlm_vocabulary_subwords(vocabulary), options->write_vocabulary, &failure)))
+            written++;
+        if (written == 2 && options->write_twins != NULL)
+            write_twins(vocabulary, options->write_twins, &failure);
+        if (failure != NULL)
+            remove_vocabulary_files(options, written);
+    }
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
+static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prepare_options *options,
+                                        const xlm_vocabulary *vocabulary, GError **error)
+{
+    const int pairs = xlm_prepare_pairs_count(options);
+    int(*languages)[2] = g_malloc0((gsize)pairs * sizeof *languages);
+    for (int i = 0; i < pairs; i++)
+        xlm_prepare_pair_languages(options, i, languages[i]);
+    xlm_corpus_writer *writer =
+        xlm_corpus_writer_create(comm, options->output, (int)options->languages->len,
+                                 (const char *const *)options->languages->pdata, pairs, (const int(*)[2])languages,
+                                 xlm_vocabulary_size(vocabulary), error);
+    g_free(languages);
+    return writer;
+}
+
+/* Encode into the writer and add what else belongs into the file. */
+static bool fill_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
+                        GError **error)
+{
+    xlm_provenance *provenance = xlm_provenance_begin(comm, options);
+    int64_t *lines = g_new0(int64_t, options->sources->len);
+    xlm_store *store = xlm_corpus_writer_store(writer);
+    bool good = xlm_prepare_encode(comm, options, maker, vocabulary, writer, counts, lines, error) &&
+                xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
+    if (good)
+        good = xlm_provenance_write(provenance, comm, options, lines, store, error);
+    else
+        xlm_provenance_free(provenance);
+    g_free(lines);
+    return good;
+}
+
+/* Leaves codes and vocabulary files too, in the end: they were made of the same text. */
+static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         const xlm_vocabulary *vocabulary, GError **error)
+{
+    xlm_signals_watch(); /* before there is a file to remove */
+    xlm_corpus_writer *writer = create_writer(comm, options, vocabulary, error);
+    if (writer == NULL)
+        return false;
+    xlm_prepare_counts *counts = xlm_prepare_counts_new(options);
+    bool good = fill_corpus(comm, options, maker, vocabulary, writer, counts, error) &&
+                write_vocabulary_files(comm, options, vocabulary, error);
+    if (!good) {
+        xlm_corpus_writer_discard(writer);
+    } else if (!xlm_corpus_writer_commit(writer, error)) {
+        if (comm->rank == 0) /* the corpus could not be finished: no other output is to stay */
+            remove_vocabulary_files(options, 3);
+        good = false;
+    }
+    if (good)
+        xlm_prepare_counts_print(counts, options);
+    xlm_prepare_counts_free(counts);
+    return good;
+}
+
+static bool prepare_text(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+                         GError **error)
+{
+    const double begin = xlm_clock();
+    const bool has_pairs = options->monolingual_sources < (int)options->sources->len;
+    if (has_pairs && options->held_out > 0 && !xlm_prepare_pairs(comm, options, maker, error))
+        return false;
+    xlm_vocabulary *vocabulary = xlm_prepare_vocabulary(comm, options, maker, error);
+    if (vocabulary == NULL)
+        return false;
+    const bool good = options->output != NULL ? write_corpus(comm, options, maker, vocabulary, error)
+                                              : write_vocabulary_files(comm, options, vocabulary, error);
+    char duration[16];
+    if (good)
+        xlm_log_info("vocabulary of %" G_GINT64_FORMAT " subwords, %d of them special; %u merges; done in %s",
+                     xlm_vocabulary_size(vocabulary), XLM_SPECIALS, xlm_bpe_size(xlm_vocabulary_bpe(vocabulary)),
+                     xlm_log_duration(xlm_clock() - begin, duration));
+    xlm_vocabulary_free(vocabulary);
+    return good;
+}
+
+bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GError **error)
+{
+    if (options->segment_input != NULL)
+        return xlm_prepare_segment(comm, options, error);
+    if (options->derive_input != NULL)
+        return xlm_prepare_derive(comm, options, error);
+    GError *failure = NULL;
+    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed),
+                                .made = g_new0(xlm_maker *, options->made->len)};
+    for (int side = 0; side < 2 && failure == NULL; side++)
+        maker.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
+    for (guint i = 0; i < options->made->len && failure == NULL; i++)
+        maker.made[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, &failure);
+    const bool good = xlm_comm_agree(comm, &failure) && prepare_text(comm, options, &maker, &failure);
+    for (int side = 0; side < 2; side++)
+        xlm_normaliser_free(maker.normaliser[side]);
+    for (guint i = 0; i < options->made->len; i++)
+        xlm_maker_free(maker.made[i]);
+    g_free(maker.made);
+    xlm_fates_free(maker.fates);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
+}

@@ -1,0 +1,152 @@
+/* xlm-mpi: what a corpus was made of, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/provenance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "comm/comm.h"
+#include "corpus/corpus.h"
+
+struct input {
+    char *path;
+    int64_t lines; /* -1: not text */
+    int64_t bytes;
+    char digest[65]; /* SHA-256, hexadecimal */
+};
+
+struct xlm_provenance {
+    GArray *inputs; /* struct input */
+    int rank, ranks;
+    gint stop; /* set by xlm_provenance_free: nobody waits for the digests any more */
+    GThread *thread;
+    GError *failure; /* of the thread */
+};
+
+static bool digest_file(xlm_provenance *provenance, struct input *input, GError **error)
+{
+    FILE *file = fopen(input->path, "rbe");
+    if (file == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s", input->path, g_strerror(errno));
+    enum { PIECE = 1 << 18 };
+    guchar *piece = g_malloc(PIECE);
+    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    size_t got;
+    while (!g_atomic_int_get(&provenance->stop) && (got = fread(piece, 1, PIECE, file)) > 0) {
+        g_checksum_update(checksum, piece, (gssize)got);
+        input->bytes += (int64_t)got;
+    }
+    const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", input->path, g_strerror(errno));
+    g_strlcpy(input->digest, g_checksum_get_string(checksum), sizeof input->digest);
+    g_checksum_free(checksum);
+    g_free(piece);
+    fclose(file);
+    return good;
+}
+
+static void *digest_inputs(void *pointer)
+{
+    xlm_provenance *provenance = pointer;
+    for (guint i = (guint)provenance->rank; i < provenance->inputs->len; i += (guint)provenance->ranks)
+        if (!digest_file(provenance, &g_array_index(provenance->inputs, struct input, i), &provenance->failure))
+            break;
+    return NULL;
+}
+
+static void add_input(GArray *inputs, const char *path)
+{
+    if (path == NULL)
+        return;
+    const struct input input = {.path = g_strdup(path), .lines = -1};
+    g_array_append_val(inputs, input);
+}
+
+xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prepare_options *options)
+{
+    xlm_provenance *provenance = g_new0(xlm_provenance, 1);
+    provenance->inputs = g_array_new(FALSE, FALSE, sizeof(struct input));
+    for (guint i = 0; i < options->sources->len; i++) {
+        const xlm_prepare_source *source = options->sources->pdata[i];
+        for (int side = 0; side < source->sides; side++)
+            add_input(provenance->inputs, source->path[side]);
+    }
+    add_input(provenance->inputs, options->codes);
+    add_input(provenance->inputs, options->vocabulary);
+    add_input(provenance->inputs, options->like_path);
+    for (guint i = 0; i < options->made->len; i++)
+        for (int k = 0; k < 2; k++)
+            add_input(provenance->inputs, ((const xlm_synthetic *)options->made->pdata[i])->weights[k]);
+    provenance->rank = comm->rank;
+    provenance->ranks = comm->ranks;
+    provenance->thread = g_thread_new("digest", digest_inputs, provenance);
+    return provenance;
+}
+
+static void wait_for_thread(xlm_provenance *provenance)
+{
+    if (provenance->thread != NULL)
+        g_thread_join(g_steal_pointer(&provenance->thread));
+}
+
+void xlm_provenance_free(xlm_provenance *provenance)
+{
+    if (provenance == NULL)
+        return;
+    g_atomic_int_set(&provenance->stop, 1);
+    wait_for_thread(provenance);
+    g_clear_error(&provenance->failure);
+    for (guint i = 0; i < provenance->inputs->len; i++)
+        g_free(g_array_index(provenance->inputs, struct input, i).path);
+    g_array_free(provenance->inputs, TRUE);
+    g_free(provenance);
+}
+
+/* A string an input: path, bytes, lines, digest. */
+static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prepare_options *options,
+                         const int64_t *lines, xlm_store *store, GError **error)
+{
+    guint n = 0;
+    for (guint i = 0; i < options->sources->len; i++)
+        for (int side = 0; side < ((xlm_prepare_source *)options->sources->pdata[i])->sides; side++)
+            g_array_index(provenance->inputs, struct input, n++).lines = lines[i];
+    GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < provenance->inputs->len; i++) {
+        struct input *input = &g_array_index(provenance->inputs, struct input, i);
+        const int owner = (int)(i % (guint)comm->ranks);
+        xlm_comm_broadcast(comm, owner, &input->bytes, sizeof input->bytes);
+        xlm_comm_broadcast(comm, owner, input->digest, sizeof input->digest);
+        char *of_lines = input->lines < 0 ? g_strdup("") : g_strdup_printf(" %" G_GINT64_FORMAT " lines,", input->lines);
+        g_ptr_array_add(texts, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes,%s SHA-256 %s", input->path,
+                                               input->bytes, of_lines, input->digest));
+        g_free(of_lines);
+    }
+    const bool done = xlm_store_write_strings(store, "/inputs", texts->len, (const char *const *)texts->pdata, error) &&
+                      xlm_store_set_text(store, "/inputs", "description", "the files that the corpus was made of", error);
+    g_ptr_array_free(texts, TRUE);
+    return done;
+}
+
+bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prepare_options *options,
+                          const int64_t *lines, xlm_store *store, GError **error)
+{
+    wait_for_thread(provenance);
+    GError *failure = g_steal_pointer(&provenance->failure);
+    if (!xlm_comm_agree(comm, &failure)) {
+        g_propagate_error(error, failure);
+        xlm_provenance_free(provenance);
+        return false;
+    }
+    const bool done =
+        xlm_store_set_text(store, "/", "format", XLM_CORPUS_FORMAT, error) &&
+        xlm_store_set_int(store, "/", "format_version", XLM_CORPUS_VERSION, error) &&
+        xlm_store_set_text(store, "/", "description", "text encoded as subwords of one vocabulary, in parts to train "
+                           "on and to evaluate on", error) &&
+        xlm_store_set_text(store, "/", "program_version", "xlm_prep " PACKAGE_VERSION, error) &&
+        xlm_store_set_text(store, "/", "command", options->command, error) &&
+        xlm_store_set_int(store, "/", "seed", options->seed, error) &&
+        xlm_store_set_real(store, "/", "held_out_share", options->held_out, error) &&
+        write_inputs(provenance, comm, options, lines, store, error);
+    xlm_provenance_free(provenance);
+    return done;
+}

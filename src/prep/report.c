@@ -1,0 +1,95 @@
+/* xlm-mpi: what a preparation tells its user. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/report.h"
+
+#include <sys/stat.h>
+
+#include "base/log.h"
+
+/* ---- progress ---- */
+
+static int64_t source_bytes(const xlm_prepare_source *source)
+{
+    int64_t bytes = 0;
+    struct stat status;
+    for (int side = 0; side < source->sides; side++)
+        if (stat(source->path[side], &status) == 0)
+            bytes += status.st_size;
+    return bytes;
+}
+
+xlm_prepare_progress xlm_prepare_progress_begin(const xlm_prepare_options *options, guint first, const char *what)
+{
+    int64_t bytes = 0;
+    for (guint i = first; i < options->sources->len; i++)
+        bytes += source_bytes(options->sources->pdata[i]);
+    return (xlm_prepare_progress){.bytes = xlm_progress_begin(what, (double)bytes, "B")};
+}
+
+void xlm_prepare_progress_show(xlm_prepare_progress *progress, int64_t position)
+{
+    xlm_progress_show(&progress->bytes, (double)(progress->done + position));
+}
+
+void xlm_prepare_progress_next(xlm_prepare_progress *progress, const xlm_prepare_source *source)
+{
+    progress->done += source_bytes(source);
+    xlm_prepare_progress_show(progress, 0);
+}
+
+/* ---- the table ---- */
+
+xlm_prepare_counts *xlm_prepare_counts_new(const xlm_prepare_options *options)
+{
+    xlm_prepare_counts *counts = g_new0(xlm_prepare_counts, 1);
+    counts->languages = (int)options->languages->len;
+    counts->pairs = xlm_prepare_pairs_count(options);
+    counts->language = g_new0(xlm_language_counts, counts->languages);
+    counts->pair = g_new0(xlm_fate_counts, counts->pairs);
+    return counts;
+}
+
+void xlm_prepare_counts_free(xlm_prepare_counts *counts)
+{
+    g_free(counts->language);
+    g_free(counts->pair);
+    g_free(counts);
+}
+
+void xlm_prepare_counts_sum(xlm_prepare_counts *counts, const xlm_comm *comm)
+{
+    /* Both structs are nothing but int64_t. */
+    xlm_comm_sum_int64(comm, (int64_t *)counts->language,
+                       counts->languages * (int)(sizeof *counts->language / sizeof(int64_t)));
+    xlm_comm_sum_int64(comm, (int64_t *)counts->pair, counts->pairs * (int)(sizeof *counts->pair / sizeof(int64_t)));
+}
+
+static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
+
+void xlm_prepare_counts_print(const xlm_prepare_counts *counts, const xlm_prepare_options *options)
+{
+    xlm_log_info("%-10s %12s %12s %14s %14s %11s %8s %9s %7s", "language", "sentences", "of pairs", "words", "tokens",
+                 "tokens/word", "<unk>", "held out", "empty");
+    for (int i = 0; i < counts->languages; i++) {
+        const xlm_language_counts *n = &counts->language[i];
+        const int64_t from_pairs = n->parallel.train + n->parallel.held_out;
+        xlm_log_info("%-10s %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %14" G_GINT64_FORMAT " %14" G_GINT64_FORMAT
+                     " %11.3f %7.3f%% %9" G_GINT64_FORMAT " %7" G_GINT64_FORMAT,
+                     (const char *)options->languages->pdata[i],
+                     n->monolingual.train + n->monolingual.held_out + from_pairs, from_pairs, n->words, n->tokens,
+                     ratio(n->tokens, n->words), 100 * ratio(n->unknown, n->tokens),
+                     n->monolingual.held_out + n->parallel.held_out, n->monolingual.empty);
+    }
+    for (int i = 0; i < counts->pairs; i++) {
+        const xlm_fate_counts *n = &counts->pair[i];
+        char *name = xlm_prepare_pair_name(options, i);
+        xlm_log_info("%s: %" G_GINT64_FORMAT " pairs, %" G_GINT64_FORMAT " of them held out; left out: %" G_GINT64_FORMAT
+                     " with an empty side, %" G_GINT64_FORMAT " with a translation of a held-out sentence",
+                     name, n->train + n->held_out, n->held_out, n->empty, n->aside);
+        g_free(name);
+    }
+    int64_t aside = 0;
+    for (int i = 0; i < counts->languages; i++)
+        aside += counts->language[i].monolingual.aside;
+    if (aside > 0)
+        xlm_log_info("%" G_GINT64_FORMAT " monolingual sentences left out as translations of held-out sentences", aside);
+}

@@ -1,0 +1,232 @@
+/* xlm-mpi: ranks share the lines of a source, block by block. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/scan.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "text/lines.h"
+
+enum { LEAST_BLOCK = 512, MOST_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64, BYTES_A_TREE = 1024 };
+
+struct xlm_scan {
+    xlm_lines *file[2];
+    int sides;
+    bool needs_trees;
+    xlm_conllu *tree; /* NULL when the source is not CoNLL-U */
+    GString *line;    /* the words of the tree, normalised */
+    GArray *units;    /* xlm_word: where they are in it */
+    int64_t block_lines, rank, ranks; /* sentences for lines, of CoNLL-U */
+    int64_t block;   /* index of the block begun last, -1 before the first */
+    int64_t left;    /* lines of the block not yet returned */
+    bool ended;
+    GError *failure;
+};
+
+static int64_t choose_block_lines(const char *path, int bytes_a_line, int ranks)
+{
+    struct stat status;
+    const int64_t bytes = stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+    return CLAMP(bytes / bytes_a_line / BLOCKS_A_RANK / ranks, LEAST_BLOCK, MOST_BLOCK);
+}
+
+xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prepare_source *source)
+{
+    xlm_scan *scan = g_new0(xlm_scan, 1);
+    scan->sides = source->sides;
+    scan->block_lines = choose_block_lines(source->path[0], source->conllu ? BYTES_A_TREE : BYTES_A_LINE, comm->ranks);
+    scan->rank = comm->rank;
+    scan->ranks = comm->ranks;
+    scan->block = -1;
+    if (source->conllu) {
+        scan->needs_trees = source->needs_trees;
+        scan->tree = xlm_conllu_new();
+        scan->line = g_string_new(NULL);
+        scan->units = g_array_new(FALSE, FALSE, sizeof(xlm_word));
+    }
+    for (int side = 0; side < scan->sides && !scan->ended; side++) {
+        scan->file[side] = xlm_lines_open(source->path[side], &scan->failure);
+        scan->ended = scan->file[side] == NULL;
+    }
+    return scan;
+}
+
+void xlm_scan_close(xlm_scan *scan)
+{
+    if (scan == NULL)
+        return;
+    for (int side = 0; side < scan->sides; side++)
+        xlm_lines_close(scan->file[side]);
+    if (scan->tree != NULL) {
+        xlm_conllu_free(scan->tree);
+        g_string_free(scan->line, TRUE);
+        g_array_free(scan->units, TRUE);
+    }
+    g_clear_error(&scan->failure);
+    g_free(scan);
+}
+
+/* Pass over n lines of every side. False when the source ended before. */
+static bool skip(xlm_scan *scan, int64_t n)
+{
+    for (int side = 0; side < scan->sides; side++) {
+        const int64_t passed = scan->tree != NULL ? xlm_conllu_skip(scan->file[side], n, &scan->failure)
+                                                  : xlm_lines_skip(scan->file[side], n, &scan->failure);
+        scan->ended = scan->ended || passed < n;
+        if (passed < 0)
+            break;
+    }
+    return !scan->ended;
+}
+
+bool xlm_scan_block(xlm_scan *scan)
+{
+    const int64_t blocks = scan->block < 0 ? scan->rank : scan->ranks - 1;
+    if (scan->ended || !skip(scan, scan->left) || !skip(scan, blocks * scan->block_lines))
+        return false;
+    scan->block = scan->block < 0 ? scan->rank : scan->block + scan->ranks;
+    scan->left = scan->block_lines;
+    return true;
+}
+
+bool xlm_scan_line(xlm_scan *scan, xlm_scan_text *line)
+{
+    if (scan->ended || scan->left == 0)
+        return false;
+    for (int side = 0; side < scan->sides; side++)
+        if (xlm_lines_next(scan->file[side], &line->text[side], &line->size[side], &scan->failure) != 1)
+            scan->ended = true;
+    scan->left--;
+    return !scan->ended;
+}
+
+const xlm_conllu *xlm_scan_tree(xlm_scan *scan)
+{
+    if (scan->ended || scan->left == 0)
+        return NULL;
+    scan->ended = xlm_conllu_next(scan->file[0], scan->tree, scan->needs_trees, &scan->failure) != 1;
+    scan->left--;
+    return scan->ended ? NULL : scan->tree;
+}
+
+int64_t xlm_scan_number(const xlm_scan *scan) { return scan->block * scan->block_lines + scan->block_lines - scan->left - 1; }
+
+bool xlm_scan_terminated(const xlm_scan *scan) { return xlm_lines_terminated(scan->file[0]); }
+
+/* Normalise a text of a line of the file. False ends the scan. */
+static bool normalise(xlm_scan *scan, const xlm_sentence_maker *maker, int side, int64_t number, const char *text, size_t size,
+                      const char **normal, size_t *normal_size)
+{
+    if (xlm_normaliser_run(maker->normaliser[side], text, size, normal, normal_size, &scan->failure))
+        return true;
+    g_prefix_error(&scan->failure, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(scan->file[side]), number);
+    scan->ended = true;
+    return false;
+}
+
+static bool read_lines(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence)
+{
+    xlm_scan_text line;
+    if (!xlm_scan_line(scan, &line))
+        return false;
+    for (int side = 0; side < scan->sides; side++)
+        if (!normalise(scan, maker, side, xlm_lines_number(scan->file[side]), line.text[side], line.size[side],
+                       &sentence->text[side], &sentence->size[side]))
+            return false;
+    return true;
+}
+
+/* The words of a tree as a line. */
+static bool read_tree(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence)
+{
+    const xlm_conllu *tree = xlm_scan_tree(scan);
+    if (tree == NULL)
+        return false;
+    g_string_truncate(scan->line, 0);
+    g_array_set_size(scan->units, tree->words->len);
+    for (guint i = 0; i < tree->words->len; i++) {
+        const xlm_conllu_word *word = xlm_conllu_word_at(tree, i);
+        const char *form = word->column[XLM_CONLLU_FORM], *normal;
+        size_t size;
+        if (!normalise(scan, maker, 0, word->line, form, strlen(form), &normal, &size))
+            return false;
+        if (size > 0 && scan->line->len > 0)
+            g_string_append_c(scan->line, ' ');
+        g_array_index(scan->units, xlm_word, i) = (xlm_word){(uint32_t)scan->line->len, (uint32_t)size};
+        g_string_append_len(scan->line, normal, (gssize)size);
+    }
+    sentence->tree = tree;
+    sentence->units = (const xlm_word *)(void *)scan->units->data;
+    sentence->text[0] = scan->line->str;
+    sentence->size[0] = scan->line->len;
+    return true;
+}
+
+bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence)
+{
+    sentence->tree = NULL;
+    sentence->units = NULL;
+    if (scan->tree != NULL ? !read_tree(scan, maker, sentence) : !read_lines(scan, maker, sentence))
+        return false;
+    sentence->number = xlm_scan_number(scan);
+    sentence->empty = false;
+    for (int side = 0; side < scan->sides; side++)
+        sentence->empty = sentence->empty || sentence->size[side] == 0;
+    if (sentence->empty)
+        return true;
+    for (int side = 0; side < scan->sides; side++)
+        sentence->digest[side] = xlm_fates_digest(maker->fates, sentence->text[side], sentence->size[side]);
+    sentence->fate = scan->sides == 1 ? xlm_fates_of_sentence(maker->fates, sentence->digest[0])
+                                      : xlm_fates_of_pair(maker->fates, sentence->digest[0], sentence->digest[1]);
+    return true;
+}
+
+bool xlm_scan_ended(const xlm_scan *scan) { return scan->ended; }
+
+int64_t xlm_scan_position(const xlm_scan *scan)
+{
+    int64_t bytes = 0;
+    for (int side = 0; side < scan->sides; side++)
+        bytes += scan->file[side] == NULL ? 0 : xlm_lines_position(scan->file[side]);
+    return bytes;
+}
+
+/* Read what is left of both sides, so that a message can give both lengths. */
+static void compare_lengths(xlm_scan *scan)
+{
+    for (int side = 0; side < 2; side++)
+        if (xlm_lines_skip(scan->file[side], INT64_MAX, &scan->failure) < 0)
+            return;
+    const int64_t lines[2] = {xlm_lines_number(scan->file[0]), xlm_lines_number(scan->file[1])};
+    if (lines[0] != lines[1])
+        xlm_error_set(&scan->failure, EX_DATAERR, "%s has %" G_GINT64_FORMAT " lines and %s has %" G_GINT64_FORMAT
+                      "; line i of one must be the translation of line i of the other",
+                      xlm_lines_path(scan->file[0]), lines[0], xlm_lines_path(scan->file[1]), lines[1]);
+}
+
+static int64_t lines_read(const xlm_scan *scan, int side)
+{
+    return scan->file[side] == NULL ? 0 : xlm_lines_number(scan->file[side]);
+}
+
+/* The line at which this rank's error lies, INT64_MAX for none: where the side that is behind has stopped. */
+static int64_t failed_line(const xlm_scan *scan)
+{
+    if (scan->failure == NULL)
+        return INT64_MAX;
+    return scan->sides == 2 ? MIN(lines_read(scan, 0), lines_read(scan, 1)) : lines_read(scan, 0);
+}
+
+bool xlm_scan_finish(xlm_scan *scan, const xlm_comm *comm, int64_t *lines, GError **error)
+{
+    if (scan->sides == 2 && scan->failure == NULL)
+        compare_lengths(scan);
+    if (lines != NULL)
+        *lines = lines_read(scan, 0);
+    /* The earliest error wins, so that the message does not depend on the number of ranks. */
+    int64_t earliest = -failed_line(scan);
+    xlm_comm_max_int64(comm, &earliest, 1);
+    if (scan->failure != NULL && failed_line(scan) == -earliest)
+        g_propagate_error(error, g_steal_pointer(&scan->failure));
+    xlm_scan_close(scan);
+    return xlm_comm_agree(comm, error);
+}

@@ -1,0 +1,46 @@
+/* xlm-mpi: tokenised text to segmented text. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/segment.h"
+
+#include "base/log.h"
+#include "prep/rewrite.h"
+#include "text/bpe.h"
+
+static void segment_block(xlm_scan *scan, GString *out, void *segmenter)
+{
+    xlm_scan_text line;
+    xlm_scan_block(scan);
+    while (xlm_scan_line(scan, &line)) {
+        xlm_segmenter_text(segmenter, line.text[0], line.size[0], out);
+        if (xlm_scan_terminated(scan))
+            g_string_append_c(out, '\n');
+    }
+}
+
+static bool segment_file(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_bpe *bpe,
+                         const xlm_word_counts *allowed, GError **error)
+{
+    const double begin = xlm_clock();
+    const xlm_prepare_source source = {.sides = 1, .path = {options->segment_input}};
+    xlm_segmenter *segmenter = xlm_segmenter_new(bpe, allowed);
+    int64_t lines = 0;
+    const bool good = xlm_prepare_rewrite(comm, &source, options->segment_output, segment_block, segmenter, &lines, error);
+    xlm_segmenter_free(segmenter);
+    if (good)
+        xlm_log_info("%" G_GINT64_FORMAT " lines segmented in %.1f s", lines, xlm_clock() - begin);
+    return good;
+}
+
+bool xlm_prepare_segment(const xlm_comm *comm, const xlm_prepare_options *options, GError **error)
+{
+    GError *failure = NULL;
+    xlm_bpe *bpe = xlm_bpe_read(options->codes, &failure);
+    xlm_word_counts *allowed = NULL;
+    if (bpe != NULL && options->vocabulary != NULL)
+        allowed = xlm_word_counts_read(options->vocabulary, &failure);
+    const bool good = xlm_comm_agree(comm, &failure) && segment_file(comm, options, bpe, allowed, &failure);
+    xlm_word_counts_free(allowed);
+    xlm_bpe_free(bpe);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
+}

@@ -1,0 +1,12 @@
+/* xlm-mpi: tokenised text to segmented text. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_PREP_SEGMENT_H
+#define XLM_PREP_SEGMENT_H
+
+#include "comm/comm.h"
+#include "prep/options.h"
+
+/* Split the words of segment_input, between spaces, into subwords and write the text to segment_output, byte for byte
+ * what fastBPE's applybpe makes of it (text/bpe.h). Collective. */
+bool xlm_prepare_segment(const xlm_comm *comm, const xlm_prepare_options *options, GError **error);
+
+#endif

@@ -1,0 +1,159 @@
+/* xlm-mpi: labelled examples in memory, what fine-tuning reads. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/examples.h"
+
+#include <string.h>
+
+/* What there is a token, and a predicted row. */
+typedef struct token {
+    int32_t id, language, type;
+} token;
+typedef struct prediction {
+    int32_t position, target;
+} prediction;
+/* Where an example ends in both arrays. */
+typedef struct end {
+    int64_t tokens, predictions;
+} end;
+
+struct xlm_examples {
+    GArray *tokens, *predictions;
+    GArray *ends; /* one more than there are examples; the first is 0, 0 */
+    int64_t longest;
+};
+
+xlm_examples *xlm_examples_new(void)
+{
+    xlm_examples *e = g_new0(xlm_examples, 1);
+    const end first = {0};
+    e->tokens = g_array_new(FALSE, FALSE, sizeof(token));
+    e->predictions = g_array_new(FALSE, FALSE, sizeof(prediction));
+    e->ends = g_array_new(FALSE, FALSE, sizeof(end));
+    g_array_append_val(e->ends, first);
+    return e;
+}
+
+void xlm_examples_free(xlm_examples *examples)
+{
+    if (examples == NULL)
+        return;
+    g_array_unref(examples->tokens);
+    g_array_unref(examples->predictions);
+    g_array_unref(examples->ends);
+    g_free(examples);
+}
+
+static const end *end_of(const xlm_examples *e, int64_t examples) { return &g_array_index(e->ends, end, examples); }
+
+/* Tokens of the example that is being made. */
+static int64_t begun(const xlm_examples *e) { return e->tokens->len - end_of(e, xlm_examples_count(e))->tokens; }
+
+void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type)
+{
+    const token t = {id, language, type};
+    g_array_append_val(examples->tokens, t);
+}
+
+void xlm_examples_predict(xlm_examples *examples, int32_t target)
+{
+    const prediction p = {(int32_t)begun(examples) - 1, target};
+    g_assert(p.position >= 0 && target >= -1);
+    g_array_append_val(examples->predictions, p);
+}
+
+void xlm_examples_end(xlm_examples *examples)
+{
+    const end e = {examples->tokens->len, examples->predictions->len};
+    g_assert(begun(examples) > 0);
+    examples->longest = MAX(examples->longest, begun(examples));
+    g_array_append_val(examples->ends, e);
+}
+
+int64_t xlm_examples_count(const xlm_examples *examples) { return (int64_t)examples->ends->len - 1; }
+int64_t xlm_examples_longest(const xlm_examples *examples) { return examples->longest; }
+int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->tokens; }
+int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->predictions; }
+
+GArray *xlm_examples_cut(const xlm_examples *examples)
+{
+    enum { TOKENS = 512, MOST = 64 };
+    GArray *cuts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    const int64_t count = xlm_examples_count(examples);
+    for (int64_t first = 0, next; first < count; first = next) {
+        g_array_append_val(cuts, first);
+        for (next = first + 1; next < count && next < first + MOST; next++)
+            if (xlm_examples_tokens(examples, next + 1) - xlm_examples_tokens(examples, first) > TOKENS)
+                break;
+    }
+    g_array_append_val(cuts, count);
+    return cuts;
+}
+
+/* ---- reading ---- */
+
+/* The arrays of a batch, before they are const. */
+typedef struct layout {
+    int32_t *offsets, *ids, *positions, *languages, *types, *rows, *targets;
+    xlm_row_key *keys;
+} layout;
+
+static layout take_arrays(xlm_arena *arena, int32_t tokens, int32_t sequences, int32_t masked, xlm_batch *batch)
+{
+    const layout l = {
+        .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),
+        .positions = XLM_TAKE(arena, int32_t, tokens),      .languages = XLM_TAKE(arena, int32_t, tokens),
+        .types = XLM_TAKE(arena, int32_t, tokens),          .keys = XLM_TAKE(arena, xlm_row_key, tokens),
+        .rows = XLM_TAKE(arena, int32_t, masked),           .targets = XLM_TAKE(arena, int32_t, masked),
+    };
+    *batch = (xlm_batch){
+        .tokens = tokens,           .sequences = sequences,        .masked = masked,
+        .offsets = l.offsets,       .ids = l.ids,                  .original = l.ids,
+        .positions = l.positions,   .languages = l.languages,      .text_languages = l.languages,
+        .types = l.types,           .keys = l.keys,
+        .masked_rows = l.rows,      .targets = l.targets,
+    };
+    return l;
+}
+
+/* One example into the rows from `row` on, its predictions from number `masked` on. */
+static void lay_example(const xlm_examples *e, int64_t example, uint32_t instance, int32_t row, int32_t masked, const layout *l)
+{
+    const end *from = end_of(e, example), *to = end_of(e, example + 1);
+    const token *t = &g_array_index(e->tokens, token, from->tokens);
+    for (int32_t i = 0; i < to->tokens - from->tokens; i++) {
+        l->ids[row + i] = t[i].id;
+        l->languages[row + i] = t[i].language;
+        l->types[row + i] = t[i].type;
+        l->positions[row + i] = i;
+        l->keys[row + i] = (xlm_row_key){instance, (uint32_t)i};
+    }
+    for (int64_t k = from->predictions; k < to->predictions; k++, masked++) {
+        const prediction *p = &g_array_index(e->predictions, prediction, k);
+        l->rows[masked] = row + p->position;
+        l->targets[masked] = p->target;
+    }
+}
+
+bool xlm_examples_read(const xlm_examples *e, int64_t n, const int64_t *example, const uint32_t *instances, xlm_arena *arena,
+                       xlm_batch *batch, GError **error)
+{
+    end sum = {0};
+    for (int64_t i = 0; i < n; i++) {
+        sum.tokens += end_of(e, example[i] + 1)->tokens - end_of(e, example[i])->tokens;
+        sum.predictions += end_of(e, example[i] + 1)->predictions - end_of(e, example[i])->predictions;
+    }
+    if (sum.tokens > INT32_MAX || sum.predictions > INT32_MAX)
+        return xlm_error_set(error, EX_CONFIG,
+                             "a batch of %" G_GINT64_FORMAT " examples has %" G_GINT64_FORMAT " tokens, more than %d; "
+                             "lower batch or length", n, sum.tokens, INT32_MAX);
+    const layout l = take_arrays(arena, (int32_t)sum.tokens, (int32_t)n, (int32_t)sum.predictions, batch);
+    int32_t row = 0, masked = 0;
+    l.offsets[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const end *from = end_of(e, example[i]), *to = end_of(e, example[i] + 1);
+        lay_example(e, example[i], instances[i], row, masked, &l);
+        row += (int32_t)(to->tokens - from->tokens);
+        masked += (int32_t)(to->predictions - from->predictions);
+        l.offsets[i + 1] = row;
+    }
+    return true;
+}

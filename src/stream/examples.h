@@ -1,0 +1,48 @@
+/* xlm-mpi: labelled examples in memory, what fine-tuning reads. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An example is one sequence as the encoder reads it, special tokens included, some of whose rows are predicted and have a
+ * target each. What a target means is the business of the task (tasks/task.h): the tag of a word, on the row of its first
+ * subword; the class of a text, on the row of <s>; which end of an answer this row is.
+ *
+ *   xlm_examples_new -> { { xlm_examples_add [xlm_examples_predict] } ... xlm_examples_end } ... -> xlm_examples_read */
+#ifndef XLM_STREAM_EXAMPLES_H
+#define XLM_STREAM_EXAMPLES_H
+
+#include <glib.h>
+#include <xlm/batch.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+typedef struct xlm_examples xlm_examples;
+
+xlm_examples *xlm_examples_new(void);
+/* NULL is allowed. */
+void xlm_examples_free(xlm_examples *examples);
+
+/* One more token of the example that is being made. language: id; type: 0, or 1 on the second side of a pair. */
+void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type);
+/* The token added last is predicted, and target is right; -1: what is right is no class, and no loss can tell
+ * of it. May be said more than once of a token. */
+void xlm_examples_predict(xlm_examples *examples, int32_t target);
+/* The tokens added since the last call are an example. */
+void xlm_examples_end(xlm_examples *examples);
+
+int64_t xlm_examples_count(const xlm_examples *examples);
+/* Tokens of the longest. */
+int64_t xlm_examples_longest(const xlm_examples *examples);
+/* Tokens, and predicted rows, of examples 0 … example − 1: where those of `example` begin, which may be the count. */
+int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
+int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
+
+/* Where passes over all of them begin, and the number of examples (int64_t): fixed runs of consecutive examples, of at most 64
+ * and of 512 tokens, unless one has more. So what is computed of them does not depend on which rank has which run.
+ * g_array_unref. */
+GArray *xlm_examples_cut(const xlm_examples *examples);
+
+/* Lay out n examples, of these numbers, as a packed batch in the arena; all of it is filled in, nothing is masked. instances: [n]
+ * what the row keys get. EX_CONFIG when there are more tokens than a batch can count. */
+bool xlm_examples_read(const xlm_examples *examples, int64_t n, const int64_t *example, const uint32_t *instances,
+                       xlm_arena *arena, xlm_batch *batch, GError **error);
+
+#endif

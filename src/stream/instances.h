@@ -1,0 +1,46 @@
+/* xlm-mpi: instances as stretches of text, and their sparse index. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Text is cut into instances by walking over its units (sentences, or pairs of them) from the front, so where instance
+ * i begins is only known by walking there. The index keeps the beginning of about every 64th: a block. To find instance
+ * i, walk from the beginning of its block. Memory: half a byte an instance. */
+#ifndef XLM_STREAM_INSTANCES_H
+#define XLM_STREAM_INSTANCES_H
+
+#include "corpus/corpus.h"
+
+/* Tokens of one text that stand together in a sequence, </s> behind them. */
+typedef struct xlm_span {
+    const xlm_corpus_text *text;
+    int64_t start;  /* first token in the text */
+    int32_t tokens;
+    int32_t side;   /* token type: 0, or 1 on the side of a pair that stands second */
+    bool opens;     /* <s> stands before it, and positions begin at 0 with that */
+} xlm_span;
+
+/* Where an instance is. */
+typedef struct xlm_extent {
+    int64_t unit;  /* it begins in this one */
+    int64_t token; /* at this token of it */
+    int64_t end;   /* it ends before this unit */
+} xlm_extent;
+
+/* Instances [instance, instance of the next block), which reach over units [unit, end). */
+typedef struct xlm_block {
+    int64_t instance;
+    int64_t unit, token;
+    int64_t end;
+} xlm_block;
+
+typedef struct xlm_instances {
+    GArray *blocks; /* xlm_block */
+    int64_t count;  /* instances */
+} xlm_instances;
+
+void xlm_instances_init(xlm_instances *instances);
+void xlm_instances_clear(xlm_instances *instances);
+/* Put the next instance in. A block ends after 64 instances or 4,096 units, so that few are walked to find one. */
+void xlm_instances_add(xlm_instances *instances, const xlm_extent *extent);
+/* The block that an instance (0 <= instance < count) is in. */
+const xlm_block *xlm_instances_find(const xlm_instances *instances, int64_t instance);
+
+#endif

@@ -1,0 +1,11 @@
+# Floor 3: what the encoder reads at each step.
+stream_sources = \
+	src/stream/examples.c src/stream/examples.h \
+	src/stream/instances.c src/stream/instances.h \
+	src/stream/masking.c src/stream/masking.h \
+	src/stream/monolingual.c src/stream/monolingual.h \
+	src/stream/packing.c src/stream/packing.h \
+	src/stream/parallel.c src/stream/parallel.h \
+	src/stream/sampler.c src/stream/sampler.h \
+	src/stream/sources.c src/stream/sources.h \
+	src/stream/stream.c src/stream/stream.h

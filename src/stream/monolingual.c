@@ -1,0 +1,114 @@
+/* xlm-mpi: instances of one language's monolingual text. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/monolingual.h"
+
+/* Sentences whose offsets are read at a time, when all are walked over and when one instance is looked for. */
+enum { PASS = 65536, LOOK = 512 };
+
+/* A walk over sentences [sentence, end). */
+typedef struct walk {
+    const xlm_monolingual *of;
+    int64_t sentence, token, end; /* the next instance begins at this token of this sentence */
+    int64_t cut;
+    uint64_t *offsets;            /* of sentences [first, first + held] */
+    int64_t first, held, capacity;
+} walk;
+
+static walk begin(const xlm_monolingual *of, int64_t sentence, int64_t token, int64_t end, int64_t capacity)
+{
+    capacity = MIN(capacity, end - sentence);
+    return (walk){.of = of, .sentence = sentence, .token = token, .end = end, .first = sentence, .capacity = capacity,
+                  .offsets = g_new(uint64_t, capacity + 1)};
+}
+
+/* Read on, from the sentence that the walk has come to. */
+static bool refill(walk *w, GError **error)
+{
+    const xlm_corpus_text *text = w->of->text;
+    w->first = w->sentence;
+    w->held = MIN(w->capacity, w->end - w->first);
+    return xlm_corpus_read_offsets(w->of->corpus, text, w->first, w->held + 1, w->offsets, error);
+}
+
+/* Tokens of the sentence that are not in an instance yet; -1 on error. */
+static inline int64_t remaining(walk *w, GError **error)
+{
+    if (w->sentence >= w->first + w->held && !refill(w, error))
+        return -1;
+    const uint64_t *bounds = w->offsets + (w->sentence - w->first);
+    return (int64_t)(bounds[1] - bounds[0]) - w->token;
+}
+
+static void add_span(const walk *w, int64_t tokens, bool first, GArray *spans)
+{
+    const xlm_span span = {.text = w->of->text, .start = (int64_t)w->offsets[w->sentence - w->first] + w->token,
+                           .tokens = (int32_t)tokens, .opens = first};
+    g_array_append_val(spans, span);
+}
+
+/* Walk over one instance. [out] extent: where it is; a `unit` of -1 says that there was none left. [out] spans: its
+ * spans are appended, unless NULL. */
+static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **error)
+{
+    const int64_t length = w->of->length;
+    int64_t used = 1; /* <s> */
+    *extent = (xlm_extent){.unit = -1};
+    while (w->sentence < w->end) {
+        const int64_t left = remaining(w, error);
+        if (left < 0)
+            return false;
+        const bool fits = used + left + 1 <= length; /* </s> */
+        if (!fits && used > 1)
+            break;
+        if (left > 0 && used == 1)
+            *extent = (xlm_extent){.unit = w->sentence, .token = w->token};
+        const int64_t taken = fits ? left : length - 2;
+        if (taken > 0) {
+            if (spans != NULL)
+                add_span(w, taken, used == 1, spans);
+            used += taken + 1;
+            extent->end = w->sentence + 1;
+        }
+        if (!fits) {
+            w->cut += w->token == 0;
+            w->token += taken;
+            break;
+        }
+        w->sentence++;
+        w->token = 0;
+    }
+    return true;
+}
+
+bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
+                          int64_t length, GError **error)
+{
+    *monolingual = (xlm_monolingual){.corpus = corpus, .text = text, .length = length};
+    xlm_instances_init(&monolingual->instances);
+    uint64_t tokens = 0;
+    walk w = begin(monolingual, 0, 0, text->monolingual_sentences, PASS);
+    xlm_extent extent;
+    bool good;
+    while ((good = walk_instance(&w, &extent, NULL, error)) && extent.unit >= 0)
+        xlm_instances_add(&monolingual->instances, &extent);
+    good = good && xlm_corpus_read_offsets(corpus, text, text->monolingual_sentences, 1, &tokens, error);
+    g_free(w.offsets);
+    monolingual->tokens = (int64_t)tokens;
+    monolingual->cut = w.cut;
+    if (!good)
+        xlm_monolingual_close(monolingual);
+    return good;
+}
+
+void xlm_monolingual_close(xlm_monolingual *monolingual) { xlm_instances_clear(&monolingual->instances); }
+
+bool xlm_monolingual_find(const xlm_monolingual *monolingual, int64_t instance, GArray *spans, GError **error)
+{
+    const xlm_block *block = xlm_instances_find(&monolingual->instances, instance);
+    walk w = begin(monolingual, block->unit, block->token, block->end, LOOK);
+    xlm_extent extent;
+    bool good = true;
+    for (int64_t i = block->instance; i <= instance && good; i++)
+        good = walk_instance(&w, &extent, i == instance ? spans : NULL, error);
+    g_free(w.offsets);
+    return good;
+}

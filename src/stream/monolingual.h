@@ -1,0 +1,29 @@
+/* xlm-mpi: instances of one language's monolingual text. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sentences are joined, <s> A </s> B </s>, until the next one no longer fits. A sentence that does not fit by itself is
+ * cut: it begins an instance of its own and fills as many as it takes; what is left of it in the last one is joined
+ * with the sentences behind it. No token is lost. Sentences without tokens are passed over. Positions run on through
+ * the instance. */
+#ifndef XLM_STREAM_MONOLINGUAL_H
+#define XLM_STREAM_MONOLINGUAL_H
+
+#include "stream/instances.h"
+
+typedef struct xlm_monolingual {
+    const xlm_corpus *corpus;
+    const xlm_corpus_text *text;
+    int64_t length; /* most tokens of an instance, specials included; at least 3 */
+    xlm_instances instances;
+    int64_t tokens; /* of the monolingual text, without specials */
+    int64_t cut;    /* sentences that were cut */
+} xlm_monolingual;
+
+/* A pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors: EX_DATAERR when
+ * offsets go backwards; what reading the corpus says. On failure there is nothing to close. */
+bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
+                          int64_t length, GError **error);
+void xlm_monolingual_close(xlm_monolingual *monolingual);
+/* Append the spans of an instance (0 <= instance < instances.count) to `spans` (GArray of xlm_span). */
+bool xlm_monolingual_find(const xlm_monolingual *monolingual, int64_t instance, GArray *spans, GError **error);
+
+#endif

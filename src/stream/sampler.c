@@ -1,0 +1,134 @@
+/* xlm-mpi: which instance of which source comes when. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/sampler.h"
+
+#include <glib.h>
+#include <math.h>
+
+#include "base/rng.h"
+
+struct xlm_sampler {
+    int sources;
+    int64_t *instances;
+    int32_t *quota;
+    uint64_t seed;
+    uint32_t stream;
+    int64_t run;      /* whose order is at hand; -1: none */
+    uint16_t *source; /* [RUN] of each draw of that run */
+    uint16_t *rank;   /* [RUN] how many draws before it in the run are of the same source */
+};
+
+/* ---- quotas ---- */
+
+/* Below this, differences are rounding: quotas are the same whatever the last bit of pow() is on a machine. */
+static const double rounding = 1e-6;
+
+/* Give out what is left to the largest remainders, or take back from the largest quotas what "at least one" cost. */
+static void settle(int n, int32_t *quota, double *remainder, int64_t left)
+{
+    for (; left > 0; left--) {
+        int most = 0;
+        for (int i = 1; i < n; i++)
+            if (remainder[i] > remainder[most] + rounding)
+                most = i;
+        quota[most]++;
+        remainder[most] = -1;
+    }
+    for (; left < 0; left++) {
+        int most = 0;
+        for (int i = 1; i < n; i++)
+            if (quota[i] > quota[most])
+                most = i;
+        quota[most]--;
+    }
+}
+
+static void set_quotas(int n, const double *share, const int64_t *instances, double alpha, int32_t *quota)
+{
+    double *weight = g_new(double, n), total = 0;
+    for (int i = 0; i < n; i++)
+        total += weight[i] = instances[i] > 0 ? pow(share[i], alpha) : 0;
+    int64_t left = XLM_SAMPLER_RUN;
+    for (int i = 0; i < n; i++) {
+        const double exact = XLM_SAMPLER_RUN * (weight[i] / total);
+        quota[i] = (int32_t)(exact + rounding);
+        weight[i] = exact - quota[i]; /* now the remainder */
+        if (instances[i] == 0)
+            weight[i] = -1;
+        else if (quota[i] == 0) {
+            quota[i] = 1;
+            weight[i] = -1;
+        }
+        left -= quota[i];
+    }
+    settle(n, quota, weight, left);
+    g_free(weight);
+}
+
+/* ---- orders ---- */
+
+/* The key for draws of one purpose in one run or epoch, of this stream and (when there is one) source. */
+static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t number, int source)
+{
+    const xlm_rng_key key = xlm_rng_make_key(s->seed, purpose, (uint64_t)number);
+    const xlm_rng_block b = xlm_rng_draw(key, s->stream, (uint32_t)source, 0, 0x73616d70u);
+    return (xlm_rng_key){{b.v[0], b.v[1]}};
+}
+
+/* Lay out the run: slots of a permutation are dealt to the sources by quota, then draws of each source are counted. */
+static void lay_out(xlm_sampler *s, int64_t run)
+{
+    const xlm_rng_key key = key_of(s, XLM_RNG_LANGUAGE, run, 0);
+    uint16_t *owner = g_new(uint16_t, XLM_SAMPLER_RUN);
+    int32_t *seen = g_new0(int32_t, s->sources);
+    for (int i = 0, slot = 0; i < s->sources; i++)
+        for (int q = 0; q < s->quota[i]; q++)
+            owner[slot++] = (uint16_t)i;
+    for (uint32_t j = 0; j < XLM_SAMPLER_RUN; j++) {
+        s->source[j] = owner[xlm_rng_permute(key, j, XLM_SAMPLER_RUN)];
+        s->rank[j] = (uint16_t)seen[s->source[j]]++;
+    }
+    g_free(seen);
+    g_free(owner);
+    s->run = run;
+}
+
+xlm_sampler *xlm_sampler_new(int sources, const double *share, const int64_t *instances, double alpha, uint64_t seed,
+                             uint32_t stream)
+{
+    xlm_sampler *s = g_new0(xlm_sampler, 1);
+    s->sources = sources;
+    s->instances = g_memdup2(instances, sizeof *instances * (size_t)sources);
+    s->quota = g_new(int32_t, sources);
+    s->seed = seed;
+    s->stream = stream;
+    s->run = -1;
+    s->source = g_new(uint16_t, XLM_SAMPLER_RUN);
+    s->rank = g_new(uint16_t, XLM_SAMPLER_RUN);
+    set_quotas(sources, share, instances, alpha, s->quota);
+    return s;
+}
+
+void xlm_sampler_free(xlm_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    g_free(sampler->instances);
+    g_free(sampler->quota);
+    g_free(sampler->source);
+    g_free(sampler->rank);
+    g_free(sampler);
+}
+
+const int32_t *xlm_sampler_quotas(const xlm_sampler *sampler) { return sampler->quota; }
+
+void xlm_sampler_draw(xlm_sampler *sampler, int64_t k, int *source, int64_t *instance)
+{
+    const int64_t run = k / XLM_SAMPLER_RUN, place = k % XLM_SAMPLER_RUN;
+    if (run != sampler->run)
+        lay_out(sampler, run);
+    *source = sampler->source[place];
+    const int64_t n = sampler->instances[*source];
+    const int64_t m = run * sampler->quota[*source] + sampler->rank[place];
+    const xlm_rng_key epoch = key_of(sampler, XLM_RNG_ORDER, m / n, *source);
+    *instance = (int64_t)xlm_rng_permute(epoch, (uint64_t)(m % n), (uint64_t)n);
+}

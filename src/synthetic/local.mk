@@ -1,0 +1,7 @@
+# Floor 3: synthetic languages.
+synthetic_sources = \
+	src/synthetic/bio_tags.c src/synthetic/bio_tags.h \
+	src/synthetic/language.c src/synthetic/language.h \
+	src/synthetic/order_weights.c src/synthetic/order_weights.h \
+	src/synthetic/permute.c src/synthetic/permute.h \
+	src/synthetic/ud_version1.c src/synthetic/ud_version1.h

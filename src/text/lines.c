@@ -1,0 +1,160 @@
+/* xlm-mpi: text files a line at a time, plain or gzip. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "text/lines.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+struct xlm_lines {
+    char *path;
+    gzFile file;
+    char *buffer; /* bytes [begin, end) are read and not yet returned */
+    size_t capacity, begin, end;
+    bool ended; /* the file has no more bytes than those in the buffer */
+    bool terminated;
+    int64_t number;
+};
+
+enum { FIRST_CAPACITY = 1 << 20 };
+
+static bool check_kind(const char *path, GError **error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return xlm_error_set(error, EX_NOINPUT, "%s: is a directory; give a text file", path);
+    if (!S_ISREG(status.st_mode))
+        return xlm_error_set(error, EX_NOINPUT, "%s: not a regular file; text is read more than once, so pipes and "
+                             "devices will not do", path);
+    return true;
+}
+
+static xlm_lines *new_lines(const char *path, gzFile file)
+{
+    xlm_lines *lines = g_new0(xlm_lines, 1);
+    lines->path = g_strdup(path);
+    lines->file = file;
+    lines->capacity = FIRST_CAPACITY;
+    lines->buffer = g_malloc(lines->capacity);
+    return lines;
+}
+
+xlm_lines *xlm_lines_open(const char *path, GError **error)
+{
+    if (!check_kind(path, error))
+        return NULL;
+    gzFile file = gzopen(path, "rbe");
+    if (file == NULL) {
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
+        return NULL;
+    }
+    gzbuffer(file, 1 << 17);
+    if (g_str_has_suffix(path, ".gz") && gzdirect(file)) {
+        gzclose(file);
+        xlm_error_set(error, EX_DATAERR, "%s: named .gz, but this is not gzip data; compress it again or rename it", path);
+        return NULL;
+    }
+    return new_lines(path, file);
+}
+
+xlm_lines *xlm_lines_open_input(GError **error)
+{
+    const int descriptor = dup(STDIN_FILENO);
+    gzFile file = descriptor >= 0 ? gzdopen(descriptor, "rb") : NULL;
+    if (file != NULL) {
+        gzbuffer(file, 1 << 17);
+        return new_lines("standard input", file);
+    }
+    xlm_error_set(error, EX_NOINPUT, "standard input: %s", g_strerror(errno != 0 ? errno : ENOMEM));
+    if (descriptor >= 0)
+        close(descriptor);
+    return NULL;
+}
+
+void xlm_lines_close(xlm_lines *lines)
+{
+    if (lines == NULL)
+        return;
+    gzclose(lines->file);
+    g_free(lines->buffer);
+    g_free(lines->path);
+    g_free(lines);
+}
+
+static bool read_more(xlm_lines *lines, GError **error)
+{
+    if (lines->begin > 0) {
+        memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
+        lines->end -= lines->begin;
+        lines->begin = 0;
+    }
+    if (lines->end == lines->capacity) {
+        if (lines->capacity >= XLM_LINES_LONGEST)
+            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": line of more than %d MiB; the text must "
+                                 "have one sentence a line", lines->path, lines->number + 1, XLM_LINES_LONGEST >> 20);
+        lines->capacity *= 2;
+        lines->buffer = g_realloc(lines->buffer, lines->capacity);
+    }
+    errno = 0;
+    const int got = gzread(lines->file, lines->buffer + lines->end, (unsigned)(lines->capacity - lines->end));
+    if (got > 0) {
+        lines->end += (size_t)got;
+        return true;
+    }
+    int code = Z_OK;
+    const char *what = gzerror(lines->file, &code);
+    lines->ended = true;
+    if (code == Z_ERRNO)
+        return xlm_error_set(error, EX_IOERR, "%s: cannot be read after line %" G_GINT64_FORMAT ": %s", lines->path,
+                             lines->number, g_strerror(errno));
+    if (code == Z_BUF_ERROR)
+        return xlm_error_set(error, EX_DATAERR, "%s: gzip data cut short after line %" G_GINT64_FORMAT
+                             "; get or make the file again", lines->path, lines->number);
+    if (got < 0 || code != Z_OK)
+        return xlm_error_set(error, EX_DATAERR, "%s: damaged gzip data after line %" G_GINT64_FORMAT
+                             " (%s); get or make the file again", lines->path, lines->number, what);
+    return true;
+}
+
+int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error)
+{
+    size_t searched = 0; /* bytes of this line known to hold no LF */
+    for (;;) {
+        const char *from = lines->buffer + lines->begin;
+        const size_t available = lines->end - lines->begin;
+        const char *stop = memchr(from + searched, '\n', available - searched);
+        if (stop != NULL || (lines->ended && available > 0)) {
+            *text = from;
+            *length = stop != NULL ? (size_t)(stop - from) : available;
+            lines->terminated = stop != NULL;
+            lines->begin += *length + lines->terminated;
+            lines->number++;
+            return 1;
+        }
+        if (lines->ended)
+            return 0;
+        searched = available;
+        if (!read_more(lines, error))
+            return -1;
+    }
+}
+
+int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error)
+{
+    const char *text;
+    size_t length;
+    for (int64_t i = 0; i < n; i++) {
+        const int got = xlm_lines_next(lines, &text, &length, error);
+        if (got != 1)
+            return got < 0 ? -1 : i;
+    }
+    return n;
+}
+
+bool xlm_lines_terminated(const xlm_lines *lines) { return lines->terminated; }
+const char *xlm_lines_path(const xlm_lines *lines) { return lines->path; }
+int64_t xlm_lines_number(const xlm_lines *lines) { return lines->number; }
+int64_t xlm_lines_position(const xlm_lines *lines) { return gzoffset(lines->file); }

@@ -10,6 +10,7 @@ test_scripts += \
 	tests/cli/dict.sh \
 	tests/cli/embed.sh \
 	tests/cli/fill.sh \
+	tests/cli/floors.sh \
 	tests/cli/install.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \

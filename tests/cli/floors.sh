@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# xlm-mpi: a file of src/ includes only headers of its own folder, of floors below, and of the folders of its own floor that the
+# table names (HACKING.md). SPDX-License-Identifier: GPL-3.0-or-later
+. "$XLM_SOURCE/tests/small.sh"
+
+# Floor, folder, and folders of the same floor that it stands on.
+floors='
+0 base
+1 comm
+1 store comm
+1 tensor
+2 text
+2 corpus text
+2 nn
+3 lexicon
+3 stream lexicon
+3 synthetic
+4 objective
+4 losses
+5 train
+5 prep
+6 tasks
+6 analysis
+7 tools
+'
+# Headers of libraries that a folder alone, or no other than these, may know: MPI and HDF5 stay behind comm and store.
+mpi='comm store'
+hdf5='comm store'
+
+# check FOLDER...: complaints about the includes of the files that are there, one a line. Reads `FILE:INCLUDE`.
+complaints() {
+    awk -F: -v floors="$floors" -v mpi=" $mpi " -v hdf5=" $hdf5 " '
+        BEGIN {
+            rows = split(floors, row, "\n")
+            for (r = 1; r <= rows; r++) {
+                words = split(row[r], word, " ")
+                if (words < 2) continue
+                floor[word[2]] = word[1]
+                for (w = 3; w <= words; w++) beside[word[2], word[w]] = 1
+            }
+        }
+        {
+            split($1, path, "/"); own = path[1]; header = $2
+            if (!(own in floor)) { print $1 ": folder " own " is on no floor"; next }
+            if (header ~ /^<mpi\.h>/ && index(mpi, " " own " ") == 0) print $1 ": includes " header
+            if (header ~ /^<hdf5\.h>/ && index(hdf5, " " own " ") == 0) print $1 ": includes " header
+            if (header !~ /^"/) next
+            gsub(/"/, "", header)
+            if (split(header, part, "/") < 2) { print $1 ": includes " header ", without its folder"; next }
+            other = part[1]
+            if (own == "losses") print $1 ": includes " header "; objectives use xlm/ alone"
+            else if (!(other in floor)) print $1 ": includes " header ", of no folder of src"
+            else if (other != own && floor[other] >= floor[own] && !((own, other) in beside))
+                print $1 ": includes " header ", of floor " floor[other] "; " own " is on floor " floor[own]
+        }'
+}
+
+includes() { # FOLDER: FILE:INCLUDE
+    (cd "$1" && find . -name '*.[ch]' -o -name '*.cc' | sort | sed 's#^\./##' |
+        xargs grep -HoE '^#include [<"][^>"]+[>"]' | sed 's/:#include /:/')
+}
+
+broken=$(includes "$XLM_SOURCE/src" | complaints)
+[ -z "$broken" ] || fail "floors are broken:
+$broken"
+[ "$(includes "$XLM_SOURCE/src" | wc -l)" -gt 500 ] || fail "includes were not found"
+
+# The public headers stand on themselves.
+broken=$(grep -HnE '^#include "' "$XLM_SOURCE"/include/xlm/*.h; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "$XLM_SOURCE"/include/xlm/*.h)
+[ -z "$broken" ] || fail "public headers include what plugins need not have:
+$broken"
+
+# What breaks a floor is found.
+finds() { # FILE INCLUDE
+    [ -n "$(echo "$1:$2" | complaints)" ] || fail "$1 may include $2"
+}
+finds text/words.c '"corpus/corpus.h"'
+finds text/words.c '<mpi.h>'
+finds lexicon/dictd.c '"stream/stream.h"'
+finds losses/mlm.c '"nn/model.h"'
+finds nn/model.c '"text/vocabulary.h"'
+finds tasks/tune.c '"analysis/alignment.h"'
+finds tasks/tune.c '"tune.h"'
+finds else/file.c '"base/log.h"'
+[ -z "$(echo 'stream/stream.c:"lexicon/translations.h"' | complaints)" ] || fail "streams may not read dictionaries"
+finish

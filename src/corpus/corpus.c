@@ -88,12 +88,12 @@ static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int6
 static bool check_language(const xlm_store *store, const char *group, int language, const char *name, GError **error)
 {
     int64_t id;
-    char *said = xlm_store_get_text(store, group, "language", error);
-    bool good = said != NULL && xlm_store_get_int(store, group, "language_id", &id, error);
-    if (good && (id != language || strcmp(said, name) != 0))
+    char *written = xlm_store_get_text(store, group, "language", error);
+    bool good = written != NULL && xlm_store_get_int(store, group, "language_id", &id, error);
+    if (good && (id != language || strcmp(written, name) != 0))
         good = xlm_error_set(error, EX_DATAERR, "%s:%s: says that it is language %" G_GINT64_FORMAT ", %s, where %d, %s belongs; the "
-                             "corpus is damaged", xlm_store_path(store), group, id, said, language, name);
-    g_free(said);
+                             "corpus is damaged", xlm_store_path(store), group, id, written, language, name);
+    g_free(written);
     return good;
 }
 

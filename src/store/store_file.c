@@ -92,22 +92,22 @@ static void offer(struct reason *reason, int rank, char *text)
     }
 }
 
-/* Records come innermost first. What the system said is inside a longer text: error message = 'No space left on device'. */
+/* Records come innermost first. What the system says stands inside a longer text: error message = 'No space left on device'. */
 static herr_t look_at_record(unsigned n, const H5E_error2_t *record, void *data)
 {
     struct reason *reason = data;
-    const char *said = record->desc != NULL ? record->desc : "";
-    const char *quoted = strstr(said, "error message = '"), *end = NULL;
+    const char *text = record->desc != NULL ? record->desc : "";
+    const char *quoted = strstr(text, "error message = '"), *end = NULL;
     if (quoted != NULL) {
         quoted += strlen("error message = '");
         end = strchr(quoted, '\'');
     }
     if (end != NULL)
         offer(reason, 2, g_strndup(quoted, end - quoted));
-    else if (strstr(said, "MPI_ERR_") != NULL)
-        offer(reason, 1, g_strndup(strstr(said, "MPI_ERR_"), strcspn(strstr(said, "MPI_ERR_"), "'")));
-    else if (n == 0 && strcmp(said, "file write failed") != 0)
-        offer(reason, 0, g_strdup(said));
+    else if (strstr(text, "MPI_ERR_") != NULL)
+        offer(reason, 1, g_strndup(strstr(text, "MPI_ERR_"), strcspn(strstr(text, "MPI_ERR_"), "'")));
+    else if (n == 0 && strcmp(text, "file write failed") != 0)
+        offer(reason, 0, g_strdup(text));
     return 0;
 }
 

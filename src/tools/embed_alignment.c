@@ -12,11 +12,11 @@
 static struct {
     gboolean reverse;
     char *csv;
-} said;
+} given;
 
 static const GOptionEntry options[] = {
-    {"reverse", 0, 0, G_OPTION_ARG_NONE, &said.reverse, "from the dictionary's second language to its first", NULL},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the table to a file too", "FILE"},
+    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "from the dictionary's second language to its first", NULL},
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     G_OPTION_ENTRY_NULL};
 
 typedef struct work {
@@ -71,14 +71,14 @@ static bool write_csv(const xlm_alignment_group *groups, GError **error)
             g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens,
                                    s->top1, s->top5, s->top10, s->reciprocal, groups[g].self);
     }
-    return xlm_fields_write(said.csv, text, error);
+    return xlm_fields_write(given.csv, text, error);
 }
 
 static bool measure(const xlm_comm *comm, const work *w, GError **error)
 {
     const xlm_alignment_input input = {
         .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in,
-        .left_out = w->left_out, .reverse = said.reverse,
+        .left_out = w->left_out, .reverse = given.reverse,
     };
     xlm_alignment_group groups[XLM_ALIGNMENT_GROUPS];
     int64_t candidates;
@@ -87,11 +87,11 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
         return false;
     const char *const *names = xlm_vocabulary_language_names(xlm_corpus_vocabulary(w->corpus));
     xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s",
-                 names[w->in->language[said.reverse]], candidates, names[w->in->language[!said.reverse]], w->loaded->step,
+                 names[w->in->language[given.reverse]], candidates, names[w->in->language[!given.reverse]], w->loaded->step,
                  xlm_clock() - start);
     if (comm->rank == 0) {
         print(groups);
-        if (xlm_program_flush(error) && said.csv != NULL)
+        if (xlm_program_flush(error) && given.csv != NULL)
             write_csv(groups, error);
     }
     return xlm_comm_agree(comm, error);
@@ -114,7 +114,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     close_work(&w);
 }
 
-static void free_options(void) { g_free(said.csv); }
+static void free_options(void) { g_free(given.csv); }
 
 const xlm_embed_command xlm_embed_alignment = {
     .name = "alignment",

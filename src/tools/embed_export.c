@@ -20,27 +20,27 @@ static struct {
     char *text, *words, *corpus, *language, *pooling, *output;
     gint64 layer, length;
     gboolean special_tokens;
-} chosen = {.layer = -1};
+} given = {.layer = -1};
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &chosen.output,
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
      "file to write: HDF5 when its name ends in .h5, else text (default: text on standard output)", "FILE"},
-    {"text", 't', 0, G_OPTION_ARG_FILENAME, &chosen.text,
+    {"text", 't', 0, G_OPTION_ARG_FILENAME, &given.text,
      "vectors of the lines of this file, plain or gzip, - for standard input, instead of words", "FILE"},
-    {"words", 'w', 0, G_OPTION_ARG_FILENAME, &chosen.words,
+    {"words", 'w', 0, G_OPTION_ARG_FILENAME, &given.words,
      "vectors of the words of this file, one a line, instead of the vocabulary's subwords", "FILE"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &chosen.language,
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
      "of the text, as the model calls it; of words, whose language embedding is added when the model has them", "LANG"},
-    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &chosen.corpus,
+    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
      "only subwords that the training text of --language has in this corpus, the most frequent first", "CORPUS.h5"},
-    {"layer", 0, 0, G_OPTION_ARG_INT64, &chosen.layer,
+    {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
      "whose hidden states are taken: 0 (embeddings) to the number of layers; default: for a text the last, for words none, but "
      "their rows of the word embeddings", "N"},
-    {"pooling", 0, 0, G_OPTION_ARG_STRING, &chosen.pooling, "of the hidden states of a line: mean (default), first or max",
+    {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling, "of the hidden states of a line: mean (default), first or max",
      "HOW"},
-    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &chosen.special_tokens,
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens,
      "pool over <s> and </s>, too; of the vocabulary, list the special tokens, too", NULL},
-    {"length", 0, 0, G_OPTION_ARG_INT64, &chosen.length,
+    {"length", 0, 0, G_OPTION_ARG_INT64, &given.length,
      "most tokens of a line, <s> and </s> included; longer ones are cut (default: the model's positions)", "N"},
     G_OPTION_ENTRY_NULL};
 
@@ -110,23 +110,23 @@ static bool check(int n, GError **error)
     static const char *const poolings[] = {"mean", "first", "max", NULL};
     if (n != 1)
         return xlm_error_set(error, EX_USAGE, "export takes one checkpoint; see xlm_embed export --help");
-    if (chosen.text != NULL && chosen.words != NULL)
+    if (given.text != NULL && given.words != NULL)
         return xlm_error_set(error, EX_USAGE, "--text and --words do not go together");
-    if (chosen.corpus != NULL && (chosen.text != NULL || chosen.words != NULL))
+    if (given.corpus != NULL && (given.text != NULL || given.words != NULL))
         return xlm_error_set(error, EX_USAGE, "--corpus chooses among the vocabulary; it does not go with --text and --words");
-    if (chosen.corpus != NULL && chosen.language == NULL)
+    if (given.corpus != NULL && given.language == NULL)
         return xlm_error_set(error, EX_USAGE, "--corpus needs --language, whose text chooses the subwords");
-    if (chosen.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": a layer is 0 or more", chosen.layer);
-    const bool encoded = chosen.text != NULL || chosen.layer >= 0;
-    if (!encoded && (chosen.pooling != NULL || chosen.length != 0))
+    if (given.layer < -1)
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": a layer is 0 or more", given.layer);
+    const bool encoded = given.text != NULL || given.layer >= 0;
+    if (!encoded && (given.pooling != NULL || given.length != 0))
         return xlm_error_set(error, EX_USAGE, "--pooling and --length are for hidden states; say --text or --layer");
-    if (chosen.words != NULL && !encoded && chosen.special_tokens)
+    if (given.words != NULL && !encoded && given.special_tokens)
         return xlm_error_set(error, EX_USAGE, "--special-tokens: the rows of --words have none; say --layer for hidden states");
-    if (chosen.pooling != NULL && !g_strv_contains(poolings, chosen.pooling))
-        return xlm_error_set(error, EX_USAGE, "--pooling=%s: it is mean, first or max", chosen.pooling);
-    return chosen.length == 0 || chosen.length >= 3 ||
-           xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": at least 3, for <s>, a token and </s>", chosen.length);
+    if (given.pooling != NULL && !g_strv_contains(poolings, given.pooling))
+        return xlm_error_set(error, EX_USAGE, "--pooling=%s: it is mean, first or max", given.pooling);
+    return given.length == 0 || given.length >= 3 ||
+           xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": at least 3, for <s>, a token and </s>", given.length);
 }
 
 static bool open_work(work *w, GError **error)
@@ -134,19 +134,19 @@ static bool open_work(work *w, GError **error)
     if ((w->loaded = xlm_checkpoint_load_model(w->path, error)) == NULL)
         return false;
     const xlm_model_config *c = &w->loaded->config;
-    if (chosen.layer > c->layers)
+    if (given.layer > c->layers)
         return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
-                             " layers; 0 are the embeddings", chosen.layer, w->path, c->layers);
-    if (chosen.length > c->positions)
+                             " layers; 0 are the embeddings", given.layer, w->path, c->layers);
+    if (given.length > c->positions)
         return xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT " positions",
-                             chosen.length, w->path, c->positions);
-    w->encoded = chosen.text != NULL || chosen.layer >= 0;
-    w->length = chosen.length > 0 ? chosen.length : c->positions;
-    w->pooling = g_strcmp0(chosen.pooling, "first") == 0 ? XLM_POOL_FIRST
-                 : g_strcmp0(chosen.pooling, "max") == 0 ? XLM_POOL_MAX : XLM_POOL_MEAN;
-    if (chosen.layer < 0)
-        chosen.layer = w->encoded ? c->layers : -1;
-    return xlm_task_language(w->loaded->vocabulary, chosen.language, w->encoded && c->language_embeddings, "--language NAME",
+                             given.length, w->path, c->positions);
+    w->encoded = given.text != NULL || given.layer >= 0;
+    w->length = given.length > 0 ? given.length : c->positions;
+    w->pooling = g_strcmp0(given.pooling, "first") == 0 ? XLM_POOL_FIRST
+                 : g_strcmp0(given.pooling, "max") == 0 ? XLM_POOL_MAX : XLM_POOL_MEAN;
+    if (given.layer < 0)
+        given.layer = w->encoded ? c->layers : -1;
+    return xlm_task_language(w->loaded->vocabulary, given.language, w->encoded && c->language_embeddings, "--language NAME",
                              EX_USAGE, &w->language, error) &&
            (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) != NULL &&
            (w->tape = xlm_tape_new(w->loaded->parameters)) != NULL;
@@ -190,8 +190,8 @@ static bool make_vectors(work *w, const block *b, float *vectors, GError **error
                          (const int64_t *)(const void *)b->offsets->data, (const int32_t *)(const void *)b->ids->data, vectors);
         return true;
     }
-    const xlm_sentence_encoder encoder = {.comm = w->comm, .model = w->loaded->model, .tape = w->tape, .layer = chosen.layer,
-                                          .pooling = w->pooling, .special_tokens = chosen.special_tokens};
+    const xlm_sentence_encoder encoder = {.comm = w->comm, .model = w->loaded->model, .tape = w->tape, .layer = given.layer,
+                                          .pooling = w->pooling, .special_tokens = given.special_tokens};
     xlm_examples *examples = make_examples(w, b);
     const bool good = xlm_sentence_vectors(&encoder, examples, vectors, error);
     xlm_examples_free(examples);
@@ -226,21 +226,21 @@ static bool describe(const work *w, GError **error)
     return xlm_vector_file_describe(f, "command", xlm_embed_command_line, error) &&
            xlm_vector_file_describe(f, "model", w->path, error) &&
            xlm_vector_file_describe_number(f, "step", w->loaded->step, error) &&
-           xlm_vector_file_describe(f, "content", chosen.text != NULL ? "sentences" : "words", error) &&
-           xlm_vector_file_describe(f, "language", chosen.language != NULL ? chosen.language : "", error) &&
+           xlm_vector_file_describe(f, "content", given.text != NULL ? "sentences" : "words", error) &&
+           xlm_vector_file_describe(f, "language", given.language != NULL ? given.language : "", error) &&
            xlm_vector_file_describe(f, "vectors", w->encoded ? "hidden states" : "word embeddings", error) &&
-           (!w->encoded || (xlm_vector_file_describe_number(f, "layer", chosen.layer, error) &&
+           (!w->encoded || (xlm_vector_file_describe_number(f, "layer", given.layer, error) &&
                             xlm_vector_file_describe(f, "pooling", poolings[w->pooling], error) &&
-                            xlm_vector_file_describe(f, "special_tokens", chosen.special_tokens ? "true" : "false", error)));
+                            xlm_vector_file_describe(f, "special_tokens", given.special_tokens ? "true" : "false", error)));
 }
 
 /* Collective. Rank 0 makes the file; n: as for xlm_vector_file_create. */
 static bool create_file(work *w, int64_t n, GError **error)
 {
     GError *failure = NULL;
-    if (w->comm->rank == 0 && (w->file = xlm_vector_file_create(chosen.output, n, width(w), &failure)) != NULL)
+    if (w->comm->rank == 0 && (w->file = xlm_vector_file_create(given.output, n, width(w), &failure)) != NULL)
         describe(w, &failure);
-    w->progress = xlm_progress_begin("exporting", (double)MAX(n, 0), chosen.text != NULL ? "lines" : "words");
+    w->progress = xlm_progress_begin("exporting", (double)MAX(n, 0), given.text != NULL ? "lines" : "words");
     if (xlm_comm_agree(w->comm, &failure))
         return true;
     g_propagate_error(error, failure);
@@ -254,18 +254,18 @@ static GArray *choose_subwords(const work *w, GError **error)
 {
     GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *list = NULL;
     xlm_corpus *corpus = NULL;
-    const int32_t end = chosen.corpus != NULL ? XLM_SPECIALS : (int32_t)w->loaded->config.vocabulary;
-    for (int32_t id = chosen.special_tokens ? 0 : XLM_SPECIALS; id < end; id++)
+    const int32_t end = given.corpus != NULL ? XLM_SPECIALS : (int32_t)w->loaded->config.vocabulary;
+    for (int32_t id = given.special_tokens ? 0 : XLM_SPECIALS; id < end; id++)
         g_array_append_val(ids, id);
-    if (chosen.corpus == NULL)
+    if (given.corpus == NULL)
         return ids;
-    if ((corpus = xlm_corpus_open(chosen.corpus, error)) != NULL) {
+    if ((corpus = xlm_corpus_open(given.corpus, error)) != NULL) {
         const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
-        const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, chosen.language);
+        const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, given.language);
         if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary))
-            xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has", w->path, chosen.corpus);
+            xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has", w->path, given.corpus);
         else if (text == NULL)
-            xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", chosen.corpus, chosen.language);
+            xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", given.corpus, given.language);
         else
             list = xlm_frequency_list(corpus, text, error);
     }
@@ -374,8 +374,8 @@ static xlm_lines *open_lines(const work *w, const char *path, GError **error)
 static bool export_text(work *w, GError **error)
 {
     GError *failure = NULL;
-    xlm_lines *lines = open_lines(w, chosen.text, &failure);
-    const char *path = strcmp(chosen.text, "-") == 0 ? "standard input" : chosen.text;
+    xlm_lines *lines = open_lines(w, given.text, &failure);
+    const char *path = strcmp(given.text, "-") == 0 ? "standard input" : given.text;
     bool good = failure == NULL && create_file(w, -1, &failure), end = false;
     int64_t number = 0;
     block b;
@@ -409,7 +409,7 @@ static bool read_word(work *w, block *b, const char *line, size_t size, int64_t 
     char *word = g_strstrip(g_strndup(line, size));
     bool good = true;
     if (*word != '\0' && strpbrk(word, " \t\r\v\f") == NULL)
-        good = encode_line(w, b, word, strlen(word), number, chosen.words, error);
+        good = encode_line(w, b, word, strlen(word), number, given.words, error);
     if (b->ids->len > before) {
         end_vector(b, word);
         return good;
@@ -423,7 +423,7 @@ static bool read_word(work *w, block *b, const char *line, size_t size, int64_t 
 static bool read_words(work *w, block *all, GError **error)
 {
     GError *failure = NULL;
-    xlm_lines *lines = open_lines(w, chosen.words, &failure);
+    xlm_lines *lines = open_lines(w, given.words, &failure);
     bool good = failure == NULL, end = false;
     int64_t number = 0;
     while (good && !end) {
@@ -469,18 +469,18 @@ static void tell(const work *w)
     if (w->cut > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " lines of more than %" G_GINT64_FORMAT " tokens, <s> and </s> included, were cut",
                      w->cut, w->length);
-    if (w->empty > 0 && !chosen.special_tokens)
+    if (w->empty > 0 && !given.special_tokens)
         xlm_log_warn("%" G_GINT64_FORMAT " lines have no subword; their vectors are zeros", w->empty);
     if (w->passed_over > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " lines of %s passed over: more than one word, or no subword", w->passed_over,
-                     chosen.words);
+                     given.words);
     if (!w->encoded && w->language < 0 && w->loaded->config.language_embeddings)
         xlm_log_info("no language's embedding is added; --language adds one");
     char layer[32];
-    g_snprintf(layer, sizeof layer, "layer %" G_GINT64_FORMAT, (int64_t)chosen.layer);
+    g_snprintf(layer, sizeof layer, "layer %" G_GINT64_FORMAT, (int64_t)given.layer);
     xlm_log_info("%" G_GINT64_FORMAT " %s x %" G_GINT64_FORMAT ", %s of step %" G_GINT64_FORMAT "%s%s", w->done,
-                 chosen.text != NULL ? "lines" : "words", width(w), w->encoded ? layer : "word embeddings", w->loaded->step,
-                 chosen.output != NULL ? ", written to " : "", chosen.output != NULL ? chosen.output : "");
+                 given.text != NULL ? "lines" : "words", width(w), w->encoded ? layer : "word embeddings", w->loaded->step,
+                 given.output != NULL ? ", written to " : "", given.output != NULL ? given.output : "");
 }
 
 static bool finish(work *w, GError **error)
@@ -501,7 +501,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     GError *failure = NULL;
     open_work(&w, &failure);
     if (xlm_comm_agree(comm, &failure) &&
-        (chosen.text != NULL ? export_text : chosen.words != NULL ? export_words : export_vocabulary)(&w, &failure) &&
+        (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, &failure) &&
         finish(&w, &failure))
         tell(&w);
     close_work(&w);
@@ -511,7 +511,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 
 static void free_options(void)
 {
-    char **const texts[] = {&chosen.text, &chosen.words, &chosen.corpus, &chosen.language, &chosen.pooling, &chosen.output};
+    char **const texts[] = {&given.text, &given.words, &given.corpus, &given.language, &given.pooling, &given.output};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_clear_pointer(texts[i], g_free);
 }

@@ -32,11 +32,11 @@ static int print_help(const xlm_job_program *self)
     return xlm_error_exit(error);
 }
 
-static bool check(const xlm_job_said *said, GError **error)
+static bool check(const xlm_job_command_line *given, GError **error)
 {
-    if (said->dry_run && said->dump_step != NULL)
+    if (given->dry_run && given->dump_step != NULL)
         return xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
-    if (said->profile && (said->dry_run || said->dump_step != NULL))
+    if (given->profile && (given->dry_run || given->dump_step != NULL))
         return xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
     return true;
 }
@@ -45,27 +45,27 @@ static bool read_options(const xlm_job_program *self, int *argc, char ***argv, G
 {
     return xlm_program_parse(self->program, self->groups, argc, argv, error) &&
            (help.asked || xlm_program_argument(self->program, *argc, *argv, "job file", error) != NULL) &&
-           check(self->said, error) && (self->check == NULL || self->check(error));
+           check(self->given, error) && (self->check == NULL || self->check(error));
 }
 
-static xlm_run_options make_options(const xlm_job_said *said)
+static xlm_run_options make_options(const xlm_job_command_line *given)
 {
-    const bool never = !said->finish && g_strcmp0(said->resume, "never") == 0;
-    const bool automatic = said->finish || said->resume == NULL || strcmp(said->resume, "auto") == 0;
+    const bool never = !given->finish && g_strcmp0(given->resume, "never") == 0;
+    const bool automatic = given->finish || given->resume == NULL || strcmp(given->resume, "auto") == 0;
     return (xlm_run_options){
         .resume = never ? XLM_RESUME_NEVER : automatic ? XLM_RESUME_AUTO : XLM_RESUME_FILE,
-        .resume_file = said->resume,
-        .dry_run = said->dry_run,
-        .profile = said->profile && !said->finish,
-        .finish = said->finish,
-        .dump_step = said->dump_step,
+        .resume_file = given->resume,
+        .dry_run = given->dry_run,
+        .profile = given->profile && !given->finish,
+        .finish = given->finish,
+        .dump_step = given->dump_step,
     };
 }
 
 static void run_job(const xlm_job_program *self, const char *path, const xlm_comm *comm, bool *interrupted, GError **error)
 {
-    void *job = self->load(path, self->said->overrides, error);
-    if (xlm_comm_agree(comm, error) && self->run(comm, job, make_options(self->said), interrupted, error)) {
+    void *job = self->load(path, self->given->overrides, error);
+    if (xlm_comm_agree(comm, error) && self->run(comm, job, make_options(self->given), interrupted, error)) {
         if (comm->rank == 0)
             xlm_program_flush(error);
         xlm_comm_agree(comm, error);
@@ -85,15 +85,15 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     xlm_comm_open(&comm, self->program->name, &argc, &argv);
     if (xlm_comm_agree(&comm, &error))
         run_job(self, argv[1], &comm, &interrupted, &error);
-    if (self->said->finish && error != NULL && comm.rank == 0) {
+    if (self->given->finish && error != NULL && comm.rank == 0) {
         char *line = g_strdup_printf("the checkpoint could not be made (%s); the next start of the same command tries again",
                                      error->message);
         xlm_snapshot_tell_user(line);
         g_free(line);
     }
-    g_strfreev(self->said->overrides);
-    g_free(self->said->resume);
-    g_free(self->said->dump_step);
+    g_strfreev(self->given->overrides);
+    g_free(self->given->resume);
+    g_free(self->given->dump_step);
     const int code = xlm_comm_close(&comm, error);
     return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
 }

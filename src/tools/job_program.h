@@ -7,44 +7,44 @@
 #include "tools/program.h"
 #include "train/run.h"
 
-/* What the shared options said. */
-typedef struct xlm_job_said {
+/* What the shared options given. */
+typedef struct xlm_job_command_line {
     char **overrides;
     char *resume, *dump_step;
     gboolean dry_run, profile, finish;
-} xlm_job_said;
+} xlm_job_command_line;
 
 /* --help-job was given, with a name or without. */
 gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer data, GError **error);
 
-/* The shared options as entries of a group; said: an xlm_job_said of static storage. The program defines XLM_JOB_PART, what
+/* The shared options as entries of a group; given: an xlm_job_command_line of static storage. The program defines XLM_JOB_PART, what
  * --help-job can be told the name of. */
-#define XLM_JOB_OPTIONS(said)                                                                                            \
-    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(said).overrides, "override a key of the job file; may be repeated",     \
+#define XLM_JOB_OPTIONS(given)                                                                                            \
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(given).overrides, "override a key of the job file; may be repeated",     \
      "SECTION.KEY=VALUE"},                                                                                               \
     {"help-job", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)xlm_job_help_asked,                       \
      "show every section and key of a job file with type, default and meaning; or only those of one " XLM_JOB_PART,      \
      "NAME"}
 /* anew: what a run begins from that resumes nothing; detail: what the profile tells. */
-#define XLM_RUN_OPTIONS(said, anew, detail)                                                                              \
-    {"resume", 'r', 0, G_OPTION_ARG_STRING, &(said).resume,                                                              \
+#define XLM_RUN_OPTIONS(given, anew, detail)                                                                              \
+    {"resume", 'r', 0, G_OPTION_ARG_STRING, &(given).resume,                                                              \
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \
      "from that FILE; or from " anew ", an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},     \
-    {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(said).dry_run,                                                              \
+    {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(given).dry_run,                                                              \
      "check everything, show parameters and memory, train nothing", NULL},                                               \
-    {"finish", 0, 0, G_OPTION_ARG_NONE, &(said).finish,                                                                  \
+    {"finish", 0, 0, G_OPTION_ARG_NONE, &(given).finish,                                                                  \
      "make the checkpoint of a run whose ranks were killed of what they left, and train nothing; this is started by "    \
      "itself where mpiexec leaves the ranks no time", NULL},                                                             \
-    {"profile", 0, 0, G_OPTION_ARG_NONE, &(said).profile,                                                                \
+    {"profile", 0, 0, G_OPTION_ARG_NONE, &(given).profile,                                                                \
      "show in the end where the time of a step went" detail, NULL},                                                     \
-    {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &(said).dump_step,                                                        \
+    {"dump-step", 0, 0, G_OPTION_ARG_FILENAME, &(given).dump_step,                                                        \
      "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end",        \
      "FILE.h5"}
 
 typedef struct xlm_job_program {
     const xlm_program *program;
     const xlm_program_group *groups;
-    xlm_job_said *said;
+    xlm_job_command_line *given;
     /* Options of this program that do not go with others, beyond those shared. EX_USAGE. May be NULL. */
     bool (*check)(GError **error);
     /* Sections and keys; name: only those of one plugin or task, NULL for all. False with an error when there is none. */

@@ -111,9 +111,9 @@ static bool check_environment(GError **error)
 {
     static const char *const numbers[] = {"XLM_STORE_WRITERS", "XLM_STORE_TIMEOUT"};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
-        const char *said = g_getenv(numbers[i]);
-        if (said != NULL && *said != '\0' && !g_ascii_string_to_signed(said, 10, 1, G_MAXINT32, NULL, NULL))
-            return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer, at least 1", numbers[i], said);
+        const char *given = g_getenv(numbers[i]);
+        if (given != NULL && *given != '\0' && !g_ascii_string_to_signed(given, 10, 1, G_MAXINT32, NULL, NULL))
+            return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer, at least 1", numbers[i], given);
     }
     return xlm_kernels_check(error);
 }

@@ -35,31 +35,31 @@ static struct {
     char *translations, *subwords, *output;
     double share;
     gint64 seed;
-} said = {.share = 1};
+} given = {.share = 1};
 
 static const GOptionEntry source_options[] = {
-    {"text", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &said.text,
+    {"text", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.text,
      "lines `word translation`, a space or a tab between them, as MUSE has them; plain or gzip; may be repeated", "FILE"},
-    {"dictd", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &said.dictd,
+    {"dictd", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
      "a dictd database as FreeDict has them, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
-    {"twins", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &said.twins,
+    {"twins", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,
      "lines `subword<tab>subword`, entries of the vocabulary as they are spelt there; plain or gzip; may be repeated", "FILE"},
-    {"source", 0, 0, G_OPTION_ARG_STRING, &said.language[0], "language of the first word, as the corpus calls it", "LANG"},
-    {"target", 0, 0, G_OPTION_ARG_STRING, &said.language[1], "language of its translation", "LANG"},
+    {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, as the corpus calls it", "LANG"},
+    {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of its translation", "LANG"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry choice_options[] = {
-    {"translations", 0, 0, G_OPTION_ARG_STRING, &said.translations,
+    {"translations", 0, 0, G_OPTION_ARG_STRING, &given.translations,
      "with --dictd: the first translation of each entry, or all (default first)", "first|all"},
-    {"subwords", 0, 0, G_OPTION_ARG_STRING, &said.subwords,
+    {"subwords", 0, 0, G_OPTION_ARG_STRING, &given.subwords,
      "take words of one subword only, or let the first subword stand for the word (default one)", "one|first"},
-    {"share", 0, 0, G_OPTION_ARG_DOUBLE, &said.share,
+    {"share", 0, 0, G_OPTION_ARG_DOUBLE, &given.share,
      "share of the source subwords that have a translation to keep, drawn at random (default 1)", "SHARE"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed, "draw others (default 0)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "draw others (default 0)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.output, "dictionary to write (HDF5)", "FILE"},
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "dictionary to write (HDF5)", "FILE"},
     G_OPTION_ENTRY_NULL};
 
 static const xlm_program_group option_groups[] = {{"Dictionaries to read", source_options},
@@ -67,7 +67,7 @@ static const xlm_program_group option_groups[] = {{"Dictionaries to read", sourc
                                                   {"File to write", output_options},
                                                   {NULL, NULL}};
 
-/* "first" or the other word; `first`: what it says, or the default when nothing is said. */
+/* "first" or the other word; `first`: what it says, or the default when nothing is given. */
 static bool take_choice(const char *option, const char *word, const char *other, bool fallback, bool *first, GError **error)
 {
     *first = word != NULL ? strcmp(word, "first") == 0 : fallback;
@@ -98,38 +98,38 @@ static bool check(xlm_lexicon_options *o, int argc, char *const *argv, GError **
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
     if (!(o->share > 0 && o->share <= 1))
         return xlm_error_set(error, EX_USAGE, "--share=%g: is not in (0, 1]", o->share);
-    if (said.translations != NULL && said.dictd == NULL)
+    if (given.translations != NULL && given.dictd == NULL)
         return xlm_error_set(error, EX_USAGE, "--translations is for --dictd");
-    if (said.subwords != NULL && said.text == NULL && said.dictd == NULL)
+    if (given.subwords != NULL && given.text == NULL && given.dictd == NULL)
         return xlm_error_set(error, EX_USAGE, "--subwords is for --text and --dictd; --twins has subwords");
-    return take_choice("translations", said.translations, "all", true, &o->first_translation, error) &&
-           take_choice("subwords", said.subwords, "one", false, &o->first_subword, error);
+    return take_choice("translations", given.translations, "all", true, &o->first_translation, error) &&
+           take_choice("subwords", given.subwords, "one", false, &o->first_subword, error);
 }
 
 static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, char ***argv, GError **error)
 {
     o->command = xlm_program_command(&program, *argv);
     const bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
-    add_sources(sources, said.text, XLM_ENTRIES_TEXT);
-    add_sources(sources, said.dictd, XLM_ENTRIES_DICTD);
-    add_sources(sources, said.twins, XLM_ENTRIES_TWINS);
+    add_sources(sources, given.text, XLM_ENTRIES_TEXT);
+    add_sources(sources, given.dictd, XLM_ENTRIES_DICTD);
+    add_sources(sources, given.twins, XLM_ENTRIES_TWINS);
     o->sources = sources;
-    o->output = said.output;
-    o->share = said.share;
-    o->seed = said.seed;
+    o->output = given.output;
+    o->share = given.share;
+    o->seed = given.seed;
     for (int side = 0; side < 2; side++)
-        o->language[side] = said.language[side];
+        o->language[side] = given.language[side];
     return good && check(o, *argc, *argv, error);
 }
 
 static void free_options(xlm_lexicon_options *o, GArray *sources)
 {
-    char *const texts[] = {said.language[0], said.language[1], said.translations, said.subwords, said.output, (char *)o->command};
+    char *const texts[] = {given.language[0], given.language[1], given.translations, given.subwords, given.output, (char *)o->command};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
-    g_strfreev(said.text);
-    g_strfreev(said.dictd);
-    g_strfreev(said.twins);
+    g_strfreev(given.text);
+    g_strfreev(given.dictd);
+    g_strfreev(given.twins);
     g_array_unref(sources);
 }
 

@@ -40,19 +40,19 @@ static struct {
     char **test, **overrides;
     char *language, *predictions, *csv;
     gint64 threads;
-} said;
+} given;
 
 static const GOptionEntry options[] = {
-    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &said.test, "file with labels; may be repeated, and all count together",
+    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.test, "file with labels; may be repeated, and all count together",
      "FILE"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "of the files, as the model calls it (default: that of training)",
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of the files, as the model calls it (default: that of training)",
      "LANG"},
-    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &said.predictions, "write token<tab>gold<tab>predicted to this file",
+    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions, "write token<tab>gold<tab>predicted to this file",
      "OUT.tsv"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &said.csv, "write the tables to this file too", "FILE"},
-    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &said.overrides,
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the tables to this file too", "FILE"},
+    {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
      "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &said.threads,
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
 
@@ -73,10 +73,10 @@ static bool read_options(int *argc, char ***argv, GError **error)
     if (!xlm_program_parse(&program, option_groups, argc, argv, error) ||
         xlm_program_argument(&program, *argc, *argv, "checkpoint", error) == NULL)
         return false;
-    if (said.test == NULL)
+    if (given.test == NULL)
         return xlm_error_set(error, EX_USAGE, "say what to score the model on: --test FILE");
-    if (said.threads < 0)
-        return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", said.threads);
+    if (given.threads < 0)
+        return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", given.threads);
     return true;
 }
 
@@ -91,7 +91,7 @@ static bool open_task(work *w, const char *path, GError **error)
         (*error)->code = EX_DATAERR; /* it is the file that says so, not a job */
         return false;
     }
-    void *state = xlm_task_state_read(w->task, path, task->options, said.overrides, error);
+    void *state = xlm_task_state_read(w->task, path, task->options, given.overrides, error);
     if (state == NULL)
         return false;
     ((xlm_task_state *)state)->labels = task->labels;
@@ -127,7 +127,7 @@ static int language_of_file(const work *w, const char *path)
 static void tell_language(const work *w)
 {
     const char *name = language_name(w);
-    if (said.language != NULL) {
+    if (given.language != NULL) {
         xlm_log_info("language: %s", name);
         return;
     }
@@ -135,7 +135,7 @@ static void tell_language(const work *w)
         xlm_log_info("language: %s, that of training; --language names another", name);
     else
         xlm_log_info("language: none in particular, as in training; --language names one");
-    for (char *const *path = said.test; *path != NULL; path++) {
+    for (char *const *path = given.test; *path != NULL; path++) {
         const int other = language_of_file(w, *path);
         if (other >= 0 && other != w->encoder.language) {
             const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
@@ -148,12 +148,12 @@ static void tell_language(const work *w)
 static bool open_text(work *w, GError **error)
 {
     const xlm_checkpoint_task *task = w->loaded->task;
-    const char *language = said.language != NULL ? said.language : *task->language != '\0' ? task->language : NULL;
+    const char *language = given.language != NULL ? given.language : *task->language != '\0' ? task->language : NULL;
     w->encoder.length = task->length;
     if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE,
                            &w->encoder.language, error) ||
         (w->encoder.tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
-        (w->text = w->task->read(&w->self, said.test, error)) == NULL)
+        (w->text = w->task->read(&w->self, given.test, error)) == NULL)
         return false;
     GString *description = g_string_new(NULL);
     w->examples = xlm_examples_new();
@@ -243,7 +243,7 @@ static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_me
     g_string_append_printf(text, "measure,loss,,,,%" G_GINT64_FORMAT ",,%.6f\nlanguage,", loss->terms, loss->value);
     append_name(text, language_name(w));
     g_string_append(text, ",,,,,,\n");
-    return xlm_fields_write(said.csv, text, error);
+    return xlm_fields_write(given.csv, text, error);
 }
 
 /* By rank 0. */
@@ -253,12 +253,12 @@ static bool tell(const work *w, const xlm_prediction *predictions, const xlm_mea
     w->task->score(&w->self, w->text, predictions, scores);
     print(w, scores, loss->value);
     bool good = xlm_program_flush(error);
-    if (good && said.csv != NULL)
+    if (good && given.csv != NULL)
         good = write_csv(w, scores, loss, error);
-    if (good && said.predictions != NULL) {
+    if (good && given.predictions != NULL) {
         GString *text = g_string_new(NULL);
         w->task->print(&w->self, w->text, predictions, text);
-        good = xlm_fields_write(said.predictions, text, error);
+        good = xlm_fields_write(given.predictions, text, error);
     }
     xlm_task_scores_free(scores);
     return good;
@@ -267,7 +267,7 @@ static bool tell(const work *w, const xlm_prediction *predictions, const xlm_mea
 static bool evaluate(const xlm_comm *comm, work *w, GError **error)
 {
     xlm_hardware hardware;
-    xlm_hardware_open(&hardware, (int)said.threads, comm->local_ranks);
+    xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
     xlm_prediction *predictions = g_new(xlm_prediction, xlm_examples_predictions(w->examples, xlm_examples_count(w->examples)));
     xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
     const xlm_predictor predictor = {.comm = comm, .model = w->loaded->model, .tape = tape, .task = w->task, .loss = &w->self};
@@ -295,10 +295,10 @@ int main(int argc, char **argv)
     if (xlm_comm_agree(&comm, &error))
         evaluate(&comm, &w, &error);
     close_work(&w);
-    g_strfreev(said.test);
-    g_strfreev(said.overrides);
-    g_free(said.language);
-    g_free(said.predictions);
-    g_free(said.csv);
+    g_strfreev(given.test);
+    g_strfreev(given.overrides);
+    g_free(given.language);
+    g_free(given.predictions);
+    g_free(given.csv);
     return xlm_comm_close(&comm, error);
 }

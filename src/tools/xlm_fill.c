@@ -31,11 +31,11 @@ static const xlm_program program = {
 static struct {
     char *language;
     gint64 top;
-} said = {.top = 5};
+} given = {.top = 5};
 
 static const GOptionEntry options[] = {
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &said.language, "language of the sentences, as the corpus calls it", "LANG"},
-    {"top", 'k', 0, G_OPTION_ARG_INT64, &said.top, "guesses for each mask (default 5)", "N"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "language of the sentences, as the corpus calls it", "LANG"},
+    {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "guesses for each mask (default 5)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
@@ -120,7 +120,7 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
     for (int64_t i = 0; i < size; i++)
         sum += exp(logits[i] - highest);
     bool *shown = g_new0(bool, size);
-    for (gint64 k = 0; k < said.top; k++) {
+    for (gint64 k = 0; k < given.top; k++) {
         int64_t best = -1;
         for (int64_t i = XLM_SPECIALS; i < size; i++)
             if (!shown[i] && (best < 0 || logits[i] > logits[best]))
@@ -179,11 +179,11 @@ static bool find_language(filler *f, GError **error)
 {
     const xlm_vocabulary *v = f->loaded->vocabulary;
     char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
-    f->language = said.language != NULL ? xlm_vocabulary_find_language(v, said.language) : -1;
+    f->language = given.language != NULL ? xlm_vocabulary_find_language(v, given.language) : -1;
     bool good = true;
-    if (said.language != NULL && f->language < 0)
-        good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", said.language, known);
-    else if (said.language == NULL && f->loaded->config.language_embeddings)
+    if (given.language != NULL && f->language < 0)
+        good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", given.language, known);
+    else if (given.language == NULL && f->loaded->config.language_embeddings)
         good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --language (one of %s)", known);
     g_free(known);
     return good;
@@ -214,8 +214,8 @@ static bool read_options(int *argc, char ***argv, GError **error)
     bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
     if (good && *argc < 2)
         good = xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help");
-    if (good && said.top < 1)
-        good = xlm_error_set(error, EX_USAGE, "--top %" G_GINT64_FORMAT ": at least 1", said.top);
+    if (good && given.top < 1)
+        good = xlm_error_set(error, EX_USAGE, "--top %" G_GINT64_FORMAT ": at least 1", given.top);
     return good;
 }
 
@@ -233,6 +233,6 @@ int main(int argc, char **argv)
     if (good && argc == 2)
         good = fill_lines(&f, stdin, &error);
     close_filler(&f);
-    g_free(said.language);
+    g_free(given.language);
     return xlm_error_exit(error);
 }

@@ -35,11 +35,11 @@ static const xlm_program program = {
 
 static struct {
     char *directory, *original;
-} said;
+} given;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.directory, "directory to write to; made if need be", "DIR"},
-    {"original", 0, 0, G_OPTION_ARG_STRING, &said.original,
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; made if need be", "DIR"},
+    {"original", 0, 0, G_OPTION_ARG_STRING, &given.original,
      "the language that the others are translated from: one of those given, or another, which is only read",
      "LANG[=ROOT]"},
     G_OPTION_ENTRY_NULL};
@@ -83,12 +83,12 @@ static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GE
         return false;
     if (*argc < 2)
         return xlm_error_set(error, EX_USAGE, "no language given, LANG=ROOT; see %s --help", program.name);
-    if (said.directory == NULL)
+    if (given.directory == NULL)
         return xlm_error_set(error, EX_USAGE, "no directory to write to; give --output=DIR");
     for (int i = 1; i < *argc; i++)
         if (!take_language(pairs, (*argv)[i], error))
             return false;
-    return said.original == NULL || take_original(pairs, said.original, error);
+    return given.original == NULL || take_original(pairs, given.original, error);
 }
 
 static bool print_report(const xlm_html_pairs *pairs, GError **error)
@@ -105,10 +105,10 @@ int main(int argc, char **argv)
     GError *error = NULL;
     xlm_html_pairs *pairs = xlm_html_pairs_new();
     if (read_command_line(pairs, &argc, &argv, &error) && xlm_html_pairs_read(pairs, &error) &&
-        xlm_html_pairs_write(pairs, said.directory, &error))
+        xlm_html_pairs_write(pairs, given.directory, &error))
         print_report(pairs, &error);
     xlm_html_pairs_free(pairs);
-    g_free(said.directory);
-    g_free(said.original);
+    g_free(given.directory);
+    g_free(given.original);
     return xlm_error_exit(error);
 }

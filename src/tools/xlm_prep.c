@@ -54,7 +54,7 @@ static const xlm_program program = {
         "  CORPUS.h5  text as subword ids, vocabulary and BPE codes; h5dump -n lists what is in it\n",
 };
 
-/* What the command line said, before it is checked. */
+/* What the command line given, before it is checked. */
 static struct {
     char **monolingual, **parallel, **made;
     char *words;
@@ -63,66 +63,66 @@ static struct {
     char *like;
     double alpha, held_out, shared;
     char *codes, *vocabulary, *output, *write_codes, *write_vocabulary, *write_twins;
-} said = {.merges = G_MAXINT64, .add_subwords = G_MAXINT64,
+} given = {.merges = G_MAXINT64, .add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
 static const GOptionEntry text_options[] = {
-    {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.monolingual,
+    {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.monolingual,
      "monolingual text of a language, one sentence a line or *.conllu or *.conllu.gz; may be repeated",
      "LANG=FILE[,FILE...]"},
-    {"para", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.parallel,
+    {"para", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.parallel,
      "two files, line i of one the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
-    {"words", 0, 0, G_OPTION_ARG_STRING, &said.words,
+    {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "words by Unicode word breaks (with dictionaries for Thai, Chinese, Japanese), or as text that is already "
      "tokenised has them, between spaces (default icu)", "icu|space"},
-    {"lower", 0, 0, G_OPTION_ARG_NONE, &said.lower, "bring text to lower case", NULL},
+    {"lower", 0, 0, G_OPTION_ARG_NONE, &given.lower, "bring text to lower case", NULL},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry subword_options[] = {
-    {"bpe", 0, 0, G_OPTION_ARG_INT64, &said.merges, "learn N merges, for all languages together", "N"},
-    {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &said.alpha,
+    {"bpe", 0, 0, G_OPTION_ARG_INT64, &given.merges, "learn N merges, for all languages together", "N"},
+    {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "BPE sees language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
-    {"codes", 0, 0, G_OPTION_ARG_FILENAME, &said.codes, "take the merges from a file of fastBPE", "FILE"},
-    {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
+    {"codes", 0, 0, G_OPTION_ARG_FILENAME, &given.codes, "take the merges from a file of fastBPE", "FILE"},
+    {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
-    {"like", 0, 0, G_OPTION_ARG_FILENAME, &said.like,
+    {"like", 0, 0, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, words and languages from a checkpoint or another corpus, for [train] start; text may be of more "
      "languages", "FILE"},
-    {"add-subwords", 0, 0, G_OPTION_ARG_INT64, &said.add_subwords,
+    {"add-subwords", 0, 0, G_OPTION_ARG_INT64, &given.add_subwords,
      "with --like: add at most N subwords, characters that are not known and then merges, for the text of the new languages, or "
      "of all where none is new", "N"},
-    {"min-count", 0, 0, G_OPTION_ARG_INT64, &said.min_count,
+    {"min-count", 0, 0, G_OPTION_ARG_INT64, &given.min_count,
      "leave subwords that occur less often out of the vocabulary (default 1)", "N"},
-    {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &said.max_vocabulary, "keep the N most frequent subwords (default all)",
+    {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary, "keep the N most frequent subwords (default all)",
      "N"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry split_options[] = {
-    {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &said.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &said.seed,
+    {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &given.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed,
      "choose other sentences to hold out, other shared subwords and other orders of words (default 0)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry made_options[] = {
-    {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &said.made,
+    {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.made,
      "make the language NAME of the monolingual text of BASE; steps are transliterate, invert and "
      "syntax=NOUN_FILE+VERB_FILE; may be repeated",
      "NAME=BASE:STEP[,STEP...]"},
-    {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &said.shared,
+    {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &given.shared,
      "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},
-    {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &said.derive_conllu,
+    {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &given.derive_conllu,
      "with one --derive and the arguments IN OUT: bring annotated text into the synthetic language, words with all their columns",
      NULL},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &said.output, "corpus to write (HDF5)", "FILE"},
-    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &said.write_codes, "write the merges, as fastBPE does", "FILE"},
-    {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &said.write_vocabulary,
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
+    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &given.write_codes, "write the merges, as fastBPE does", "FILE"},
+    {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.write_vocabulary,
      "write the vocabulary with counts, as fastBPE does", "FILE"},
-    {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &said.write_twins,
+    {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &given.write_twins,
      "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
-    {"segment", 0, 0, G_OPTION_ARG_NONE, &said.segment,
+    {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
      "write text", NULL},
     G_OPTION_ENTRY_NULL};
@@ -136,44 +136,44 @@ static const xlm_program_group option_groups[] = {{"Text to read", text_options}
 
 static bool take_numbers(xlm_prepare_options *options, GError **error)
 {
-    if (said.merges != G_MAXINT64 && said.merges < 1)
+    if (given.merges != G_MAXINT64 && given.merges < 1)
         return xlm_error_set(error, EX_USAGE, "--bpe=%" G_GINT64_FORMAT ": the number of merges is 1 to 10000000",
-                             said.merges);
-    if (said.add_subwords != G_MAXINT64 && said.add_subwords < 1)
+                             given.merges);
+    if (given.add_subwords != G_MAXINT64 && given.add_subwords < 1)
         return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords is 1 to 10000000",
-                             said.add_subwords);
-    if (said.max_vocabulary != G_MAXINT64 && said.max_vocabulary < 1)
+                             given.add_subwords);
+    if (given.max_vocabulary != G_MAXINT64 && given.max_vocabulary < 1)
         return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords is at least 1",
-                             said.max_vocabulary);
-    options->merges = said.merges == G_MAXINT64 ? 0 : said.merges;
-    options->max_vocabulary = said.max_vocabulary == G_MAXINT64 ? 0 : said.max_vocabulary;
-    options->add_subwords = said.add_subwords == G_MAXINT64 ? 0 : said.add_subwords;
-    options->min_count = said.min_count;
-    if (said.alpha != -G_MAXDOUBLE && said.merges == G_MAXINT64 && said.add_subwords == G_MAXINT64)
+                             given.max_vocabulary);
+    options->merges = given.merges == G_MAXINT64 ? 0 : given.merges;
+    options->max_vocabulary = given.max_vocabulary == G_MAXINT64 ? 0 : given.max_vocabulary;
+    options->add_subwords = given.add_subwords == G_MAXINT64 ? 0 : given.add_subwords;
+    options->min_count = given.min_count;
+    if (given.alpha != -G_MAXDOUBLE && given.merges == G_MAXINT64 && given.add_subwords == G_MAXINT64)
         return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe or --add-subwords");
-    options->alpha = said.alpha == -G_MAXDOUBLE ? 0.5 : said.alpha;
-    options->held_out = said.held_out;
-    options->shared = said.shared;
-    options->seed = said.seed;
+    options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
+    options->held_out = given.held_out;
+    options->shared = given.shared;
+    options->seed = given.seed;
     return true;
 }
 
 /* rest: the n arguments that are no options. */
 static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GError **error)
 {
-    if (said.segment && said.derive_conllu)
+    if (given.segment && given.derive_conllu)
         return xlm_error_set(error, EX_USAGE, "--segment and --derive-conllu are two things; ask for one");
-    if ((said.segment || said.derive_conllu) && n != 2)
+    if ((given.segment || given.derive_conllu) && n != 2)
         return xlm_error_set(error, EX_USAGE, "%s takes two files, IN and OUT; see xlm_prep --help",
-                             said.segment ? "--segment" : "--derive-conllu");
-    if (!said.segment && !said.derive_conllu && n > 0)
+                             given.segment ? "--segment" : "--derive-conllu");
+    if (!given.segment && !given.derive_conllu && n > 0)
         return xlm_error_set(error, EX_USAGE, "%s: what is this file? Text is given with --mono and --para; see "
                              "xlm_prep --help", rest[0]);
-    if (said.segment) {
+    if (given.segment) {
         options->segment_input = g_strdup(rest[0]);
         options->segment_output = g_strdup(rest[1]);
     }
-    if (said.derive_conllu) {
+    if (given.derive_conllu) {
         options->derive_input = g_strdup(rest[0]);
         options->derive_output = g_strdup(rest[1]);
     }
@@ -182,43 +182,43 @@ static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GE
 
 static bool take_words(xlm_prepare_options *options, GError **error)
 {
-    if (said.like != NULL && (said.words != NULL || said.lower))
+    if (given.like != NULL && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which says how words are found in %s; leave it out",
-                             said.words != NULL ? "--words" : "--lower", said.like);
-    if (said.like != NULL)
+                             given.words != NULL ? "--words" : "--lower", given.like);
+    if (given.like != NULL)
         return true;
-    if (said.words == NULL || strcmp(said.words, "icu") == 0)
+    if (given.words == NULL || strcmp(given.words, "icu") == 0)
         options->words = XLM_WORDS_ICU;
-    else if (strcmp(said.words, "space") == 0)
+    else if (strcmp(given.words, "space") == 0)
         options->words = XLM_WORDS_SPACE;
     else
-        return xlm_error_set(error, EX_USAGE, "--words=%s: words are found by icu or space", said.words);
-    options->lower = said.lower;
-    if ((said.segment || said.derive_conllu) && (said.words != NULL || said.lower))
+        return xlm_error_set(error, EX_USAGE, "--words=%s: words are found by icu or space", given.words);
+    options->lower = given.lower;
+    if ((given.segment || given.derive_conllu) && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s as they are; leave out --words and --lower",
-                             said.segment ? "--segment takes the words of tokenised text" : "--derive-conllu keeps words");
+                             given.segment ? "--segment takes the words of tokenised text" : "--derive-conllu keeps words");
     return true;
 }
 
 static bool take_options(xlm_prepare_options *options, int n, char *const *rest, GError **error)
 {
-    if (said.like != NULL && !xlm_prepare_set_like(options, said.like, error))
+    if (given.like != NULL && !xlm_prepare_set_like(options, given.like, error))
         return false;
-    for (char **text = said.monolingual; text != NULL && *text != NULL; text++)
+    for (char **text = given.monolingual; text != NULL && *text != NULL; text++)
         if (!xlm_prepare_add_monolingual(options, *text, error))
             return false;
-    for (char **text = said.parallel; text != NULL && *text != NULL; text++)
+    for (char **text = given.parallel; text != NULL && *text != NULL; text++)
         if (!xlm_prepare_add_parallel(options, *text, error))
             return false;
-    for (char **made = said.made; made != NULL && *made != NULL; made++)
+    for (char **made = given.made; made != NULL && *made != NULL; made++)
         if (!xlm_prepare_add_made(options, *made, error))
             return false;
-    options->codes = g_strdup(said.codes);
-    options->vocabulary = g_strdup(said.vocabulary);
-    options->output = g_strdup(said.output);
-    options->write_codes = g_strdup(said.write_codes);
-    options->write_vocabulary = g_strdup(said.write_vocabulary);
-    options->write_twins = g_strdup(said.write_twins);
+    options->codes = g_strdup(given.codes);
+    options->vocabulary = g_strdup(given.vocabulary);
+    options->output = g_strdup(given.output);
+    options->write_codes = g_strdup(given.write_codes);
+    options->write_vocabulary = g_strdup(given.write_vocabulary);
+    options->write_twins = g_strdup(given.write_twins);
     return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
 }
 

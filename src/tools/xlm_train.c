@@ -37,30 +37,30 @@ static const xlm_program program = {
 };
 
 static struct {
-    xlm_job_said job;
+    xlm_job_command_line job;
     char *ranks;
     double network;
     gboolean plan, check_gradients;
-} said;
+} given;
 
 static const double NETWORK = 10; /* Gbit/s, when nothing is said */
 
-static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(said.job), G_OPTION_ENTRY_NULL};
+static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(given.job), G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry run_options[] = {
-    XLM_RUN_OPTIONS(said.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
-    {"check-gradients", 0, 0, G_OPTION_ARG_NONE, &said.check_gradients,
+    XLM_RUN_OPTIONS(given.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
+    {"check-gradients", 0, 0, G_OPTION_ARG_NONE, &given.check_gradients,
      "train nothing; compare the gradients of every objective with differences of its loss, on a micro-batch of the next step, "
      "dropout off, and show a table; for authors of plugins, with a small model", NULL},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry plan_options[] = {
-    {"plan", 0, 0, G_OPTION_ARG_NONE, &said.plan,
+    {"plan", 0, 0, G_OPTION_ARG_NONE, &given.plan,
      "train nothing; measure a few passes on the ranks that were started, taken for one node's, and show memory, speed, bytes on "
      "the wire and time for the whole job", NULL},
-    {"ranks", 0, 0, G_OPTION_ARG_STRING, &said.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
+    {"ranks", 0, 0, G_OPTION_ARG_STRING, &given.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
      "N[,N...]"},
-    {"network", 0, 0, G_OPTION_ARG_DOUBLE, &said.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
+    {"network", 0, 0, G_OPTION_ARG_DOUBLE, &given.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
     G_OPTION_ENTRY_NULL};
 
 static const xlm_program_group option_groups[] = {{"Job", job_options}, {"Run", run_options}, {"Plan", plan_options},
@@ -68,17 +68,17 @@ static const xlm_program_group option_groups[] = {{"Job", job_options}, {"Run", 
 
 static bool check(GError **error)
 {
-    const xlm_job_said *job = &said.job;
-    if (said.plan && (job->dry_run || job->dump_step != NULL || job->resume != NULL || job->profile))
+    const xlm_job_command_line *job = &given.job;
+    if (given.plan && (job->dry_run || job->dump_step != NULL || job->resume != NULL || job->profile))
         return xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
-    if (said.check_gradients && (said.plan || job->dry_run || job->dump_step != NULL || job->profile))
+    if (given.check_gradients && (given.plan || job->dry_run || job->dump_step != NULL || job->profile))
         return xlm_error_set(error, EX_USAGE, "--check-gradients does not go with --plan, --dry-run, --dump-step and --profile");
-    if (!said.plan && said.ranks != NULL)
+    if (!given.plan && given.ranks != NULL)
         return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
-    if (!said.plan && said.network != 0)
+    if (!given.plan && given.network != 0)
         return xlm_error_set(error, EX_USAGE, "--network is for --plan");
-    if (!(said.network >= 0))
-        return xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", said.network);
+    if (!(given.network >= 0))
+        return xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", given.network);
     return true;
 }
 
@@ -86,11 +86,11 @@ static bool check(GError **error)
 static GArray *read_ranks(GError **error)
 {
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(int));
-    char **word = g_strsplit(said.ranks != NULL ? said.ranks : "1,2,4,8,16,32,64,128,256", ",", -1);
+    char **word = g_strsplit(given.ranks != NULL ? given.ranks : "1,2,4,8,16,32,64,128,256", ",", -1);
     for (char **at = word; *at != NULL; at++) {
         gint64 n = 0;
         if (!g_ascii_string_to_signed(*at, 10, 1, 1 << 20, &n, NULL))
-            xlm_error_set(error, EX_USAGE, "--ranks=%s: \"%s\" is not a number of ranks, 1 to 1048576", said.ranks, *at);
+            xlm_error_set(error, EX_USAGE, "--ranks=%s: \"%s\" is not a number of ranks, 1 to 1048576", given.ranks, *at);
         if (*error != NULL)
             break;
         const int number = (int)n;
@@ -106,7 +106,7 @@ static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_da
     const xlm_plan_options options = {
         .n = (int)ranks->len,
         .ranks = (const int *)(const void *)ranks->data,
-        .network = (said.network > 0 ? said.network : NETWORK) / 8e-9,
+        .network = (given.network > 0 ? given.network : NETWORK) / 8e-9,
     };
     const bool good = xlm_comm_agree(comm, error) && xlm_plan(comm, job, data, &options, error);
     g_array_unref(ranks);
@@ -141,8 +141,8 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
 {
     const work *w = data;
     const xlm_training_data text = xlm_training_data_of_corpus(w->corpus);
-    options.check_gradients = said.check_gradients;
-    return said.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);
+    options.check_gradients = given.check_gradients;
+    return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);
 }
 
 int main(int argc, char **argv)
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     const xlm_job_program self = {
         .program = &program,
         .groups = option_groups,
-        .said = &said.job,
+        .given = &given.job,
         .check = check,
         .print_help = xlm_job_print_help,
         .load = open_work,
@@ -158,6 +158,6 @@ int main(int argc, char **argv)
         .run = run,
     };
     const int code = xlm_job_program_main(&self, argc, argv);
-    g_free(said.ranks);
+    g_free(given.ranks);
     return code;
 }

@@ -49,10 +49,10 @@ static const xlm_program program = {
         "  78  an error in the job file\n",
 };
 
-static xlm_job_said said;
+static xlm_job_command_line given;
 
-static const GOptionEntry options[] = {XLM_JOB_OPTIONS(said),
-                                       XLM_RUN_OPTIONS(said, "the model anew", ", operator by operator"),
+static const GOptionEntry options[] = {XLM_JOB_OPTIONS(given),
+                                       XLM_RUN_OPTIONS(given, "the model anew", ", operator by operator"),
                                        G_OPTION_ENTRY_NULL};
 
 static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     const xlm_job_program self = {
         .program = &program,
         .groups = option_groups,
-        .said = &said,
+        .given = &given,
         .print_help = xlm_tune_job_print_help,
         .load = load,
         .free = free_job,

@@ -114,9 +114,9 @@ static void flip(const xlm_comm *comm, const char *directory, int64_t step, uint
 }
 
 /* What rank 0 says on standard error while `resume` runs. */
-static bool resume(const xlm_comm *comm, const char *directory, run *r, char **found, char **said, GError **error)
+static bool resume(const xlm_comm *comm, const char *directory, run *r, char **found, char **logged, GError **error)
 {
-    char *path = g_build_filename(g_get_tmp_dir(), "xlm-said-XXXXXX", NULL);
+    char *path = g_build_filename(g_get_tmp_dir(), "xlm-logged-XXXXXX", NULL);
     fflush(stderr);
     const int keep = dup(STDERR_FILENO), into = g_mkstemp(path);
     dup2(into, STDERR_FILENO);
@@ -125,7 +125,7 @@ static bool resume(const xlm_comm *comm, const char *directory, run *r, char **f
     dup2(keep, STDERR_FILENO);
     close(keep);
     close(into);
-    g_file_get_contents(path, said, NULL, NULL);
+    g_file_get_contents(path, logged, NULL, NULL);
     g_unlink(path);
     g_free(path);
     return good;
@@ -268,34 +268,34 @@ static void the_newest_are_kept(const xlm_comm *comm)
 
 static void damage_is_named_and_passed_over(const xlm_comm *comm)
 {
-    char *directory = make_directory(comm), *found = NULL, *said = NULL;
+    char *directory = make_directory(comm), *found = NULL, *logged = NULL;
     run *r = make_run(comm, 16, true);
     fill(r, 1);
-    GOOD(resume(comm, directory, r, &found, &said, &error));
+    GOOD(resume(comm, directory, r, &found, &logged, &error));
     CHECK(found == NULL && is_at(comm, r, 1));
-    g_free(said);
+    g_free(logged);
     for (int64_t step = 10; step <= 40; step += 10)
         write_step(comm, directory, step, 9);
 
     static const char *const newest[] = {"checkpoint-00000040.h5", "checkpoint-00000030.h5", "checkpoint-00000020.h5",
                                          "checkpoint-00000010.h5"};
     for (int bad = 0; bad < 4; bad++) {
-        GOOD(resume(comm, directory, r, &found, &said, &error));
+        GOOD(resume(comm, directory, r, &found, &logged, &error));
         CHECK(g_str_has_suffix(found, newest[bad]) && is_at(comm, r, 40 - 10 * bad));
         for (int k = 0; k < bad && comm->rank == 0; k++)
-            CHECK(strstr(said, newest[k]) != NULL && strstr(said, "trying the checkpoint before it") != NULL);
-        CHECK(bad > 0 || said[0] == '\0');
+            CHECK(strstr(logged, newest[k]) != NULL && strstr(logged, "trying the checkpoint before it") != NULL);
+        CHECK(bad > 0 || logged[0] == '\0');
         g_free(found);
-        g_free(said);
+        g_free(logged);
         if (bad == 0)
             cut(comm, directory, 40);
         else
             flip(comm, directory, 40 - 10 * bad, (uint32_t)(bad - 1)); /* a value, then a first and a second moment */
     }
     fill(r, 2);
-    BAD(resume(comm, directory, r, &found, &said, &error), EX_DATAERR, directory, "none of its 4 checkpoints");
+    BAD(resume(comm, directory, r, &found, &logged, &error), EX_DATAERR, directory, "none of its 4 checkpoints");
     CHECK(found == NULL && is_at(comm, r, 2));
-    g_free(said);
+    g_free(logged);
     /* Asked for by name there is no other to take. */
     for (int64_t step = 10; step <= 40; step += 10) {
         char *path = xlm_checkpoint_path(directory, step);
@@ -337,7 +337,7 @@ static void a_damaged_header_is_passed_over(const xlm_comm *comm)
     if (comm->rank == 0)
         CHECK(g_file_get_contents(path, &bytes, &size, NULL));
     for (uint32_t flip = 0; flip < FLIPS; flip++) {
-        char *found = NULL, *said = NULL;
+        char *found = NULL, *logged = NULL;
         if (comm->rank == 0) {
             /* In the text itself, then within 64 bytes before and behind it. */
             const char *place = places[flip / 3];
@@ -352,14 +352,14 @@ static void a_damaged_header_is_passed_over(const xlm_comm *comm)
         }
         xlm_comm_barrier(comm);
         fill(r, 1);
-        GOOD(resume(comm, directory, r, &found, &said, &error));
+        GOOD(resume(comm, directory, r, &found, &logged, &error));
         const bool passed_over = g_str_has_suffix(found, "checkpoint-00000010.h5");
         CHECK(passed_over ? is_at(comm, r, 10) : is_at(comm, r, 20));
         CHECK(passed_over || flip % 3 != 0);
-        CHECK(comm->rank != 0 || !passed_over || (strstr(said, path) != NULL && strstr(said, "damaged") != NULL));
+        CHECK(comm->rank != 0 || !passed_over || (strstr(logged, path) != NULL && strstr(logged, "damaged") != NULL));
         damaged += passed_over;
         g_free(found);
-        g_free(said);
+        g_free(logged);
         xlm_comm_barrier(comm);
     }
     CHECK(damaged > FLIPS / 2);

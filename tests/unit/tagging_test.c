@@ -200,9 +200,9 @@ static void test_spans(void **state)
      * (of another type) | LOC | LOC (not across sentences): 9. Predicted: both | PER 0-3, LOC 4-5 | LOC 0-2 | LOC | LOC: 7, of
      * which 2, 1, 0, 1, 1 are right. */
     static const int32_t gold[] = {B_PER, I_PER, O, B_LOC, I_PER, I_PER, B_PER, O, I_LOC, B_LOC, I_PER, B_LOC, I_LOC};
-    static const int32_t said[] = {B_PER, I_PER, O, B_LOC, B_PER, I_PER, I_PER, O, I_LOC, B_LOC, I_LOC, B_LOC, I_LOC};
+    static const int32_t predicted[] = {B_PER, I_PER, O, B_LOC, B_PER, I_PER, I_PER, O, I_LOC, B_LOC, I_LOC, B_LOC, I_LOC};
     static const uint32_t ends[] = {4, 9, 11, 12, 13};
-    const xlm_tag_pairs pairs = {.words = 13, .sentences = 5, .gold = gold, .predicted = said, .ends = ends, .labels = bio,
+    const xlm_tag_pairs pairs = {.words = 13, .sentences = 5, .gold = gold, .predicted = predicted, .ends = ends, .labels = bio,
                                  .classes = 5, .bio = true};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
@@ -243,9 +243,9 @@ static void test_other_tags(void **state)
     static char *labels[] = {(char *)"B-LOC", (char *)"B-PER", (char *)"I-LOC", (char *)"I-PER", (char *)"O", (char *)"B-MISC",
                              (char *)"I-MISC", (char *)"PER", (char *)"ORGAN", NULL};
     /* Gold: PER 0-1, MISC 2-4, "PER" 4-5, "ORGAN" 5-6, "ORGAN" 6-7. Predicted: PER 0-1, LOC 2-4, PER 4-5. */
-    static const int32_t gold[] = {B_PER, O, B_MISC, I_MISC, PER, ORGAN, ORGAN}, said[] = {B_PER, O, B_LOC, I_LOC, B_PER, O, O};
+    static const int32_t gold[] = {B_PER, O, B_MISC, I_MISC, PER, ORGAN, ORGAN}, predicted[] = {B_PER, O, B_LOC, I_LOC, B_PER, O, O};
     static const uint32_t ends[] = {7};
-    const xlm_tag_pairs pairs = {.words = 7, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels,
+    const xlm_tag_pairs pairs = {.words = 7, .sentences = 1, .gold = gold, .predicted = predicted, .ends = ends, .labels = labels,
                                  .classes = 9, .bio = true};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);
@@ -266,9 +266,9 @@ static void test_tags(void **state)
     static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", (char *)"D", NULL};
     /* A: 3 gold, 2 said, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but said once below.
      * */
-    static const int32_t gold[] = {0, 0, 0, 1, 2}, said[] = {0, 0, 1, 1, 3};
+    static const int32_t gold[] = {0, 0, 0, 1, 2}, predicted[] = {0, 0, 1, 1, 3};
     static const uint32_t ends[] = {5};
-    const xlm_tag_pairs pairs = {.words = 5, .sentences = 1, .gold = gold, .predicted = said, .ends = ends, .labels = labels,
+    const xlm_tag_pairs pairs = {.words = 5, .sentences = 1, .gold = gold, .predicted = predicted, .ends = ends, .labels = labels,
                                  .classes = 4};
     xlm_task_scores *s = xlm_task_scores_new();
     xlm_tag_scores(&pairs, s);

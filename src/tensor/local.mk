@@ -28,4 +28,5 @@ tensor_sources = \
 	src/tensor/kernels/bodies.h \
 	src/tensor/kernels/normal.h \
 	src/tensor/kernels/portable.c \
-	src/tensor/kernels/processor.c src/tensor/kernels/processor.h
+	src/tensor/kernels/processor.c src/tensor/kernels/processor.h \
+	src/tensor/kernels/x86.h

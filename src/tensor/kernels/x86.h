@@ -1,0 +1,90 @@
+/* xlm-mpi: what AVX2 and AVX-512 have in common, written once. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Included by avx2.c and avx512.c after they have defined
+ *     W, vec, pairs_of_floats, words    lanes; vectors of W floats, of W / 2 doubles, of W / 2 64-bit integers
+ *     OF(name)                          the intrinsic of that name for this width: _mm256_name or _mm512_name
+ *     load, store, chosen, magnitude, where_negative, sum_of, largest_of, exponential   as bodies.h and normal.h want them
+ *     wide(word), counting()            a word in each 64-bit lane; 0, 1, 2, ... in them
+ *     xor3(a, b, c), odd_words(a, b)    a ^ b ^ c; the even 32-bit lanes of a beside the odd ones of b
+ *     decisions, keep_mask(low, high, threshold)   an unsigned integer of a byte each 64-bit lane, and its value: bits 0 to 3 of
+ *                                       a lane's byte say which 16-bit lanes of low are at least the threshold, 4 to 7 of high
+ *     TILE_ROWS, TILE_VECTORS           as attention.h wants them
+ *     exchange_quarters(t, r)           the last stage of a transposition, below
+ * and compiles them to the whole table of kernels. */
+
+static inline vec all(float value) { return OF(set1_ps)(value); }
+static inline vec plus(vec a, vec b) { return OF(add_ps)(a, b); }
+static inline vec times(vec a, vec b) { return OF(mul_ps)(a, b); }
+static inline vec multiply_add(vec a, vec b, vec c) { return OF(fmadd_ps)(a, b, c); }
+static inline vec divide(vec a, vec b) { return OF(div_ps)(a, b); }
+static inline vec minus(vec a) { return OF(xor_ps)(a, all(-0.0f)); }
+static inline vec larger(vec a, vec b) { return OF(max_ps)(a, b); }
+
+#define fma multiply_add
+#define square_root sqrtf
+
+enum { DRAWS = W / 2 }; /* as many counters as there are 64-bit lanes */
+_Static_assert(sizeof(decisions) == DRAWS, "a byte of decisions each draw");
+
+/* Philox on DRAWS counters, one in the lower half of each 64-bit lane; what gathers in the upper halves is never read. */
+static inline decisions keep_draws(xlm_rng_key key, words c0, uint32_t word1, uint32_t word2, uint32_t word3, words threshold)
+{
+    words c1 = wide(word1), c2 = wide(word2), c3 = wide(word3);
+    uint32_t k0 = key.v[0], k1 = key.v[1];
+    for (int round = 0; round < 10; round++) {
+        const words p0 = OF(mul_epu32)(wide(0xD2511F53u), c0), p1 = OF(mul_epu32)(wide(0xCD9E8D57u), c2);
+        c0 = xor3(OF(srli_epi64)(p1, 32), c1, wide(k0));
+        c1 = p1;
+        c2 = xor3(OF(srli_epi64)(p0, 32), c3, wide(k1));
+        c3 = p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    /* Decisions 0 … 3 and 4 … 7 of each draw as four 16-bit numbers in a 64-bit lane. */
+    return keep_mask(odd_words(c0, OF(slli_epi64)(c1, 32)), odd_words(c2, OF(slli_epi64)(c3, 32)), threshold);
+}
+
+static void keep_bits(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int64_t draws,
+                      uint32_t threshold, uint8_t *bits)
+{
+    const words t = OF(set1_epi16)((short)threshold);
+    for (int64_t i = 0; i < draws; i += DRAWS) {
+        const decisions kept = keep_draws(key, OF(add_epi64)(wide(c0 + (uint32_t)i), counting()), c1, c2, c3, t);
+        memcpy(bits + i, &kept, draws - i < DRAWS ? (size_t)(draws - i) : sizeof kept);
+    }
+}
+
+#include "tensor/kernels/normal.h"
+
+#include "tensor/kernels/bodies.h"
+
+/* In each quarter of 4 lanes: the first two of a and b, or the last two. */
+static inline vec pairs(vec a, vec b, bool high)
+{
+    const pairs_of_floats x = OF(castps_pd)(a), y = OF(castps_pd)(b);
+    return OF(castpd_ps)(high ? OF(unpackhi_pd)(x, y) : OF(unpacklo_pd)(x, y));
+}
+
+/* Within quarters of 4 lanes first; then quarter q of t[4 g + c] is column 4 q + c of rows 4 g … 4 g + 3, and
+ * exchange_quarters puts it in place: quarter g of r[4 q + c]. */
+static void transpose_square(int rows, int cols, const float *x, int64_t ldx, float *y, int64_t ldy)
+{
+    vec r[W], t[W];
+    UNROLL for (int i = 0; i < W; i++)
+        r[i] = i < rows ? load(x + i * ldx, cols) : all(0);
+    UNROLL for (int i = 0; i < W; i += 4) {
+        const vec low0 = OF(unpacklo_ps)(r[i], r[i + 1]), high0 = OF(unpackhi_ps)(r[i], r[i + 1]);
+        const vec low1 = OF(unpacklo_ps)(r[i + 2], r[i + 3]), high1 = OF(unpackhi_ps)(r[i + 2], r[i + 3]);
+        t[i] = pairs(low0, low1, false);
+        t[i + 1] = pairs(low0, low1, true);
+        t[i + 2] = pairs(high0, high1, false);
+        t[i + 3] = pairs(high0, high1, true);
+    }
+    UNROLL for (int c = 0; c < 4; c++)
+        exchange_quarters(t + c, r + c);
+    UNROLL for (int i = 0; i < W; i++)
+        if (i < cols)
+            store(y + i * ldy, rows, r[i]);
+}
+
+#include "tensor/kernels/attention.h"

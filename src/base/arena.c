@@ -1,4 +1,4 @@
-/* xlm-mpi: memory that is taken piece by piece and given back all at once. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: an arena: blocks of memory that are released all at once. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/arena.h"
 
 #include <glib.h>

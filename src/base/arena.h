@@ -1,4 +1,4 @@
-/* xlm-mpi: memory that is taken piece by piece and given back all at once. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: an arena: blocks of memory that are released all at once. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The memory of a training step lives in one arena: the first step grows it, later steps reuse the same pages. */
 #ifndef XLM_BASE_ARENA_H

@@ -25,8 +25,8 @@
 typedef struct xlm_jobfile_kind {
     const char *name; /* "train", "stream"; NULL ends an array */
     bool named;       /* written with a name, [stream NAME], any number of them */
-    const char *const *former; /* keys that had another name in earlier versions: former, present, ..., NULL; they are read, with a
-                                  warning. NULL: none */
+    const char *const *former; /* keys that had another name before: former, present, ..., NULL; they are read, with a warning.
+                                  NULL: none */
 } xlm_jobfile_kind;
 
 typedef struct xlm_jobfile xlm_jobfile;

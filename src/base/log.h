@@ -1,6 +1,6 @@
 /* xlm-mpi: messages to the user, from one rank. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Only the rank that xlm_log_open() is told is the speaker prints. Lines go to standard error; results that a user may
+ * Only the process that is opened as the speaker (xlm_log_open) prints. Lines go to standard error; results that a user may
  * want to pipe go to standard output and are not this module's. On a terminal (base/terminal.h) a live line (xlm_log_live) is
  * redrawn in place, cut to its width, and gives way to any other line; elsewhere live lines are dropped, and callers print one
  * line an interval. base/progress.h does both for a loop. */

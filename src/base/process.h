@@ -11,7 +11,7 @@ typedef struct xlm_process {
     pid_t parent, group;
     unsigned terminal; /* the device number of the one it belongs to; 0: none */
     pid_t foreground;  /* the group in the foreground of that terminal; -1: none */
-    uint64_t started;  /* clock ticks after the system's start: with it a number that is given anew is told from the one before */
+    uint64_t started;  /* clock ticks after the system's start: tells apart processes that had one number one after another */
 } xlm_process;
 
 /* false: there is no such process on this system, or it has ended and only waits for its parent. */

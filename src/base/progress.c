@@ -1,4 +1,4 @@
-/* xlm-mpi: how far a long piece of work has come. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: progress of long work. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/progress.h"
 
 #include <glib.h>

@@ -1,4 +1,4 @@
-/* xlm-mpi: how far a long piece of work has come. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: progress of long work. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *     xlm_progress p = xlm_progress_begin("scoring", examples, "examples");
  *     for (...) xlm_progress_show(&p, done);

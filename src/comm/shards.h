@@ -1,62 +1,62 @@
-/* xlm-mpi: a flat array divided among ranks, and sums that go where they belong. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: a flat array sharded over ranks: reduce-scatter and all-gather. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Gradients and parameters are whole on every rank while a pass runs; the moments of the optimiser, and the work of the update,
- * are divided (Rajbhandari et al. 2020, "ZeRO", stage 1). The array is cut into pieces dealt round robin, so that all ranks have
- * something of every part of it and messages to all of them are under way at any time:
- *   xlm_exchange   sums each piece over ranks, onto its owner, while the backward sweep still makes other pieces;
- *   the owner      updates it;
- *   xlm_shards_share   brings the owners' pieces to all.
+ * are sharded (Rajbhandari et al. 2020, "ZeRO", stage 1). The array is cut into buckets, and bucket i belongs to rank i mod R, so
+ * that every rank owns something of each part of the array and sends and receives at any time of the backward pass:
+ *   xlm_exchange      reduce-scatter: sums each bucket over ranks, onto its owner, while the backward pass still computes others;
+ *   the owner         updates it;
+ *   xlm_shards_share  all-gather: brings the owners' buckets to all ranks.
  *
- * When the number of ranks R is a power of two, a piece is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ...,
- * 1, half of the ranks dropping out each time, until its owner is left. As additions commute, the sum has the same bits whoever
- * owns the piece, and with micro-batches dealt round robin (micro-batch g to rank g mod R) and a rank's micro-batches added as xlm-mpi's
- * trainer does, the same bits for every such R. Other R, and exchanges that are not asked for it, use MPI_Ireduce, which is free
- * to add in the order that suits it. */
+ * When the number of ranks R is a power of two, a bucket is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ...,
+ * 1, half of the ranks being done each time, until the owner has the sum. As additions commute, the sum has the same bits whoever
+ * owns the bucket; and as micro-batch g goes to rank g mod R, and a rank adds its micro-batches pairwise (train/step.c), it has
+ * the same bits for every such R. For other R, and where the fixed order is not asked for, MPI_Ireduce adds in the order it
+ * chooses. */
 #ifndef XLM_COMM_SHARDS_H
 #define XLM_COMM_SHARDS_H
 
 #include "comm/comm.h"
 
-enum { XLM_SHARD_UNIT = 16384 }; /* pieces are multiples of it */
+enum { XLM_SHARD_UNIT = 16384 }; /* buckets are multiples of it */
 
 typedef struct xlm_shards {
     const xlm_comm *comm;
     int64_t size;   /* of the array */
-    int64_t piece;  /* of all pieces but the last, which may be smaller */
-    int64_t pieces;
-    int64_t own;    /* elements that this rank owns, with those its last piece lacks */
+    int64_t bucket;  /* of all buckets but the last, which may be smaller */
+    int64_t buckets;
+    int64_t own;    /* elements that this rank owns, its last bucket counted as a whole one */
 } xlm_shards;
 
 /* comm: borrowed; with one rank no MPI is needed. */
 xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size);
-/* The size of pieces, and the largest `own`, of a job of that many ranks. */
-int64_t xlm_shards_piece(int64_t size, int ranks);
+/* The size of a bucket, and the largest `own`, of a job on that many ranks. */
+int64_t xlm_shards_bucket(int64_t size, int ranks);
 int64_t xlm_shards_most(int64_t size, int ranks);
 
 static inline int xlm_shards_owner(const xlm_shards *shards, int64_t element)
 {
-    return (int)(element / shards->piece % shards->comm->ranks);
+    return (int)(element / shards->bucket % shards->comm->ranks);
 }
 /* Where an element that this rank owns stands in an array of [own]. */
 static inline int64_t xlm_shards_place(const xlm_shards *shards, int64_t element)
 {
-    return element / shards->piece / shards->comm->ranks * shards->piece + element % shards->piece;
+    return element / shards->bucket / shards->comm->ranks * shards->bucket + element % shards->bucket;
 }
 
-/* Collective. Every owner's pieces of whole[size] to all. */
+/* Collective. All-gather: the owners' buckets of whole[size], to all ranks. */
 void xlm_shards_share(const xlm_shards *shards, float *whole);
 /* Collective. The same from arrays of [own]. */
 void xlm_shards_gather(const xlm_shards *shards, const float *own, float *whole);
-/* This rank's pieces of whole[size] into own[own]; not collective. */
+/* This rank's buckets of whole[size] into own[own]; not collective. */
 void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own);
 
-/* ---- sums ---- */
+/* ---- reduce-scatter ---- */
 
 typedef struct xlm_exchange xlm_exchange;
 
 /* Bytes that an exchange of that size holds for what arrives; with MPI_Ireduce it is MPI that holds about as much. */
 uint64_t xlm_exchange_bytes(int64_t size, int ranks);
-/* fixed: pieces are summed along the tree above where R is a power of two. */
+/* fixed: buckets are summed along the tree above where R is a power of two. */
 xlm_exchange *xlm_exchange_new(const xlm_shards *shards, bool fixed);
 void xlm_exchange_free(xlm_exchange *exchange);
 
@@ -65,7 +65,7 @@ void xlm_exchange_begin(xlm_exchange *exchange, float *values);
 /* values[from, size) are complete on this rank. Sends what can be sent, adds what has arrived, and does not wait. Call it often:
  * nothing moves in between. Calls with the same or a higher `from` than before only do the latter. */
 void xlm_exchange_ready(xlm_exchange *exchange, int64_t from);
-/* All values are complete; wait until the owned pieces hold the sums over all ranks. The other pieces are undefined.
+/* All values are complete; waits until the owned buckets hold the sums over all ranks. The other buckets are undefined.
  * Collective. */
 void xlm_exchange_end(xlm_exchange *exchange);
 

@@ -136,7 +136,7 @@ xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_bat
         *layer = (struct layer){.model = model, .names = &model->names[model->config.share_layers ? 0 : l],
                                 .offsets = batch->offsets, .sequences = batch->sequences};
         if (l == layers - 1 && rows != NULL) {
-            /* Few results, and the first that the sweep comes to: not worth making again. */
+            /* Few results, and the first that the backward pass needs: not worth recomputing. */
             layer->rows = rows, layer->n = n, layer->row_offsets = offsets_of_rows(tape, batch, rows, n);
             hidden[layers] = run_layer(tape, hidden[l], layer);
         } else {

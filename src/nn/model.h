@@ -40,12 +40,12 @@ typedef struct xlm_pass_size {
     bool masked_only;       /* the last layer is computed for these alone */
 } xlm_pass_size;
 
-/* Bytes of the tape's arena for one pass and the way back: results of all operators, gradients as they live side by side, one
+/* Bytes of the tape's arena for a forward and a backward pass: results of all operators, gradients as they live side by side, one
  * chunk of logits, attention's scratch for the threads there are. recompute: the tape recomputes layers. Within 10 % for passes
  * of some hundred tokens or more; not in it: parameters, their gradients, moments, the batch, and what objectives other than mlm
  * make. */
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute);
-/* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The way back costs
+/* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The backward pass costs
  * twice as much. The predicted are taken to be spread evenly over sequences. */
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size);
 

@@ -20,7 +20,7 @@ double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_si
     return (double)config->layers * key_value + ((double)(config->layers - 1) * t + last) * wanted + projection + head;
 }
 
-/* All in reals a token, or a masked token, unless said otherwise. A layer's results, in the order of the encoder: query, key
+/* All in reals a token, or a masked token, unless stated otherwise. A layer's results, in the order of the encoder: query, key
  * and value 3 d, attention d and a log-sum-exp a head, its output, which the sum takes the place of, and norm d each; inner layer
  * and GELU F each; output, or sum, and norm d each. A norm keeps 2 numbers beside, dropout a bit an element. */
 static double layer_results(const xlm_model_config *c)

@@ -1,7 +1,7 @@
 /* xlm-mpi: attention over packed sequences. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * For a sequence of m queries and n keys and a head of width w:  S = Q Kᵀ / √w,  P = softmax S,  P' = dropout P,  O = P' V.
- * Only the log-sum-exp of each row of S is kept; the way back makes P and the dropout's draws again:
+ * Only the log-sum-exp of each row of S is kept; the backward pass recomputes P and the dropout's draws:
  *     dV = P'ᵀ dO,  dP' = dO Vᵀ,  dS = P ∘ (dropout dP' − D),  D_i = dO_i · O_i,  dQ = dS K / √w,  dK = dSᵀ Q / √w.
  * Each head of each sequence is one thread's, BLOCK queries at a time, so of an m x n matrix BLOCK rows exist at once. The
  * decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8, site and head,
@@ -26,7 +26,7 @@ enum {
 struct part {
     xlm_var *var;
     int64_t column;
-    xlm_grad grad; /* in the way back */
+    xlm_grad grad; /* in the backward pass */
 };
 
 struct state {
@@ -47,7 +47,7 @@ struct scratch {
     int64_t ld, stride;
     xlm_real *key_t, *value_t; /* [w x n] */
     xlm_real *key, *value;     /* [n x w] copies: rows of a T x 3d matrix lie pages apart and evict one another. One memory:
-                                  the way forth needs values, the way back keys. */
+                                  the forward pass needs values, the backward pass keys. */
     xlm_real *query, *dy;      /* [BLOCK x w] copies */
     xlm_real *p, *dp;          /* [BLOCK x n] */
     uint8_t *bits;             /* [(n + 7) / 8] of a row */
@@ -101,7 +101,7 @@ static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *m
     return size + up((n + 7) / 8);
 }
 
-/* The threads' scratches stand in one piece of memory, after the table of them. */
+/* The scratch memory of all threads is one block, behind the table of pointers into it. */
 static uint64_t table_bytes(int64_t threads) { return (sizeof(struct scratch) * (uint64_t)threads + 63) / 64 * 64; }
 
 uint64_t xlm_attention_scratch_bytes(int64_t length, int64_t width)

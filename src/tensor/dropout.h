@@ -1,4 +1,4 @@
-/* xlm-mpi: decisions of dropout, drawn once and kept for the way back. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: dropout masks, drawn once and kept for the backward pass. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The decision for column c of a row is the 16-bit number c mod 8 of the draw with counter
  *     (c / 8, site, instance, position),

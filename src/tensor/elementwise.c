@@ -2,8 +2,8 @@
 #include "tensor/kernels.h"
 #include "tensor/tape.h"
 
-/* Elements that a thread takes at a time; a mean adds up the sums of such pieces in their order. */
-enum { PIECE = 1 << 12 };
+/* Elements that a thread takes at a time; a mean adds up the sums of such blocks in their order. */
+enum { BLOCK = 1 << 12 };
 
 static void check_shapes(const char *operator_name, const xlm_var *a, const xlm_var *b)
 {
@@ -17,8 +17,8 @@ static void scale(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bo
 {
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->scale(MIN(PIECE, n - i), factor, x + i, y + i, add);
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->scale(MIN(BLOCK, n - i), factor, x + i, y + i, add);
 }
 
 /* ---- y = a + b ---- */
@@ -44,8 +44,8 @@ xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = a->rows * a->cols;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->add(MIN(PIECE, n - i), a->value + i, b->value + i, y->value + i);
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->add(MIN(BLOCK, n - i), a->value + i, b->value + i, y->value + i);
     return y;
 }
 
@@ -75,9 +75,9 @@ xlm_var *xlm_subtract(xlm_tape *tape, xlm_var *a, xlm_var *b)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = a->rows * a->cols;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE) {
-        kernel->scale(MIN(PIECE, n - i), -1, b->value + i, y->value + i, false);
-        kernel->add(MIN(PIECE, n - i), a->value + i, y->value + i, y->value + i);
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        kernel->scale(MIN(BLOCK, n - i), -1, b->value + i, y->value + i, false);
+        kernel->add(MIN(BLOCK, n - i), a->value + i, y->value + i, y->value + i);
     }
     return y;
 }
@@ -92,8 +92,8 @@ static void multiply(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *
 {
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->multiply(MIN(PIECE, n - i), a + i, b + i, y + i, add);
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->multiply(MIN(BLOCK, n - i), a + i, b + i, y + i, add);
 }
 
 static void multiply_backward(void *pointer)
@@ -157,25 +157,25 @@ static void mean_backward(void *pointer)
     const xlm_real share = *s->y->grad / (xlm_real)n;
     const xlm_grad dx = xlm_grad_open(s->x);
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->fill(MIN(PIECE, n - i), share, dx.at + i, dx.add);
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->fill(MIN(BLOCK, n - i), share, dx.at + i, dx.add);
 }
 
 xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x)
 {
-    const int64_t n = x->rows * x->cols, pieces = (n + PIECE - 1) / PIECE;
+    const int64_t n = x->rows * x->cols, blocks = (n + BLOCK - 1) / BLOCK;
     if (n == 0)
         xlm_tape_fail("mean", "nothing has no mean");
     struct mean_state *s = XLM_TAPE_TAKE(tape, struct mean_state, 1);
     xlm_var *y = xlm_tape_record(tape, "mean", 1, 1, 1, &x, mean_backward, s);
     *s = (struct mean_state){.x = x, .y = y};
     const xlm_kernels *kernel = xlm_kernels_get();
-    xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, pieces);
+    xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, blocks);
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t p = 0; p < pieces; p++)
-        partial[p] = kernel->sum(MIN(PIECE, n - p * PIECE), x->value + p * PIECE);
+    for (int64_t p = 0; p < blocks; p++)
+        partial[p] = kernel->sum(MIN(BLOCK, n - p * BLOCK), x->value + p * BLOCK);
     double sum = 0;
-    for (int64_t p = 0; p < pieces; p++)
+    for (int64_t p = 0; p < blocks; p++)
         sum += partial[p];
     xlm_tape_return(tape, partial);
     *y->value = (xlm_real)(sum / (double)n);

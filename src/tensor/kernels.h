@@ -61,7 +61,7 @@ typedef struct xlm_kernels {
     /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0, of which, when bits
      * is not NULL, only those with bit j remain, times keep_scale. Returns log Σ exp(factor x). n >= 1. */
     xlm_real (*softmax)(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale);
-    /* Its way back, p made again from q·k. y: what softmax left. x: q·k_j becomes y_j. dy: dL/dy_j becomes dL/d(q·k_j) =
+    /* Its backward pass, p recomputed from q·k. y: what softmax left. x: q·k_j becomes y_j. dy: dL/dy_j becomes dL/d(q·k_j) =
      * factor p_j (dL/dp_j − mean). mean: Σ y_j dL/dy_j, which is the product of the row's result and its gradient. */
     void (*softmax_back)(int64_t n, xlm_real factor, xlm_real log_sum, xlm_real mean, xlm_real *x, xlm_real *dy,
                          const uint8_t *bits, xlm_real keep_scale);

@@ -1,4 +1,4 @@
-/* xlm-mpi: the named parameters of a model in one stretch of memory. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the named parameters of a model, in one flat array. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tensor/parameters.h"
 
 #include <glib.h>

@@ -1,4 +1,4 @@
-/* xlm-mpi: the named parameters of a model in one stretch of memory. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the named parameters of a model, in one flat array. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * All parameters stand in one flat array of `size` reals, in the order of their declaration, each block of them starting
  * at a multiple of 16 reals (the gaps hold zeros and stay zero). A gradient, or an optimiser's moment, is an array of the same
@@ -58,17 +58,18 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients);
 /* Zeros, from xlm_tape_clear's gradients[from] on, where nothing has come. `from` is no place inside of a parameter. */
 void xlm_tape_settle(xlm_tape *tape, int64_t from);
-/* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward sweep. */
+/* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward pass. */
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
-/* In the sweep of this pass, call complete(data, from) after each operator: gradients[from, size) of the parameters will not be
+/* In the backward pass, call complete(data, from) after each operator: gradients[from, size) of the parameters will not be
  * added to any more in it. `from` falls to 0 by the end. */
 typedef void xlm_tape_complete(void *data, int64_t from);
 void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data);
-/* The sweep, last operator first. */
+/* The backward pass: operators in reverse order. */
 void xlm_tape_backward(xlm_tape *tape);
 /* Count the time of operators from now on in this profile (NULL: no more), which is the caller's. */
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
-/* Between passes: let segments (tensor/tape.h) keep their results only and be computed again in the sweep. Off at first. */
+/* Between passes: activation checkpointing. Segments (tensor/tape.h) keep their results only and are recomputed in the backward
+ * pass. Off at first. */
 void xlm_tape_recompute(xlm_tape *tape, bool recompute);
 /* For comparing passes over changed parameters with one that computed a gradient: what xlm_constant makes has none, so it must
  * not change. KEEP: in the pass that comes, keep all constants, in the order of the calls. REPEAT: in the passes after it,

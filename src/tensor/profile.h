@@ -1,8 +1,8 @@
 /* xlm-mpi: where the time of a step goes. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A profile is a table of rows, each an operator's way forth, its way back, or another part of a step. One row is open at a
- * time: from xlm_profile_enter to the next enter or leave, seconds and the operations of matrix products are its. So an
- * operator's way forth, which has a beginning on the tape but no end, lasts until the next one begins. A profile of NULL
+ * A profile is a table of rows, each an operator's forward pass, its backward pass, or another part of a step. One row is open
+ * at a time: from xlm_profile_enter to the next enter or leave, seconds and the operations of matrix products are its. So an
+ * operator's forward pass, which has a beginning on the tape but no end, lasts until the next one begins. A profile of NULL
  * is allowed everywhere and costs nothing. */
 #ifndef XLM_TENSOR_PROFILE_H
 #define XLM_TENSOR_PROFILE_H

@@ -12,7 +12,7 @@ struct state {
     xlm_real *stats; /* [n x 2] mean, 1 / sqrt(variance + ε) of its rows */
 };
 
-/* Gradients on the way back. dy may be the memory of one of dx, dz; a row of it is read before theirs is written. */
+/* The backward pass. dy may be the memory of one of dx, dz; a row of it is read before theirs is written. */
 struct gradients {
     const xlm_real *dy;
     xlm_grad dx, dz;
@@ -53,7 +53,7 @@ static void add_sums(const struct state *s, const struct gradients *g)
     xlm_tape_return(s->tape, total);
 }
 
-/* With ds the way back of the layer normalisation:  dx += ds,  dz += dropout's way back of ds. Without dropout both are ds,
+/* With ds the gradient at the input of the layer normalisation: dx += ds, dz += dropout's mask of ds. Without dropout both are ds,
  * and when it is x's whole gradient so far, the two share its memory. */
 static void backward(void *pointer)
 {

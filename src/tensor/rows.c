@@ -18,11 +18,11 @@ enum { COLUMNS = 16 };
 void xlm_rows_scatter_add(int64_t n, int64_t cols, const int32_t *index, const xlm_real *from, xlm_real *to)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t pieces = (cols + COLUMNS - 1) / COLUMNS;
+    const int64_t blocks = (cols + COLUMNS - 1) / COLUMNS;
 #pragma omp parallel if (n * cols > XLM_PARALLEL)
     {
         const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        const int64_t begin = pieces * thread / threads * COLUMNS, end = MIN(cols, pieces * (thread + 1) / threads * COLUMNS);
+        const int64_t begin = blocks * thread / threads * COLUMNS, end = MIN(cols, blocks * (thread + 1) / threads * COLUMNS);
         for (int64_t i = 0; begin < end && i < n; i++) {
             xlm_real *row = to + index[i] * cols + begin;
             kernel->add(end - begin, row, from + i * cols + begin, row);

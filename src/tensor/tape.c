@@ -1,4 +1,4 @@
-/* xlm-mpi: the tape: variables, the list of operators, gradients on the way back. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the tape: variables, the list of operators, the backward pass. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tensor/tape.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "tensor/parameters.h"
 
 /* Elements that a thread takes at a time. */
-enum { PIECE = 1 << 12 };
+enum { BLOCK = 1 << 12 };
 
 /* Memory that is used by turns within a pass: gradients, and what operators borrow. The header stands right before it. */
 typedef struct buffer {
@@ -35,7 +35,7 @@ typedef struct variable {
 
 typedef struct operation {
     const char *name;
-    double bytes; /* that its way forth moves */
+    double bytes; /* that its forward pass moves */
     int64_t end;  /* in the flat array, of the parameters that this and earlier operators add gradients to */
     xlm_backward *backward;
     void *state;
@@ -436,8 +436,8 @@ xlm_real *xlm_grad_add(xlm_var *x)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = x->rows * x->cols;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->fill(MIN(PIECE, n - i), 0, g.at + i, false);
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->fill(MIN(BLOCK, n - i), 0, g.at + i, false);
     return g.at;
 }
 
@@ -455,8 +455,8 @@ void xlm_grad_pass(xlm_var *x, xlm_var *y)
     const int64_t n = x->rows * x->cols;
     const xlm_real *dy = y->grad;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += PIECE)
-        kernel->scale(MIN(PIECE, n - i), 1, dy + i, g.at + i, g.add);
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->scale(MIN(BLOCK, n - i), 1, dy + i, g.at + i, g.add);
 }
 
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)
@@ -486,7 +486,7 @@ void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data)
 }
 
 /* Back through the operations from number `first` on. */
-static void sweep(xlm_tape *tape, guint first)
+static void run_backward(xlm_tape *tape, guint first)
 {
     for (guint i = tape->operations->len; i-- > first;) {
         /* A copy: a segment's backward function records operations. */
@@ -502,7 +502,7 @@ static void sweep(xlm_tape *tape, guint first)
 
 void xlm_tape_backward(xlm_tape *tape)
 {
-    sweep(tape, 0);
+    run_backward(tape, 0);
     xlm_profile_leave(tape->profile);
 }
 
@@ -538,7 +538,7 @@ static void segment_backward(void *pointer)
     const uint32_t sites = tape->sites;
     xlm_grad_pass(run_inside(s), s->y);
     drop_gradient(s->y);
-    sweep(tape, first);
+    run_backward(tape, first);
     g_array_set_size(tape->operations, first);
     tape->sites = sites;
     give_back(tape);

@@ -1,6 +1,6 @@
 /* xlm-mpi: what authors of operators use of the tape. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An operator is one file: a state struct for the way back, forward, backward, the public function.
+ * An operator is one file: a state struct for the backward pass, forward, backward, the public function.
  *
  *     struct state { xlm_tape *tape; xlm_var *x, *y; ... };
  *     static void backward(void *pointer)
@@ -18,8 +18,8 @@
  *         return y;
  *     }
  *
- * Gradients. The memory of a variable's gradient exists from the first operator that adds to it in the sweep until the
- * operator that made the variable has gone back; then it serves another variable. It is not cleared beforehand: the
+ * Gradients. The memory of a variable's gradient exists from the first operator that adds to it in the backward pass until the
+ * operator that made the variable has run backward; then it serves another variable. It is not cleared beforehand: the
  * first to come assigns, the others add (xlm_grad_open says which); so it is with parameters' (xlm_tape_clear). An operator whose
  * dx_i needs nothing but dy_i may work in dy's own memory (xlm_grad_open_in_place), and one whose dx is dy hands it on without a
  * copy (xlm_grad_pass).
@@ -44,7 +44,7 @@
 xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                          xlm_backward *backward, void *state);
 
-/* For the profile: bytes that the operator recorded last moves on its way forth, in place of all of its inputs and its result.
+/* For the profile: bytes that the operator recorded last moves in its forward pass, in place of all of its inputs and its result.
  * Backwards twice as many are assumed: operands again, gradients of the result and of the inputs. */
 void xlm_tape_moves(xlm_tape *tape, double bytes);
 
@@ -69,7 +69,7 @@ void xlm_grad_pass(xlm_var *x, xlm_var *y);
 
 /* ---- memory for the duration of a pass, taken over ---- */
 
-/* For the operator that made y: its way back reads y's gradient alone, so that y's value may go once it was used. */
+/* For the operator that made y: its backward pass reads y's gradient alone, so that y's value may go once it was used. */
 void xlm_tape_passing(xlm_var *y);
 /* For an operator just recorded that has z among its inputs and keeps something of z's shape: memory for that. z's own,
  * when its value is passing and this is the first operator that takes z; it may be overwritten then as it is read, z->value
@@ -90,13 +90,13 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed);
 typedef xlm_var *xlm_segment(xlm_tape *tape, xlm_var *x, const void *data);
 
 /* y = run(tape, x, data), with x's keys. When the tape recomputes (xlm_tape_recompute), nothing else that run makes is
- * kept: it is run again in the sweep, with the same draws, and to the same bits. data must live as long as the pass. A
+ * kept: it is run again in the backward pass, with the same draws, and to the same bits. data must live as long as the pass. A
  * segment inside of a segment is a part of that. */
 xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data);
 
 /* ---- random draws ---- */
 
-/* Where an operator draws: call once per operator call that draws, in forward, and keep it for the way back. */
+/* Where an operator draws: call once per operator call that draws, in forward, and keep it for the backward pass. */
 typedef struct xlm_site {
     xlm_rng_key key;
     uint32_t site; /* c1 of the counter: number of the call on this tape since xlm_tape_begin, repetitions not counted */

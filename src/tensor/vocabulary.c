@@ -1,7 +1,7 @@
 /* xlm-mpi: cross-entropy over the vocabulary, decoder and softmax in one. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
- * exp(z − max) replaces them; 1 / Σ exp is kept a row. The way back is dz = (softmax z − onehot) dL / M,
+ * exp(z − max) replaces them; 1 / Σ exp is kept a row. The backward pass is dz = (softmax z − onehot) dL / M,
  * dh = dz E, dE = dzᵀ h, db = column sums of dz. */
 #include <math.h>
 #include <string.h>

@@ -50,7 +50,7 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validat
     s->header = (xlm_rank_file_header){
         .format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = setup->run, .fingerprint = xlm_rank_files_fingerprint(state),
         .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank, .size = shards->size,
-        .share = shards->piece, .states = shards->comm->rank == 0 ? states : 0,
+        .share = shards->bucket, .states = shards->comm->rank == 0 ? states : 0,
     };
     copy_states(s);
     xlm_snapshot_child_plan(&s->plan, setup, s->states);

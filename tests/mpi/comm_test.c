@@ -94,7 +94,7 @@ static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t strid
     g_free(values);
 }
 
-static void pieces_are_kept_and_brought_together(const xlm_comm *comm, int64_t n)
+static void buckets_are_owned_and_gathered(const xlm_comm *comm, int64_t n)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);
     float *whole = g_new0(float, n + 1), *own = g_new0(float, shards.own + 1);
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     static const int64_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001, 655361};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
-        pieces_are_kept_and_brought_together(comm, sizes[i]);
+        buckets_are_owned_and_gathered(comm, sizes[i]);
         fixed = false;
         sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
         fixed = true;

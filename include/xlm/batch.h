@@ -5,7 +5,9 @@
 #ifndef XLM_BATCH_H
 #define XLM_BATCH_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,10 +22,25 @@ typedef struct xlm_row_key {
     uint32_t position; /* number of the token within its sequence */
 } xlm_row_key;
 
+/* What an annotation has one number of. */
+typedef enum {
+    XLM_AXIS_TOKENS,      /* [T] */
+    XLM_AXIS_MASKED_ROWS, /* [M] */
+    XLM_AXIS_SEQUENCES    /* [S] */
+} xlm_axis;
+
+/* A named array beside the tokens, from one of the stream's stages. */
+typedef struct xlm_annotation {
+    const char *name;
+    xlm_axis axis;
+    const int32_t *values;
+    const struct xlm_annotation *next; /* NULL: the last */
+} xlm_annotation;
+
 typedef struct xlm_batch {
     int32_t tokens;              /* T */
     int32_t sequences;           /* S */
-    int32_t masked;              /* M */
+    int32_t masked;              /* M, rows that are predicted */
     const int32_t *offsets;      /* [S+1] */
     const int32_t *ids;          /* [T] input, masking applied */
     const int32_t *original;     /* [T] before masking */
@@ -33,9 +50,21 @@ typedef struct xlm_batch {
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
     const xlm_row_key *keys;     /* [T] */
     const int32_t *masked_rows;  /* [M] ascending */
-    const int32_t *targets;      /* [M] original token of each masked row */
-    const int32_t *translations; /* [M] a translation of each target, drawn; -1 where it has none; NULL without a dictionary */
+    const int32_t *targets;      /* [M] original token of each masked row; of a labelled example, its label */
+    const xlm_annotation *annotations; /* the first of them; NULL: none */
 } xlm_batch;
+
+/* The values of an annotation, on the axis that is stated here; NULL when the batch has none of that name.
+ *
+ *   "translations"         per token: a translation by the stream's dictionary, drawn uniformly; -1 where there is none
+ *   "translation_languages"  per token: the language of that translation; -1 where there is none */
+static inline const int32_t *xlm_batch_annotation(const xlm_batch *batch, const char *name)
+{
+    for (const xlm_annotation *a = batch->annotations; a != NULL; a = a->next)
+        if (strcmp(a->name, name) == 0)
+            return a->values;
+    return NULL;
+}
 
 #ifdef __cplusplus
 }

@@ -43,9 +43,9 @@ typedef struct xlm_loss_setup {
 /* What an objective can know of its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
-    double mask;                      /* share of the ordinary tokens that is predicted */
+    double mask;                      /* share of the ordinary tokens that is predicted; of all tokens of labelled examples */
     double switching;                 /* share of those that is switched to another language by the dictionary */
-    const xlm_dictionary *dictionary; /* the stream's: its batches have `translations`; NULL: none */
+    const xlm_dictionary *dictionary; /* the stream's: its batches have the annotation "translations"; NULL: none */
 } xlm_loss_stream;
 
 /* One objective of a job. */

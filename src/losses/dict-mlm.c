@@ -50,8 +50,11 @@ static xlm_var *dict_mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
     if (dict_mlm->predict == ORIGINAL)
         return xlm_lm_cross_entropy(pass->model, tape, pass->masked, batch->targets, pass->scores);
     int32_t *labels = xlm_tape_take(tape, sizeof *labels * (uint64_t)batch->masked); /* [M] */
-    for (int32_t i = 0; i < batch->masked; i++)
-        labels[i] = batch->translations[i] >= 0 ? batch->translations[i] : batch->targets[i];
+    const int32_t *translations = xlm_batch_annotation(batch, "translations"); /* [T] */
+    for (int32_t i = 0; i < batch->masked; i++) {
+        const int32_t translation = translations[batch->masked_rows[i]];
+        labels[i] = translation >= 0 ? translation : batch->targets[i];
+    }
     return xlm_lm_cross_entropy(pass->model, tape, pass->masked, labels, pass->scores);
 }
 

@@ -1,8 +1,6 @@
 /* xlm-mpi: labelled examples in memory, what fine-tuning reads. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/examples.h"
 
-#include <string.h>
-
 /* What there is a token, and a predicted row. */
 typedef struct token {
     int32_t id, language, type;
@@ -18,7 +16,7 @@ typedef struct end {
 struct xlm_examples {
     GArray *tokens, *predictions;
     GArray *ends; /* one more than there are examples; the first is 0, 0 */
-    int64_t longest;
+    int64_t longest, most_predictions; /* of one */
 };
 
 xlm_examples *xlm_examples_new(void)
@@ -65,11 +63,14 @@ void xlm_examples_end(xlm_examples *examples)
     const end e = {examples->tokens->len, examples->predictions->len};
     g_assert(begun(examples) > 0);
     examples->longest = MAX(examples->longest, begun(examples));
+    examples->most_predictions = MAX(examples->most_predictions,
+                                     e.predictions - end_of(examples, xlm_examples_count(examples))->predictions);
     g_array_append_val(examples->ends, e);
 }
 
 int64_t xlm_examples_count(const xlm_examples *examples) { return (int64_t)examples->ends->len - 1; }
 int64_t xlm_examples_longest(const xlm_examples *examples) { return examples->longest; }
+int64_t xlm_examples_most_predictions(const xlm_examples *examples) { return examples->most_predictions; }
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->tokens; }
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->predictions; }
 
@@ -90,70 +91,51 @@ GArray *xlm_examples_cut(const xlm_examples *examples)
 
 /* ---- reading ---- */
 
-/* The arrays of a batch, before they are const. */
-typedef struct layout {
-    int32_t *offsets, *ids, *positions, *languages, *types, *rows, *targets;
-    xlm_row_key *keys;
-} layout;
-
-static layout take_arrays(xlm_arena *arena, int32_t tokens, int32_t sequences, int32_t masked, xlm_batch *batch)
-{
-    const layout l = {
-        .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),
-        .positions = XLM_TAKE(arena, int32_t, tokens),      .languages = XLM_TAKE(arena, int32_t, tokens),
-        .types = XLM_TAKE(arena, int32_t, tokens),          .keys = XLM_TAKE(arena, xlm_row_key, tokens),
-        .rows = XLM_TAKE(arena, int32_t, masked),           .targets = XLM_TAKE(arena, int32_t, masked),
-    };
-    *batch = (xlm_batch){
-        .tokens = tokens,           .sequences = sequences,        .masked = masked,
-        .offsets = l.offsets,       .ids = l.ids,                  .original = l.ids,
-        .positions = l.positions,   .languages = l.languages,      .text_languages = l.languages,
-        .types = l.types,           .keys = l.keys,
-        .masked_rows = l.rows,      .targets = l.targets,
-    };
-    return l;
-}
-
-/* One example into the rows from `row` on, its predictions from number `masked` on. */
-static void lay_example(const xlm_examples *e, int64_t example, uint32_t instance, int32_t row, int32_t masked, const layout *l)
+/* One example into the rows from `row` on, its predictions behind those that the batch has. */
+static void lay_example(const xlm_examples *e, int64_t example, uint32_t instance, int32_t row, xlm_batch_layout *l)
 {
     const end *from = end_of(e, example), *to = end_of(e, example + 1);
     const token *t = &g_array_index(e->tokens, token, from->tokens);
     for (int32_t i = 0; i < to->tokens - from->tokens; i++) {
-        l->ids[row + i] = t[i].id;
-        l->languages[row + i] = t[i].language;
+        l->original[row + i] = t[i].id;
+        l->text_languages[row + i] = t[i].language;
         l->types[row + i] = t[i].type;
         l->positions[row + i] = i;
         l->keys[row + i] = (xlm_row_key){instance, (uint32_t)i};
     }
-    for (int64_t k = from->predictions; k < to->predictions; k++, masked++) {
+    for (int64_t k = from->predictions; k < to->predictions; k++) {
         const prediction *p = &g_array_index(e->predictions, prediction, k);
-        l->rows[masked] = row + p->position;
-        l->targets[masked] = p->target;
+        l->masked_rows[l->masked] = row + p->position;
+        l->targets[l->masked++] = p->target;
     }
 }
 
-bool xlm_examples_read(const xlm_examples *e, int64_t n, const int64_t *example, const uint32_t *instances, xlm_arena *arena,
-                       xlm_batch *batch, GError **error)
+bool xlm_examples_lay_out(const xlm_examples *e, int64_t n, const int64_t *example, const uint32_t *instances, xlm_arena *arena,
+                          xlm_batch_layout *batch, GError **error)
 {
     end sum = {0};
     for (int64_t i = 0; i < n; i++) {
         sum.tokens += end_of(e, example[i] + 1)->tokens - end_of(e, example[i])->tokens;
         sum.predictions += end_of(e, example[i] + 1)->predictions - end_of(e, example[i])->predictions;
     }
-    if (sum.tokens > INT32_MAX || sum.predictions > INT32_MAX)
-        return xlm_error_set(error, EX_CONFIG,
-                             "a batch of %" G_GINT64_FORMAT " examples has %" G_GINT64_FORMAT " tokens, more than %d; "
-                             "lower batch or length", n, sum.tokens, INT32_MAX);
-    const layout l = take_arrays(arena, (int32_t)sum.tokens, (int32_t)n, (int32_t)sum.predictions, batch);
-    int32_t row = 0, masked = 0;
-    l.offsets[0] = 0;
+    if (!xlm_batch_layout_take(batch, arena, n, sum.tokens, sum.predictions, error))
+        return false;
+    int32_t row = 0;
     for (int64_t i = 0; i < n; i++) {
-        const end *from = end_of(e, example[i]), *to = end_of(e, example[i] + 1);
-        lay_example(e, example[i], instances[i], row, masked, &l);
-        row += (int32_t)(to->tokens - from->tokens);
-        masked += (int32_t)(to->predictions - from->predictions);
-        l.offsets[i + 1] = row;
+        lay_example(e, example[i], instances[i], row, batch);
+        row += (int32_t)(end_of(e, example[i] + 1)->tokens - end_of(e, example[i])->tokens);
+        batch->offsets[i + 1] = row;
     }
+    return true;
+}
+
+bool xlm_examples_read(const xlm_examples *examples, int64_t n, const int64_t *example, const uint32_t *instances,
+                       xlm_arena *arena, xlm_batch *batch, GError **error)
+{
+    xlm_batch_layout layout;
+    if (!xlm_examples_lay_out(examples, n, example, instances, arena, &layout, error))
+        return false;
+    xlm_batch_layout_copy_original(&layout);
+    *batch = xlm_batch_of_layout(&layout);
     return true;
 }

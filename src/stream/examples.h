@@ -9,10 +9,8 @@
 #define XLM_STREAM_EXAMPLES_H
 
 #include <glib.h>
-#include <xlm/batch.h>
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "stream/batch_layout.h"
 
 typedef struct xlm_examples xlm_examples;
 
@@ -31,6 +29,8 @@ void xlm_examples_end(xlm_examples *examples);
 int64_t xlm_examples_count(const xlm_examples *examples);
 /* Tokens of the longest. */
 int64_t xlm_examples_longest(const xlm_examples *examples);
+/* Predicted rows of the one that has most. */
+int64_t xlm_examples_most_predictions(const xlm_examples *examples);
 /* Tokens, and predicted rows, of examples 0 … example − 1: where those of `example` begin, which may be the count. */
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
@@ -40,8 +40,11 @@ int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
  * g_array_unref. */
 GArray *xlm_examples_cut(const xlm_examples *examples);
 
-/* Lay out n examples, of these numbers, as a packed batch in the arena; all of it is filled in, nothing is masked. instances: [n]
- * what the row keys get. EX_CONFIG when there are more tokens than a batch can count. */
+/* Lay out n examples, of these numbers, with their predicted rows, in a batch that is taken in the arena. instances: [n] what the
+ * row keys get. Errors of xlm_batch_layout_take. */
+bool xlm_examples_lay_out(const xlm_examples *examples, int64_t n, const int64_t *example, const uint32_t *instances,
+                          xlm_arena *arena, xlm_batch_layout *batch, GError **error);
+/* The same as a batch whose input is the original. */
 bool xlm_examples_read(const xlm_examples *examples, int64_t n, const int64_t *example, const uint32_t *instances,
                        xlm_arena *arena, xlm_batch *batch, GError **error);
 

@@ -1,5 +1,6 @@
 # Floor 3: what the encoder reads at each step.
 stream_sources = \
+	src/stream/batch_layout.c src/stream/batch_layout.h src/stream/draws.h \
 	src/stream/examples.c src/stream/examples.h \
 	src/stream/instances.c src/stream/instances.h \
 	src/stream/masking.c src/stream/masking.h \
@@ -8,4 +9,6 @@ stream_sources = \
 	src/stream/parallel.c src/stream/parallel.h \
 	src/stream/sampler.c src/stream/sampler.h \
 	src/stream/sources.c src/stream/sources.h \
-	src/stream/stream.c src/stream/stream.h
+	src/stream/stream.c src/stream/stream.h \
+	src/stream/switching.c src/stream/switching.h \
+	src/stream/translations.c src/stream/translations.h

@@ -35,34 +35,8 @@ static int64_t rows_of(const xlm_span *span) { return span->tokens + span->opens
 
 /* ---- what does not need the tokens ---- */
 
-/* The arrays of a batch, before they are const. */
-typedef struct layout {
-    int32_t *offsets, *original, *positions, *languages, *types;
-    xlm_row_key *keys;
-} layout;
-
-static layout take_arrays(xlm_arena *arena, int32_t tokens, int32_t sequences, xlm_batch *batch)
-{
-    const layout l = {
-        .offsets = XLM_TAKE(arena, int32_t, sequences + 1),  .original = XLM_TAKE(arena, int32_t, tokens),
-        .positions = XLM_TAKE(arena, int32_t, tokens),       .languages = XLM_TAKE(arena, int32_t, tokens),
-        .types = XLM_TAKE(arena, int32_t, tokens),           .keys = XLM_TAKE(arena, xlm_row_key, tokens),
-    };
-    *batch = (xlm_batch){
-        .tokens = tokens,           .sequences = sequences,
-        .offsets = l.offsets,       .original = l.original,
-        .positions = l.positions,   .languages = l.languages,
-        .types = l.types,           .keys = l.keys,
-        .text_languages = l.languages,
-        .ids = XLM_TAKE(arena, int32_t, tokens),
-        .masked_rows = XLM_TAKE(arena, int32_t, tokens),
-        .targets = XLM_TAKE(arena, int32_t, tokens),
-    };
-    return l;
-}
-
 /* Everything about the rows of one span but its tokens. Returns the row behind it. */
-static int32_t lay_span(const layout *l, const xlm_span *span, int32_t row, int32_t first_of_sequence,
+static int32_t lay_span(xlm_batch_layout *l, const xlm_span *span, int32_t row, int32_t first_of_sequence,
                         uint32_t instance, int32_t *position)
 {
     const int32_t end = row + (int32_t)rows_of(span);
@@ -73,18 +47,17 @@ static int32_t lay_span(const layout *l, const xlm_span *span, int32_t row, int3
     l->original[end - 1] = XLM_ID_EOS;
     for (; row < end; row++) {
         l->positions[row] = (*position)++;
-        l->languages[row] = span->text->language_id;
+        l->text_languages[row] = span->text->language_id;
         l->types[row] = span->side;
         l->keys[row] = (xlm_row_key){instance, (uint32_t)(row - first_of_sequence)};
     }
     return row;
 }
 
-static void lay_out(const xlm_packing *packing, const layout *l, const uint32_t *instances)
+static void lay_out(const xlm_packing *packing, const uint32_t *instances, xlm_batch_layout *l)
 {
     int32_t row = 0, position = 0;
     guint span = 0;
-    l->offsets[0] = 0;
     for (guint s = 0; s < packing->ends->len; s++) {
         for (; span < g_array_index(packing->ends, guint, s); span++)
             row = lay_span(l, span_at(packing, span), row, l->offsets[s], instances[s], &position);
@@ -125,24 +98,22 @@ static int64_t read_run(const xlm_packing *packing, const xlm_corpus *corpus, gu
     return row;
 }
 
-bool xlm_packing_read(const xlm_packing *packing, const xlm_corpus *corpus, const uint32_t *instances,
-                      xlm_arena *arena, xlm_batch *batch, GError **error)
+bool xlm_packing_read(const xlm_packing *packing, const xlm_corpus *corpus, const uint32_t *instances, xlm_arena *arena,
+                      xlm_batch_layout *batch, GError **error)
 {
     const guint spans = packing->spans->len;
     int64_t tokens = 0;
     for (guint i = 0; i < spans; i++)
         tokens += rows_of(span_at(packing, i));
-    if (tokens > INT32_MAX)
-        return xlm_error_set(error, EX_CONFIG, "a batch of %u sequences has %" G_GINT64_FORMAT " tokens, more than %d; "
-                             "lower batch or length", packing->ends->len, tokens, INT32_MAX);
-    const layout l = take_arrays(arena, (int32_t)tokens, (int32_t)packing->ends->len, batch);
-    lay_out(packing, &l, instances);
+    if (!xlm_batch_layout_take(batch, arena, packing->ends->len, tokens, tokens, error))
+        return false;
+    lay_out(packing, instances, batch);
 
     GArray *buffer = g_array_new(FALSE, FALSE, sizeof(int32_t));
     int64_t row = 0;
     for (guint i = 0, end; i < spans && row >= 0; i = end) {
         end = end_of_run(packing, i);
-        row = read_run(packing, corpus, i, end, row, buffer, l.original, error);
+        row = read_run(packing, corpus, i, end, row, buffer, batch->original, error);
     }
     g_array_free(buffer, TRUE);
     return row >= 0;

@@ -2,9 +2,7 @@
 #ifndef XLM_STREAM_PACKING_H
 #define XLM_STREAM_PACKING_H
 
-#include <xlm/batch.h>
-
-#include "base/arena.h"
+#include "stream/batch_layout.h"
 #include "stream/instances.h"
 
 /* Sequences to be laid out: sequence s has spans [ends[s-1], ends[s]). */
@@ -20,11 +18,10 @@ void xlm_packing_reset(xlm_packing *packing);
 /* The spans appended since the last call are a sequence. */
 void xlm_packing_end_sequence(xlm_packing *packing);
 
-/* Read the tokens and fill in all of *batch except what masking decides: `ids`, `masked_rows` and `targets` are memory
- * for it ([T] each), `masked` is 0. instances: [sequences] what the row keys get. Everything is the arena's.
- * Errors: EX_DATAERR for tokens that are not in the vocabulary; EX_CONFIG when there are more tokens than a batch can
- * count; what reading the corpus says. */
-bool xlm_packing_read(const xlm_packing *packing, const xlm_corpus *corpus, const uint32_t *instances,
-                      xlm_arena *arena, xlm_batch *batch, GError **error);
+/* Take a batch in the arena, read the tokens and fill in the text; all of it may be predicted. instances: [sequences] what the
+ * row keys get. Errors: EX_DATAERR for tokens that are not in the vocabulary; those of xlm_batch_layout_take and of reading the
+ * corpus. */
+bool xlm_packing_read(const xlm_packing *packing, const xlm_corpus *corpus, const uint32_t *instances, xlm_arena *arena,
+                      xlm_batch_layout *batch, GError **error);
 
 #endif

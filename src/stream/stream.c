@@ -1,12 +1,12 @@
 /* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/stream.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "stream/masking.h"
 #include "stream/packing.h"
 #include "stream/sources.h"
+#include "stream/switching.h"
+#include "stream/translations.h"
 
 #define OPTION(name, type, fallback, least, most, choices, help) \
     {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_stream_config, name)}
@@ -208,6 +208,25 @@ int64_t xlm_stream_longest(const xlm_stream *stream)
     return c->type == XLM_STREAM_PARALLEL && c->form == XLM_FORM_XLM ? 2 * c->length : c->length;
 }
 
+int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances)
+{
+    if (stream->examples != NULL)
+        return instances * xlm_examples_most_predictions(stream->examples);
+    if (stream->config.mask <= 0)
+        return 0;
+    /* Chance chooses a tenth more than the share of many tokens hardly ever; of each instance one at least. */
+    return (int64_t)((double)(instances * xlm_stream_longest(stream)) * stream->config.mask * 1.1) + instances;
+}
+
+double xlm_stream_predicted_share(const xlm_stream *stream)
+{
+    const xlm_examples *e = stream->examples;
+    if (e == NULL)
+        return stream->config.mask;
+    const int64_t n = xlm_examples_count(e);
+    return (double)xlm_examples_predictions(e, n) / (double)xlm_examples_tokens(e, n);
+}
+
 int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->config.length; }
 
 char *xlm_stream_describe(const xlm_stream *stream)
@@ -242,38 +261,21 @@ static bool plan(xlm_stream *stream, uint64_t step, uint64_t number, int source,
     return true;
 }
 
-/* Memory for what a dictionary changes. */
-static void take_switched(xlm_arena *arena, xlm_batch *batch)
-{
-    int32_t *languages = XLM_TAKE(arena, int32_t, batch->tokens);
-    memcpy(languages, batch->text_languages, sizeof *languages * (size_t)batch->tokens);
-    batch->languages = languages;
-    batch->translations = XLM_TAKE(arena, int32_t, batch->tokens);
-}
-
-/* Mask the sequences of a batch, which are numbers first, first + 1, ... of the step. */
-static void mask(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch)
+/* Annotate text and choose what is predicted. */
+static void corrupt(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_batch_layout *batch)
 {
     const xlm_stream_config *c = &stream->config;
+    const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = first};
     const xlm_masking masking = {
         .mask = c->mask, .mask_token = c->mask_token, .mask_random = c->mask_random,
         .vocabulary = (int32_t)xlm_vocabulary_size(xlm_corpus_vocabulary(stream->corpus)),
-        .stream = stream->number, .key = xlm_rng_make_key(stream->seed, XLM_RNG_MASK, step),
-        .translations = stream->translations, .switching = c->switching,
-        .switch_key = xlm_rng_make_key(stream->seed, XLM_RNG_SWITCH, step),
     };
     if (stream->translations != NULL)
-        take_switched(arena, batch);
-    for (int32_t s = 0; s < batch->sequences; s++) {
-        const int32_t row = batch->offsets[s], n = batch->offsets[s + 1] - row;
-        const xlm_masked masked = {
-            .ids = (int32_t *)batch->ids + row,
-            .languages = (int32_t *)batch->languages + row,
-            .rows = (int32_t *)batch->masked_rows + batch->masked,
-            .targets = (int32_t *)batch->targets + batch->masked,
-            .translations = batch->translations != NULL ? (int32_t *)batch->translations + batch->masked : NULL,
-        };
-        batch->masked += xlm_mask_sequence(&masking, first + (uint64_t)s, n, batch->original + row, row, &masked);
+        xlm_annotate_translations(stream->translations, &draws, batch);
+    xlm_mask(&masking, &draws, batch);
+    if (stream->translations != NULL) {
+        xlm_batch_layout_switch(batch);
+        xlm_switch(c->switching, &draws, batch);
     }
 }
 
@@ -283,14 +285,19 @@ static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena 
 {
     const guint n = stream->examples != NULL ? stream->chosen->len : stream->packing.ends->len;
     uint32_t *instances = XLM_TAKE(arena, uint32_t, n);
+    xlm_batch_layout layout;
     for (guint s = 0; s < n; s++)
         instances[s] = stream->number << 24 | (uint32_t)((first + s) % MOST_BATCH);
-    if (stream->examples != NULL)
-        return xlm_examples_read(stream->examples, n, (const int64_t *)(void *)stream->chosen->data, instances, arena, batch,
-                                 error);
-    if (!xlm_packing_read(&stream->packing, stream->corpus, instances, arena, batch, error))
+    const bool good = stream->examples != NULL
+                          ? xlm_examples_lay_out(stream->examples, n, (const int64_t *)(void *)stream->chosen->data, instances,
+                                                 arena, &layout, error)
+                          : xlm_packing_read(&stream->packing, stream->corpus, instances, arena, &layout, error);
+    if (!good)
         return false;
-    mask(stream, step, first, arena, batch);
+    xlm_batch_layout_copy_original(&layout);
+    if (stream->examples == NULL)
+        corrupt(stream, step, first, &layout);
+    *batch = xlm_batch_of_layout(&layout);
     return true;
 }
 

@@ -75,6 +75,11 @@ int xlm_stream_sources(const xlm_stream *stream);
 int64_t xlm_stream_source_instances(const xlm_stream *stream, int source);
 /* Most tokens an instance can have. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
+/* Most rows that are predicted of so many instances, for estimates of memory: exact for examples; chance may choose more where
+ * there are very few tokens. */
+int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances);
+/* Share of the tokens that is predicted in the mean, specials not counted where text is masked. */
+double xlm_stream_predicted_share(const xlm_stream *stream);
 /* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */
 const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream);
 /* Positions are below this; less than xlm_stream_longest for form xlm, where they restart. */

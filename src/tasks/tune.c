@@ -123,8 +123,6 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     *stream = (xlm_job_stream){.name = (char *)"train"};
     stream->config.batch = c->batch;
     stream->config.length = xlm_examples_longest(t->training_examples);
-    /* Masks nothing; what is predicted counts in the estimate of memory. */
-    stream->config.mask = (double)all_predictions(t->training_examples) / (double)xlm_examples_tokens(t->training_examples, n);
     *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .plugin = (char *)t->task->loss.name,
                                      .stream_name = stream->name, .weight = 1, .cls = &t->task->loss,
                                      .state = t->self.state};

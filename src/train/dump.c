@@ -20,7 +20,7 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int6
     if (store == NULL)
         return NULL;
     if (xlm_store_set_text(store, "/", "format", "xlm-mpi step dump", error) &&
-        xlm_store_set_int(store, "/", "format_version", 1, error) &&
+        xlm_store_set_int(store, "/", "format_version", 2, error) &&
         xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
         xlm_store_set_int(store, "/", "step", step, error) && xlm_model_attributes_write(store, model, error))
         return store;
@@ -52,6 +52,17 @@ bool xlm_dump_write_dictionary(xlm_store *store, int number, const char *path, c
     return good;
 }
 
+static bool write_annotations(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
+{
+    const int32_t length[] = {
+        [XLM_AXIS_TOKENS] = b->tokens, [XLM_AXIS_MASKED_ROWS] = b->masked, [XLM_AXIS_SEQUENCES] = b->sequences,
+    };
+    bool good = true;
+    for (const xlm_annotation *a = b->annotations; a != NULL && good; a = a->next)
+        good = write_ints(store, folder, a->name, a->values, length[a->axis], error);
+    return good;
+}
+
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
     return write_ints(store, folder, "ids", b->ids, b->tokens, error) &&
@@ -62,8 +73,9 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            write_ints(store, folder, "offsets", b->offsets, b->sequences + 1, error) &&
            write_ints(store, folder, "masked_positions", b->masked_rows, b->masked, error) &&
            write_ints(store, folder, "targets", b->targets, b->masked, error) &&
-           (b->translations == NULL || (write_ints(store, folder, "translations", b->translations, b->masked, error) &&
-                                        write_ints(store, folder, "text_languages", b->text_languages, b->tokens, error)));
+           (b->text_languages == b->languages ||
+            write_ints(store, folder, "text_languages", b->text_languages, b->tokens, error)) &&
+           write_annotations(store, folder, b, error);
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)

@@ -87,7 +87,8 @@ double xlm_trainer_step_flops(const xlm_trainer *trainer)
         const int64_t length = xlm_stream_longest(t->stream[s]), tokens = c->batch * length;
         const xlm_pass_size size = {
             .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
-            .masked = (int64_t)(c->mask * (double)tokens), .masked_only = masked_only(t->job, s),
+            .masked = (int64_t)(xlm_stream_predicted_share(t->stream[s]) * (double)tokens),
+            .masked_only = masked_only(t->job, s),
         };
         /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
         flops += (t->job->train.recompute ? 4 : 3) * xlm_model_forward_flops(&t->config, &size);
@@ -105,7 +106,7 @@ static uint64_t largest_pass(const xlm_trainer *t, int64_t micro_batches, bool r
                       tokens = instances * length;
         const xlm_pass_size size = {
             .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
-            .masked = (int64_t)((double)tokens * c->mask * 1.1) + instances, .masked_only = masked_only(t->job, s),
+            .masked = xlm_stream_most_predicted(t->stream[s], instances), .masked_only = masked_only(t->job, s),
         };
         most = MAX(most, xlm_model_pass_bytes(&t->config, &size, recompute));
     }

@@ -44,7 +44,7 @@ static bool open_streams(xlm_trainer *t, GError **error)
                                  ", but the model has positions = %" G_GINT64_FORMAT, stream->name,
                                  xlm_stream_positions(t->stream[s]), t->config.positions);
         t->loss_stream[s] = (xlm_loss_stream){
-            .name = stream->name, .mask = stream->config.mask, .switching = stream->config.switching,
+            .name = stream->name, .mask = xlm_stream_predicted_share(t->stream[s]), .switching = stream->config.switching,
             .dictionary = xlm_stream_dictionary(t->stream[s]),
         };
         char *description = xlm_stream_describe(t->stream[s]);

@@ -85,18 +85,21 @@ in_batch() { numbers "/streams/text/batch/$1" $form.h5; }
 for form in original translation pairs; do
     logged dump.log ranks 2 xlm_train $form.conf --set train.output=none --set 'stream text.batch=300' \
         --set 'stream text.mask=0.5' --dump-step $form.h5
-    paste -d ' ' <(in_batch masked_positions) <(in_batch targets) <(in_batch translations) >masked.txt
-    paste -d ' ' <(in_batch ids) <(in_batch original) <(in_batch languages) <(in_batch text_languages) >tokens.txt
+    paste -d ' ' <(in_batch masked_positions) <(in_batch targets) >masked.txt
+    paste -d ' ' <(in_batch ids) <(in_batch original) <(in_batch languages) <(in_batch text_languages) <(in_batch translations) \
+        <(in_batch translation_languages) >tokens.txt
     pairs_of /dictionary/pairs dict.h5 >pairs.txt
     awk -v form=$form '
         FILENAME == "pairs.txt" { pair[0, $1, $2]; pair[1, $2, $1]; known[0, $1]; known[1, $2]; next }
-        FILENAME == "masked.txt" { target[$1] = $2; translation[$1] = $3; next }
+        FILENAME == "masked.txt" { target[$1] = $2; next }
         {
-            row = n++; text = $4; of[text]++
+            row = n++; text = $4; translation = $5; of[text]++
+            has = (text SUBSEP $2) in known
+            if (has != (translation >= 0) || has && !((text SUBSEP $2 SUBSEP translation) in pair)) bad = bad " translation:" row
+            if ($6 != (has ? 1 - text : -1)) bad = bad " language:" row
             if (!(row in target)) { if ($1 != $2 || $3 != text) bad = bad " unmasked:" row; next }
-            has = (text SUBSEP target[row]) in known
-            if (has != (translation[row] >= 0) || has && !((text SUBSEP target[row] SUBSEP translation[row]) in pair)) bad = bad " label:" row
-            if ($3 != text) { switched++; to[text]++; if ($3 != 1 - text || $1 != translation[row]) bad = bad " switched:" row }
+            if (target[row] != $2) bad = bad " target:" row
+            if ($3 != text) { switched++; to[text]++; if ($3 != 1 - text || $1 != translation) bad = bad " switched:" row }
             with += has; masked++
         }
         END {

@@ -237,21 +237,24 @@ static void streams_switch(void **state)
     for (int step = 0; step < 200; step++) {
         xlm_arena_reset(s->arena);
         const xlm_batch b = read_step(s->stream, step, 0, s->config.batch, s->arena);
+        const int32_t *translations = xlm_batch_annotation(&b, "translations");
+        const int32_t *others = xlm_batch_annotation(&b, "translation_languages");
         int32_t k = 0;
         for (int32_t i = 0; i < b.tokens; i++) {
             const int32_t language = b.text_languages[i];
+            const bool has = b.original[i] >= XLM_SPECIALS && b.original[i] % 2 == 1 && language != FR; /* by the dictionary above */
             ordinary += b.original[i] >= XLM_SPECIALS;
+            assert_int_equal(translations[i], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
+            assert_int_equal(others[i], !has ? -1 : DE + EN - language);
             if (k == b.masked || b.masked_rows[k] != i) {
                 assert_int_equal(b.ids[i], b.original[i]);
                 assert_int_equal(b.languages[i], language);
                 continue;
             }
-            const bool has = b.original[i] % 2 == 1 && language != FR; /* by the dictionary above */
             assert_int_equal(b.targets[k], b.original[i]);
-            assert_int_equal(b.translations[k], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
             assert_true(b.languages[i] == language || (has && b.languages[i] == DE + EN - language));
             if (b.languages[i] != language)
-                assert_int_equal(b.ids[i], b.translations[k]);
+                assert_int_equal(b.ids[i], translations[i]);
             known[language] += has;
             switched[language] += b.languages[i] != language;
             k++;
@@ -284,7 +287,7 @@ static void slices_are_the_whole(void **state)
             same(whole.languages + row, b.languages, b.tokens);
             same(whole.text_languages + row, b.text_languages, b.tokens);
             same(whole.targets + masked, b.targets, b.masked);
-            same(whole.translations + masked, b.translations, b.masked);
+            same(xlm_batch_annotation(&whole, "translations") + row, xlm_batch_annotation(&b, "translations"), b.tokens);
             row += b.tokens;
             masked += b.masked;
         }
@@ -306,7 +309,7 @@ static void without_switching_nothing_changes(void **state)
     assert_int_equal(xlm_stream_dictionary(labelled)->pairs, 200);
     const xlm_batch a = read_step(plain, 1, 0, config.batch, s->arena), b = read_step(labelled, 1, 0, config.batch, s->arena);
     assert_ptr_equal(a.languages, a.text_languages);
-    assert_null(a.translations);
+    assert_null(a.annotations);
     assert_int_equal(a.masked, b.masked);
     same(a.ids, b.ids, a.tokens);
     same(a.languages, b.languages, a.tokens);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <glib.h>
+#include <math.h>
 #include <string.h>
 
 #include "stream/stream.h"
@@ -72,7 +73,7 @@ static void test_batch(void **state)
     assert_memory_equal(b.masked_rows, rows, sizeof rows);
     assert_memory_equal(b.targets, targets, sizeof targets);
     assert_true(b.keys[0].instance == 7 && b.keys[3].instance == 8 && b.keys[9].instance == 70);
-    assert_null(b.translations);
+    assert_null(b.annotations);
     xlm_arena_free(arena);
     xlm_examples_free(e);
 }
@@ -141,6 +142,8 @@ static void test_in_order(void **state)
     xlm_arena *arena = xlm_arena_new();
     xlm_batch b;
     assert_int_equal(xlm_stream_instances(stream), EXAMPLES);
+    assert_int_equal(xlm_stream_most_predicted(stream, 5), 10); /* two of an example at most */
+    assert_true(fabs(xlm_stream_predicted_share(stream) - (EXAMPLES + 4.0) / (2 * EXAMPLES + 15)) < 1e-12);
     assert_true(xlm_stream_read_in_order(stream, 6, 5, arena, &b, NULL));
     for (int32_t s = 0; s < 5; s++)
         check_row(&b, s, 6 + s);

@@ -169,7 +169,8 @@ static void open_model(struct trained *t)
 }
 
 /* Of the four targets 5, 11, 12, 9 the second and the last have a translation. */
-static const int32_t translations[M] = {-1, 6, -1, 10}, translated[M] = {5, 6, 12, 10};
+static const int32_t translations[T] = {-1, 3, 6, -1, -1, -1, 4, -1, -1, -1, 10, 8}, translated[M] = {5, 6, 12, 10};
+static const xlm_annotation annotation = {.name = "translations", .axis = XLM_AXIS_TOKENS, .values = translations};
 
 static xlm_var *dict_mlm_pass(xlm_tape *tape, void *context)
 {
@@ -206,7 +207,7 @@ static void test_dict_mlm(void **state)
     for (int form = 0; form < 2; form++) {
         struct trained t = {.batch = batch};
         xlm_score scores[M] = {{0}};
-        t.batch.translations = translations;
+        t.batch.annotations = &annotation;
         open_model(&t);
         assert_true(open_dict_mlm(&t, forms[form], form == 0 ? 0.5 : 0, &dictionary));
         assert_string_equal(t.o.message, "");

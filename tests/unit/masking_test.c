@@ -10,25 +10,74 @@
 #include <string.h>
 
 #include "stream/masking.h"
+#include "stream/switching.h"
+#include "stream/translations.h"
 
-enum { VOCABULARY = 105, LENGTH = 100, FIRST_ROW = 1000 };
+enum { VOCABULARY = 105, LENGTH = 100, STREAM = 3 };
 
+/* What becomes of one sequence that stands alone in its batch. */
 typedef struct masked {
-    int32_t n, ids[LENGTH], rows[LENGTH], targets[LENGTH];
+    int32_t n, ids[LENGTH], rows[LENGTH], targets[LENGTH], languages[LENGTH], translations[LENGTH];
 } masked;
 
-static xlm_masking make_masking(double mask, uint64_t step)
+typedef struct settings {
+    xlm_masking masking;
+    xlm_draws draws;
+    const xlm_translations *translations; /* NULL: none */
+    double switching;
+} settings;
+
+static settings make_masking(double mask, uint64_t step)
 {
-    return (xlm_masking){.mask = mask, .mask_token = 0.8, .mask_random = 0.1, .vocabulary = VOCABULARY,
-                         .key = xlm_rng_make_key(1, XLM_RNG_MASK, step)};
+    return (settings){.masking = {.mask = mask, .mask_token = 0.8, .mask_random = 0.1, .vocabulary = VOCABULARY},
+                      .draws = {.seed = 1, .step = step, .stream = STREAM}};
 }
 
-static masked run(const xlm_masking *masking, uint64_t instance, int32_t n, const int32_t *original)
+static void copy(int32_t *to, const int32_t *from, int32_t n) { memcpy(to, from, sizeof *to * (size_t)n); }
+
+static masked run_in(const settings *s, uint64_t instance, int32_t n, const int32_t *original, int32_t language)
 {
+    static xlm_arena *arena;
     masked m = {0};
-    const xlm_masked out = {.ids = m.ids, .rows = m.rows, .targets = m.targets};
-    m.n = xlm_mask_sequence(masking, instance, n, original, FIRST_ROW, &out);
+    xlm_batch_layout batch;
+    xlm_draws draws = s->draws;
+    draws.first = instance;
+    if (arena == NULL)
+        arena = xlm_arena_new();
+    xlm_arena_reset(arena);
+    assert_true(xlm_batch_layout_take(&batch, arena, 1, n, n, NULL));
+    batch.offsets[1] = n;
+    copy(batch.original, original, n);
+    for (int32_t i = 0; i < n; i++)
+        batch.text_languages[i] = language;
+    xlm_batch_layout_copy_original(&batch);
+    if (s->translations != NULL)
+        xlm_annotate_translations(s->translations, &draws, &batch);
+    xlm_mask(&s->masking, &draws, &batch);
+    if (s->translations != NULL) {
+        xlm_batch_layout_switch(&batch);
+        xlm_switch(s->switching, &draws, &batch);
+    }
+    const xlm_batch done = xlm_batch_of_layout(&batch);
+    const int32_t *translations = xlm_batch_annotation(&done, "translations");
+    m.n = done.masked;
+    copy(m.ids, done.ids, n);
+    copy(m.rows, done.masked_rows, m.n);
+    copy(m.targets, done.targets, m.n);
+    copy(m.languages, done.languages, n);
+    assert_memory_equal(done.original, original, sizeof *original * (size_t)n);
+    for (int32_t i = 0; i < n; i++)
+        assert_int_equal(done.text_languages[i], language);
+    if (s->translations != NULL)
+        copy(m.translations, translations, n);
+    else
+        assert_null(translations);
     return m;
+}
+
+static masked run(const settings *s, uint64_t instance, int32_t n, const int32_t *original)
+{
+    return run_in(s, instance, n, original, 0);
 }
 
 /* share of `trials` must lie within four standard deviations of p */
@@ -55,13 +104,13 @@ static void shares(void **state)
     enum { SEQUENCES = 3000, ORDINARY = LENGTH - 4 };
     int32_t original[LENGTH];
     fill(original);
-    const xlm_masking masking = make_masking(0.15, 0);
+    const settings masking = make_masking(0.15, 0);
     int64_t chosen = 0, mask = 0, same = 0, other = 0, drawn[VOCABULARY] = {0}, at[LENGTH] = {0};
     for (uint64_t s = 0; s < SEQUENCES; s++) {
         const masked m = run(&masking, s, LENGTH, original);
         chosen += m.n;
         for (int32_t i = 0, k = 0; i < LENGTH; i++) {
-            if (k == m.n || m.rows[k] != FIRST_ROW + i) {
+            if (k == m.n || m.rows[k] != i) {
                 assert_int_equal(m.ids[i], original[i]);
                 continue;
             }
@@ -91,20 +140,20 @@ static void extremes(void **state)
     (void)state;
     int32_t original[LENGTH];
     fill(original);
-    xlm_masking masking = make_masking(0, 0);
+    settings masking = make_masking(0, 0);
     masked m = run(&masking, 0, LENGTH, original);
     assert_int_equal(m.n, 0);
     assert_memory_equal(m.ids, original, sizeof original);
 
     masking = make_masking(1, 0);
-    masking.mask_token = 1;
-    masking.mask_random = 0;
+    masking.masking.mask_token = 1;
+    masking.masking.mask_random = 0;
     m = run(&masking, 0, LENGTH, original);
     assert_int_equal(m.n, LENGTH - 4);
     for (int i = 0; i < LENGTH; i++)
         assert_int_equal(m.ids[i], original[i] >= XLM_SPECIALS ? XLM_ID_MASK : original[i]);
 
-    masking.mask_token = 0; /* all are chosen and all stay */
+    masking.masking.mask_token = 0; /* all are chosen and all stay */
     m = run(&masking, 0, LENGTH, original);
     assert_int_equal(m.n, LENGTH - 4);
     assert_memory_equal(m.ids, original, sizeof original);
@@ -116,12 +165,12 @@ static void at_least_one(void **state)
     enum { SEQUENCES = 2000 };
     const int32_t three[] = {XLM_ID_BOS, 10, 11, 12, XLM_ID_EOS};
     const int32_t none[] = {XLM_ID_BOS, XLM_ID_UNK, XLM_ID_EOS};
-    const xlm_masking masking = make_masking(1e-7, 0);
+    const settings masking = make_masking(1e-7, 0);
     int64_t at[5] = {0}, mask = 0;
     for (uint64_t s = 0; s < SEQUENCES; s++) {
         const masked m = run(&masking, s, 5, three);
         assert_int_equal(m.n, 1);
-        const int32_t i = m.rows[0] - FIRST_ROW;
+        const int32_t i = m.rows[0];
         assert_in_range(i, 1, 3);
         assert_int_equal(m.targets[0], three[i]);
         at[i]++;
@@ -138,9 +187,9 @@ static void draws_depend_on(void **state)
     (void)state;
     int32_t original[LENGTH];
     fill(original);
-    const xlm_masking masking = make_masking(0.5, 3), step = make_masking(0.5, 4);
-    xlm_masking stream = masking;
-    stream.stream = 1;
+    const settings masking = make_masking(0.5, 3), step = make_masking(0.5, 4);
+    settings stream = masking;
+    stream.draws.stream = STREAM + 1;
     const masked a = run(&masking, 5, LENGTH, original), again = run(&masking, 5, LENGTH, original);
     assert_memory_equal(&a, &again, sizeof a);
     const masked others[] = {run(&step, 5, LENGTH, original), run(&stream, 5, LENGTH, original),
@@ -190,28 +239,12 @@ static bool is_translation(int32_t id, int32_t of)
     return false;
 }
 
-typedef struct switched {
-    masked m;
-    int32_t languages[LENGTH], translations[LENGTH];
-} switched;
-
-static switched run_switched(const xlm_masking *masking, uint64_t instance, const int32_t *original, int32_t language)
+static settings make_switching(double switching, const xlm_translations *translations)
 {
-    switched s = {0};
-    for (int i = 0; i < LENGTH; i++)
-        s.languages[i] = language;
-    const xlm_masked out = {s.m.ids, s.languages, s.m.rows, s.m.targets, s.translations};
-    s.m.n = xlm_mask_sequence(masking, instance, LENGTH, original, FIRST_ROW, &out);
+    settings s = make_masking(0.15, 0);
+    s.translations = translations;
+    s.switching = switching;
     return s;
-}
-
-static xlm_masking make_switching(double switching, const xlm_translations *translations)
-{
-    xlm_masking masking = make_masking(0.15, 0);
-    masking.translations = translations;
-    masking.switching = switching;
-    masking.switch_key = xlm_rng_make_key(1, XLM_RNG_SWITCH, 0);
-    return masking;
 }
 
 static void switching_shares(void **state)
@@ -221,24 +254,24 @@ static void switching_shares(void **state)
     int32_t original[LENGTH], list[3];
     fill(original);
     xlm_translations *translations = make_translations();
-    const xlm_masking plain = make_masking(0.15, 0), masking = make_switching(0.5, translations);
+    const settings plain = make_masking(0.15, 0), masking = make_switching(0.5, translations);
     int64_t chosen = 0, known = 0, flipped = 0, unknown = 0, same = 0, mask = 0, first = 0, several = 0, labelled[3] = {0};
     for (uint64_t s = 0; s < SEQUENCES; s++) {
-        const masked without = run(&plain, s, LENGTH, original);
-        const switched with = run_switched(&masking, s, original, XX);
+        const masked without = run_in(&plain, s, LENGTH, original, XX);
+        const masked with = run_in(&masking, s, LENGTH, original, XX);
         /* The same tokens are chosen, and those that are not switched become what they would. */
-        assert_int_equal(with.m.n, without.n);
-        assert_memory_equal(with.m.rows, without.rows, sizeof without.rows);
-        assert_memory_equal(with.m.targets, without.targets, sizeof without.targets);
-        chosen += with.m.n;
-        int32_t k = 0;
-        for (int32_t i = 0; i < LENGTH; i++) {
-            if (k == with.m.n || with.m.rows[k] != FIRST_ROW + i) {
-                assert_int_equal(with.m.ids[i], original[i]);
+        assert_int_equal(with.n, without.n);
+        assert_memory_equal(with.rows, without.rows, sizeof without.rows);
+        assert_memory_equal(with.targets, without.targets, sizeof without.targets);
+        chosen += with.n;
+        for (int32_t i = 0, k = 0; i < LENGTH; i++) {
+            if (k == with.n || with.rows[k] != i) {
+                assert_int_equal(with.ids[i], original[i]);
                 assert_int_equal(with.languages[i], XX);
                 continue;
             }
-            const int32_t translation = with.translations[k++], id = with.m.ids[i];
+            const int32_t translation = with.translations[i], id = with.ids[i];
+            k++;
             const int n = translations_of(original[i], list);
             if (n == 0) {
                 assert_int_equal(translation, -1);
@@ -281,36 +314,36 @@ static void switching_extremes(void **state)
     int32_t original[LENGTH];
     fill(original);
     xlm_translations *translations = make_translations();
-    const xlm_masking plain = make_masking(0.15, 0), never = make_switching(0, translations);
-    xlm_masking always = make_switching(1, translations);
-    always.mask = 1;
+    const settings plain = make_masking(0.15, 0), never = make_switching(0, translations);
+    settings always = make_switching(1, translations);
+    always.masking.mask = 1;
     /* never: masked as without a dictionary, but labelled. */
     const masked without = run(&plain, 0, LENGTH, original);
-    switched s = run_switched(&never, 0, original, XX);
-    assert_memory_equal(s.m.ids, without.ids, sizeof without.ids);
+    masked s = run_in(&never, 0, LENGTH, original, XX);
+    assert_memory_equal(s.ids, without.ids, sizeof without.ids);
     for (int i = 0; i < LENGTH; i++)
         assert_int_equal(s.languages[i], XX);
     int labelled = 0;
-    for (int k = 0; k < s.m.n; k++)
-        labelled += s.translations[k] >= 0;
-    assert_true(labelled > 0 && labelled < s.m.n);
+    for (int k = 0; k < s.n; k++)
+        labelled += s.translations[s.rows[k]] >= 0;
+    assert_true(labelled > 0 && labelled < s.n);
     /* always: every token that has a translation, and no other, is switched; from the other side of the dictionary too. */
     for (int32_t language = EN; language <= YY; language++) {
-        s = run_switched(&always, 0, original, language);
-        assert_int_equal(s.m.n, LENGTH - 4);
+        s = run_in(&always, 0, LENGTH, original, language);
+        assert_int_equal(s.n, LENGTH - 4);
         int known = 0;
-        for (int32_t i = 0, k = 0; i < LENGTH; i++) {
+        for (int32_t i = 0; i < LENGTH; i++) {
             if (original[i] < XLM_SPECIALS)
                 continue;
-            const int32_t id = s.m.ids[i];
+            const int32_t id = s.ids[i];
             if (s.languages[i] == language) {
                 assert_int_equal(id, original[i]);
-                assert_int_equal(s.translations[k++], -1);
+                assert_int_equal(s.translations[i], -1);
                 continue;
             }
             known++;
             assert_int_equal(s.languages[i], EN + XX - language);
-            assert_int_equal(s.translations[k++], id);
+            assert_int_equal(s.translations[i], id);
             assert_true(language == XX ? is_translation(id, original[i]) : is_translation(original[i], id));
         }
         assert_int_equal(known, language == XX ? 39 : language == EN ? 40 : 0); /* of 20 ... 59 one stands at <unk>; 60 ... 99 */

@@ -334,6 +334,52 @@ static void specials_in_text(void **state)
     xlm_corpus_close(corpus);
 }
 
+/* Whatever chance chooses, a batch has no more predicted rows than was announced. */
+static void predicted_rows_are_bounded(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"batch=32\nlength=8\n", "batch=32\nlength=8\nmask=0.5\n",
+                                           "batch=32\nlength=8\nmask=1\n", "batch=32\nlength=4\nmask=0.01\n"};
+    xlm_corpus *corpus = make_corpus(&two_languages);
+    xlm_arena *arena = xlm_arena_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+        xlm_stream *stream = open_stream(corpus, settings[i]);
+        for (int64_t step = 0; step < 20; step++)
+            assert_true(read_step(stream, step, 0, 32, arena).masked <= xlm_stream_most_predicted(stream, 32));
+        xlm_stream_close(stream);
+    }
+    xlm_stream *none = open_stream(corpus, "mask=0\n");
+    assert_int_equal(xlm_stream_most_predicted(none, 100), 0);
+    xlm_stream_close(none);
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
+/* An annotation has as many numbers as its axis, and others are found beside it. */
+static void annotations_have_axes(void **state)
+{
+    (void)state;
+    xlm_arena *arena = xlm_arena_new();
+    xlm_batch_layout layout;
+    assert_true(xlm_batch_layout_take(&layout, arena, 2, 6, 4, NULL));
+    layout.masked = 3;
+    int32_t *a = xlm_batch_layout_annotate(&layout, "a", XLM_AXIS_TOKENS);
+    int32_t *b = xlm_batch_layout_annotate(&layout, "b", XLM_AXIS_MASKED_ROWS);
+    int32_t *c = xlm_batch_layout_annotate(&layout, "c", XLM_AXIS_SEQUENCES);
+    memset(a, 0, 6 * sizeof *a);
+    memset(b, 0, 3 * sizeof *b);
+    memset(c, 0, 2 * sizeof *c);
+    const xlm_batch batch = xlm_batch_of_layout(&layout);
+    assert_ptr_equal(xlm_batch_annotation(&batch, "a"), a);
+    assert_ptr_equal(xlm_batch_annotation(&batch, "b"), b);
+    assert_ptr_equal(xlm_batch_annotation(&batch, "c"), c);
+    assert_null(xlm_batch_annotation(&batch, "d"));
+    GError *error = NULL;
+    assert_false(xlm_batch_layout_take(&layout, arena, 2, (int64_t)INT32_MAX + 1, 0, &error));
+    must_say(error, EX_CONFIG, "lower batch or length");
+    xlm_arena_free(arena);
+}
+
 /* ---- errors ---- */
 
 static void refuse(const xlm_corpus *corpus, xlm_split split, int number, const char *settings, int code,
@@ -406,6 +452,8 @@ int main(void)
         cmocka_unit_test(form_bert),
         cmocka_unit_test(sides_are_shuffled),
         cmocka_unit_test(specials_in_text),
+        cmocka_unit_test(predicted_rows_are_bounded),
+        cmocka_unit_test(annotations_have_axes),
         cmocka_unit_test(wrong_settings),
         cmocka_unit_test(rare_language),
     };

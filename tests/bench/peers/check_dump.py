@@ -114,7 +114,7 @@ class Objective:
         if self.options["predict"] == "original":
             return self.mlm()
         assert self.options["predict"] == "translation", self.options
-        translations = self.b["translations"]
+        translations = self.b["translations"][self.b["masked_positions"]]
         return self.encoder.words(self.masked(), torch.where(translations >= 0, translations, self.b["targets"]))
 
     def align(self):
@@ -143,7 +143,7 @@ def check_input(name, b, dictionary):
     wrong = {"a token that is not predicted is not the original": (b["ids"] != b["original"])[~masked].sum()}
     if "translations" in b:
         switched = b["languages"] != b["text_languages"]
-        at, translations = switched[rows], b["translations"]
+        at, translations = switched[rows], b["translations"][rows]
         pairs, first, second = dictionary[...].tolist(), int(dictionary.attrs["first"]), int(dictionary.attrs["second"])
         known = {(first, x, second, y) for x, y in pairs} | {(second, y, first, x) for x, y in pairs}
         other = {first: second, second: first}

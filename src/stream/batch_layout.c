@@ -1,0 +1,53 @@
+/* xlm-mpi: a batch while the stages of a stream fill it in. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/batch_layout.h"
+
+bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, int64_t sequences, int64_t tokens, int64_t predicted,
+                           GError **error)
+{
+    if (tokens > INT32_MAX || predicted > INT32_MAX)
+        return xlm_error_set(error, EX_CONFIG,
+                             "a batch of %" G_GINT64_FORMAT " sequences has %" G_GINT64_FORMAT " tokens, of which %" G_GINT64_FORMAT
+                             " may be predicted; the most is %d; lower batch or length", sequences, tokens, predicted, INT32_MAX);
+    *layout = (xlm_batch_layout){
+        .arena = arena, .tokens = (int32_t)tokens, .sequences = (int32_t)sequences,
+        .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),
+        .original = XLM_TAKE(arena, int32_t, tokens),       .positions = XLM_TAKE(arena, int32_t, tokens),
+        .text_languages = XLM_TAKE(arena, int32_t, tokens), .types = XLM_TAKE(arena, int32_t, tokens),
+        .keys = XLM_TAKE(arena, xlm_row_key, tokens),       .masked_rows = XLM_TAKE(arena, int32_t, predicted),
+        .targets = XLM_TAKE(arena, int32_t, predicted),
+    };
+    layout->languages = layout->text_languages;
+    layout->offsets[0] = 0;
+    return true;
+}
+
+static void copy(int32_t *to, const int32_t *from, int32_t n) { memcpy(to, from, sizeof *to * (size_t)n); }
+
+void xlm_batch_layout_copy_original(xlm_batch_layout *layout) { copy(layout->ids, layout->original, layout->tokens); }
+
+void xlm_batch_layout_switch(xlm_batch_layout *layout)
+{
+    layout->languages = XLM_TAKE(layout->arena, int32_t, layout->tokens);
+    copy(layout->languages, layout->text_languages, layout->tokens);
+}
+
+int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis)
+{
+    const int32_t n = axis == XLM_AXIS_TOKENS ? layout->tokens : axis == XLM_AXIS_SEQUENCES ? layout->sequences : layout->masked;
+    int32_t *values = XLM_TAKE(layout->arena, int32_t, n);
+    xlm_annotation *annotation = XLM_TAKE(layout->arena, xlm_annotation, 1);
+    *annotation = (xlm_annotation){name, axis, values, layout->annotations};
+    layout->annotations = annotation;
+    return values;
+}
+
+xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)
+{
+    return (xlm_batch){
+        .tokens = layout->tokens,       .sequences = layout->sequences, .masked = layout->masked,
+        .offsets = layout->offsets,     .ids = layout->ids,             .original = layout->original,
+        .positions = layout->positions, .languages = layout->languages, .text_languages = layout->text_languages,
+        .types = layout->types,         .keys = layout->keys,           .masked_rows = layout->masked_rows,
+        .targets = layout->targets,     .annotations = layout->annotations,
+    };
+}

@@ -1,0 +1,46 @@
+/* xlm-mpi: a batch while the stages of a stream fill it in. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The layout stage takes the arrays and fills in the text; stages behind it add annotations, change the input and choose the rows
+ * that are predicted. Objectives get the same arrays as an xlm_batch, which nobody may write to. */
+#ifndef XLM_STREAM_BATCH_LAYOUT_H
+#define XLM_STREAM_BATCH_LAYOUT_H
+
+#include <xlm/batch.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* The arrays are those of xlm_batch. */
+typedef struct xlm_batch_layout {
+    xlm_arena *arena;        /* everything is in it */
+    int32_t tokens;          /* T */
+    int32_t sequences;       /* S */
+    int32_t masked;          /* M, 0 at first */
+    int32_t *offsets;        /* [S+1] */
+    int32_t *ids;            /* [T] of the input */
+    int32_t *original;       /* [T] */
+    int32_t *positions;      /* [T] */
+    int32_t *languages;      /* [T] of the input: the same memory as text_languages, unless xlm_batch_layout_switch is called */
+    int32_t *text_languages; /* [T] */
+    int32_t *types;          /* [T] */
+    xlm_row_key *keys;       /* [T] */
+    int32_t *masked_rows;    /* [as many as can be predicted] */
+    int32_t *targets;        /* [same] */
+    const xlm_annotation *annotations;
+} xlm_batch_layout;
+
+/* Take the arrays, for at most `predicted` predicted rows. EX_CONFIG when there are more tokens or predicted rows than a batch
+ * can count. */
+bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, int64_t sequences, int64_t tokens, int64_t predicted,
+                           GError **error);
+/* Let the input be the original; later stages change it. */
+void xlm_batch_layout_copy_original(xlm_batch_layout *layout);
+/* Give the input languages of its own, which begin as those of the text. */
+void xlm_batch_layout_switch(xlm_batch_layout *layout);
+/* Add an annotation and return its values, [T], [M] as it is now, or [S], to be filled in. name is borrowed. */
+int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis);
+
+/* What the objectives see. */
+xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout);
+
+#endif

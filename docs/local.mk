@@ -5,4 +5,5 @@ nobase_dist_doc_DATA = \
 	NEWS \
 	README.md \
 	docs/clusters.md \
-	docs/plugins.md
+	docs/plugins.md \
+	docs/tutorial.md

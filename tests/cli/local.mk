@@ -27,7 +27,8 @@ test_scripts += \
 	tests/cli/train_ranks.sh \
 	tests/cli/train_resume.sh \
 	tests/cli/train_start.sh \
-	tests/cli/tune.sh
+	tests/cli/tune.sh \
+	tests/cli/tutorial.sh
 # What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
 EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/codes \

@@ -2,6 +2,7 @@
 nobase_dist_doc_DATA = \
 	AUTHORS \
 	COPYING \
+	HACKING.md \
 	NEWS \
 	README.md \
 	docs/clusters.md \

@@ -5,6 +5,14 @@ nobase_dist_doc_DATA = \
 	HACKING.md \
 	NEWS \
 	README.md \
+	docs/README.md \
+	docs/align-mlm.md \
 	docs/clusters.md \
+	docs/corpora.md \
+	docs/evaluation.md \
+	docs/files.md \
+	docs/jobs.md \
+	docs/performance.md \
 	docs/plugins.md \
+	docs/troubleshooting.md \
 	docs/tutorial.md

@@ -67,8 +67,8 @@ grep -qxF -e '[task tagging]' "$(find "$root" -name xlm_tune.1)" ||
     fail "the job file in xlm_tune.1 does not keep its lines"
 
 echo "== documents, the demonstration and the environment module"
-for file in doc/xlm-mpi/README.md doc/xlm-mpi/docs/clusters.md doc/xlm-mpi/NEWS xlm-mpi/jobs/demo/demo xlm-mpi/jobs/demo/demo.conf \
-    xlm-mpi/jobs/corpora/libreoffice-help; do
+for file in doc/xlm-mpi/README.md doc/xlm-mpi/HACKING.md doc/xlm-mpi/docs/tutorial.md doc/xlm-mpi/docs/clusters.md \
+    doc/xlm-mpi/NEWS xlm-mpi/jobs/demo/demo xlm-mpi/jobs/demo/demo.conf xlm-mpi/jobs/corpora/libreoffice-help; do
     [ -s "$root$datadir/$file" ] || fail "$file is not installed"
 done
 module=$(find "$root$datadir/modulefiles/xlm-mpi" -type f)

@@ -8,6 +8,7 @@ test_scripts += \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \
 	tests/cli/dict.sh \
+	tests/cli/documents.sh \
 	tests/cli/embed.sh \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \

@@ -39,7 +39,8 @@ held_out() {
 # below A B: both are numbers and A < B.
 below() { [ -n "$1" ] && [ -n "$2" ] && awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 < b + 0) }'; }
 for objective in mlm tlm; do
-    below "$(held_out $objective 400)" "$(held_out $objective 0)" && below "$(held_out $objective 600)" "$(held_out $objective 400)" &&
+    below "$(held_out $objective 400)" "$(held_out $objective 0)" &&
+        below "$(held_out $objective 600)" "$(held_out $objective 400)" &&
         below "$(held_out $objective 600)" 3 ||
         fail "$objective: held-out losses $(held_out $objective 0), $(held_out $objective 400), $(held_out $objective 600)"
 done

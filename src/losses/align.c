@@ -12,7 +12,7 @@ struct align {
 };
 
 static const xlm_option align_options[] = {
-    {"dictionary", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "dictionary whose pairs are pulled together, from xlm_dict",
+    {"dictionary", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "file of xlm_dict, the dictionary whose pairs are pulled together",
      offsetof(struct align, path)},
     XLM_OPTION_END,
 };

@@ -20,7 +20,7 @@ struct dict_mlm {
 
 static const xlm_option dict_mlm_options[] = {
     {"predict", XLM_OPTION_CHOICE, "original", 0, 0, "original|translation",
-     "the token that was masked, from a stream with switching; or its translation, from one without",
+     "what is predicted: the token that was masked, on a stream with switching, or its translation, on one without",
      offsetof(struct dict_mlm, predict)},
     XLM_OPTION_END,
 };

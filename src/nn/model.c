@@ -12,27 +12,27 @@
 
 /* Defaults are ALIGN-MLM's roberta-8. */
 const xlm_option xlm_model_options[] = {
-    OPTION(layers, INT, "8", 1, 1000, NULL, "transformer layers, L"),
-    OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width, d"),
-    OPTION(attention_heads, INT, "8", 1, 4096, NULL, "heads; they divide hidden_size"),
+    OPTION(layers, INT, "8", 1, 1000, NULL, "number of transformer layers, L"),
+    OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
+    OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
     OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),
     OPTION(embedding_size, INT, "0", 0, 1 << 20, NULL,
-           "width of the embeddings when factorised (ALBERT); 0: hidden_size"),
-    OPTION(share_layers, FLAG, "false", 0, 0, NULL, "one set of weights for all layers (ALBERT)"),
-    OPTION(positions, INT, "512", 1, 1 << 20, NULL, "longest sequence"),
-    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal", "position embeddings"),
+           "width of factorised embeddings (ALBERT); 0: hidden_size, not factorised"),
+    OPTION(share_layers, FLAG, "false", 0, 0, NULL, "use one set of weights for all layers (ALBERT)"),
+    OPTION(positions, INT, "512", 1, 1 << 20, NULL, "number of positions, the length of the longest sequence"),
+    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal", "kind of position embeddings"),
     OPTION(position_offset, INT, "2", 0, 1024, NULL,
-           "number of the first position; RoBERTa has pad id + 1 = 2, BERT and XLM 0"),
+           "number of the first position: 2 in RoBERTa (pad id + 1), 0 in BERT and XLM"),
     OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
     OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
-    OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "added to variances; BERT 1e-12, RoBERTa 1e-5"),
-    OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "of the embeddings and both sublayers' outputs"),
-    OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "of the attention weights"),
+    OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "number added to variances in LayerNorm: 1e-12 in BERT, 1e-5 in RoBERTa"),
+    OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of both sublayers' outputs"),
+    OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the attention weights"),
     OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm|none",
-           "before the decoder tied to the word embeddings: dense, GELU, LayerNorm (bert), or nothing (xlm); no head for words "
-           "at all (none)"),
+           "what stands before the decoder, which is tied to the word embeddings: dense layer, GELU and LayerNorm (bert), or "
+           "nothing (xlm); the model has no head for words (none)"),
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
-           "predicted tokens whose logits are held at a time; fewer: less memory, more work"),
+           "number of predicted tokens whose logits are in memory at a time; a smaller one takes less memory and more time"),
     XLM_OPTION_END};
 
 /* The divisor of d closest to `heads`. */

@@ -23,11 +23,11 @@ struct tagging {
 
 static const xlm_option tagging_options[] = {
     {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL,
-     "what is the tag: in CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; in files with columns between blanks "
-     "(CoNLL-2002, -2003) a number from 2, by default the last column",
+     "column that the tag stands in: of CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; of files with columns "
+     "between blanks (CoNLL-2002, -2003) its number from 2, by default the last one",
      offsetof(struct tagging, column)},
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
-     "measure that the best checkpoint has most of; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
+     "measure by which the best checkpoint is chosen; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
      offsetof(struct tagging, choose_by)},
     XLM_OPTION_END,
 };

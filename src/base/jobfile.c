@@ -4,6 +4,7 @@
  * text is walked line by line first: that finds every error with its line, and leaves a clean text that GLib takes. */
 #include "base/jobfile.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -41,6 +42,18 @@ char *xlm_jobfile_place(const xlm_jobfile *job, const char *section, const char 
     if (line > 0)
         return g_strdup_printf("%s:%d: [%s]", job->path, line, section);
     return g_strdup_printf("%s: [%s]", job->path, section);
+}
+
+bool xlm_jobfile_refuse(const xlm_jobfile *job, const char *section, const char *key, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments), *place = xlm_jobfile_place(job, section, key);
+    va_end(arguments);
+    xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
+    g_free(what);
+    g_free(place);
+    return false;
 }
 
 /* ---- names ---- */

@@ -56,4 +56,8 @@ char *xlm_jobfile_value(const xlm_jobfile *job, const char *section, const char 
  * itself; without a line number when the file does not have it. g_free. */
 char *xlm_jobfile_place(const xlm_jobfile *job, const char *section, const char *key);
 
+/* Set *error to an error of EX_CONFIG about a section, or a key of it, led by that place. Returns false. */
+bool xlm_jobfile_refuse(const xlm_jobfile *job, const char *section, const char *key, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(5, 6);
+
 #endif

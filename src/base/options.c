@@ -11,6 +11,9 @@
 /* Where an option's value is in the struct. */
 #define VALUE(type, option, base) (*(type *)((char *)(base) + (option)->offset))
 
+#define EACH_OPTION(option, table) \
+    for (const xlm_option *option = table; option != NULL && option->name != NULL; option++)
+
 /* ---- ranges ---- */
 
 /* Bounds beyond these are as good as none. */
@@ -215,7 +218,7 @@ char *xlm_option_print(const xlm_option *option, const void *from)
 
 void xlm_options_print(const xlm_option *table, const void *from, GString *out)
 {
-    for (const xlm_option *option = table; option->name != NULL; option++) {
+    EACH_OPTION(option, table) {
         char *value = xlm_option_print(option, from);
         g_string_append_printf(out, *value != '\0' ? "%s = %s\n" : "%s =\n", option->name, value);
         g_free(value);
@@ -229,13 +232,13 @@ static void clear(const xlm_option *table, void *into)
         [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
         [XLM_OPTION_CHOICE] = sizeof(int64_t),
     };
-    for (const xlm_option *option = table; option->name != NULL; option++)
+    EACH_OPTION(option, table)
         memset((char *)into + option->offset, 0, sizes[option->type]);
 }
 
 void xlm_options_free(const xlm_option *table, void *from)
 {
-    for (const xlm_option *option = table; option->name != NULL; option++) {
+    EACH_OPTION(option, table) {
         if (option->type == XLM_OPTION_TEXT)
             g_clear_pointer(&VALUE(char *, option, from), g_free);
         else if (option->type == XLM_OPTION_LIST)
@@ -257,7 +260,7 @@ static bool set_default(const xlm_option *option, void *into, GError **error)
 bool xlm_options_defaults(const xlm_option *table, void *into, GError **error)
 {
     clear(table, into);
-    for (const xlm_option *option = table; option->name != NULL; option++)
+    EACH_OPTION(option, table)
         if (!set_default(option, into, error)) {
             xlm_options_free(table, into);
             return false;
@@ -290,7 +293,7 @@ bool xlm_options_read(const xlm_option *table, const xlm_jobfile *job, const cha
 {
     if (!xlm_options_defaults(table, into, error))
         return false;
-    for (const xlm_option *option = table; option->name != NULL; option++)
+    EACH_OPTION(option, table)
         if (!read_one(option, job, section, into, error)) {
             xlm_options_free(table, into);
             return false;
@@ -303,7 +306,7 @@ bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *
 {
     GPtrArray *names = g_ptr_array_new();
     for (; *tables != NULL; tables++)
-        for (const xlm_option *option = *tables; option->name != NULL; option++)
+        EACH_OPTION(option, *tables)
             g_ptr_array_add(names, (void *)option->name);
     char **keys = xlm_jobfile_keys(job, section);
     bool good = true;
@@ -362,7 +365,7 @@ static bool check_one(const xlm_option *option, const void *from, GError **error
 
 bool xlm_options_check(const xlm_option *table, const void *from, GError **error)
 {
-    for (const xlm_option *option = table; option->name != NULL; option++)
+    EACH_OPTION(option, table)
         if (!check_one(option, from, error))
             return false;
     return true;
@@ -411,7 +414,7 @@ void xlm_options_help(const xlm_option *table, GString *out)
 {
     int widths[COLUMNS] = {0}, indent = 2;
     char *columns[COLUMNS];
-    for (const xlm_option *option = table; option->name != NULL; option++) {
+    EACH_OPTION(option, table) {
         print_columns(option, columns);
         for (int i = 0; i < COLUMNS; i++) {
             widths[i] = MAX(widths[i], (int)strlen(columns[i]));
@@ -420,7 +423,7 @@ void xlm_options_help(const xlm_option *table, GString *out)
     }
     for (int i = 0; i < COLUMNS; i++)
         indent += widths[i] + 2;
-    for (const xlm_option *option = table; option->name != NULL; option++) {
+    EACH_OPTION(option, table) {
         print_columns(option, columns);
         g_string_append(out, "  ");
         for (int i = 0; i < COLUMNS; i++) {

@@ -1,6 +1,6 @@
 /* xlm-mpi: settings read from job files by a table. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Everything works on a table of xlm_option (xlm/options.h) and the struct that its offsets are into.
+ * Everything works on a table of xlm_option (xlm/options.h), NULL for one without rows, and the struct that its offsets are into.
  *
  *   a section of one module     xlm_options_parse
  *   a section of several        xlm_options_read for each table, and xlm_options_check_keys with all of them

@@ -9,6 +9,8 @@ static const char *const former_keys[] = {"granules", "micro_batches", NULL};
 static const xlm_jobfile_kind kinds[] = {{"tune", false, former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
 
 #define TUNE(member) offsetof(xlm_tune_config, member)
+#define TRAIN(member) TUNE(train.member)
+#define OPTIMISER(member) TRAIN(optimiser.member)
 
 static const xlm_option tune_options[] = {
     {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are taken",
@@ -17,8 +19,6 @@ static const xlm_option tune_options[] = {
     {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files by which the best checkpoint is chosen", TUNE(development)},
     {"language", XLM_OPTION_TEXT, "", 0, 0, NULL,
      "of these files, as the model calls it; needed for models with language embeddings", TUNE(language)},
-    {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing",
-     TUNE(train.output)},
     {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL,
      "passes over the training files; the steps of a pass are rounded up where batch does not divide the examples", TUNE(epochs)},
     {"batch", XLM_OPTION_INT, "32", 1, 1 << 20, NULL, "examples a step, over all ranks", TUNE(batch)},
@@ -27,46 +27,15 @@ static const xlm_option tune_options[] = {
     {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
      "of embeddings, sublayers, attention weights and before the head; -1: the model's, its dropout before "
      "the head", TUNE(dropout)},
-    {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TUNE(train.seed)},
-    {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
-     "passes a step's batch is cut into, a power of two; up to that many ranks (powers of two) give identical bits",
-     TUNE(train.micro_batches)},
-    {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
-     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, for less memory",
-     TUNE(train.reproducible)},
-    {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL, "less memory, up to a third more time, identical bits",
-     TUNE(train.recompute)},
-    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use",
-     TUNE(train.threads)},
-    {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "update rule", TUNE(train.optimiser.algorithm)},
-    {"learning_rate", XLM_OPTION_REAL, "2e-5", 0, 10, NULL, "highest learning rate", TUNE(train.optimiser.learning_rate)},
-    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up",
-     TUNE(train.optimiser.schedule)},
+    XLM_TRAINING_OPTIONS(TRAIN),
+    XLM_OPTIMISER_OPTIONS(OPTIMISER, "2e-5"),
     {"warmup", XLM_OPTION_REAL, "0.1", 0, 1, NULL, "share of the steps that the learning rate rises in", TUNE(warmup)},
-    {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay of the first moment", TUNE(train.optimiser.beta1)},
-    {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay of the second moment", TUNE(train.optimiser.beta2)},
-    {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "added to the root of the second moment", TUNE(train.optimiser.epsilon)},
-    {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "not on biases and LayerNorm", TUNE(train.optimiser.weight_decay)},
-    {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", TUNE(train.optimiser.clip)},
-    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", TUNE(train.log_every)},
     {"evaluate_every", XLM_OPTION_INT, "0", 0, 1e12, NULL,
-     "steps from one look at the dev files to the next, with a checkpoint each; 0: an epoch",
+     "steps from one evaluation on the dev files to the next, with a checkpoint each; 0: an epoch",
      TUNE(evaluate_every)},
-    {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "newest checkpoints that are kept, beside the best", TUNE(train.keep)},
+    {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "newest checkpoints that are kept, beside the best", TRAIN(keep)},
     XLM_OPTION_END,
 };
-
-static const xlm_option no_options[] = {XLM_OPTION_END};
-
-static const xlm_option *options_of(const xlm_task *task) { return task->loss.options != NULL ? task->loss.options : no_options; }
-
-static bool refuse(const xlm_jobfile *file, const char *section, const char *key, const char *what, GError **error)
-{
-    char *place = xlm_jobfile_place(file, section, key);
-    xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
-    g_free(place);
-    return false;
-}
 
 static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
@@ -84,7 +53,7 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
     }
     if (good) {
         void *state = g_malloc0(job->task->loss.state_size);
-        good = xlm_options_parse(options_of(job->task), file, section, state, error);
+        good = xlm_options_parse(job->task->loss.options, file, section, state, error);
         if (good)
             job->state = state;
         else
@@ -92,7 +61,7 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
     }
     if (good) {
         GString *text = g_string_new(NULL);
-        xlm_options_print(options_of(job->task), job->state, text);
+        xlm_options_print(job->task->loss.options, job->state, text);
         job->task_options = g_string_free(text, FALSE);
     }
     g_free(section);
@@ -104,9 +73,9 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
 {
     const xlm_tune_config *c = &job->config;
     if ((c->train.micro_batches & (c->train.micro_batches - 1)) != 0)
-        return refuse(file, "tune", "micro_batches", "micro_batches is not a power of two", error);
+        return xlm_jobfile_refuse(file, "tune", "micro_batches", error, "micro_batches is not a power of two");
     if (c->dropout < 0 && c->dropout != -1)
-        return refuse(file, "tune", "dropout", "dropout is -1, for the model's, or 0 to 0.99", error);
+        return xlm_jobfile_refuse(file, "tune", "dropout", error, "dropout is -1, for the model's, or 0 to 0.99");
     return true;
 }
 
@@ -156,7 +125,7 @@ void xlm_tune_job_free(xlm_tune_job *job)
     if (job == NULL)
         return;
     if (job->state != NULL)
-        xlm_options_free(options_of(job->task), job->state);
+        xlm_options_free(job->task->loss.options, job->state);
     g_free(job->state);
     g_free(job->task_options);
     xlm_options_free(tune_options, &job->config);
@@ -167,7 +136,7 @@ void xlm_tune_job_free(xlm_tune_job *job)
 static void help_task(GString *text, const xlm_task *task)
 {
     g_string_append_printf(text, "[task %s]\n  %s\n\n", task->loss.name, task->loss.summary);
-    xlm_options_help(options_of(task), text);
+    xlm_options_help(task->loss.options, text);
 }
 
 bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
@@ -202,7 +171,7 @@ void *xlm_task_state_read(const xlm_task *task, const char *source, const char *
     GError *why = NULL;
     xlm_jobfile *file = xlm_jobfile_parse(source, text, strlen(text), kind, (char *const *)set->pdata, &why);
     void *state = file != NULL ? g_malloc0(task->loss.state_size) : NULL;
-    if (file != NULL && !xlm_options_parse(options_of(task), file, "task", state, &why))
+    if (file != NULL && !xlm_options_parse(task->loss.options, file, "task", state, &why))
         g_clear_pointer(&state, g_free);
     if (state == NULL) {
         if (xlm_error_exit_code(why) != EX_USAGE)

@@ -182,7 +182,7 @@ static void close_work(work *w)
     if (w->text != NULL)
         w->task->read_free(w->text);
     xlm_tokenizer_free(w->encoder.tokenizer);
-    if (w->self.state != NULL && w->task->loss.options != NULL)
+    if (w->self.state != NULL)
         xlm_options_free(w->task->loss.options, w->self.state);
     g_free(w->self.state);
     xlm_checkpoint_free_model(w->loaded);

@@ -1,7 +1,6 @@
 /* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/job.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", fals
                                           {"objective", true, NULL}, {NULL, false, NULL}};
 
 #define TRAIN(member) offsetof(xlm_train_config, member)
-#define OPTIMISER(member) offsetof(xlm_train_config, optimiser.member)
+#define OPTIMISER(member) TRAIN(optimiser.member)
 
 const xlm_option xlm_train_options[] = {
     {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "prepared corpus, from xlm_prep", TRAIN(corpus)},
@@ -26,34 +25,10 @@ const xlm_option xlm_train_options[] = {
      "with start: rows of subwords and languages that the checkpoint does not have are drawn, or are the mean of the subwords "
      "that it cuts them into, and of all its languages",
      TRAIN(start_rows)},
-    {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing", TRAIN(output)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
-    {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", TRAIN(seed)},
-    {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,
-     "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give "
-     "identical bits",
-     TRAIN(micro_batches)},
-    {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,
-     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all micro-batches of a rank into "
-     "one array, which takes less memory and a little less time",
-     TRAIN(reproducible)},
-    {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,
-     "keep each layer's input alone and compute the rest again on the way back: less memory, up to a third more time, "
-     "identical bits",
-     TRAIN(recompute)},
-    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use",
-     TRAIN(threads)},
-    {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "update rule", OPTIMISER(algorithm)},
-    {"learning_rate", XLM_OPTION_REAL, "1e-4", 0, 10, NULL, "highest learning rate", OPTIMISER(learning_rate)},
-    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up",
-     OPTIMISER(schedule)},
+    XLM_TRAINING_OPTIONS(TRAIN),
+    XLM_OPTIMISER_OPTIONS(OPTIMISER, "1e-4"),
     {"warmup", XLM_OPTION_INT, "0", 0, 1e12, NULL, "steps of linear warm-up", OPTIMISER(warmup)},
-    {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay of the first moment", OPTIMISER(beta1)},
-    {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay of the second moment", OPTIMISER(beta2)},
-    {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "added to the root of the second moment", OPTIMISER(epsilon)},
-    {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "not on biases and LayerNorm", OPTIMISER(weight_decay)},
-    {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", OPTIMISER(clip)},
-    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", TRAIN(log_every)},
     {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
      "steps from evaluation to evaluation on held-out text; 0: at the end only", TRAIN(evaluate_every)},
     {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL,
@@ -74,25 +49,6 @@ static const xlm_option objective_options[] = {
     {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "updates before it takes part", offsetof(xlm_job_objective, begin)},
     XLM_OPTION_END,
 };
-
-static const xlm_option no_options[] = {XLM_OPTION_END};
-
-static const xlm_option *plugin_options(const xlm_loss_class *cls) { return cls->options != NULL ? cls->options : no_options; }
-
-/* An error about a section, led by the place where it stands. */
-static bool section_error(const xlm_jobfile *file, const char *section, const char *key, GError **error, const char *format, ...)
-    G_GNUC_PRINTF(5, 6);
-static bool section_error(const xlm_jobfile *file, const char *section, const char *key, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments), *place = xlm_jobfile_place(file, section, key);
-    va_end(arguments);
-    xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
-    g_free(what);
-    g_free(place);
-    return false;
-}
 
 static bool read_streams(xlm_job *job, const xlm_jobfile *file, GError **error)
 {
@@ -116,17 +72,17 @@ static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char 
     o->stream = -1;
     if (o->stream_name == NULL) {
         if (o->cls->needs_stream)
-            return section_error(file, section, NULL, error, "objective \"%s\" reads a stream; say which with stream = NAME",
+            return xlm_jobfile_refuse(file, section, NULL, error, "objective \"%s\" reads a stream; say which with stream = NAME",
                                  o->cls->name);
         return true;
     }
     if (!o->cls->needs_stream)
-        return section_error(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out", o->cls->name);
+        return xlm_jobfile_refuse(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out", o->cls->name);
     for (int s = 0; s < job->streams; s++)
         if (strcmp(job->stream[s].name, o->stream_name) == 0)
             o->stream = s;
     if (o->stream < 0)
-        return section_error(file, section, "stream", error, "there is no section [stream %s]", o->stream_name);
+        return xlm_jobfile_refuse(file, section, "stream", error, "there is no section [stream %s]", o->stream_name);
     return true;
 }
 
@@ -141,9 +97,9 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
     if (good && o->cls->state_size > 0)
         o->state = g_malloc0(o->cls->state_size);
     if (good) {
-        const xlm_option *tables[] = {objective_options, plugin_options(o->cls), NULL};
+        const xlm_option *tables[] = {objective_options, o->cls->options, NULL};
         good = xlm_options_check_keys(tables, file, section, error) &&
-               xlm_options_read(plugin_options(o->cls), file, section, o->state, error) &&
+               xlm_options_read(o->cls->options, file, section, o->state, error) &&
                find_stream(job, file, section, o, error);
     }
     g_free(section);
@@ -169,7 +125,7 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
     if (c->start != NULL)
         return xlm_warm_start_model(c->start, c->output, file, &job->model, error);
     return c->start_rows == XLM_START_DRAW ||
-           section_error(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; name "
+           xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; name "
                          "it with start = CHECKPOINT");
 }
 
@@ -178,7 +134,7 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
 {
     const int64_t g = job->train.micro_batches;
     if ((g & (g - 1)) != 0)
-        return section_error(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of two", g);
+        return xlm_jobfile_refuse(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of two", g);
     if (job->objectives == 0)
         return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",
                              xlm_jobfile_path(file));
@@ -188,7 +144,7 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
             used |= job->objective[k].stream == s;
         if (!used) {
             char *section = g_strdup_printf("stream %s", job->stream[s].name);
-            section_error(file, section, NULL, error, "no objective names this stream");
+            xlm_jobfile_refuse(file, section, NULL, error, "no objective names this stream");
             g_free(section);
             return false;
         }
@@ -211,7 +167,7 @@ static char *print_job(const xlm_job *job)
         const xlm_job_objective *o = &job->objective[k];
         g_string_append_printf(out, "\n[objective %s]\n", o->name);
         xlm_options_print(objective_options, o, out);
-        xlm_options_print(plugin_options(o->cls), o->state, out);
+        xlm_options_print(o->cls->options, o->state, out);
     }
     return g_string_free(out, FALSE);
 }
@@ -260,7 +216,7 @@ void xlm_job_free(xlm_job *job)
     for (int k = 0; k < job->objectives; k++) {
         xlm_job_objective *o = &job->objective[k];
         if (o->state != NULL)
-            xlm_options_free(plugin_options(o->cls), o->state);
+            xlm_options_free(o->cls->options, o->state);
         g_free(o->state);
         xlm_options_free(objective_options, o);
         g_free(o->name);
@@ -290,7 +246,7 @@ static bool help_plugin(GString *text, const char *name, GError **error)
         return false;
     g_string_append_printf(text, "[objective NAME] with plugin = %s\n  %s%s\n\n", name, cls->summary,
                            cls->options == NULL ? "; no options of its own" : "");
-    xlm_options_help(plugin_options(cls), text);
+    xlm_options_help(cls->options, text);
     g_module_close(module);
     return true;
 }

@@ -6,7 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/pages.h"
+
+/* How an algorithm differs from the others: one update of moments and weights serves all. */
+typedef struct update_rule {
+    bool decay_in_gradient;       /* λ w is added to the gradient, and so to the moments; else to the direction of the update */
+    bool scaled_by_norms;         /* a parameter's step has the length rate |w| (apply_directions) */
+} update_rule;
+
+#define PLACE(member) offsetof(xlm_optimiser_config, member)
+static const xlm_option options[] = {XLM_OPTIMISER_OPTIONS(PLACE, "0"), XLM_OPTION_END};
+
+static const update_rule rules[] = {
+    [XLM_OPTIMISER_ADAMW] = {.decay_in_gradient = false, .scaled_by_norms = false},
+    [XLM_OPTIMISER_ADAM] = {.decay_in_gradient = true, .scaled_by_norms = false},
+    [XLM_OPTIMISER_LAMB] = {.decay_in_gradient = false, .scaled_by_norms = true},
+};
 
 enum { CHUNK = XLM_SHARD_UNIT }; /* elements in one partial sum: of one owner */
 
@@ -43,6 +59,7 @@ xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_paramet
 {
     xlm_optimiser *o = g_new0(xlm_optimiser, 1);
     o->config = *config;
+    o->name = xlm_option_print(&options[0], config);
     o->parameters = parameters;
     o->shards = *shards;
     o->first_moment = new_moment(shards->own);
@@ -55,6 +72,7 @@ void xlm_optimiser_free(xlm_optimiser *optimiser)
 {
     if (optimiser == NULL)
         return;
+    g_free(optimiser->name);
     free(optimiser->first_moment);
     free(optimiser->second_moment);
     g_array_free(optimiser->stretches, TRUE);
@@ -160,6 +178,7 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
 {
     const xlm_optimiser *o = optimiser;
     const xlm_optimiser_config *c = &o->config;
+    const update_rule *rule = &rules[c->algorithm];
     const coefficients k = {
         .factor = (float)factor,
         .beta1 = (float)c->beta1,
@@ -167,9 +186,8 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         .correct1 = (float)(1 / (1 - pow(c->beta1, (double)(step + 1)))),
         .correct2 = (float)(1 / (1 - pow(c->beta2, (double)(step + 1)))),
         .epsilon = (float)c->epsilon,
-        .rate = c->algorithm == XLM_OPTIMISER_LAMB ? 0 : (float)learning_rate,
+        .rate = rule->scaled_by_norms ? 0 : (float)learning_rate,
     };
-    const bool adam = c->algorithm == XLM_OPTIMISER_ADAM;
     float *values = xlm_parameters_values(o->parameters);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < (int64_t)o->stretches->len; i++) {
@@ -178,9 +196,9 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
             continue;
         const float decay = xlm_parameters_get(o->parameters, s->parameter)->decay ? (float)c->weight_decay : 0;
         const int64_t place = xlm_shards_place(&o->shards, s->start);
-        update_elements(k, adam ? decay : 0, adam ? 0 : decay, s->n, values + s->start, gradient + s->start,
+        update_elements(k, rule->decay_in_gradient ? decay : 0, rule->decay_in_gradient ? 0 : decay, s->n, values + s->start, gradient + s->start,
                         o->first_moment + place, o->second_moment + place);
     }
-    if (c->algorithm == XLM_OPTIMISER_LAMB)
+    if (rule->scaled_by_norms)
         apply_directions(o, values, gradient, learning_rate);
 }

@@ -207,7 +207,6 @@ void xlm_trainer_close(xlm_trainer *trainer)
 
 xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
 {
-    static const char *const names[] = {"adamw", "adam", "lamb"};
     return (xlm_run_state){
         .model = &trainer->config,
         .parameters = trainer->parameters,
@@ -215,7 +214,7 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
         .scratch = trainer->buffer[0],
         .first_moment = trainer->optimiser->first_moment,
         .second_moment = trainer->optimiser->second_moment,
-        .optimiser = names[trainer->job->train.optimiser.algorithm],
+        .optimiser = trainer->optimiser->name,
         .step = trainer->step,
         .seed = trainer->setup.seed,
         .corpus_digest = trainer->data->digest,

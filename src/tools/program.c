@@ -79,7 +79,7 @@ static GOptionContext *make_context(const xlm_program *program, const xlm_progra
     g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_summary(context, program->purpose);
     g_option_context_set_main_group(context, g_option_group_new("main", "", "", NULL, NULL));
-    for (; groups->title != NULL; groups++)
+    for (; groups != NULL && groups->title != NULL; groups++)
         add_group(context, groups);
     if (program->progress)
         add_group(context, &(const xlm_program_group){"Progress", progress_options});

@@ -19,15 +19,19 @@ typedef struct xlm_program {
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
 } xlm_program;
 
+/* Elements of an array of groups: more than any program has, so that those which are not given end it. */
+enum { XLM_PROGRAM_GROUPS = 8 };
+
 /* Options under a title of their own in --help. */
 typedef struct xlm_program_group {
     const char *title; /* "Text to read" */
     const GOptionEntry *entries;
 } xlm_program_group;
 
-/* Read the options, which leaves other arguments in argv. groups: up to one without a title. Given --help or --version,
- * print and end the program. Else check what the environment says to us (XLM_KERNELS, XLM_STORE_...), on this machine: ranks may
- * differ. From here on a limit on file sizes is an error of writing, with a message, and not the end. EX_USAGE. */
+/* Read the options, which leaves other arguments in argv. groups[XLM_PROGRAM_GROUPS]: up to one without a title; NULL: none.
+ * Given --help or --version, print and end the program. Else check what the environment says to us (XLM_KERNELS, XLM_STORE_...),
+ * on this machine: ranks may differ. From here on a limit on file sizes is an error of writing, with a message, and not the end.
+ * EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
 /* The command line, for attributes of files: argv before it is parsed, the program by its name and not by where it is

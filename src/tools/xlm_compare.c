@@ -31,7 +31,7 @@ static const xlm_program program = {
 static int lines = 12;
 static const GOptionEntry options[] = {
     {"lines", 0, 0, G_OPTION_ARG_INT, &lines, "most steps to show of a curve (default 12)", "N"}, G_OPTION_ENTRY_NULL};
-static const xlm_program_group groups[] = {{"Options", options}, {NULL, NULL}};
+static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
 typedef struct run {
     const char *directory;

@@ -62,10 +62,11 @@ static const GOptionEntry output_options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "dictionary to write (HDF5)", "FILE"},
     G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Dictionaries to read", source_options},
-                                                  {"What to take", choice_options},
-                                                  {"File to write", output_options},
-                                                  {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
+    {"Dictionaries to read", source_options},
+    {"What to take", choice_options},
+    {"File to write", output_options},
+};
 
 /* "first" or the other word; `first`: what it says, or the default when nothing is given. */
 static bool take_choice(const char *option, const char *word, const char *other, bool fallback, bool *first, GError **error)

@@ -46,7 +46,8 @@ static char *join_texts(const xlm_embed_command *only, const char *between, size
 /* Options of the command that is called; of all when none is, for --help. */
 static bool parse(const xlm_embed_command *called, int *argc, char ***argv, GError **error)
 {
-    xlm_program_group groups[G_N_ELEMENTS(commands) + 2] = {{NULL, NULL}};
+    G_STATIC_ASSERT(G_N_ELEMENTS(commands) + 1 < XLM_PROGRAM_GROUPS);
+    xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
     guint n = 0;
     for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
         if (called == NULL || commands[i] == called)

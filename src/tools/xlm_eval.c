@@ -56,7 +56,7 @@ static const GOptionEntry options[] = {
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
 typedef struct work {
     xlm_loaded_model *loaded;

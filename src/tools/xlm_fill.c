@@ -38,7 +38,7 @@ static const GOptionEntry options[] = {
     {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "guesses for each mask (default 5)", "N"},
     G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
 typedef struct filler {
     xlm_loaded_model *loaded;

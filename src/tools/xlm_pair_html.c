@@ -44,7 +44,7 @@ static const GOptionEntry options[] = {
      "LANG[=ROOT]"},
     G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
 /* "LANG=ROOT"; NULL where a part is missing. g_strfreev. */
 static char **split_argument(const char *argument)

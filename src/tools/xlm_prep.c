@@ -127,12 +127,13 @@ static const GOptionEntry output_options[] = {
      "write text", NULL},
     G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Text to read", text_options},
-                                                  {"Subwords", subword_options},
-                                                  {"synthetic languages", made_options},
-                                                  {"Held-out text", split_options},
-                                                  {"Files to write", output_options},
-                                                  {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
+    {"Text to read", text_options},
+    {"Subwords", subword_options},
+    {"Synthetic languages", made_options},
+    {"Held-out text", split_options},
+    {"Files to write", output_options},
+};
 
 static bool take_numbers(xlm_prepare_options *options, GError **error)
 {

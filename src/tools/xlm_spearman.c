@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 {
     GError *error = NULL;
     xlm_log_open(program.name, true);
-    bool good = xlm_program_parse(&program, &(const xlm_program_group){NULL, NULL}, &argc, &argv, &error);
+    bool good = xlm_program_parse(&program, NULL, &argc, &argv, &error);
     if (good && argc > 1)
         good = xlm_error_set(&error, EX_USAGE, "%s: pairs are read from standard input", argv[1]);
     GArray *x = g_array_new(FALSE, FALSE, sizeof(double)), *y = g_array_new(FALSE, FALSE, sizeof(double));

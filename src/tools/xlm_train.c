@@ -63,8 +63,11 @@ static const GOptionEntry plan_options[] = {
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &given.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
     G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Job", job_options}, {"Run", run_options}, {"Plan", plan_options},
-                                                  {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
+    {"Job", job_options},
+    {"Run", run_options},
+    {"Plan", plan_options},
+};
 
 static bool check(GError **error)
 {

@@ -55,7 +55,7 @@ static const GOptionEntry options[] = {XLM_JOB_OPTIONS(given),
                                        XLM_RUN_OPTIONS(given, "the model anew", ", operator by operator"),
                                        G_OPTION_ENTRY_NULL};
 
-static const xlm_program_group option_groups[] = {{"Options", options}, {NULL, NULL}};
+static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
 static void *load(const char *path, char *const *overrides, GError **error) { return xlm_tune_job_load(path, overrides, error); }
 

@@ -5,6 +5,8 @@
 #ifndef XLM_BATCH_H
 #define XLM_BATCH_H
 
+#include <xlm/special_tokens.h>
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,9 +14,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Specials, the same ids in every vocabulary. */
-enum { XLM_ID_BOS = 0, XLM_ID_PAD = 1, XLM_ID_EOS = 2, XLM_ID_UNK = 3, XLM_ID_MASK = 4, XLM_SPECIALS = 5 };
 
 /* What makes the random draws of a row independent of the rank that holds it. */
 typedef struct xlm_row_key {
@@ -51,6 +50,7 @@ typedef struct xlm_batch {
     const xlm_row_key *keys;     /* [T] */
     const int32_t *masked_rows;  /* [M] ascending */
     const int32_t *targets;      /* [M] original token of each masked row; of a labelled example, its label */
+    const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
     const xlm_annotation *annotations; /* the first of them; NULL: none */
 } xlm_batch;
 

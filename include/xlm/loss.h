@@ -34,6 +34,7 @@ typedef struct xlm_loss_setup {
     const xlm_model_config *model;
     const char *const *words;     /* [model->vocabulary] subwords by id, UTF-8 */
     const int64_t *counts;        /* [model->vocabulary] in the corpus */
+    const xlm_special_tokens *specials;
     const char *const *languages; /* [model->languages] */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */

@@ -111,7 +111,7 @@ static bool check_pair(const xlm_store *store, const char *part, uint64_t i, con
             return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has id %d, which is not in the "
                                  "vocabulary of %" G_GINT64_FORMAT, xlm_store_path(store), part, i, id,
                                  xlm_vocabulary_size(vocabulary));
-        if (id < XLM_SPECIALS)
+        if (xlm_vocabulary_is_special(vocabulary, id))
             return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has the special token %s; special tokens "
                                  "have no translation", xlm_store_path(store), part, i, xlm_vocabulary_words(vocabulary)[id]);
     }

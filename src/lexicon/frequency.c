@@ -35,12 +35,13 @@ static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, 
 
 GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text, GError **error)
 {
-    const int64_t vocabulary = xlm_vocabulary_size(xlm_corpus_vocabulary(corpus));
-    int64_t *counts = g_new0(int64_t, vocabulary);
+    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
+    const int64_t size = xlm_vocabulary_size(vocabulary);
+    int64_t *counts = g_new0(int64_t, size);
     const bool good = count_tokens(corpus, text, counts, error);
     GArray *list = good ? g_array_new(FALSE, FALSE, sizeof(xlm_frequency)) : NULL;
-    for (int32_t id = XLM_SPECIALS; id < vocabulary && good; id++)
-        if (counts[id] > 0) {
+    for (int32_t id = 0; id < size && good; id++)
+        if (counts[id] > 0 && !xlm_vocabulary_is_special(vocabulary, id)) {
             const xlm_frequency f = {id, counts[id]};
             g_array_append_val(list, f);
         }

@@ -34,8 +34,8 @@ typedef struct maker {
 static bool refuse_specials(const maker *m, const xlm_entry *entry, GError **error)
 {
     for (int side = 0; side < 2; side++)
-        for (int id = 0; id < XLM_SPECIALS; id++) {
-            const char *name = xlm_vocabulary_words(m->vocabulary)[id];
+        for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++) {
+            const char *name = xlm_vocabulary_words(m->vocabulary)[xlm_vocabulary_special(m->vocabulary, i)];
             if (entry->size[side] == strlen(name) && memcmp(entry->word[side], name, entry->size[side]) == 0)
                 return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s is a special token, and has no translation; "
                                      "take the line out", entry->path, entry->line, name);
@@ -43,23 +43,23 @@ static bool refuse_specials(const maker *m, const xlm_entry *entry, GError **err
     return true;
 }
 
-/* The subword that stands for one side; XLM_ID_UNK when there is none, which is counted. */
+/* The subword that stands for one side; the unknown token when there is none, which is counted. */
 static bool find_word(maker *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
 {
     size_t words;
-    *id = XLM_ID_UNK;
+    *id = xlm_vocabulary_special(m->vocabulary, XLM_UNK);
     g_array_set_size(m->ids, 0);
     if (!xlm_tokenizer_encode(m->tokenizer, m->text[side]->language_id, entry->word[side], entry->size[side], m->ids, &words,
                               error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
         return false;
     }
-    const int32_t first = m->ids->len > 0 ? g_array_index(m->ids, int32_t, 0) : XLM_ID_UNK;
+    const int32_t first = m->ids->len > 0 ? g_array_index(m->ids, int32_t, 0) : *id;
     if (words != 1)
         m->phrases++;
     else if (m->ids->len > 1 && !m->options->first_subword)
         m->several++;
-    else if (first < XLM_SPECIALS)
+    else if (xlm_vocabulary_is_special(m->vocabulary, first))
         m->unknown++;
     else
         *id = first;
@@ -90,17 +90,17 @@ static bool is_of_language(const maker *m, int32_t id, int language)
     return m->made_language[id] >= 0 ? m->made_language[id] == language : twins == NULL || twins[id] == id;
 }
 
-/* The entry of the vocabulary that is spelt so; XLM_ID_UNK when the language has none, which is counted. */
+/* The entry of the vocabulary that is spelt so; the unknown token when the language has none, which is counted. */
 static int32_t find_twin(maker *m, const xlm_entry *entry, int side)
 {
     const int32_t id = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
-    if (id < XLM_SPECIALS)
+    if (xlm_vocabulary_is_special(m->vocabulary, id))
         m->unknown++;
     else if (!is_of_language(m, id, m->text[side]->language_id))
         m->foreign++;
     else
         return id;
-    return XLM_ID_UNK;
+    return xlm_vocabulary_special(m->vocabulary, XLM_UNK);
 }
 
 static bool take_entry(void *data, const xlm_entry *entry, GError **error)
@@ -115,7 +115,7 @@ static bool take_entry(void *data, const xlm_entry *entry, GError **error)
             pair.token[side] = find_twin(m, entry, side);
         else if (!find_word(m, entry, side, &pair.token[side], error))
             return false;
-        if (pair.token[side] < XLM_SPECIALS)
+        if (xlm_vocabulary_is_special(m->vocabulary, pair.token[side]))
             return true;
     }
     if (pair.token[0] == pair.token[1])

@@ -59,9 +59,9 @@ static bool check_sizes(const xlm_model_config *c, GError **error)
         return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " sinusoids of width %" G_GINT64_FORMAT
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,
                              MOST_SINUSOIDS / e - c->position_offset);
-    if (c->vocabulary <= XLM_SPECIALS || c->vocabulary > G_MAXINT32)
+    if (c->vocabulary <= XLM_SPECIAL_TOKENS || c->vocabulary > G_MAXINT32)
         return xlm_error_set(error, EX_DATAERR, "vocabulary = %" G_GINT64_FORMAT ": must be from %d, of which %d are special tokens, "
-                             "to %d; prepare the corpus again", c->vocabulary, XLM_SPECIALS + 1, XLM_SPECIALS, G_MAXINT32);
+                             "to %d; prepare the corpus again", c->vocabulary, XLM_SPECIAL_TOKENS + 1, XLM_SPECIAL_TOKENS, G_MAXINT32);
     if (c->languages < 1 || c->languages > XLM_MOST_LANGUAGES)
         return xlm_error_set(error, EX_DATAERR, "languages = %" G_GINT64_FORMAT ": must be from 1 to %d; prepare the corpus again",
                              c->languages, XLM_MOST_LANGUAGES);

@@ -232,7 +232,7 @@ static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *option
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++)
         if (used[i])
-            ids[count++] = XLM_SPECIALS + (int32_t)i;
+            ids[count++] = xlm_ordinary_id(&xlm_own_special_tokens, (int32_t)i);
     made->originals = xlm_synthetic_twins(ids, count, options->shared, (uint64_t)options->seed, &made->twins);
     xlm_log_info("%s: twins of %d subwords; text of %s uses %u of %u", (const char *)options->languages->pdata[made->language],
                  made->twins, (const char *)options->languages->pdata[made->base], count, n);
@@ -305,6 +305,13 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
     xlm_vocabulary_settings settings = {.in_order = options->like != NULL, .words = options->words, .lowercase = options->lower,
                                         .languages = (int)options->languages->len,
                                         .language_names = (const char *const *)options->languages->pdata};
+    const char *names[XLM_SPECIAL_TOKENS];
+    if (options->like != NULL) {
+        settings.specials = xlm_vocabulary_specials(options->like);
+        for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++)
+            names[i] = xlm_vocabulary_words(options->like)[settings.specials->id[i]];
+        settings.special_names = names;
+    }
     xlm_vocabulary *vocabulary = NULL;
     if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, maker, bpe, subwords, &settings, &failure))
         vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &failure); /* frees bpe when it fails */

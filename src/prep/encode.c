@@ -130,8 +130,9 @@ static void encode_words(struct encoder *encoder, int i, xlm_split split, const 
     xlm_language_counts *counts = &encoder->counts->language[language];
     counts->words += (int64_t)n;
     counts->tokens += length;
+    const int32_t unknown = xlm_vocabulary_special(xlm_tokenizer_vocabulary(encoder->tokenizer), XLM_UNK);
     for (guint k = first; k < out->tokens->len; k++)
-        counts->unknown += g_array_index(out->tokens, int32_t, k) == XLM_ID_UNK;
+        counts->unknown += g_array_index(out->tokens, int32_t, k) == unknown;
 }
 
 /* Encode monolingual text and what is made of it. */

@@ -1,15 +1,15 @@
 /* xlm-mpi: a batch while the stages of a stream fill it in. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/batch_layout.h"
 
-bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, int64_t sequences, int64_t tokens, int64_t predicted,
-                           GError **error)
+bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm_special_tokens *specials, int64_t sequences,
+                           int64_t tokens, int64_t predicted, GError **error)
 {
     if (tokens > INT32_MAX || predicted > INT32_MAX)
         return xlm_error_set(error, EX_CONFIG,
                              "a batch of %" G_GINT64_FORMAT " sequences has %" G_GINT64_FORMAT " tokens, of which %" G_GINT64_FORMAT
                              " may be predicted; the most is %d; lower batch or length", sequences, tokens, predicted, INT32_MAX);
     *layout = (xlm_batch_layout){
-        .arena = arena, .tokens = (int32_t)tokens, .sequences = (int32_t)sequences,
+        .arena = arena, .tokens = (int32_t)tokens, .sequences = (int32_t)sequences, .specials = specials,
         .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),
         .original = XLM_TAKE(arena, int32_t, tokens),       .positions = XLM_TAKE(arena, int32_t, tokens),
         .text_languages = XLM_TAKE(arena, int32_t, tokens), .types = XLM_TAKE(arena, int32_t, tokens),
@@ -48,6 +48,6 @@ xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)
         .offsets = layout->offsets,     .ids = layout->ids,             .original = layout->original,
         .positions = layout->positions, .languages = layout->languages, .text_languages = layout->text_languages,
         .types = layout->types,         .keys = layout->keys,           .masked_rows = layout->masked_rows,
-        .targets = layout->targets,     .annotations = layout->annotations,
+        .targets = layout->targets,     .specials = layout->specials,   .annotations = layout->annotations,
     };
 }

@@ -16,6 +16,7 @@ typedef struct xlm_batch_layout {
     int32_t tokens;          /* T */
     int32_t sequences;       /* S */
     int32_t masked;          /* M, 0 at first */
+    const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
     int32_t *offsets;        /* [S+1] */
     int32_t *ids;            /* [T] of the input */
     int32_t *original;       /* [T] */
@@ -29,10 +30,10 @@ typedef struct xlm_batch_layout {
     const xlm_annotation *annotations;
 } xlm_batch_layout;
 
-/* Take the arrays, for at most `predicted` predicted rows. EX_CONFIG when there are more tokens or predicted rows than a batch
+/* Take the arrays, for at most `predicted` predicted rows. specials is borrowed. EX_CONFIG when there are more tokens or predicted rows than a batch
  * can count. */
-bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, int64_t sequences, int64_t tokens, int64_t predicted,
-                           GError **error);
+bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm_special_tokens *specials, int64_t sequences,
+                           int64_t tokens, int64_t predicted, GError **error);
 /* Let the input be the original; later stages change it. */
 void xlm_batch_layout_copy_original(xlm_batch_layout *layout);
 /* Give the input languages of its own, which begin as those of the text. */

@@ -14,14 +14,16 @@ typedef struct end {
 } end;
 
 struct xlm_examples {
+    const xlm_special_tokens *specials;
     GArray *tokens, *predictions;
     GArray *ends; /* one more than there are examples; the first is 0, 0 */
     int64_t longest, most_predictions; /* of one */
 };
 
-xlm_examples *xlm_examples_new(void)
+xlm_examples *xlm_examples_new(const xlm_special_tokens *specials)
 {
     xlm_examples *e = g_new0(xlm_examples, 1);
+    e->specials = specials;
     const end first = {0};
     e->tokens = g_array_new(FALSE, FALSE, sizeof(token));
     e->predictions = g_array_new(FALSE, FALSE, sizeof(prediction));
@@ -49,6 +51,11 @@ void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int3
 {
     const token t = {id, language, type};
     g_array_append_val(examples->tokens, t);
+}
+
+void xlm_examples_add_special(xlm_examples *examples, xlm_special special, int32_t language, int32_t type)
+{
+    xlm_examples_add(examples, examples->specials->id[special], language, type);
 }
 
 void xlm_examples_predict(xlm_examples *examples, int32_t target)
@@ -118,7 +125,7 @@ bool xlm_examples_lay_out(const xlm_examples *e, int64_t n, const int64_t *examp
         sum.tokens += end_of(e, example[i] + 1)->tokens - end_of(e, example[i])->tokens;
         sum.predictions += end_of(e, example[i] + 1)->predictions - end_of(e, example[i])->predictions;
     }
-    if (!xlm_batch_layout_take(batch, arena, n, sum.tokens, sum.predictions, error))
+    if (!xlm_batch_layout_take(batch, arena, e->specials, n, sum.tokens, sum.predictions, error))
         return false;
     int32_t row = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -14,12 +14,15 @@
 
 typedef struct xlm_examples xlm_examples;
 
-xlm_examples *xlm_examples_new(void);
+/* specials: borrowed, of the vocabulary that ids are of. */
+xlm_examples *xlm_examples_new(const xlm_special_tokens *specials);
 /* NULL is allowed. */
 void xlm_examples_free(xlm_examples *examples);
 
 /* One more token of the example that is being made. language: id; type: 0, or 1 on the second side of a pair. */
 void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type);
+/* The same for a special token. */
+void xlm_examples_add_special(xlm_examples *examples, xlm_special special, int32_t language, int32_t type);
 /* The token added last is predicted, and target is right; -1: what is right is no class, and no loss can tell
  * of it. May be said more than once of a token. */
 void xlm_examples_predict(xlm_examples *examples, int32_t target);

@@ -2,13 +2,13 @@
 #include "stream/masking.h"
 
 /* What stands in the place of a chosen token. Words 1 and 2 of the draw; word 0 has chosen it. */
-static int32_t replace(const xlm_masking *m, xlm_rng_block chance, int32_t original)
+static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials, xlm_rng_block chance, int32_t original)
 {
     const double unit = xlm_rng_unit(chance.v[1]);
     if (unit < m->mask_token)
-        return XLM_ID_MASK;
+        return specials->id[XLM_MASK];
     if (unit < m->mask_token + m->mask_random)
-        return XLM_SPECIALS + (int32_t)xlm_rng_below(chance.v[2], (uint64_t)(m->vocabulary - XLM_SPECIALS));
+        return xlm_ordinary_id(specials, (int32_t)xlm_rng_below(chance.v[2], (uint64_t)(m->vocabulary - specials->distinct)));
     return original;
 }
 
@@ -16,7 +16,7 @@ static void choose(const xlm_masking *m, xlm_rng_block chance, int32_t row, xlm_
 {
     batch->masked_rows[batch->masked] = row;
     batch->targets[batch->masked++] = batch->original[row];
-    batch->ids[row] = replace(m, chance, batch->original[row]);
+    batch->ids[row] = replace(m, batch->specials, chance, batch->original[row]);
 }
 
 static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_key key, int32_t sequence, xlm_batch_layout *batch)
@@ -25,7 +25,7 @@ static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_
     int32_t smallest = -1; /* row of the smallest draw */
     xlm_rng_block chance_there = {{0}};
     for (int32_t row = first; row < end; row++) {
-        if (batch->original[row] < XLM_SPECIALS)
+        if (xlm_is_special(batch->specials, batch->original[row]))
             continue;
         const xlm_rng_block chance = xlm_draws_of_token(draws, key, sequence, row - first);
         if (xlm_rng_unit(chance.v[0]) < m->mask) {

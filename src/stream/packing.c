@@ -41,10 +41,10 @@ static int32_t lay_span(xlm_batch_layout *l, const xlm_span *span, int32_t row, 
 {
     const int32_t end = row + (int32_t)rows_of(span);
     if (span->opens) {
-        l->original[row] = XLM_ID_BOS;
+        l->original[row] = l->specials->id[XLM_BOS];
         *position = 0;
     }
-    l->original[end - 1] = XLM_ID_EOS;
+    l->original[end - 1] = l->specials->id[XLM_EOS];
     for (; row < end; row++) {
         l->positions[row] = (*position)++;
         l->text_languages[row] = span->text->language_id;
@@ -105,7 +105,8 @@ bool xlm_packing_read(const xlm_packing *packing, const xlm_corpus *corpus, cons
     int64_t tokens = 0;
     for (guint i = 0; i < spans; i++)
         tokens += rows_of(span_at(packing, i));
-    if (!xlm_batch_layout_take(batch, arena, packing->ends->len, tokens, tokens, error))
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(xlm_corpus_vocabulary(corpus));
+    if (!xlm_batch_layout_take(batch, arena, specials, packing->ends->len, tokens, tokens, error))
         return false;
     lay_out(packing, instances, batch);
 

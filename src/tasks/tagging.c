@@ -155,14 +155,14 @@ typedef struct tally {
 
 static void end_piece(xlm_examples *examples, int language)
 {
-    xlm_examples_add(examples, XLM_ID_EOS, MAX(language, 0), 0);
+    xlm_examples_add_special(examples, XLM_EOS, MAX(language, 0), 0);
     xlm_examples_end(examples);
 }
 
 /* Subwords of a word into `ids`, in the letters of the language: a synthetic language's twins are the tokenizer's business. */
 static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word, GArray *ids, tally *seen, GError **error)
 {
-    const int32_t unknown = XLM_ID_UNK;
+    const int32_t unknown = xlm_vocabulary_special(xlm_tokenizer_vocabulary(encoder->tokenizer), XLM_UNK);
     g_array_set_size(ids, 0);
     if (!xlm_tokenizer_encode(encoder->tokenizer, encoder->language, word->word, strlen(word->word), ids, NULL, error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", word->path, word->line);
@@ -193,7 +193,7 @@ static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *en
             tokens = 0;
         }
         if (tokens == 0) {
-            xlm_examples_add(examples, XLM_ID_BOS, language, 0);
+            xlm_examples_add_special(examples, XLM_BOS, language, 0);
             tokens = 1;
         }
         for (guint k = 0; k < ids->len; k++) {

@@ -48,7 +48,7 @@ static xlm_examples *make_examples(tuning *t, char *const *paths, const char *wh
     if (read == NULL)
         return NULL;
     xlm_task_state *state = t->self.state;
-    xlm_examples *examples = xlm_examples_new();
+    xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(t->loaded->vocabulary));
     GString *description = g_string_new(NULL);
     bool good = true;
     if (t->labels == NULL) {

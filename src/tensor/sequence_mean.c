@@ -73,6 +73,6 @@ bool *xlm_text_rows(xlm_tape *tape, const xlm_batch *batch)
 {
     bool *text = XLM_TAPE_TAKE(tape, bool, batch->tokens);
     for (int32_t i = 0; i < batch->tokens; i++)
-        text[i] = batch->original[i] >= XLM_SPECIALS;
+        text[i] = !xlm_is_special(batch->specials, batch->original[i]);
     return text;
 }

@@ -12,6 +12,7 @@ text_sources = \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
 	src/text/normalise.c src/text/normalise.h \
+	src/text/special_tokens.c src/text/special_tokens.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \
 	src/text/vocabulary.c src/text/vocabulary.h \

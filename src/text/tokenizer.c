@@ -55,6 +55,8 @@ void xlm_tokenizer_free(xlm_tokenizer *t)
     g_free(t);
 }
 
+const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *t) { return t->vocabulary; }
+
 static xlm_splitter *splitter_for(xlm_tokenizer *t, int language, GError **error)
 {
     xlm_splitter **splitter = &t->splitters[language + 1];

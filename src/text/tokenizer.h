@@ -3,7 +3,7 @@
  * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/bpe.h),
  * look up their ids, and exchange them for their twins when the language is a made one (text/vocabulary.h): its text is
  * given in the letters of its base, in its own order of words. No special tokens are added; a character that the
- * vocabulary does not have is XLM_ID_UNK. The way back is xlm_vocabulary_decode. */
+ * vocabulary does not have is its unknown token. The way back is xlm_vocabulary_decode. */
 #ifndef XLM_TEXT_TOKENIZER_H
 #define XLM_TEXT_TOKENIZER_H
 
@@ -17,6 +17,8 @@ typedef struct xlm_tokenizer xlm_tokenizer;
 xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error);
 /* NULL is allowed. */
 void xlm_tokenizer_free(xlm_tokenizer *tokenizer);
+
+const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *tokenizer);
 
 /* Append the ids of a line to `ids` (of int32_t). language: id of the vocabulary's languages, which decides on word
  * boundaries; -1 for none in particular. [out] *words: how many words the line has; may be NULL.

@@ -6,7 +6,9 @@
 #include "text/vocabulary.h"
 
 struct xlm_vocabulary {
-    xlm_word_counts *subwords; /* id = number + XLM_SPECIALS */
+    xlm_word_counts *subwords; /* id = xlm_ordinary_id(&specials, number) */
+    xlm_special_tokens specials;
+    char *special_names[XLM_SPECIAL_TOKENS];
     xlm_bpe *bpe;
     xlm_word_mode mode;
     bool lowercase;
@@ -22,8 +24,6 @@ struct xlm_vocabulary {
     GHashTable *twin_ids;  /* spelling -> id; NULL when there are no twins */
     int32_t **twins;       /* [made_count][size], NULL for a synthetic language without twins */
 };
-
-static const char *const special_names[XLM_SPECIALS] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
 
 /* ---- which subwords ---- */
 
@@ -63,11 +63,14 @@ static bool is_text(const char *what, const char *text, size_t size, GError **er
            xlm_error_set(error, EX_DATAERR, "%s `%s` is not UTF-8 text; convert the files it comes from", what, text);
 }
 
-static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, GError **error)
+static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, const char *const *special_names, GError **error)
 {
-    if (xlm_word_counts_size(subwords) > INT32_MAX - XLM_SPECIALS)
+    for (int i = 0; special_names != NULL && i < XLM_SPECIAL_TOKENS; i++)
+        if (!is_text("special token", special_names[i], strlen(special_names[i]), error))
+            return false;
+    if (xlm_word_counts_size(subwords) > INT32_MAX - XLM_SPECIAL_TOKENS)
         return xlm_error_set(error, EX_DATAERR, "a vocabulary of %u subwords; at most %d are possible",
-                             xlm_word_counts_size(subwords), INT32_MAX - XLM_SPECIALS);
+                             xlm_word_counts_size(subwords), INT32_MAX - XLM_SPECIAL_TOKENS);
     for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
         size_t size;
         const char *word = xlm_word_counts_word(subwords, i, &size);
@@ -85,19 +88,37 @@ static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, GEr
     return true;
 }
 
-static void index_words(xlm_vocabulary *v)
+static void copy_specials(xlm_vocabulary *v, const xlm_vocabulary_settings *settings)
+{
+    const char *const *names = settings->special_names != NULL ? settings->special_names : xlm_own_special_names;
+    v->specials = settings->specials != NULL ? *settings->specials : xlm_own_special_tokens;
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        v->special_names[i] = g_strdup(names[i]);
+}
+
+/* Give every special token and subword its id. */
+static bool index_words(xlm_vocabulary *v, GError **error)
 {
     const uint32_t n = xlm_word_counts_size(v->subwords);
-    v->size = (int64_t)n + XLM_SPECIALS;
+    v->size = (int64_t)n + v->specials.distinct;
     for (int i = 0; i < v->made_count; i++)
         v->size += v->made[i].twins;
+    if (v->size > INT32_MAX)
+        return xlm_error_set(error, EX_DATAERR, "a vocabulary of %" G_GINT64_FORMAT " subwords with their twins; at most %d are "
+                             "possible", v->size, INT32_MAX);
+    const int32_t last = v->specials.ascending[v->specials.distinct - 1];
+    if (last >= v->size)
+        return xlm_error_set(error, EX_DATAERR, "a special token has the id %d, in a vocabulary of %" G_GINT64_FORMAT, last, v->size);
     v->words = g_new0(const char *, (size_t)v->size + 1);
     v->counts = g_new0(int64_t, (size_t)v->size);
-    memcpy(v->words, special_names, sizeof special_names);
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        v->words[v->specials.id[i]] = v->special_names[i];
     for (uint32_t i = 0; i < n; i++) {
-        v->words[XLM_SPECIALS + i] = xlm_word_counts_word(v->subwords, i, NULL);
-        v->counts[XLM_SPECIALS + i] = xlm_word_counts_count(v->subwords, i);
+        const int32_t id = xlm_ordinary_id(&v->specials, (int32_t)i);
+        v->words[id] = xlm_word_counts_word(v->subwords, i, NULL);
+        v->counts[id] = xlm_word_counts_count(v->subwords, i);
     }
+    return true;
 }
 
 /* ---- twins ---- */
@@ -115,7 +136,7 @@ static void copy_made(xlm_vocabulary *v, const xlm_vocabulary_settings *settings
     }
 }
 
-/* Give the twins of a synthetic language the ids from `first` on. */
+/* Give the twins of a synthetic language the ordinary ids from number `first` on. */
 static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
 {
     const xlm_vocabulary_made *made = &v->made[i];
@@ -123,10 +144,10 @@ static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
     for (int32_t id = 0; id < v->size; id++)
         v->twins[i][id] = id;
     for (int32_t k = 0; k < made->twins; k++) {
-        const int32_t original = made->originals[k], twin = first + k;
+        const int32_t original = made->originals[k], twin = xlm_ordinary_id(&v->specials, first + k);
         char *spelling = g_strconcat(v->languages[made->language], ":", v->words[original], NULL);
         g_ptr_array_add(v->spellings, spelling);
-        if (xlm_vocabulary_find(v, spelling, strlen(spelling)) != XLM_ID_UNK)
+        if (xlm_vocabulary_find(v, spelling, strlen(spelling)) != v->specials.id[XLM_UNK])
             return xlm_error_set(error, EX_DATAERR, "`%s` is a subword of the text and would be the twin of `%s` too; give "
                                  "the synthetic language %s another name", spelling, v->words[original],
                                  v->languages[made->language]);
@@ -140,10 +161,7 @@ static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
 
 static bool add_all_twins(xlm_vocabulary *v, GError **error)
 {
-    int32_t first = (int32_t)xlm_word_counts_size(v->subwords) + XLM_SPECIALS;
-    if (v->size > INT32_MAX)
-        return xlm_error_set(error, EX_DATAERR, "a vocabulary of %" G_GINT64_FORMAT " subwords with their twins; at most %d are "
-                             "possible", v->size, INT32_MAX);
+    int32_t first = (int32_t)xlm_word_counts_size(v->subwords);
     for (int i = 0; i < v->made_count; i++) {
         if (v->made[i].twins > 0 && !add_twins(v, i, first, error))
             return false;
@@ -155,7 +173,7 @@ static bool add_all_twins(xlm_vocabulary *v, GError **error)
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
                                    const xlm_vocabulary_settings *settings, GError **error)
 {
-    if (!check_texts(subwords, bpe, error)) {
+    if (!check_texts(subwords, bpe, settings->special_names, error)) {
         xlm_bpe_free(bpe);
         return NULL;
     }
@@ -173,9 +191,9 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe
         v->languages[i] = g_strdup(settings->language_names[i]);
     v->spellings = g_ptr_array_new_with_free_func(g_free);
     v->twin_ids = g_hash_table_new(g_str_hash, g_str_equal);
+    copy_specials(v, settings);
     copy_made(v, settings);
-    index_words(v);
-    if (add_all_twins(v, error))
+    if (index_words(v, error) && add_all_twins(v, error))
         return v;
     xlm_vocabulary_free(v);
     return NULL;
@@ -187,6 +205,8 @@ void xlm_vocabulary_free(xlm_vocabulary *v)
         return;
     xlm_word_counts_free(v->subwords);
     xlm_bpe_free(v->bpe);
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        g_free(v->special_names[i]);
     g_strfreev(v->languages);
     g_free(v->words);
     g_free(v->counts);
@@ -213,6 +233,9 @@ xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *v) { return v->mode
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *v) { return v->lowercase; }
 const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *v) { return v->bpe; }
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *v) { return v->subwords; }
+const xlm_special_tokens *xlm_vocabulary_specials(const xlm_vocabulary *v) { return &v->specials; }
+int32_t xlm_vocabulary_special(const xlm_vocabulary *v, xlm_special special) { return v->specials.id[special]; }
+bool xlm_vocabulary_is_special(const xlm_vocabulary *v, int32_t id) { return xlm_is_special(&v->specials, id); }
 
 const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *v)
 {
@@ -252,23 +275,23 @@ int xlm_vocabulary_base_language(const xlm_vocabulary *v, int language)
 static int32_t find_twin(const xlm_vocabulary *v, const char *subword, size_t size)
 {
     if (g_hash_table_size(v->twin_ids) == 0)
-        return XLM_ID_UNK;
+        return v->specials.id[XLM_UNK];
     char *spelling = g_strndup(subword, size);
     void *id;
     const bool found = g_hash_table_lookup_extended(v->twin_ids, spelling, NULL, &id);
     g_free(spelling);
-    return found ? GPOINTER_TO_INT(id) : XLM_ID_UNK;
+    return found ? GPOINTER_TO_INT(id) : v->specials.id[XLM_UNK];
 }
 
 int32_t xlm_vocabulary_find(const xlm_vocabulary *v, const char *subword, size_t size)
 {
     const uint32_t i = xlm_word_counts_index(v->subwords, subword, size);
-    return i == UINT32_MAX ? find_twin(v, subword, size) : (int32_t)i + XLM_SPECIALS;
+    return i == UINT32_MAX ? find_twin(v, subword, size) : xlm_ordinary_id(&v->specials, (int32_t)i);
 }
 
 bool xlm_vocabulary_continues(const xlm_vocabulary *v, int32_t id)
 {
-    return id >= XLM_SPECIALS && id < xlm_vocabulary_size(v) && g_str_has_suffix(v->words[id], "@@");
+    return id >= 0 && id < v->size && !xlm_is_special(&v->specials, id) && g_str_has_suffix(v->words[id], "@@");
 }
 
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
@@ -277,8 +300,13 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
     const int64_t head[] = {v->mode, v->lowercase, n, xlm_bpe_size(v->bpe)};
     uint64_t digest = xlm_digest(head, sizeof head, 0);
     digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
-    for (uint32_t i = 0; i < n; i++) /* each text with its final 0, so that none runs into the next */
-        digest = xlm_digest(v->words[XLM_SPECIALS + i], strlen(v->words[XLM_SPECIALS + i]) + 1, digest);
+    if (memcmp(v->specials.id, xlm_own_special_tokens.id, sizeof v->specials.id) != 0)
+        digest = xlm_digest(v->specials.id, sizeof v->specials.id, digest);
+    for (uint32_t i = 0; i < n; i++) { /* each text with its final 0, so that none runs into the next */
+        size_t size;
+        const char *word = xlm_word_counts_word(v->subwords, i, &size);
+        digest = xlm_digest(word, size + 1, digest);
+    }
     for (uint32_t i = 0; i < xlm_bpe_size(v->bpe); i++) {
         const char *left, *right;
         xlm_bpe_code(v->bpe, i, &left, &right, NULL);
@@ -294,8 +322,9 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
 /* Bytes of a twin's spelling that say whose it is, 0 for other subwords. */
 static size_t mark_size(const xlm_vocabulary *v, int32_t id)
 {
-    const uint32_t subwords = xlm_word_counts_size(v->subwords);
-    return id < (int64_t)subwords + XLM_SPECIALS ? 0 : (size_t)(strchr(v->words[id], ':') - v->words[id]) + 1;
+    const bool twin = !xlm_is_special(&v->specials, id) &&
+                      (uint32_t)xlm_ordinary_number(&v->specials, id) >= xlm_word_counts_size(v->subwords);
+    return twin ? (size_t)(strchr(v->words[id], ':') - v->words[id]) + 1 : 0;
 }
 
 void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
@@ -303,11 +332,11 @@ void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n
     for (size_t i = 0; i < n; i++) {
         const bool continues = xlm_vocabulary_continues(v, ids[i]);
         const bool known = ids[i] >= 0 && ids[i] < xlm_vocabulary_size(v);
-        const char *word = v->words[known ? ids[i] : XLM_ID_UNK];
+        const char *word = v->words[known ? ids[i] : v->specials.id[XLM_UNK]];
         if (known && i > 0 && xlm_vocabulary_continues(v, ids[i - 1]))
             word += mark_size(v, ids[i]);
         g_string_append_len(out, word, (gssize)strlen(word) - (continues ? 2 : 0));
-        if (i + 1 < n && (!continues || ids[i + 1] < XLM_SPECIALS))
+        if (i + 1 < n && (!continues || xlm_is_special(&v->specials, ids[i + 1])))
             g_string_append_c(out, ' ');
     }
 }

@@ -1,15 +1,16 @@
 /* xlm-mpi: the subword vocabulary and all it takes to turn text into ids. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Ids are 0 ... XLM_SPECIALS-1 for the special tokens, then subwords by falling count, ties by bytes; or, where the vocabulary
- * was made like another one (xlm_prep --like), in the order of that one, with what was added behind. With the
- * subwords go the BPE codes, how lines are split into words, whether they are lower-cased, and the names of the
+ * Ids are, in vocabularies of our own, 0 to 4 for the special tokens, then subwords by falling count, ties by bytes; or, where
+ * the vocabulary was made like another one (xlm_prep --like), in the order of that one, with what was added behind. In others
+ * the special tokens may have any ids, and the subwords have those between in their order; so ask xlm_vocabulary_special and
+ * xlm_vocabulary_is_special. With the subwords go the BPE codes, how lines are split into words, whether they are lower-cased, and the names of the
  * languages: a tokenizer (text/tokenizer.h) needs nothing else, so a corpus file or a checkpoint is enough to encode
  * a user's sentence.
  *
  * In a file (`path` is "/vocabulary" in corpora and checkpoints, languages lie beside it):
- *   /vocabulary               attributes: format_version, words = "icu" | "space", lowercase = 0 | 1, specials (how
- *                             many of the words come first and are special), normalisation, continuation = "@@",
- *                             end_of_word = "</w>"
+ *   /vocabulary               attributes: format_version, words = "icu" | "space", lowercase = 0 | 1, specials (how many of
+ *                             the words are special), and the ids of these: bos, pad, eos, unk, mask (0 to 4 when there are
+ *                             no such attributes); normalisation, continuation = "@@", end_of_word = "</w>"
  *   /vocabulary/words         [V] strings; index = id; "@@" at the end: the word goes on in the next subword
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
  *   /vocabulary/codes         [C] strings "left right": BPE merges by rank
@@ -26,10 +27,11 @@
 #ifndef XLM_TEXT_VOCABULARY_H
 #define XLM_TEXT_VOCABULARY_H
 
-#include <xlm/batch.h> /* XLM_ID_..., XLM_SPECIALS */
+#include <xlm/special_tokens.h>
 
 #include "store/store.h"
 #include "text/bpe.h"
+#include "text/special_tokens.h"
 #include "text/words.h"
 
 typedef struct xlm_vocabulary xlm_vocabulary; /* does not change once made: any number of threads may use it */
@@ -48,6 +50,8 @@ typedef struct xlm_vocabulary_made {
 /* What there is besides subwords and codes. */
 typedef struct xlm_vocabulary_settings {
     bool in_order; /* subwords have their ids in the order in which they are given, not by falling count */
+    const xlm_special_tokens *specials; /* NULL: xlm_own_special_tokens */
+    const char *const *special_names;   /* [XLM_SPECIAL_TOKENS] NULL: "<s>", ... */
     xlm_word_mode words;
     bool lowercase;
     int languages;
@@ -66,7 +70,7 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts
 /* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or
  * xlm_word_counts_read; copied. A subword that is spelt like a special token is still a subword, with an id of its own. Takes
  * ownership of bpe. Copies settings. Twins get ids behind all subwords, synthetic language by synthetic language. Errors (EX_DATAERR; bpe
- * is freed): more than 2^31 - 1 - XLM_SPECIALS subwords; a subword or code that is not UTF-8; a subword that is spelt like
+ * is freed): more subwords than ids below 2^31 - 1; a special token behind the last id; a subword or code that is not UTF-8; a subword that is spelt like
  * a twin. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
                                    const xlm_vocabulary_settings *settings, GError **error);
@@ -91,8 +95,12 @@ int xlm_vocabulary_find_language(const xlm_vocabulary *vocabulary, const char *n
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *vocabulary);
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *vocabulary);
 const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *vocabulary);
-/* The subwords without the special tokens, by id: subword i has the id XLM_SPECIALS + i. */
+/* The subwords without the special tokens, by id: subword i has the id xlm_ordinary_id(xlm_vocabulary_specials(v), i). */
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *vocabulary);
+/* The special tokens: all of them, valid as long as the vocabulary; the id of one; is this id one of theirs? */
+const xlm_special_tokens *xlm_vocabulary_specials(const xlm_vocabulary *vocabulary);
+int32_t xlm_vocabulary_special(const xlm_vocabulary *vocabulary, xlm_special special);
+bool xlm_vocabulary_is_special(const xlm_vocabulary *vocabulary, int32_t id);
 
 /* The synthetic languages, in the order of the settings. */
 const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *vocabulary, int *n);
@@ -102,7 +110,7 @@ const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *vocabulary, int langua
 /* The language that a language's words are segmented as: a synthetic language's base, or itself. */
 int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language);
 
-/* Id of a subword as it stands in segmented text ("lo@@") or of a twin ("xx:lo@@"), XLM_ID_UNK when there is none. Never
+/* Id of a subword as it stands in segmented text ("lo@@") or of a twin ("xx:lo@@"), that of XLM_UNK when there is none. Never
  * a special token. */
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
 /* True when the word goes on behind this subword. */

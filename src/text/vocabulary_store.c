@@ -4,7 +4,7 @@
 
 #include "text/vocabulary.h"
 
-enum { FORMAT_VERSION = 1, MOST_LANGUAGES = 65535 };
+enum { FORMAT_VERSION = 2, MOST_LANGUAGES = 65535 };
 
 static char *member(const char *path, const char *name) { return g_strconcat(path, "/", name, NULL); }
 
@@ -37,12 +37,27 @@ static const attribute notes[] = {
      "how often each pair stood in the text when it was merged; languages weighted as in learning"},
 };
 
+static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, const char *path, GError **error)
+{
+    bool good = xlm_store_set_int(store, path, "specials", specials->distinct, error);
+    for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS && good; i++)
+        good = xlm_store_set_int(store, path, xlm_special_name(i), specials->id[i], error);
+    return good;
+}
+
+/* Programs of version 1 take the first five words for the special tokens. */
+static int64_t version_of(const xlm_vocabulary *v)
+{
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
+    return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : FORMAT_VERSION;
+}
+
 static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
-    bool good = xlm_store_set_int(store, path, "format_version", FORMAT_VERSION, error) &&
+    bool good = xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
                 xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
                 xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
-                xlm_store_set_int(store, path, "specials", XLM_SPECIALS, error);
+                save_specials(xlm_vocabulary_specials(v), store, path, error);
     for (size_t i = 0; good && i < G_N_ELEMENTS(notes); i++) {
         char *object = *notes[i].object == '\0' ? g_strdup(path) : member(path, notes[i].object);
         good = xlm_store_set_text(store, object, notes[i].name, notes[i].text, error);
@@ -194,24 +209,38 @@ static char **load_strings(const xlm_store *store, char *path, uint64_t *n, GErr
     return strings;
 }
 
-/* Those that are not twins. */
-static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, uint64_t twins, GError **error)
+/* Those of words[all] that are neither special nor twins, which are the last. NULL when one is missing or stands twice. */
+static xlm_word_counts *pick_subwords(const xlm_special_tokens *specials, uint64_t twins, char *const *words,
+                                      const int64_t *counts, uint64_t all)
+{
+    if (all > INT32_MAX || all < twins + (uint64_t)specials->distinct ||
+        (uint64_t)specials->ascending[specials->distinct - 1] >= all)
+        return NULL;
+    const int32_t n = (int32_t)(all - twins) - specials->distinct;
+    xlm_word_counts *subwords = xlm_word_counts_new();
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t id = xlm_ordinary_id(specials, i);
+        xlm_word_counts_add(subwords, words[id], strlen(words[id]), counts[id]);
+    }
+    if (xlm_word_counts_size(subwords) != (uint32_t)n)
+        g_clear_pointer(&subwords, xlm_word_counts_free);
+    return subwords;
+}
+
+/* [out] names: those of the special tokens; g_free each. */
+static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, const xlm_special_tokens *specials,
+                                      uint64_t twins, char *names[XLM_SPECIAL_TOKENS], GError **error)
 {
     uint64_t all;
     char **words = load_strings(store, member(path, "words"), &all, error);
     if (words == NULL)
         return NULL;
     int64_t *counts = load_counts(store, path, "counts", all, error);
-    xlm_word_counts *subwords = counts == NULL ? NULL : xlm_word_counts_new();
-    uint64_t n = all < twins ? 0 : all - twins;
-    if (all > INT32_MAX)
-        n = 0;
-    for (uint64_t i = XLM_SPECIALS; subwords != NULL && i < n; i++)
-        xlm_word_counts_add(subwords, words[i], strlen(words[i]), counts[i]);
-    if (subwords != NULL && (n < XLM_SPECIALS || xlm_word_counts_size(subwords) != n - XLM_SPECIALS)) {
+    xlm_word_counts *subwords = counts == NULL ? NULL : pick_subwords(specials, twins, words, counts, all);
+    for (int i = 0; subwords != NULL && i < XLM_SPECIAL_TOKENS; i++)
+        names[i] = g_strdup(words[specials->id[i]]);
+    if (counts != NULL && subwords == NULL)
         refuse(store, path, "a word is missing or stands twice", error);
-        g_clear_pointer(&subwords, xlm_word_counts_free);
-    }
     g_strfreev(words);
     g_free(counts);
     return subwords;
@@ -244,15 +273,42 @@ static xlm_bpe *load_codes(const xlm_store *store, const char *path, GError **er
     return bpe;
 }
 
-static bool load_settings(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings, GError **error)
+/* Files of version 1 may have no ids; their special tokens are the first words. */
+static bool load_specials(const xlm_store *store, const char *path, int64_t version, xlm_special_tokens *specials, GError **error)
 {
-    int64_t version, lowercase, specials;
-    if (!xlm_store_get_int(store, path, "format_version", &version, error) ||
-        !xlm_store_get_int(store, path, "lowercase", &lowercase, error) ||
-        !xlm_store_get_int(store, path, "specials", &specials, error))
+    int64_t number, id[XLM_SPECIAL_TOKENS];
+    int32_t ids[XLM_SPECIAL_TOKENS];
+    GError *why = NULL;
+    *specials = xlm_own_special_tokens;
+    if (!xlm_store_get_int(store, path, "specials", &number, error))
         return false;
-    if (version != FORMAT_VERSION || specials != XLM_SPECIALS)
+    if (version > 1 || xlm_store_get_int(store, path, xlm_special_name(XLM_BOS), id, NULL)) {
+        for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++) {
+            if (!xlm_store_get_int(store, path, xlm_special_name(i), &id[i], error))
+                return false;
+            ids[i] = (int32_t)CLAMP(id[i], -1, INT32_MAX);
+        }
+        if (!xlm_special_tokens_set(specials, ids, &why)) {
+            refuse(store, path, why->message, error);
+            g_error_free(why);
+            return false;
+        }
+    }
+    return number == specials->distinct || refuse(store, path, "attribute specials is not the number of special tokens", error);
+}
+
+static bool load_settings(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings, xlm_special_tokens *specials,
+                          GError **error)
+{
+    int64_t version, lowercase;
+    if (!xlm_store_get_int(store, path, "format_version", &version, error) ||
+        !xlm_store_get_int(store, path, "lowercase", &lowercase, error))
+        return false;
+    if (version < 1 || version > FORMAT_VERSION)
         return refuse(store, path, "written by another version of this program", error);
+    if (!load_specials(store, path, version, specials, error))
+        return false;
+    settings->specials = specials;
     char *words = xlm_store_get_text(store, path, "words", error);
     if (words == NULL)
         return false;
@@ -265,7 +321,8 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
 /* ---- synthetic languages ---- */
 
 /* [out] made->originals: g_free. */
-static bool load_twins(const xlm_store *store, const char *path, xlm_vocabulary_made *made, GError **error)
+static bool load_twins(const xlm_store *store, const char *path, const xlm_special_tokens *specials, xlm_vocabulary_made *made,
+                       GError **error)
 {
     uint64_t dims[3];
     const int dimensions = xlm_store_shape(store, path, dims, error);
@@ -277,7 +334,7 @@ static bool load_twins(const xlm_store *store, const char *path, xlm_vocabulary_
     bool good = xlm_store_read(store, path, XLM_I32, 0, dims[0], rows, error);
     for (uint64_t k = 0; good && k < dims[0]; k++) {
         originals[k] = rows[2 * k];
-        if (originals[k] < XLM_SPECIALS || (k > 0 && originals[k] <= originals[k - 1]))
+        if (originals[k] < 0 || xlm_is_special(specials, originals[k]) || (k > 0 && originals[k] <= originals[k - 1]))
             good = refuse(store, path, "ids are not in their order", error);
     }
     made->twins = (int32_t)dims[0];
@@ -295,7 +352,7 @@ static int find_name(char **names, const char *name)
 }
 
 static bool load_made(const xlm_store *store, const char *group, const char *name, char **languages,
-                      xlm_vocabulary_made *made, GError **error)
+                      const xlm_special_tokens *specials, xlm_vocabulary_made *made, GError **error)
 {
     char *base = xlm_store_get_text(store, group, "base", error);
     made->language = find_name(languages, name);
@@ -313,7 +370,7 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
         return refuse(store, group, "attribute shared is not from 0 to 1", error);
     char *twins = member(group, "twins");
     if (good && xlm_store_has(store, twins))
-        good = load_twins(store, twins, made, error);
+        good = load_twins(store, twins, specials, made, error);
     g_free(twins);
     return good;
 }
@@ -344,7 +401,7 @@ static bool load_all_made(const xlm_store *store, const char *path, char **langu
     xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n);
     for (int i = 0; i < n && good; i++) {
         char *group = member(root, names[i]);
-        good = load_made(store, group, names[i], languages, &made[i], error);
+        good = load_made(store, group, names[i], languages, settings->specials, &made[i], error);
         g_free(group);
     }
     if (n > 1)
@@ -369,7 +426,8 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
 {
     for (int i = 0; i < settings->made_languages; i++) {
         const xlm_vocabulary_made *made = &settings->made[i];
-        if (made->twins > 0 && made->originals[made->twins - 1] >= (int64_t)xlm_word_counts_size(subwords) + XLM_SPECIALS)
+        if (made->twins > 0 && (uint32_t)xlm_ordinary_number(settings->specials, made->originals[made->twins - 1]) >=
+                                   xlm_word_counts_size(subwords))
             return true;
     }
     return false;
@@ -411,8 +469,10 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
 
 xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error)
 {
-    xlm_vocabulary_settings settings;
-    if (!load_settings(store, path, &settings, error))
+    xlm_vocabulary_settings settings = {.in_order = true};
+    xlm_special_tokens specials;
+    char *special_names[XLM_SPECIAL_TOKENS] = {NULL};
+    if (!load_settings(store, path, &settings, &specials, error))
         return NULL;
     uint64_t n = 0;
     GError *why = NULL;
@@ -420,14 +480,12 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     xlm_bpe *bpe = NULL;
     xlm_word_counts *subwords = NULL;
     char **languages = load_strings(store, languages_path(path), &n, error);
-    settings.made_languages = 0;
-    settings.made = NULL;
     if (languages != NULL && check_languages(store, languages, n, error) && load_all_made(store, path, languages, &settings, error))
-        subwords = load_subwords(store, path, count_twins(&settings), error);
+        subwords = load_subwords(store, path, &specials, count_twins(&settings), special_names, error);
     if (subwords != NULL && has_strange_twins(&settings, subwords))
         refuse(store, path, "a twin has no original", error);
     else if (subwords != NULL && (bpe = load_codes(store, path, error)) != NULL) {
-        settings.in_order = true;
+        settings.special_names = (const char *const *)special_names;
         settings.languages = (int)n;
         settings.language_names = (const char *const *)languages;
         v = xlm_vocabulary_new(subwords, bpe, &settings, &why);
@@ -437,6 +495,8 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
         g_error_free(why);
     }
     free_made(&settings);
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        g_free(special_names[i]);
     if (v != NULL && !check_twins(store, path, v, error))
         g_clear_pointer(&v, xlm_vocabulary_free);
     xlm_word_counts_free(subwords);

@@ -167,17 +167,17 @@ static int64_t width(const work *w) { return w->encoded ? w->loaded->config.hidd
 /* `<s> ids </s>` for each vector, cut to the length; to be freed. */
 static xlm_examples *make_examples(work *w, const block *b)
 {
-    xlm_examples *examples = xlm_examples_new();
+    xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     const int32_t language = MAX(w->language, 0);
     for (int64_t i = 0; i < block_size(b); i++) {
         const int64_t first = g_array_index(b->offsets, int64_t, i), end = g_array_index(b->offsets, int64_t, i + 1);
         const int64_t last = MIN(end, first + w->length - 2);
         w->cut += last < end;
         w->empty += first == end;
-        xlm_examples_add(examples, XLM_ID_BOS, language, 0);
+        xlm_examples_add_special(examples, XLM_BOS, language, 0);
         for (int64_t k = first; k < last; k++)
             xlm_examples_add(examples, g_array_index(b->ids, int32_t, k), language, 0);
-        xlm_examples_add(examples, XLM_ID_EOS, language, 0);
+        xlm_examples_add_special(examples, XLM_EOS, language, 0);
         xlm_examples_end(examples);
     }
     return examples;
@@ -254,9 +254,9 @@ static GArray *choose_subwords(const work *w, GError **error)
 {
     GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *list = NULL;
     xlm_corpus *corpus = NULL;
-    const int32_t end = given.corpus != NULL ? XLM_SPECIALS : (int32_t)w->loaded->config.vocabulary;
-    for (int32_t id = given.special_tokens ? 0 : XLM_SPECIALS; id < end; id++)
-        g_array_append_val(ids, id);
+    for (int32_t id = 0; id < w->loaded->config.vocabulary; id++)
+        if (xlm_vocabulary_is_special(w->loaded->vocabulary, id) ? given.special_tokens : given.corpus == NULL)
+            g_array_append_val(ids, id);
     if (given.corpus == NULL)
         return ids;
     if ((corpus = xlm_corpus_open(given.corpus, error)) != NULL) {

@@ -156,7 +156,7 @@ static bool open_text(work *w, GError **error)
         (w->text = w->task->read(&w->self, given.test, error)) == NULL)
         return false;
     GString *description = g_string_new(NULL);
-    w->examples = xlm_examples_new();
+    w->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     const bool good = w->task->encode(&w->self, w->text, &w->encoder, w->examples, description, error);
     if (good) {
         tell_language(w);

@@ -58,11 +58,11 @@ static bool refuse(const char *place, GError *why, GError **error)
 /* Ids of a sentence between <s> and </s>; rows: where the masks stand. */
 static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, GError **error)
 {
-    const int32_t bos = XLM_ID_BOS, eos = XLM_ID_EOS, mask = XLM_ID_MASK;
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(f->loaded->vocabulary);
     const char *end;
     if (!g_utf8_validate(sentence, -1, &end))
         return xlm_error_set(error, EX_DATAERR, "byte %td: 0x%02x is not UTF-8", end - sentence + 1, (unsigned char)*end);
-    g_array_append_val(ids, bos);
+    g_array_append_val(ids, specials->id[XLM_BOS]);
     for (const char *rest = sentence;;) {
         const char *next = strstr(rest, MASK);
         const size_t size = next != NULL ? (size_t)(next - rest) : strlen(rest);
@@ -72,10 +72,10 @@ static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, G
             break;
         const int32_t row = (int32_t)ids->len;
         g_array_append_val(rows, row);
-        g_array_append_val(ids, mask);
+        g_array_append_val(ids, specials->id[XLM_MASK]);
         rest = next + strlen(MASK);
     }
-    g_array_append_val(ids, eos);
+    g_array_append_val(ids, specials->id[XLM_EOS]);
     if (rows->len == 0)
         return xlm_error_set(error, EX_DATAERR, "there is no %s in \"%s\"", MASK, sentence);
     if (ids->len > f->loaded->config.positions)
@@ -98,7 +98,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows)
     const xlm_batch batch = {
         .tokens = n, .sequences = 1, .masked = (int32_t)rows->len, .offsets = offsets, .ids = (int32_t *)ids->data,
         .original = (int32_t *)ids->data, .positions = positions, .languages = languages, .types = types, .keys = keys,
-        .masked_rows = (int32_t *)rows->data,
+        .masked_rows = (int32_t *)rows->data, .specials = xlm_vocabulary_specials(f->loaded->vocabulary),
     };
     xlm_tape_begin(f->tape, NULL, false, 0, 0);
     xlm_var *h = xlm_model_encode(f->loaded->model, f->tape, &batch, batch.masked_rows, batch.masked)[f->loaded->config.layers];
@@ -122,8 +122,8 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
     bool *shown = g_new0(bool, size);
     for (gint64 k = 0; k < given.top; k++) {
         int64_t best = -1;
-        for (int64_t i = XLM_SPECIALS; i < size; i++)
-            if (!shown[i] && (best < 0 || logits[i] > logits[best]))
+        for (int64_t i = 0; i < size; i++)
+            if (!shown[i] && !xlm_vocabulary_is_special(f->loaded->vocabulary, (int32_t)i) && (best < 0 || logits[i] > logits[best]))
                 best = i;
         if (best < 0)
             break;

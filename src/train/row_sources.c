@@ -10,13 +10,16 @@ static bool has_subwords(const xlm_vocabulary *old, const xlm_vocabulary *larger
     const char *const *words = xlm_vocabulary_words(old), *first = NULL;
     const int64_t n = xlm_vocabulary_size(old);
     int64_t missing = 0;
-    for (int64_t id = n - 1; id >= XLM_SPECIALS; id--)
-        if (xlm_vocabulary_find(larger, words[id], strlen(words[id])) == XLM_ID_UNK) {
+    const int32_t unknown = xlm_vocabulary_special(larger, XLM_UNK);
+    for (int64_t id = n - 1; id >= 0; id--)
+        if (!xlm_vocabulary_is_special(old, (int32_t)id) &&
+            xlm_vocabulary_find(larger, words[id], strlen(words[id])) == unknown) {
             missing++;
             first = words[id];
         }
     return missing == 0 || xlm_error_set(error, EX_DATAERR, "%" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT
-                                         " subwords are not there, `%s` the first", missing, n - XLM_SPECIALS, first);
+                                         " subwords are not there, `%s` the first", missing, n - xlm_vocabulary_specials(old)->distinct,
+                                         first);
 }
 
 static bool has_codes(const xlm_bpe *old, const xlm_bpe *larger, GError **error)
@@ -96,7 +99,7 @@ static void append_parts(const xlm_vocabulary *old, xlm_segmenter *segmenter, co
     char *copy = g_strndup(segmented, size), **parts = g_strsplit(copy, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const int32_t id = xlm_vocabulary_find(old, *part, strlen(*part));
-        if (id != XLM_ID_UNK)
+        if (!xlm_vocabulary_is_special(old, id))
             g_array_append_val(source, id);
     }
     g_strfreev(parts);
@@ -104,18 +107,30 @@ static void append_parts(const xlm_vocabulary *old, xlm_segmenter *segmenter, co
     g_free(text);
 }
 
+/* The id in `old` of the special token that has this one in `specials`. */
+static int32_t same_special(const xlm_vocabulary *old, const xlm_special_tokens *specials, int32_t id)
+{
+    xlm_special i = XLM_BOS;
+    while (specials->id[i] != id)
+        i++;
+    return xlm_vocabulary_special(old, i);
+}
+
 xlm_row_sources *xlm_row_sources_of_subwords(const xlm_vocabulary *old, const xlm_vocabulary *larger, bool average)
 {
     const char *const *words = xlm_vocabulary_words(larger);
-    const int64_t n = xlm_vocabulary_size(larger), text = XLM_SPECIALS + xlm_word_counts_size(xlm_vocabulary_subwords(larger));
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(larger);
+    const uint32_t text = xlm_word_counts_size(xlm_vocabulary_subwords(larger));
+    const int32_t n = (int32_t)xlm_vocabulary_size(larger), unknown = xlm_vocabulary_special(old, XLM_UNK);
     xlm_segmenter *segmenter = xlm_segmenter_new(xlm_vocabulary_bpe(old), xlm_vocabulary_subwords(old));
     builder b = begin(n);
     for (int32_t id = 0; id < n; id++) {
-        const int32_t same = id < XLM_SPECIALS ? id : xlm_vocabulary_find(old, words[id], strlen(words[id]));
-        const bool known = id < XLM_SPECIALS || same != XLM_ID_UNK;
+        const bool special = xlm_is_special(specials, id);
+        const int32_t same = special ? same_special(old, specials, id) : xlm_vocabulary_find(old, words[id], strlen(words[id]));
+        const bool known = special || same != unknown;
         if (known)
             g_array_append_val(b.source, same);
-        else if (average && id < text)
+        else if (average && (uint32_t)xlm_ordinary_number(specials, id) < text)
             append_parts(old, segmenter, words[id], b.source);
         end_row(&b, id, known);
     }

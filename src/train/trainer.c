@@ -93,6 +93,7 @@ static bool open_rank(xlm_trainer *t, GError **error)
         .model = &t->config,
         .words = xlm_vocabulary_words(vocabulary),
         .counts = xlm_vocabulary_counts(vocabulary),
+        .specials = xlm_vocabulary_specials(vocabulary),
         .languages = xlm_vocabulary_language_names(vocabulary),
         .seed = (uint64_t)job->train.seed,
         .steps = job->train.steps,

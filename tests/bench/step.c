@@ -21,6 +21,7 @@
 #include "nn/model.h"
 #include "tensor/gemm.h"
 #include "tensor/hardware.h"
+#include "text/special_tokens.h"
 
 struct test {
     const char *name;
@@ -95,7 +96,7 @@ static void make_batch(struct batch *b, const struct test *t)
     b->batch = (xlm_batch){
         .tokens = n, .sequences = sequences, .masked = masked, .offsets = b->offsets, .ids = b->ids, .original = b->ids,
         .positions = b->positions, .languages = b->zeros, .types = b->zeros, .keys = b->keys, .masked_rows = b->masked_rows,
-        .targets = b->targets,
+        .targets = b->targets, .specials = &xlm_own_special_tokens,
     };
 }
 

@@ -4,6 +4,8 @@
 
 #include <xlm/batch.h>
 
+#include "text/special_tokens.h"
+
 enum { V = 13, T = 12, M = 4 }; /* subwords, tokens, masked ones */
 
 /* Three sequences; the third one's positions restart in the middle, as those of an xlm pair do. */
@@ -14,7 +16,7 @@ static const xlm_row_key keys[T] = {{7, 0}, {8, 0}, {8, 1}, {8, 2}, {8, 3}, {9, 
 
 static const xlm_batch batch = {
     .tokens = T, .sequences = 3, .masked = M, .offsets = offsets, .ids = ids, .original = ids, .positions = positions,
-    .languages = languages, .types = types, .keys = keys, .masked_rows = masked_rows, .targets = targets,
+    .languages = languages, .types = types, .keys = keys, .masked_rows = masked_rows, .targets = targets, .specials = &xlm_own_special_tokens,
 };
 
 #endif

@@ -34,13 +34,20 @@ static const char *const languages[LANGUAGES] = {"en", "de", "fr", "cs"};
 typedef struct corpus_plan {
     split_text text[2][LANGUAGES]; /* by xlm_split; no sentences: the split has none */
     split_pairs pairs[2][MOST_PAIRS];
-    int32_t (*token)(int language, int64_t index); /* NULL: token_at */
+    int32_t (*token)(int language, int64_t index); /* NULL: token_at; ids as in vocabularies of our own */
+    const xlm_special_tokens *specials;            /* NULL: our own */
 } corpus_plan;
 
 /* Token `index` of a language's text: they count up, so that a stretch of text can be told by its ids. */
 static inline int32_t token_at(int language, int64_t index)
 {
     return XLM_SPECIALS + (int32_t)((index + 400 * language) % SUBWORDS);
+}
+
+/* The id in another vocabulary of a token that has this one in ours. specials: of the other; NULL: our own. */
+static inline int32_t id_in(const xlm_special_tokens *specials, int32_t id)
+{
+    return specials == NULL ? id : id < XLM_SPECIALS ? specials->id[id] : xlm_ordinary_id(specials, id - XLM_SPECIALS);
 }
 
 static void must(bool good, GError *error)
@@ -68,7 +75,7 @@ static void write_numbers(xlm_store *store, const char *path, xlm_type type, uin
     must(xlm_store_write(store, path, 0, rows, data, &error), error);
 }
 
-static void write_vocabulary(xlm_store *store)
+static void write_vocabulary(xlm_store *store, const xlm_special_tokens *specials)
 {
     xlm_word_counts *subwords = xlm_word_counts_new();
     for (int i = 0; i < SUBWORDS; i++) {
@@ -81,7 +88,7 @@ static void write_vocabulary(xlm_store *store)
     static const char codes[] = "w 0 1\n";
     xlm_bpe *bpe = xlm_bpe_parse("codes", codes, strlen(codes), &error);
     must(bpe != NULL, error);
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .languages = LANGUAGES,
+    const xlm_vocabulary_settings settings = {.specials = specials, .words = XLM_WORDS_SPACE, .languages = LANGUAGES,
                                               .language_names = languages};
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &error);
     must(vocabulary != NULL, error);
@@ -91,7 +98,7 @@ static void write_vocabulary(xlm_store *store)
 }
 
 static void write_text(xlm_store *store, const char *split, int language, const split_text *text,
-                       int32_t (*token)(int, int64_t))
+                       int32_t (*token)(int, int64_t), const xlm_special_tokens *specials)
 {
     char *group = g_strdup_printf("/%s/text/%s", split, languages[language]);
     char *offsets_path = g_strconcat(group, "/offsets", NULL), *tokens_path = g_strconcat(group, "/tokens", NULL);
@@ -101,7 +108,7 @@ static void write_text(xlm_store *store, const char *split, int language, const 
     const uint64_t n = offsets[text->sentences];
     uint16_t *tokens = g_new(uint16_t, n + 1);
     for (uint64_t i = 0; i < n; i++)
-        tokens[i] = (uint16_t)token(language, (int64_t)i);
+        tokens[i] = (uint16_t)id_in(specials, token(language, (int64_t)i));
     write_numbers(store, offsets_path, XLM_U64, (uint64_t)text->sentences + 1, 1, offsets);
     write_numbers(store, tokens_path, XLM_U16, n, 1, tokens);
     GError *error = NULL;
@@ -140,12 +147,12 @@ static char *write_corpus(const corpus_plan *plan)
     must(store != NULL, error);
     must(xlm_store_set_text(store, "/", "format", XLM_CORPUS_FORMAT, &error) &&
          xlm_store_set_int(store, "/", "format_version", XLM_CORPUS_VERSION, &error), error);
-    write_vocabulary(store);
+    write_vocabulary(store, plan->specials);
     for (int split = 0; split < 2; split++) {
         for (int i = 0; i < LANGUAGES; i++)
             if (plan->text[split][i].sentences > 0)
                 write_text(store, splits[split], i, &plan->text[split][i],
-                           plan->token != NULL ? plan->token : token_at);
+                           plan->token != NULL ? plan->token : token_at, plan->specials);
         for (int i = 0; i < MOST_PAIRS; i++)
             if (plan->pairs[split][i].pairs > 0)
                 write_pairs(store, splits[split], &plan->pairs[split][i]);

@@ -363,6 +363,7 @@ static void test_sequences_do_not_see_one_another(void **state)
         const xlm_batch single = {
             .tokens = n, .sequences = 1, .offsets = own, .ids = b.ids + first, .original = b.ids + first,
             .positions = b.positions + first, .languages = b.languages + first, .types = b.types + first, .keys = b.keys + first,
+            .specials = &xlm_own_special_tokens,
         };
         xlm_tape_begin(alone, NULL, true, 1, 1);
         xlm_var **h = xlm_model_encode(s.model, alone, &single, NULL, 0);

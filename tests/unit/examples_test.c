@@ -16,7 +16,7 @@ static int32_t tokens_of(int32_t i) { return 2 + i % 4; }
 
 static xlm_examples *make_examples(void)
 {
-    xlm_examples *e = xlm_examples_new();
+    xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
     for (int32_t i = 0; i < EXAMPLES; i++) {
         for (int32_t k = 0; k < tokens_of(i); k++) {
             xlm_examples_add(e, 100 * i + k, i % 2, k > 1);
@@ -158,7 +158,7 @@ static void test_in_order(void **state)
 static void test_empty(void **state)
 {
     (void)state;
-    xlm_examples *e = xlm_examples_new();
+    xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
     const xlm_stream_config config = {.batch = BATCH, .length = LONGEST};
     GError *error = NULL;
     assert_null(xlm_stream_open_examples(e, "train", 0, &config, 1, &error));

@@ -12,6 +12,7 @@
 #include "stream/masking.h"
 #include "stream/switching.h"
 #include "stream/translations.h"
+#include "text/special_tokens.h"
 
 enum { VOCABULARY = 105, LENGTH = 100, STREAM = 3 };
 
@@ -45,7 +46,7 @@ static masked run_in(const settings *s, uint64_t instance, int32_t n, const int3
     if (arena == NULL)
         arena = xlm_arena_new();
     xlm_arena_reset(arena);
-    assert_true(xlm_batch_layout_take(&batch, arena, 1, n, n, NULL));
+    assert_true(xlm_batch_layout_take(&batch, arena, &xlm_own_special_tokens, 1, n, n, NULL));
     batch.offsets[1] = n;
     copy(batch.original, original, n);
     for (int32_t i = 0; i < n; i++)

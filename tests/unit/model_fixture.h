@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/rng.h"
 #include "nn/model.h"
+#include "text/special_tokens.h"
 
 enum { LANGUAGES = 2 };
 
@@ -90,7 +91,7 @@ static inline struct big make_big(int32_t tokens, int32_t longest, int32_t vocab
     b.batch = (xlm_batch){
         .tokens = tokens, .sequences = sequences, .masked = masked, .offsets = b.offsets, .ids = b.ids, .original = b.ids,
         .positions = b.positions, .languages = b.languages, .types = b.types, .keys = b.keys, .masked_rows = b.masked_rows,
-        .targets = b.targets,
+        .targets = b.targets, .specials = &xlm_own_special_tokens,
     };
     return b;
 }

@@ -22,6 +22,8 @@
 
 #include <omp.h>
 
+#include "text/special_tokens.h"
+
 #ifdef XLM_DOUBLE
 static const double TOLERANCE = 1e-12;
 #else
@@ -345,7 +347,7 @@ static void test_text_rows(void **state)
     (void)state;
     static const int32_t original[] = {XLM_ID_BOS, 7, 9, XLM_ID_UNK, XLM_ID_EOS};
     static const int32_t ids[] = {XLM_ID_BOS, XLM_ID_MASK, 9, XLM_ID_UNK, XLM_ID_EOS};
-    const xlm_batch batch = {.tokens = 5, .ids = ids, .original = original};
+    const xlm_batch batch = {.tokens = 5, .ids = ids, .original = original, .specials = &xlm_own_special_tokens};
     xlm_parameters *p = make_parameters(&sizes[0]);
     xlm_tape *tape = xlm_tape_new(p);
     xlm_tape_begin(tape, NULL, true, 1, 1);

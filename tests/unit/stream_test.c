@@ -109,6 +109,43 @@ static void expect_text(const xlm_batch *b, int32_t s, const char *expected)
     g_free(text);
 }
 
+/* ---- special tokens ---- */
+
+/* A corpus whose special tokens have other ids gives the same batches, with these ids: in the text, around it, as masks, and
+ * never as a random replacement. */
+static void special_tokens_are_the_vocabularys(void **state)
+{
+    (void)state;
+    static const int lengths[] = {300, 200, 400, 500};
+    static const int32_t ids[XLM_SPECIAL_TOKENS] = {101, 0, 102, 100, VOCABULARY - 1};
+    xlm_special_tokens elsewhere;
+    assert_true(xlm_special_tokens_set(&elsewhere, ids, NULL));
+    corpus_plan plan = {.text = {{[EN] = {4, 4, lengths}}}};
+    xlm_corpus *ours = make_corpus(&plan);
+    plan.specials = &elsewhere;
+    xlm_corpus *other = make_corpus(&plan);
+    static const char options[] = "length=64\nbatch=16\nmask=0.5\nmask_token=0.5\nmask_random=0.5\nlanguages=en\n";
+    xlm_stream *streams[2] = {open_stream(ours, options), open_stream(other, options)};
+    xlm_arena *arena = xlm_arena_new();
+    for (int64_t step = 0; step < 4; step++) {
+        const xlm_batch a = read_step(streams[0], step, 0, 16, arena), b = read_step(streams[1], step, 0, 16, arena);
+        assert_int_equal(a.tokens, b.tokens);
+        assert_int_equal(a.masked, b.masked);
+        assert_memory_equal(b.specials->id, ids, sizeof ids);
+        for (int32_t i = 0; i < a.tokens; i++) {
+            assert_int_equal(b.original[i], id_in(&elsewhere, a.original[i]));
+            assert_int_equal(b.ids[i], id_in(&elsewhere, a.ids[i]));
+        }
+        for (int32_t k = 0; k < a.masked; k++)
+            assert_int_equal(b.targets[k], id_in(&elsewhere, a.targets[k]));
+    }
+    xlm_arena_free(arena);
+    for (int i = 0; i < 2; i++)
+        xlm_stream_close(streams[i]);
+    xlm_corpus_close(ours);
+    xlm_corpus_close(other);
+}
+
 /* ---- monolingual ---- */
 
 static const int en_lengths[] = {3, 2, 4, 0, 1, 20, 2, 1, /* parallel only: */ 5, 6};
@@ -361,7 +398,7 @@ static void annotations_have_axes(void **state)
     (void)state;
     xlm_arena *arena = xlm_arena_new();
     xlm_batch_layout layout;
-    assert_true(xlm_batch_layout_take(&layout, arena, 2, 6, 4, NULL));
+    assert_true(xlm_batch_layout_take(&layout, arena, &xlm_own_special_tokens, 2, 6, 4, NULL));
     layout.masked = 3;
     int32_t *a = xlm_batch_layout_annotate(&layout, "a", XLM_AXIS_TOKENS);
     int32_t *b = xlm_batch_layout_annotate(&layout, "b", XLM_AXIS_MASKED_ROWS);
@@ -375,7 +412,7 @@ static void annotations_have_axes(void **state)
     assert_ptr_equal(xlm_batch_annotation(&batch, "c"), c);
     assert_null(xlm_batch_annotation(&batch, "d"));
     GError *error = NULL;
-    assert_false(xlm_batch_layout_take(&layout, arena, 2, (int64_t)INT32_MAX + 1, 0, &error));
+    assert_false(xlm_batch_layout_take(&layout, arena, &xlm_own_special_tokens, 2, (int64_t)INT32_MAX + 1, 0, &error));
     must_say(error, EX_CONFIG, "lower batch or length");
     xlm_arena_free(arena);
 }
@@ -445,6 +482,7 @@ static void rare_language(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(special_tokens_are_the_vocabularys),
         cmocka_unit_test(sentences_are_joined_and_cut),
         cmocka_unit_test(all_languages_when_none_is_named),
         cmocka_unit_test(corpus_of_one_token),

@@ -356,7 +356,7 @@ static void test_examples(void **state)
     assert_true(g_strv_equal((const char *const *)labels, (const char *const[]){"X", "Y", "Z", NULL}));
     of->labels = labels;
     of->classes = 3;
-    xlm_examples *e = xlm_examples_new();
+    xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
     GString *description = g_string_new(NULL);
     assert_true(task->encode(&self, text, &encoder, e, description, &error));
     char *got = show(e);
@@ -381,7 +381,7 @@ static void test_examples(void **state)
     /* A tag that is no label has no target and counts as wrong, with a row of its own. */
     of->labels = (char *[]){(char *)"X", (char *)"Y", NULL};
     of->classes = 2;
-    xlm_examples *fewer = xlm_examples_new();
+    xlm_examples *fewer = xlm_examples_new(&xlm_own_special_tokens);
     assert_true(task->encode(&self, text, &encoder, fewer, description, &error));
     g_free(got);
     got = show(fewer);

@@ -357,6 +357,135 @@ static void test_decodes(void **state)
     xlm_vocabulary_free(v);
 }
 
+/* ---- special tokens elsewhere ---- */
+
+static const int32_t like_mbert[XLM_SPECIAL_TOKENS] = {3, 0, 4, 2, 8};
+static const char *const mbert_names[XLM_SPECIAL_TOKENS] = {"[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"};
+
+/* low 1, est 5, lo@@ 6, w@@ 7, and twins xx:low 9, xx:lo@@ 10 of a synthetic language. */
+static xlm_vocabulary *make_elsewhere(const int32_t *ids, GError **error)
+{
+    static const char text[] = "low 9\nest 5\nlo@@ 3\nw@@ 3\n";
+    static const int32_t originals[] = {1, 6};
+    static const char *const languages[] = {"en", "xx"};
+    const xlm_vocabulary_made made = {.language = 1, .steps = "transliterate", .weights = "", .twins = 2, .originals = originals};
+    xlm_special_tokens specials;
+    if (!xlm_special_tokens_set(&specials, ids, error))
+        return NULL;
+    xlm_word_counts *counts = xlm_word_counts_parse("vocab", text, strlen(text), NULL);
+    const xlm_vocabulary_settings settings = {.specials = &specials, .special_names = mbert_names, .words = XLM_WORDS_SPACE,
+                                              .languages = 2, .language_names = languages, .made_languages = 1, .made = &made};
+    xlm_vocabulary *v = xlm_vocabulary_new(counts, parse_codes(), &settings, error);
+    xlm_word_counts_free(counts);
+    return v;
+}
+
+static void assert_elsewhere(const xlm_vocabulary *v)
+{
+    static const char *const words[] = {"[PAD]", "low", "[UNK]", "[CLS]", "[SEP]", "est", "lo@@", "w@@", "[MASK]", "xx:low",
+                                        "xx:lo@@"};
+    static const int64_t counts[] = {0, 9, 0, 0, 0, 5, 3, 3, 0, 9, 3};
+    assert_int_equal(xlm_vocabulary_size(v), 11);
+    int32_t number = 0;
+    for (int32_t id = 0; id < 11; id++) {
+        assert_string_equal(xlm_vocabulary_words(v)[id], words[id]);
+        assert_int_equal(xlm_vocabulary_counts(v)[id], counts[id]);
+        assert_int_equal(xlm_vocabulary_is_special(v, id), *words[id] == '[');
+        if (*words[id] == '[') {
+            assert_int_equal(xlm_vocabulary_find(v, words[id], strlen(words[id])), 2);
+            continue;
+        }
+        assert_int_equal(xlm_vocabulary_find(v, words[id], strlen(words[id])), id);
+        assert_int_equal(xlm_ordinary_number(xlm_vocabulary_specials(v), id), number);
+        assert_int_equal(xlm_ordinary_id(xlm_vocabulary_specials(v), number++), id);
+    }
+    for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        assert_int_equal(xlm_vocabulary_special(v, i), like_mbert[i]);
+    assert_int_equal(xlm_vocabulary_twins(v, 1)[6], 10);
+    assert_int_equal(xlm_vocabulary_twins(v, 1)[8], 8);
+
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    GString *out = g_string_new(NULL);
+    static const char line[] = "low lowest z";
+    assert_true(xlm_tokenizer_encode(t, 1, line, strlen(line), ids, NULL, NULL));
+    xlm_vocabulary_decode(v, (const int32_t *)(void *)ids->data, ids->len, out);
+    assert_string_equal(out->str, "xx:low xx:lowest [UNK]");
+    g_string_free(out, TRUE);
+    g_array_unref(ids);
+    xlm_tokenizer_free(t);
+}
+
+static void test_specials_elsewhere(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = make_elsewhere(like_mbert, NULL), *loaded = text_reload(v), *again = text_reload(loaded);
+    assert_elsewhere(v);
+    assert_elsewhere(loaded);
+    assert_elsewhere(again);
+    xlm_vocabulary_free(v);
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary_free(again);
+
+    static const struct {
+        int32_t ids[XLM_SPECIAL_TOKENS];
+        const char *why;
+    } bad[] = {
+        {{3, 0, 4, 4, 8}, "unk = 4"},
+        {{3, 3, 4, 2, 8}, "pad = 3"},
+        {{3, -1, 4, 2, 8}, "pad = -1"},
+        {{3, 0, 4, 2, 11}, "the id 11, in a vocabulary of 11"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        GError *error = NULL;
+        assert_null(make_elsewhere(bad[i].ids, &error));
+        assert_int_equal(error->code, EX_DATAERR);
+        assert_non_null(strstr(error->message, bad[i].why));
+        g_error_free(error);
+    }
+    xlm_special_tokens specials;
+    const int32_t one[XLM_SPECIAL_TOKENS] = {1, 0, 1, 2, 3};
+    assert_true(xlm_special_tokens_set(&specials, one, NULL));
+    assert_int_equal(specials.distinct, 4);
+    assert_int_equal(xlm_ordinary_id(&specials, 0), 4);
+}
+
+/* Files from before the ids were written have the first five words for special tokens. */
+static void test_loads_without_ids(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>", "low", "lo@@"}, *const codes[] = {"l o"};
+    static const int64_t counts[] = {0, 0, 0, 0, 0, 9, 3};
+    static const uint64_t n = G_N_ELEMENTS(words), one = 1;
+    char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
+    GError *error = NULL;
+    xlm_store *store = xlm_store_create(NULL, path, &error);
+    assert_non_null(store);
+    assert_true(xlm_store_write_strings(store, "/vocabulary/words", n, words, &error) &&
+                xlm_store_dataset(store, "/vocabulary/counts", XLM_I64, 1, &n, XLM_STORE_CHECKED, &error) &&
+                xlm_store_write(store, "/vocabulary/counts", 0, n, counts, &error) &&
+                xlm_store_write_strings(store, "/vocabulary/codes", 1, codes, &error) &&
+                xlm_store_dataset(store, "/vocabulary/code_counts", XLM_I64, 1, &one, XLM_STORE_CHECKED, &error) &&
+                xlm_store_write(store, "/vocabulary/code_counts", 0, 1, counts, &error) &&
+                xlm_store_write_strings(store, "/languages", 1, codes, &error) &&
+                xlm_store_set_int(store, "/vocabulary", "format_version", 1, &error) &&
+                xlm_store_set_int(store, "/vocabulary", "lowercase", 0, &error) &&
+                xlm_store_set_int(store, "/vocabulary", "specials", 5, &error) &&
+                xlm_store_set_text(store, "/vocabulary", "words", "space", &error) && xlm_store_commit(store, &error));
+    store = xlm_store_open(path, &error);
+    xlm_vocabulary *v = xlm_vocabulary_load(store, "/vocabulary", &error);
+    assert_non_null(v);
+    for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        assert_int_equal(xlm_vocabulary_special(v, i), i);
+    assert_int_equal(xlm_vocabulary_find(v, "lo@@", 4), 6);
+    xlm_vocabulary_free(v);
+    xlm_store_close(store);
+    g_unlink(path);
+    g_rmdir(directory);
+    g_free(path);
+    g_free(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_chooses_subwords),  cmocka_unit_test(test_saves_and_loads),
         cmocka_unit_test(test_saves_and_loads_little), cmocka_unit_test(test_digest_tells_apart),
         cmocka_unit_test(test_encodes),           cmocka_unit_test(test_decodes),
+        cmocka_unit_test(test_specials_elsewhere), cmocka_unit_test(test_loads_without_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

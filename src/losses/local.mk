@@ -1,22 +1,14 @@
-# Floor 4: objectives, one file and one loadable module each. A new one: its file in losses_sources, its module in
-# losses_LTLIBRARIES, and the two lines of flags below.
-losses_sources = \
-	src/losses/align.c \
-	src/losses/dict-mlm.c \
-	src/losses/mlm.c
-
+# Floor 4: objectives, one file and one loadable module each. A new one, src/losses/NAME.c, needs its line in losses_LTLIBRARIES.
 losses_LTLIBRARIES += \
 	src/losses/align.la \
 	src/losses/dict-mlm.la \
 	src/losses/mlm.la
+losses_sources = $(losses_LTLIBRARIES:.la=.c)
 
-loss_module = -module -avoid-version -shared
-src_losses_align_la_LDFLAGS = $(loss_module)
-src_losses_align_la_LIBADD = libxlm.la
-src_losses_dict_mlm_la_LDFLAGS = $(loss_module)
-src_losses_dict_mlm_la_LIBADD = libxlm.la
-src_losses_mlm_la_LDFLAGS = $(loss_module)
-src_losses_mlm_la_LIBADD = libxlm.la
+# All are linked alike. (private: this does not hold for libxlm, when it is made for one of them.)
+AM_LDFLAGS = $(if $(filter $(losses_LTLIBRARIES),$@),-module -avoid-version -shared)
+$(losses_LTLIBRARIES): libxlm.la
+$(losses_LTLIBRARIES): private LIBS := libxlm.la $(LIBS)
 
 # A module is linked again when it is installed, against the installed library, which must be there first. (Written with a
 # variable because automake takes a rule of that name for a replacement of its own.)

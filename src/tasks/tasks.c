@@ -4,9 +4,14 @@
 #include "base/nearest.h"
 #include "tasks/task.h"
 
-extern const xlm_task xlm_task_tagging;
+/* The table: a line a task. */
+#define TASKS(TASK) \
+    TASK(tagging)
 
-static const xlm_task *const tasks[] = {&xlm_task_tagging, NULL};
+#define DECLARE(name) extern const xlm_task xlm_task_##name;
+#define ADDRESS(name) &xlm_task_##name,
+TASKS(DECLARE)
+static const xlm_task *const tasks[] = {TASKS(ADDRESS) NULL};
 
 const xlm_task *const *xlm_tasks(void) { return tasks; }
 

@@ -2,7 +2,9 @@
 #include "base/launcher.h"
 
 #include <glib.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/process.h"
@@ -27,4 +29,40 @@ xlm_launcher xlm_launcher_find(void)
         seconds = g_getenv("PRTE_MCA_odls_base_sigkill_timeout");
     found.waits = seconds != NULL && atoi(seconds) > 1;
     return found;
+}
+
+/* Is one of the ancestors of this process MPICH's process manager of the node? */
+static bool is_below_hydra(void)
+{
+    xlm_process ancestor;
+    if (g_getenv("PMI_RANK") == NULL)
+        return false;
+    for (pid_t at = getppid(); at > 1 && xlm_process_look_up(at, &ancestor); at = ancestor.parent)
+        if (g_str_equal(ancestor.name, "hydra_pmi_proxy"))
+            return true;
+    return false;
+}
+
+/* In the child, which inherits standard output and error. The manager looks for ranks that have ended whenever one of the two is
+ * closed, unless it was the last: closing standard error after the parent's end makes it look in time. */
+static void hold_output(pid_t parent)
+{
+    const struct timespec while_parent_ends = {.tv_nsec = 5000000}, while_manager_looks = {.tv_nsec = 500000000};
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    xlm_process_close_files(STDERR_FILENO + 1);
+    close(STDIN_FILENO);
+    for (int i = 0; getppid() == parent && i < 2000; i++)
+        nanosleep(&while_parent_ends, NULL);
+    close(STDERR_FILENO);
+    nanosleep(&while_manager_looks, NULL);
+    _exit(0);
+}
+
+void xlm_launcher_secure_exit_code(void)
+{
+    const pid_t parent = getpid();
+    if (is_below_hydra() && xlm_process_fork() == 0)
+        hold_output(parent);
 }

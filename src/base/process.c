@@ -1,10 +1,13 @@
 /* xlm-mpi: what the system knows of a process. SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* _Fork */
 #include "base/process.h"
 
 #include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 bool xlm_process_look_up(pid_t process, xlm_process *found)
 {
@@ -28,4 +31,21 @@ bool xlm_process_look_up(pid_t process, xlm_process *found)
     found->foreground = (pid_t)foreground;
     g_free(text);
     return good && state != 'Z' && state != 'X';
+}
+
+pid_t xlm_process_fork(void)
+{
+#ifdef HAVE__FORK
+    return _Fork();
+#else
+    return fork();
+#endif
+}
+
+void xlm_process_close_files(int first)
+{
+    struct rlimit limit;
+    const rlim_t most = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
+    for (int file = first; file < (int)most; file++)
+        close(file);
 }

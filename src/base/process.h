@@ -14,6 +14,12 @@ typedef struct xlm_process {
     uint64_t started;  /* clock ticks after the system's start: tells apart processes that had one number one after another */
 } xlm_process;
 
+/* fork() that runs no handlers of other libraries (pthread_atfork), which may wait for locks that threads of the parent hold. The
+ * child may call nothing but what is allowed in a signal handler. */
+pid_t xlm_process_fork(void);
+/* Close the file descriptors from `first` on; allowed in such a child. */
+void xlm_process_close_files(int first);
+
 /* false: there is no such process on this system, or it has ended and only waits for its parent. */
 bool xlm_process_look_up(pid_t process, xlm_process *found);
 

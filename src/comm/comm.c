@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launcher.h"
 #include "base/log.h"
+#include "base/signals.h"
 
 /* MPI counts are int; larger messages go in pieces of this many bytes. */
 static const size_t PIECE = (size_t)1 << 30;
@@ -58,6 +60,8 @@ int xlm_comm_close(xlm_comm *comm, GError *error)
     MPI_Barrier(comm->mpi);
     MPI_Comm_free(&comm->node);
     MPI_Finalize();
+    if (xlm_signals_noted() != 0 && comm->local_rank == 0)
+        xlm_launcher_secure_exit_code();
     return code;
 }
 

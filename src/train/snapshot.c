@@ -1,5 +1,4 @@
 /* xlm-mpi: a run's state kept aside while its ranks are being killed. SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* _Fork */
 #include "train/snapshot.h"
 
 #include <errno.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "train/rank_files.h"
 #include "train/snapshot_child.h"
 
@@ -83,22 +83,13 @@ static void discard(xlm_snapshot *s)
     s->child = 0;
 }
 
-static pid_t fork_quickly(void)
-{
-#ifdef HAVE__FORK
-    return _Fork(); /* without other libraries' handlers, which may wait for locks of threads that the child does not have */
-#else
-    return fork();
-#endif
-}
-
 static void take(xlm_snapshot *s)
 {
     if (s->child != 0)
         return;
     s->wanted = false;
     xlm_snapshot_child_prepare(&s->plan, &s->header);
-    const pid_t child = fork_quickly();
+    const pid_t child = xlm_process_fork();
     if (child == 0)
         xlm_snapshot_child_run(&s->plan);
     if (child < 0) {

@@ -9,11 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "base/process.h"
 
 enum { TERMINAL = 3 };           /* the file descriptor it has in the child */
 enum { POLL = 50 };              /* milliseconds */
@@ -120,10 +121,7 @@ static void leave_parent(const xlm_snapshot_child *c)
     int first = TERMINAL;
     if (c->terminal >= 0 && (c->terminal == TERMINAL ? fcntl(TERMINAL, F_SETFD, 0) : dup2(c->terminal, TERMINAL)) >= 0)
         first++;
-    struct rlimit limit;
-    const rlim_t most = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
-    for (int file = first; file < (int)most; file++)
-        close(file);
+    xlm_process_close_files(first);
     for (int file = 0; file < TERMINAL; file++)
         close(file);
     for (int file = 0; file < TERMINAL; file++)

@@ -58,6 +58,12 @@ until_true grep -q '^held out, step 1' evaluating.log
 kill -USR1 "$launcher"
 stopped evaluating
 
+# One rank alone, whose launcher has nothing else to wait for.
+start 1 xlm_train job.conf --set train.output=alone --set train.steps=100000 --set train.schedule=constant >alone.log 2>&1
+until_true has_steps alone 5
+kill -USR1 "$launcher"
+stopped alone
+
 # While it writes a checkpoint, which it does nearly all the time: hundreds of signals, until it has ended.
 begin shower --set train.checkpoint_every=1
 until_true test -e shower/latest

@@ -25,7 +25,7 @@ static float number(uint32_t which, int64_t i)
 static float *matrix(uint32_t which, int64_t rows, int64_t cols, int64_t ld)
 {
     const int64_t n = rows > 0 ? (rows - 1) * ld + cols : 0;
-    float *x = g_new(float, n);
+    float *x = g_new(float, MAX(n, 1)); /* never NULL */
     for (int64_t i = 0; i < n; i++)
         x[i] = i % ld < cols ? number(which, i) : UNTOUCHED;
     return x;

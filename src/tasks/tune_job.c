@@ -15,25 +15,25 @@ static const xlm_jobfile_kind kinds[] = {{"tune", false, former_keys}, {"task", 
 static const xlm_option tune_options[] = {
     {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are taken",
      TUNE(model)},
-    {"train", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files with labels that are learned from, plain or gzip", TUNE(training)},
-    {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files by which the best checkpoint is chosen", TUNE(development)},
+    {"train", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files with labels to learn from, plain or gzip", TUNE(training)},
+    {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL, "files with labels by which the best checkpoint is chosen", TUNE(development)},
     {"language", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "of these files, as the model calls it; needed for models with language embeddings", TUNE(language)},
+     "language of these files, as the model calls it; needed for models with language embeddings", TUNE(language)},
     {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL,
-     "passes over the training files; the steps of a pass are rounded up where batch does not divide the examples", TUNE(epochs)},
-    {"batch", XLM_OPTION_INT, "32", 1, 1 << 20, NULL, "examples a step, over all ranks", TUNE(batch)},
-    {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special ones included; longer ones are cut",
+     "number of passes over the training files; the steps of a pass are rounded up where batch does not divide the examples",
+     TUNE(epochs)},
+    {"batch", XLM_OPTION_INT, "32", 1, 1 << 20, NULL, "number of examples in a step, over all ranks", TUNE(batch)},
+    {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special tokens included; longer ones are cut",
      TUNE(length)},
     {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
-     "of embeddings, sublayers, attention weights and before the head; -1: the model's, its dropout before "
-     "the head", TUNE(dropout)},
+     "dropout rate of embeddings, sublayers and attention weights, and before the head; -1: the model's rates", TUNE(dropout)},
     XLM_TRAINING_OPTIONS(TRAIN),
     XLM_OPTIMISER_OPTIONS(OPTIMISER, "2e-5"),
-    {"warmup", XLM_OPTION_REAL, "0.1", 0, 1, NULL, "share of the steps that the learning rate rises in", TUNE(warmup)},
+    {"warmup", XLM_OPTION_REAL, "0.1", 0, 1, NULL, "share of the steps in which the learning rate rises, linearly", TUNE(warmup)},
     {"evaluate_every", XLM_OPTION_INT, "0", 0, 1e12, NULL,
-     "steps from one evaluation on the dev files to the next, with a checkpoint each; 0: an epoch",
+     "steps between two evaluations on the dev files, with a checkpoint each; 0: an epoch",
      TUNE(evaluate_every)},
-    {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "newest checkpoints that are kept, beside the best", TRAIN(keep)},
+    {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "number of the newest checkpoints that stay, beside the best", TRAIN(keep)},
     XLM_OPTION_END,
 };
 
@@ -148,7 +148,7 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
     if (only != NULL) {
         help_task(text, only);
     } else {
-        g_string_append(text, "[tune]\n  the run\n\n");
+        g_string_append(text, "[tune]\n  the run: model, files, optimiser, reports\n\n");
         xlm_options_help(tune_options, text);
         for (const xlm_task *const *each = xlm_tasks(); *each != NULL; each++) {
             g_string_append_c(text, '\n');

@@ -16,37 +16,38 @@ const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", fals
 #define OPTIMISER(member) TRAIN(optimiser.member)
 
 const xlm_option xlm_train_options[] = {
-    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "prepared corpus, from xlm_prep", TRAIN(corpus)},
+    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "corpus file, from xlm_prep", TRAIN(corpus)},
     {"start", XLM_OPTION_TEXT, "", 0, 0, NULL,
      "checkpoint whose model a new run begins with, at step 0: parameters are taken by name, keys of [model] that the job leaves "
      "out are its, and the corpus has its vocabulary (xlm_prep --like); a run that resumes takes nothing from it",
      TRAIN(start)},
     {"start_rows", XLM_OPTION_CHOICE, "draw", 0, 0, "draw|average",
-     "with start: rows of subwords and languages that the checkpoint does not have are drawn, or are the mean of the subwords "
-     "that it cuts them into, and of all its languages",
+     "with start: how rows of subwords and languages that the checkpoint does not have begin: drawn, or as the mean of the "
+     "subwords that it cuts them into, and of all its languages",
      TRAIN(start_rows)},
-    {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "updates in all", TRAIN(steps)},
+    {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "number of updates in all", TRAIN(steps)},
     XLM_TRAINING_OPTIONS(TRAIN),
     XLM_OPTIMISER_OPTIONS(OPTIMISER, "1e-4"),
-    {"warmup", XLM_OPTION_INT, "0", 0, 1e12, NULL, "steps of linear warm-up", OPTIMISER(warmup)},
+    {"warmup", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of steps in which the learning rate rises", OPTIMISER(warmup)},
     {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
-     "steps from evaluation to evaluation on held-out text; 0: at the end only", TRAIN(evaluate_every)},
+     "steps between two evaluations on held-out text; 0: at the beginning and the end only", TRAIN(evaluate_every)},
     {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL,
-     "held-out instances of a stream in an evaluation, shared out among its languages or pairs; of each a micro-batch at least",
+     "held-out instances of each stream in an evaluation, shared out among its languages or pairs; of each a micro-batch at "
+     "least",
      TRAIN(evaluate_instances)},
-    {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps from checkpoint to checkpoint; 0: at the end only",
+    {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps between two checkpoints; 0: at the end only",
      TRAIN(checkpoint_every)},
-    {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "newest checkpoints that are kept", TRAIN(keep)},
+    {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "number of the newest checkpoints that stay", TRAIN(keep)},
     XLM_OPTION_END,
 };
 
 static const xlm_option objective_options[] = {
     {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "objective by name, or the path of a module of your own; default: the section's name", offsetof(xlm_job_objective, plugin)},
-    {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "stream it reads; may be left out for objectives without stream",
+     "name of the objective, or path of a module of your own; default: the section's name", offsetof(xlm_job_objective, plugin)},
+    {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "name of the stream that it reads; left out for objectives without one",
      offsetof(xlm_job_objective, stream_name)},
-    {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss", offsetof(xlm_job_objective, weight)},
-    {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "updates before it takes part", offsetof(xlm_job_objective, begin)},
+    {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss in the sum", offsetof(xlm_job_objective, weight)},
+    {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of updates before it takes part", offsetof(xlm_job_objective, begin)},
     XLM_OPTION_END,
 };
 
@@ -258,8 +259,8 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
     if (plugin != NULL) {
         good = help_plugin(text, plugin, error);
     } else {
-        help_section(text, "model", "the encoder", xlm_model_options);
-        help_section(text, "train", "the run", xlm_train_options);
+        help_section(text, "model", "the model: its encoder and head", xlm_model_options);
+        help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
         help_section(text, "stream NAME", "what the encoder reads; any number of them", xlm_stream_options);
         help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
         char **names = xlm_plugin_names();

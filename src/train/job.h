@@ -36,22 +36,23 @@ typedef struct xlm_train_config {
 #define XLM_TRAINING_OPTIONS(PLACE)                                                                                              \
     {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing",                \
      PLACE(output)},                                                                                                             \
-    {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "of every random draw", PLACE(seed)},                                           \
+    {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "seed of every random draw", PLACE(seed)},                                      \
     {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,                                                                     \
-     "passes a step's batch is cut into, a power of two: gradient accumulation; up to that many ranks (powers of two) give "     \
-     "identical bits",                                                                                                           \
+     "number of passes that a step's batch is cut into (gradient accumulation), a power of two; up to that many ranks, powers "  \
+     "of two, give identical bits",                                                                                              \
      PLACE(micro_batches)},                                                                                                      \
     {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,                                                                        \
      "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all micro-batches of a rank "  \
      "into one array, which takes less memory and a little less time",                                                           \
      PLACE(reproducible)},                                                                                                       \
     {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,                                                                          \
-     "activation checkpointing: keep each layer's input alone and compute the rest again in the backward pass; less memory, up " \
-     "to a third more time, identical bits",                                                                                     \
+     "activation checkpointing: keep only the input of each layer and compute the rest again in the backward pass; less "        \
+     "memory, up to a third more time, identical bits",                                                                          \
      PLACE(recompute)},                                                                                                          \
-    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL, "threads of a rank; 0: OMP_NUM_THREADS, or the cores the rank may use",      \
+    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL,                                                                              \
+     "number of threads of each rank; 0: OMP_NUM_THREADS, or one a core that the rank may use",                                 \
      PLACE(threads)},                                                                                                            \
-    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps from line to line in the log", PLACE(log_every)}
+    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 
 /* The sections that a job file may have. */
 extern const xlm_jobfile_kind xlm_job_kinds[];

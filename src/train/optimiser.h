@@ -31,14 +31,17 @@ typedef struct xlm_optimiser_config {
 /* Rows of an option table for xlm_optimiser_config, but for its warmup, which not all jobs give in steps. PLACE(member) is the
  * offset of that member of it in the table's struct, rate the default of the learning rate. */
 #define XLM_OPTIMISER_OPTIONS(PLACE, rate)                                                                                       \
-    {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "update rule", PLACE(algorithm)},                         \
-    {"learning_rate", XLM_OPTION_REAL, rate, 0, 10, NULL, "highest learning rate", PLACE(learning_rate)},                        \
-    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant", "learning rate after the warm-up",           \
-     PLACE(schedule)},                                                                                                           \
-    {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay of the first moment", PLACE(beta1)},                             \
-    {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay of the second moment", PLACE(beta2)},                          \
-    {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "added to the root of the second moment", PLACE(epsilon)},              \
-    {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "not on biases and LayerNorm", PLACE(weight_decay)},                  \
+    {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "rule by which parameters are updated",                   \
+     PLACE(algorithm)},                                                                                                          \
+    {"learning_rate", XLM_OPTION_REAL, rate, 0, 10, NULL, "highest learning rate, at the end of the warm-up",                    \
+     PLACE(learning_rate)},                                                                                                      \
+    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant",                                              \
+     "course of the learning rate after the warm-up", PLACE(schedule)},                                                          \
+    {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay rate of the first moment", PLACE(beta1)},                        \
+    {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay rate of the second moment", PLACE(beta2)},                     \
+    {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "number added to the root of the second moment", PLACE(epsilon)},       \
+    {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "weight decay, which biases and LayerNorm are spared",                \
+     PLACE(weight_decay)},                                                                                                       \
     {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", PLACE(clip)}
 
 typedef struct xlm_optimiser {

@@ -7,7 +7,7 @@
 #include "tools/program.h"
 #include "train/run.h"
 
-/* What the shared options given. */
+/* What the shared options give. */
 typedef struct xlm_job_command_line {
     char **overrides;
     char *resume, *dump_step;
@@ -33,7 +33,7 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(given).dry_run,                                                              \
      "check everything, show parameters and memory, train nothing", NULL},                                               \
     {"finish", 0, 0, G_OPTION_ARG_NONE, &(given).finish,                                                                  \
-     "make the checkpoint of a run whose ranks were killed of what they left, and train nothing; this is started by "    \
+     "train nothing; make a checkpoint from what the killed ranks of a run have left behind; a run starts this by "     \
      "itself where mpiexec leaves the ranks no time", NULL},                                                             \
     {"profile", 0, 0, G_OPTION_ARG_NONE, &(given).profile,                                                                \
      "show in the end where the time of a step went" detail, NULL},                                                     \

@@ -17,7 +17,7 @@ static const char exit_codes[] =
     "  64  wrong use of options\n"
     "  65  an input is damaged or has the wrong form\n"
     "  66  an input is missing or cannot be read\n"
-    "  69  MPI or a rank was lost\n"
+    "  69  MPI or a rank was lost, or a node has too little memory for the job\n"
     "  70  an error in the program itself\n"
     "  71  the system gives no more memory or threads\n"
     "  73  an output cannot be made\n"

@@ -43,19 +43,21 @@ static const GOptionEntry source_options[] = {
     {"dictd", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
      "a dictd database as FreeDict has them, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
     {"twins", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,
-     "lines `subword<tab>subword`, entries of the vocabulary as they are spelt there; plain or gzip; may be repeated", "FILE"},
+     "lines `subword<tab>subword`, entries of the vocabulary, as xlm_prep --write-twins writes them; may be repeated",
+     "FILE"},
     {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, as the corpus calls it", "LANG"},
-    {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of its translation", "LANG"},
+    {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of the translation, as the corpus calls it", "LANG"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry choice_options[] = {
     {"translations", 0, 0, G_OPTION_ARG_STRING, &given.translations,
-     "with --dictd: the first translation of each entry, or all (default first)", "first|all"},
+     "with --dictd: which translations of an entry are taken, the first or all (default first)", "first|all"},
     {"subwords", 0, 0, G_OPTION_ARG_STRING, &given.subwords,
-     "take words of one subword only, or let the first subword stand for the word (default one)", "one|first"},
+     "which words are taken: those of one subword (one, the default), or all, their first subword standing for them (first)",
+     "one|first"},
     {"share", 0, 0, G_OPTION_ARG_DOUBLE, &given.share,
      "share of the source subwords that have a translation to keep, drawn at random (default 1)", "SHARE"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "draw others (default 0)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of that draw (default 0)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry output_options[] = {

@@ -22,7 +22,7 @@ static const xlm_program program = {
         "how many words have such tags is shown as unseen_tags, with a warning.\n"
         "\n"
         "Without --language the files are taken for text of the language of training. Which language was taken is logged and\n"
-        "stands in the tables; there is a warning when a file's name (es_gsd-ud-test.conllu) speaks of another of the model's.\n"
+        "stands in the tables; there is a warning when a file's name (es_gsd-ud-test.conllu) names another of the model's.\n"
         "\n"
         "Of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
         "predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, as conlleval counts them, while O does not count for\n"
@@ -45,7 +45,8 @@ static struct {
 static const GOptionEntry options[] = {
     {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.test, "file with labels; may be repeated, and all count together",
      "FILE"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of the files, as the model calls it (default: that of training)",
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
+     "language of the files, as the model calls it (default: that of training)",
      "LANG"},
     {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions, "write token<tab>gold<tab>predicted to this file",
      "OUT.tsv"},

@@ -35,7 +35,7 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "language of the sentences, as the corpus calls it", "LANG"},
-    {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "guesses for each mask (default 5)", "N"},
+    {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "number of guesses for each mask (default 5)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};

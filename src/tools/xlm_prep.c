@@ -24,19 +24,19 @@ static const xlm_program program = {
         "BPE and vocabulary are made from the text to train on. For BPE the word counts of language i are multiplied\n"
         "by a number in proportion to p_i^(A-1), p_i its share of all words, 1 for the largest language.\n"
         "\n"
-        "--like FILE prepares text for a model that is there: vocabulary, codes and languages are FILE's, with their ids, and\n"
-        "counts are of the new text. A new language comes behind FILE's. Of a language that is made there the text is derived\n"
-        "anew, by the same steps.\n"
+        "--like FILE prepares text for a model that exists: vocabulary, codes and languages are FILE's, with their ids, and\n"
+        "counts are those of the new text. A new language is numbered after FILE's. Text of a synthetic language of FILE is\n"
+        "derived anew, by the same steps.\n"
         "\n"
         "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
         "transliterate gives each subword that text of BASE uses a twin, an entry `NAME:subword` behind all others of the\n"
-        "vocabulary; invert turns the words between full stops round; syntax draws the order of dependents from a model of\n"
-        "Galactic Dependencies, whose files say `feature weight` a line, and needs text in CoNLL-U. Orders of words are\n"
+        "vocabulary; invert reverses the words between full stops; syntax draws the order of dependents from a model of\n"
+        "Galactic Dependencies, whose files have lines `feature weight`, and needs text in CoNLL-U. Orders of words are\n"
         "applied in the order given, before words are segmented.\n"
         "\n"
-        "--derive-conllu moves words with all their columns: HEAD follows, DEPS becomes _, multiword tokens, empty nodes\n"
-        "and SpaceAfter are left out, BIO tags (a column, or a key of MISC) are made anew with B- first. The words stay in\n"
-        "the letters of BASE, and `# xlm_derivation` says what they are: read the file as text of NAME. A sentence gets the\n"
+        "--derive-conllu moves words with all their columns: HEAD is renumbered, DEPS becomes _, multiword tokens, empty nodes\n"
+        "and SpaceAfter are left out, BIO tags (a column, or a key of MISC) are repaired so that B- comes first. The words stay\n"
+        "in the letters of BASE, and `# xlm_derivation` says what they are: read the file as text of NAME. A sentence gets the\n"
         "order that it gets in a corpus made of the same file with the same steps and seed.\n"
         "\n"
         "Examples:\n"
@@ -54,7 +54,7 @@ static const xlm_program program = {
         "  CORPUS.h5  text as subword ids, vocabulary and BPE codes; h5dump -n lists what is in it\n",
 };
 
-/* What the command line given, before it is checked. */
+/* What the command line gives, before it is checked. */
 static struct {
     char **monolingual, **parallel, **made;
     char *words;
@@ -73,15 +73,15 @@ static const GOptionEntry text_options[] = {
     {"para", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.parallel,
      "two files, line i of one the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
-     "words by Unicode word breaks (with dictionaries for Thai, Chinese, Japanese), or as text that is already "
-     "tokenised has them, between spaces (default icu)", "icu|space"},
+     "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or "
+     "between spaces, in text that is already tokenised (space)", "icu|space"},
     {"lower", 0, 0, G_OPTION_ARG_NONE, &given.lower, "bring text to lower case", NULL},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry subword_options[] = {
     {"bpe", 0, 0, G_OPTION_ARG_INT64, &given.merges, "learn N merges, for all languages together", "N"},
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
-     "BPE sees language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
+     "with --bpe: weigh language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
     {"codes", 0, 0, G_OPTION_ARG_FILENAME, &given.codes, "take the merges from a file of fastBPE", "FILE"},
     {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
@@ -100,7 +100,7 @@ static const GOptionEntry subword_options[] = {
 static const GOptionEntry split_options[] = {
     {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &given.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed,
-     "choose other sentences to hold out, other shared subwords and other orders of words (default 0)", "N"},
+     "seed of the draws of held-out sentences, shared subwords and orders of words (default 0)", "N"},
     G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry made_options[] = {

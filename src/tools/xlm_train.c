@@ -30,7 +30,7 @@ static const xlm_program program = {
     .environment =
         "  XLM_PLUGIN_PATH    folders, colons between them, where objectives are looked for first\n",
     .exit_codes =
-        "  70  the loss is not finite; or --check-gradients found a gradient that is wrong\n"
+        "  70  also: the loss is not finite, or --check-gradients found a gradient that is wrong\n"
         "  73  also: another run writes to the output directory\n"
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",

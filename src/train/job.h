@@ -50,7 +50,7 @@ typedef struct xlm_train_config {
      "memory, up to a third more time, identical bits",                                                                          \
      PLACE(recompute)},                                                                                                          \
     {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL,                                                                              \
-     "number of threads of each rank; 0: OMP_NUM_THREADS, or one a core that the rank may use",                                 \
+     "number of threads of each rank; 0: OMP_NUM_THREADS, or one a core that the rank may use",                                  \
      PLACE(threads)},                                                                                                            \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 

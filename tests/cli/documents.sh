@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: links of the documents lead somewhere, all documents are installed, and README is short.
+# xlm-mpi: the documents are true where that can be tried: links, keys and recipes of job files, what is installed.
 # SPDX-License-Identifier: GPL-3.0-or-later
 . "$XLM_SOURCE/tests/small.sh"
 cd "$XLM_SOURCE" || exit 99
@@ -29,6 +29,31 @@ for document in README.md HACKING.md docs/*.md; do
     esac
 done
 [ "$(wc -l <README.md)" -le 150 ] || fail "README.md has $(wc -l <README.md) lines"
+
+# Every key of a job file is in docs/jobs.md, but for those of plugins.
+for section in model train "stream NAME" "objective NAME"; do
+    xlm_train --help-job | awk -v section="[$section]" '/^\[/ { here = $0 == section }
+            here && /^  [a-z_0-9]+  / { print $1 }' >"$scratch/keys"
+    [ "$(wc -l <"$scratch/keys")" -ge 4 ] || fail "--help-job has no keys in [$section]"
+    while read -r key; do
+        grep -qF "\`$key\`" docs/jobs.md || fail "docs/jobs.md does not name the key $key of [$section]"
+    done <"$scratch/keys"
+done
+
+# Its recipes are job files, on a corpus with their languages.
+cd "$scratch" || exit 99
+logged prep.log xlm_prep --mono en=text.en --mono de=text.xx --para en-de=text.en,text.xx --words space --bpe 120 -o corpus.h5
+printf 'house hyoyusye\nred ryed\n' >pairs.txt
+logged dict.log xlm_dict corpus.h5 --source en --target de --text pairs.txt -o quarter.h5
+awk '/^## / { recipes = $0 == "## Recipes"; next } !recipes { next }
+    /^[^ ]/ { text = 1; next } /^    / { if (text) n++; text = 0; print substr($0, 5) >("recipe" n) }' "$XLM_SOURCE/docs/jobs.md"
+for recipe in recipe*; do
+    { printf '[model]\nlayers = 1\nhidden_size = 32\nattention_heads = 2\n[train]\ncorpus = corpus.h5\noutput = out\nsteps = 2\n'
+      cat "$recipe"; } >recipe.conf
+    expect 0 '' xlm_train recipe.conf --dry-run
+done
+[ -s recipe4 ] || fail "docs/jobs.md has fewer than four recipes"
+cd "$XLM_SOURCE" || exit 99
 
 # What is broken is found.
 printf '# A heading, here\n[a](#a-heading-here) [b](#none) [c](none.md)\n' >"$scratch/page.md"

@@ -1,11 +1,11 @@
 /* xlm-mpi: settings declared as data. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A module says what it can be told by a table of xlm_option; the table reads job files into a struct, checks them,
- * writes the help and fills in defaults. The same table serves built-in sections and plugins:
+ * A module declares its settings in a table of xlm_option. By this table job files are read into a struct and checked, defaults
+ * are filled in, and the help is written. The same table serves built-in sections and plugins:
  *
  *     struct align { double weight; int64_t top; bool cosine; char *dictionary; };
  *     static const xlm_option align_options[] = {
- *         {"top", XLM_OPTION_INT, "10", 1, 1000, NULL, "pairs kept a word", offsetof(struct align, top)},
+ *         {"top", XLM_OPTION_INT, "10", 1, 1000, NULL, "number of pairs taken for each word", offsetof(struct align, top)},
  *         ...
  *         XLM_OPTION_END};
  */

@@ -17,15 +17,15 @@ typedef struct xlm_job_command_line {
 /* --help-job was given, with a name or without. */
 gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer data, GError **error);
 
-/* The shared options as entries of a group; given: an xlm_job_command_line of static storage. The program defines XLM_JOB_PART, what
- * --help-job can be told the name of. */
+/* The shared options as entries of a group; given: an xlm_job_command_line of static storage. The program defines XLM_JOB_PART:
+ * whose name --help-job takes, an objective's or a task's. */
 #define XLM_JOB_OPTIONS(given)                                                                                            \
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(given).overrides, "override a key of the job file; may be repeated",     \
      "SECTION.KEY=VALUE"},                                                                                               \
     {"help-job", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)xlm_job_help_asked,                       \
      "show every section and key of a job file with type, default and meaning; or only those of one " XLM_JOB_PART,      \
      "NAME"}
-/* anew: what a run begins from that resumes nothing; detail: what the profile tells. */
+/* anew: what a run begins from that does not resume; detail: what the profile shows. */
 #define XLM_RUN_OPTIONS(given, anew, detail)                                                                              \
     {"resume", 'r', 0, G_OPTION_ARG_STRING, &(given).resume,                                                              \
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \

@@ -43,7 +43,7 @@ static struct {
     gboolean plan, check_gradients;
 } given;
 
-static const double NETWORK = 10; /* Gbit/s, when nothing is said */
+static const double NETWORK = 10; /* Gbit/s, by default */
 
 static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(given.job), G_OPTION_ENTRY_NULL};
 

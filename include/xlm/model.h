@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+/* Languages that a model, and so a vocabulary, may have. */
+enum { XLM_MOST_LANGUAGES = 65535 };
+
 enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* a fine-tuned model's */ };
 

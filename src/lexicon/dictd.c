@@ -91,8 +91,6 @@ static int64_t read_number(const char *digits, size_t n)
 /* Offset and length of a line `headword<tab>offset<tab>length[<tab>...]`. */
 static bool split_index(const char *line, size_t size, int64_t *offset, int64_t *length)
 {
-    if (size > 0 && line[size - 1] == '\r')
-        size--;
     const char *end = line + size, *first = memchr(line, '\t', size);
     if (first == NULL)
         return false;

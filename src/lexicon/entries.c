@@ -24,10 +24,10 @@ void xlm_entries_pass_over(xlm_entries *entries, const char *path, int64_t line,
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* The line without blanks and line end around it. */
+/* The line without blanks around it. */
 static void trim(const char **text, size_t *size)
 {
-    while (*size > 0 && (is_blank((*text)[*size - 1]) || (*text)[*size - 1] == '\r'))
+    while (*size > 0 && is_blank((*text)[*size - 1]))
         --*size;
     while (*size > 0 && is_blank(**text))
         ++*text, --*size;
@@ -53,8 +53,6 @@ static const char *split_text(const char *text, size_t size, xlm_entry *entry)
 
 static const char *split_twins(const char *text, size_t size, xlm_entry *entry)
 {
-    if (size > 0 && text[size - 1] == '\r')
-        size--;
     const char *tab = memchr(text, '\t', size);
     if (tab == NULL || tab == text || tab + 1 == text + size || memchr(tab + 1, '\t', (size_t)(text + size - tab - 1)) != NULL)
         return "not `subword<tab>subword`";
@@ -75,8 +73,6 @@ static bool read_line(xlm_entries *entries, xlm_entries_form form, const xlm_lin
                       GError **error)
 {
     xlm_entry entry = {.path = xlm_lines_path(lines), .line = xlm_lines_number(lines)};
-    if (entry.line == 1 && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
-        text += 3, size -= 3;
     if (is_empty(text, size))
         return true;
     const char *wrong = xlm_utf8_check(text, size) < size ? "not UTF-8"

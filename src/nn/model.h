@@ -18,8 +18,6 @@
 #include "base/error.h"
 #include "tensor/parameters.h"
 
-enum { XLM_MOST_LANGUAGES = 65535 };
-
 /* Options of section [model]; offsets in xlm_model_config. */
 extern const xlm_option xlm_model_options[];
 

@@ -13,6 +13,7 @@ typedef struct xlm_prepare_source {
     char *path[2];
     bool conllu;      /* sentences are those of CoNLL-U (monolingual only) */
     bool needs_trees; /* and have trees */
+    bool as_is;       /* lines are read to the byte, line ends and byte order mark too */
 } xlm_prepare_source;
 
 typedef struct xlm_prepare_options {

@@ -46,6 +46,8 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prepare_source *source)
     for (int side = 0; side < scan->sides && !scan->ended; side++) {
         scan->file[side] = xlm_lines_open(source->path[side], &scan->failure);
         scan->ended = scan->file[side] == NULL;
+        if (source->as_is && !scan->ended)
+            xlm_lines_keep_bytes(scan->file[side]);
     }
     return scan;
 }
@@ -103,7 +105,8 @@ const xlm_conllu *xlm_scan_tree(xlm_scan *scan)
 {
     if (scan->ended || scan->left == 0)
         return NULL;
-    scan->ended = xlm_conllu_next(scan->file[0], scan->tree, scan->needs_trees, &scan->failure) != 1;
+    scan->ended = xlm_conllu_next(scan->file[0], scan->tree,
+                                  scan->needs_trees ? XLM_CONLLU_TREES_NEEDED : XLM_CONLLU_TREES_READ, &scan->failure) != 1;
     scan->left--;
     return scan->ended ? NULL : scan->tree;
 }

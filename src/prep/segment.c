@@ -20,7 +20,7 @@ static bool segment_file(const xlm_comm *comm, const xlm_prepare_options *option
                          const xlm_word_counts *allowed, GError **error)
 {
     const double begin = xlm_clock();
-    const xlm_prepare_source source = {.sides = 1, .path = {options->segment_input}};
+    const xlm_prepare_source source = {.sides = 1, .path = {options->segment_input}, .as_is = true};
     xlm_segmenter *segmenter = xlm_segmenter_new(bpe, allowed);
     int64_t lines = 0;
     const bool good = xlm_prepare_rewrite(comm, &source, options->segment_output, segment_block, segmenter, &lines, error);

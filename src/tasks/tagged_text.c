@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "text/lines.h"
+#include "text/conllu.h"
 #include "text/normalise.h"
 
 xlm_tagged_text *xlm_tagged_text_new(void)
@@ -32,8 +32,9 @@ typedef struct reader {
     xlm_lines *lines;
     const char *path;   /* kept with the text */
     const char *column;
-    bool conllu;
-    bool found;         /* CoNLL-U: a word has the key */
+    int64_t line;       /* the one being read */
+    bool conllu, key;   /* CoNLL-U: the tag is the value of a key in FEATS or MISC, */
+    bool found;         /* and a word has it */
     bool begun, blanks; /* else: the first line is read; its columns are between blanks */
     guint columns;      /* between blanks: how many, */
     guint tag;          /* and which of them is the tag, from 0 */
@@ -46,7 +47,7 @@ static bool refuse(const reader *r, GError **error, const char *format, ...)
     va_start(arguments, format);
     char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->path, xlm_lines_number(r->lines), what);
+    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->path, r->line, what);
     g_free(what);
     return false;
 }
@@ -57,7 +58,7 @@ static void add_word(reader *r, const char *word, const char *tag)
         .word = g_string_chunk_insert(r->text->strings, word),
         .tag = g_string_chunk_insert_const(r->text->strings, tag),
         .path = r->path,
-        .line = xlm_lines_number(r->lines),
+        .line = r->line,
     };
     g_array_append_val(r->text->words, w);
 }
@@ -147,22 +148,38 @@ static bool read_plain(reader *r, const char *line, GError **error)
     return r->blanks ? read_columns(r, line, error) : read_pair(r, line, error);
 }
 
-/* ---- CoNLL-U ---- */
-
-enum { ID, FORM, UPOS = 3, XPOS, FEATS, MISC = 9, COLUMNS };
-
-/* 1 for a word's number, 0 for those of lines that are passed over (3-4, 5.1), -1 for what is neither. */
-static int kind_of(const char *id)
+static bool read_line(reader *r, const char *text, size_t size, GError **error)
 {
-    const size_t digits = strspn(id, "0123456789");
-    if (digits == 0)
-        return -1;
-    if (id[digits] == '\0')
-        return 1;
-    const char *second = id + digits + 1;
-    const bool two = (id[digits] == '-' || id[digits] == '.') && *second != '\0' && second[strspn(second, "0123456789")] == '\0';
-    return two ? 0 : -1;
+    r->line = xlm_lines_number(r->lines);
+    if (memchr(text, '\0', size) != NULL)
+        return refuse(r, error, "a byte of zero; this is not text");
+    const size_t valid = xlm_utf8_check(text, size);
+    if (valid < size)
+        return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1,
+                      (unsigned char)text[valid]);
+    char *line = g_strndup(text, size);
+    bool good = true;
+    if (line[strspn(line, " \t\r\n\v\f")] == '\0')
+        end_sentence(r);
+    else
+        good = read_plain(r, line, error);
+    g_free(line);
+    return good;
 }
+
+static int read_lines(reader *r, GError **error)
+{
+    const char *text;
+    size_t size;
+    int got;
+    while ((got = xlm_lines_next(r->lines, &text, &size, error)) == 1)
+        if (!read_line(r, text, size, error))
+            return -1;
+    end_sentence(r);
+    return got;
+}
+
+/* ---- CoNLL-U ---- */
 
 /* The value of a key in "Key=Value|Key=Value"; g_free, or NULL. */
 static char *value_of(const char *pairs, const char *key)
@@ -176,48 +193,46 @@ static char *value_of(const char *pairs, const char *key)
     return NULL;
 }
 
-static bool read_key(reader *r, char *const *fields, GError **error)
+static bool read_key(reader *r, char *const *column, GError **error)
 {
-    char *value = value_of(fields[FEATS], r->column);
+    char *value = value_of(column[XLM_CONLLU_FEATS], r->column);
     if (value == NULL)
-        value = value_of(fields[MISC], r->column);
+        value = value_of(column[XLM_CONLLU_MISC], r->column);
     const bool good = value == NULL || *value != '\0' || refuse(r, error, "%s has no value", r->column);
     r->found |= value != NULL;
     if (good)
-        add_word(r, fields[FORM], value != NULL ? value : "O");
+        add_word(r, column[XLM_CONLLU_FORM], value != NULL ? value : "O");
     g_free(value);
     return good;
 }
 
-static bool read_conllu_fields(reader *r, char *const *fields, guint n, GError **error)
+static bool read_conllu_word(reader *r, const xlm_conllu_word *word, GError **error)
 {
-    if (n != COLUMNS)
-        return refuse(r, error, "a line of CoNLL-U has %d columns between tabs, this one has %u", COLUMNS, n);
-    const int kind = kind_of(fields[ID]);
-    if (kind < 0)
-        return refuse(r, error, "\"%s\" is no number of a word (3), a multiword token (3-4) or an empty node (3.1)", fields[ID]);
-    if (kind == 0)
-        return true;
-    if (*fields[FORM] == '\0')
-        return refuse(r, error, "the word is empty");
-    const bool upos = strcmp(r->column, "upos") == 0;
-    if (!upos && strcmp(r->column, "xpos") != 0)
-        return read_key(r, fields, error);
-    const char *tag = fields[upos ? UPOS : XPOS];
-    if (*tag == '\0' || strcmp(tag, "_") == 0)
-        return refuse(r, error, "\"%s\" has no %s; another column can be told with column = NAME", fields[FORM], r->column);
-    add_word(r, fields[FORM], tag);
+    r->line = word->line;
+    if (r->key)
+        return read_key(r, word->column, error);
+    const char *tag = word->column[strcmp(r->column, "upos") == 0 ? XLM_CONLLU_UPOS : XLM_CONLLU_XPOS];
+    if (strcmp(tag, "_") == 0)
+        return refuse(r, error, "\"%s\" has no %s; another column can be told with column = NAME",
+                      word->column[XLM_CONLLU_FORM], r->column);
+    add_word(r, word->column[XLM_CONLLU_FORM], tag);
     return true;
 }
 
-static bool read_conllu(reader *r, const char *line, GError **error)
+static int read_sentences(reader *r, GError **error)
 {
-    if (*line == '#')
-        return true;
-    char **fields = g_strsplit(line, "\t", -1);
-    const bool good = read_conllu_fields(r, fields, g_strv_length(fields), error);
-    g_strfreev(fields);
-    return good;
+    xlm_conllu *sentence = xlm_conllu_new();
+    int got;
+    while ((got = xlm_conllu_next(r->lines, sentence, XLM_CONLLU_TREES_PASSED_OVER, error)) == 1) {
+        for (guint i = 0; i < sentence->words->len && got == 1; i++)
+            if (!read_conllu_word(r, xlm_conllu_word_at(sentence, i), error))
+                got = -1;
+        if (got < 0)
+            break;
+        end_sentence(r);
+    }
+    xlm_conllu_free(sentence);
+    return got;
 }
 
 /* ---- IOB1 ---- */
@@ -258,38 +273,13 @@ static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
 
 /* ---- all ---- */
 
-static bool read_line(reader *r, const char *text, size_t size, GError **error)
-{
-    if (memchr(text, '\0', size) != NULL)
-        return refuse(r, error, "a byte of zero; this is not text");
-    const size_t valid = xlm_utf8_check(text, size);
-    if (valid < size)
-        return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1,
-                      (unsigned char)text[valid]);
-    char *line = g_strndup(text, size > 0 && text[size - 1] == '\r' ? size - 1 : size);
-    bool good = true;
-    if (line[strspn(line, " \t\r\n\v\f")] == '\0')
-        end_sentence(r);
-    else
-        good = r->conllu ? read_conllu(r, line, error) : read_plain(r, line, error);
-    g_free(line);
-    return good;
-}
-
-static bool read_lines(reader *r, GError **error)
+static bool read_all(reader *r, GError **error)
 {
     const guint before = r->text->words->len, sentences = r->text->ends->len;
-    const char *text;
-    size_t size;
-    int got;
-    while ((got = xlm_lines_next(r->lines, &text, &size, error)) == 1)
-        if (!read_line(r, text, size, error))
-            return false;
-    end_sentence(r);
+    const int got = r->conllu ? read_sentences(r, error) : read_lines(r, error);
     if (got == 0 && r->text->words->len == before)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no word in it", r->path);
-    const bool key = r->conllu && strcmp(r->column, "upos") != 0 && strcmp(r->column, "xpos") != 0;
-    if (got == 0 && key && !r->found)
+    if (got == 0 && r->conllu && r->key && !r->found)
         return xlm_error_set(error, EX_DATAERR, "%s: no word has %s=... in FEATS or MISC; column is upos, xpos or such a key",
                              r->path, r->column);
     if (got == 0)
@@ -299,12 +289,12 @@ static bool read_lines(reader *r, GError **error)
 
 bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, const char *column, GError **error)
 {
-    const bool conllu = g_str_has_suffix(path, ".conllu") || g_str_has_suffix(path, ".conllu.gz");
-    reader r = {.text = text, .lines = xlm_lines_open(path, error), .column = column, .conllu = conllu};
+    reader r = {.text = text, .lines = xlm_lines_open(path, error), .column = column, .conllu = xlm_conllu_is_named(path),
+                .key = strcmp(column, "upos") != 0 && strcmp(column, "xpos") != 0};
     if (r.lines == NULL)
         return false;
     r.path = g_string_chunk_insert_const(text->strings, path);
-    const bool good = read_lines(&r, error);
+    const bool good = read_all(&r, error);
     xlm_lines_close(r.lines);
     return good;
 }

@@ -3,6 +3,7 @@
 
 #include "text/bpe_codes.h"
 #include "text/fields.h"
+#include "text/lines.h"
 
 static void make_pairs(xlm_bpe *bpe, uint64_t size)
 {
@@ -116,7 +117,8 @@ xlm_bpe *xlm_bpe_read(const char *path, GError **error)
     char *text = xlm_fields_load(path, &size, error);
     if (text == NULL)
         return NULL;
-    xlm_bpe *bpe = xlm_bpe_parse(path, text, size, error);
+    const size_t mark = xlm_lines_mark(text, size);
+    xlm_bpe *bpe = xlm_bpe_parse(path, text + mark, size - mark, error);
     g_free(text);
     return bpe;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "text/normalise.h"
+
 struct row {
     size_t start;
     int64_t line;
@@ -36,17 +38,13 @@ bool xlm_conllu_is_named(const char *path)
 
 /* ---- lines ---- */
 
-/* A line without CR, and the file's first without its byte order mark. */
-static int next_line(xlm_lines *lines, const char **text, size_t *size, GError **error)
+/* Between sentences: nothing but white space. */
+static bool is_blank(const char *text, size_t size)
 {
-    const int got = xlm_lines_next(lines, text, size, error);
-    if (got == 1 && *size > 0 && (*text)[*size - 1] == '\r')
-        (*size)--;
-    if (got == 1 && xlm_lines_number(lines) == 1 && *size >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
-        *text += 3;
-        *size -= 3;
-    }
-    return got;
+    size_t i = 0;
+    while (i < size && g_ascii_isspace(text[i]))
+        i++;
+    return i == size;
 }
 
 int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error)
@@ -56,21 +54,33 @@ int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error)
     bool inside = false;
     int64_t passed = 0;
     while (passed < n) {
-        const int got = next_line(lines, &text, &size, error);
+        const int got = xlm_lines_next(lines, &text, &size, error);
         if (got < 0)
             return -1;
-        if (inside && (got == 0 || size == 0)) {
+        const bool blank = got == 0 || is_blank(text, size);
+        if (inside && blank) {
             inside = false;
             passed++;
         }
         if (got == 0)
             break;
-        inside = inside || (size > 0 && *text != '#');
+        inside = inside || (!blank && *text != '#');
     }
     return passed;
 }
 
-/* Keep the lines of the next sentence. Comments without words before a blank line belong to the sentence after it. */
+static bool check_text(const xlm_lines *lines, const char *text, size_t size, GError **error)
+{
+    const size_t valid = xlm_utf8_check(text, size);
+    if (memchr(text, '\0', size) != NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", xlm_lines_path(lines),
+                             xlm_lines_number(lines));
+    return valid == size ||
+           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": byte %zu: not UTF-8 (0x%02x); convert the file, for example "
+                         "with iconv", xlm_lines_path(lines), xlm_lines_number(lines), valid + 1, (unsigned char)text[valid]);
+}
+
+/* Gather the lines of the next sentence. Comments without words before a blank line belong to the sentence after it. */
 static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
 {
     const char *text;
@@ -79,16 +89,14 @@ static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
     bool inside = false;
     g_string_truncate(s->text, 0);
     g_array_set_size(s->rows, 0);
-    while ((got = next_line(lines, &text, &size, error)) == 1) {
-        if (size == 0 && inside)
+    while ((got = xlm_lines_next(lines, &text, &size, error)) == 1) {
+        const bool blank = is_blank(text, size);
+        if (blank && inside)
             return 1;
-        if (size == 0)
+        if (blank)
             continue;
-        if (memchr(text, '\0', size) != NULL) {
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", xlm_lines_path(lines),
-                          xlm_lines_number(lines));
+        if (!check_text(lines, text, size, error))
             return -1;
-        }
         if (s->text->len + size > XLM_LINES_LONGEST) {
             xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": sentence of more than %d MiB; a blank line belongs behind "
                           "each sentence", xlm_lines_path(lines), xlm_lines_number(lines), XLM_LINES_LONGEST >> 20);
@@ -134,7 +142,8 @@ static int check_id(const xlm_lines *lines, xlm_conllu *s, const xlm_conllu_word
     guint64 id;
     const char *text = word->column[XLM_CONLLU_ID];
     const size_t digits = strspn(text, "0123456789");
-    if (digits > 0 && (text[digits] == '-' || text[digits] == '.')) {
+    const char *second = digits > 0 && (text[digits] == '-' || text[digits] == '.') ? text + digits + 1 : "";
+    if (*second != '\0' && second[strspn(second, "0123456789")] == '\0') {
         *(text[digits] == '-' ? &s->multiword : &s->empty) += 1;
         return 0;
     }
@@ -172,7 +181,7 @@ static bool read_words(const xlm_lines *lines, xlm_conllu *s, GError **error)
 
 /* ---- trees ---- */
 
-static bool read_heads(const xlm_lines *lines, xlm_conllu *s, bool needs_tree, GError **error)
+static bool read_heads(const xlm_lines *lines, xlm_conllu *s, xlm_conllu_trees trees, GError **error)
 {
     guint given = 0;
     for (guint i = 0; i < s->words->len; i++) {
@@ -188,7 +197,7 @@ static bool read_heads(const xlm_lines *lines, xlm_conllu *s, bool needs_tree, G
         word->head = (int32_t)head - 1;
     }
     s->has_tree = given > 0;
-    if (given == s->words->len || (given == 0 && !needs_tree))
+    if (given == s->words->len || (given == 0 && trees != XLM_CONLLU_TREES_NEEDED))
         return true;
     for (guint i = 0; i < s->words->len; i++)
         if (strcmp(xlm_conllu_word_at(s, i)->column[XLM_CONLLU_HEAD], "_") == 0)
@@ -233,12 +242,14 @@ static bool check_circles(const xlm_lines *lines, const xlm_conllu *s, GError **
     return good;
 }
 
-int xlm_conllu_next(xlm_lines *lines, xlm_conllu *s, bool needs_tree, GError **error)
+int xlm_conllu_next(xlm_lines *lines, xlm_conllu *s, xlm_conllu_trees trees, GError **error)
 {
     const int got = gather_lines(lines, s, error);
     if (got != 1)
         return got;
-    const bool good = read_words(lines, s, error) && read_heads(lines, s, needs_tree, error) &&
+    s->has_tree = false;
+    const bool good = read_words(lines, s, error) &&
+                      (trees == XLM_CONLLU_TREES_PASSED_OVER || read_heads(lines, s, trees, error)) &&
                       (!s->has_tree || (check_root(lines, s, error) && check_circles(lines, s, error)));
     return good ? 1 : -1;
 }

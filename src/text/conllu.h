@@ -35,10 +35,13 @@ xlm_conllu *xlm_conllu_new(void);
 /* NULL is allowed. */
 void xlm_conllu_free(xlm_conllu *sentence);
 
-/* The next sentence of the file. needs_tree: HEAD must be given. Returns 1, 0 at the end of the file, or -1 with *error: what
- * xlm_lines_next says, or EX_DATAERR with file and line for a line without ten columns, words that are not numbered 1, 2, 3,
+/* What is done with the column HEAD: nothing; a tree is read where it is given; it must be given. */
+typedef enum { XLM_CONLLU_TREES_PASSED_OVER, XLM_CONLLU_TREES_READ, XLM_CONLLU_TREES_NEEDED } xlm_conllu_trees;
+
+/* The next sentence of the file. Returns 1, 0 at the end of the file, or -1 with *error: what
+ * xlm_lines_next says, or EX_DATAERR with file and line for a line that is not UTF-8 or without ten columns, words that are not numbered 1, 2, 3,
  * ..., a HEAD that is no word of the sentence, and trees with no root, several, or words that hang in a circle. */
-int xlm_conllu_next(xlm_lines *lines, xlm_conllu *sentence, bool needs_tree, GError **error);
+int xlm_conllu_next(xlm_lines *lines, xlm_conllu *sentence, xlm_conllu_trees trees, GError **error);
 /* Pass over up to n sentences, unchecked. Returns how many there were, or -1 with *error. */
 int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "text/fields.h"
+#include "text/lines.h"
 
 xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size)
 {
@@ -42,8 +43,7 @@ int xlm_fields_next(xlm_fields *f, int n, const char *form, xlm_field *field, in
     f->at += size + (stop != NULL);
     f->left -= size + (stop != NULL);
     f->line++;
-    if (size > 0 && line[size - 1] == '\r')
-        size--;
+    size = xlm_lines_end(line, size);
     if (size > XLM_FIELDS_LONGEST)
         xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a line of %zu bytes; is this a text file?", f->name, f->line, size);
     else if (memchr(line, '\0', size) != NULL)

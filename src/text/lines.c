@@ -14,6 +14,7 @@ struct xlm_lines {
     size_t capacity, begin, end;
     bool ended; /* the file has no more bytes than those in the buffer */
     bool terminated;
+    bool keeps_bytes;
     int64_t number;
 };
 
@@ -119,6 +120,24 @@ static bool read_more(xlm_lines *lines, GError **error)
     return true;
 }
 
+void xlm_lines_keep_bytes(xlm_lines *lines) { lines->keeps_bytes = true; }
+
+size_t xlm_lines_mark(const char *text, size_t size)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+}
+
+size_t xlm_lines_end(const char *line, size_t size) { return size > 0 && line[size - 1] == '\r' ? size - 1 : size; }
+
+/* The line without the byte order mark of its file and without CR. */
+static void strip(const xlm_lines *lines, const char **text, size_t *length)
+{
+    const size_t mark = lines->number == 1 ? xlm_lines_mark(*text, *length) : 0;
+    *text += mark;
+    *length = xlm_lines_end(*text, *length - mark);
+}
+
 int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error)
 {
     size_t searched = 0; /* bytes of this line known to hold no LF */
@@ -132,6 +151,8 @@ int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError *
             lines->terminated = stop != NULL;
             lines->begin += *length + lines->terminated;
             lines->number++;
+            if (!lines->keeps_bytes)
+                strip(lines, text, length);
             return 1;
         }
         if (lines->ended)

@@ -1,7 +1,10 @@
 /* xlm-mpi: text files a line at a time, plain or gzip. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The reader of all text that the programs take, one sentence a line. It gives lines as they stand in the file;
- * xlm_normaliser_run (text/normalise.h) makes clean text of them and checks that they are UTF-8.
+ * The reader of all text that the programs take: sentences, labelled words, dictionaries, weights. Lines end with LF or CR LF,
+ * and a file may begin with a byte order mark (U+FEFF in UTF-8): readers of one form or another see neither, so that a file from
+ * Windows is the same text as one without. A mark anywhere else, as where such files were joined, is a character of its line:
+ * xlm_normaliser_run (text/normalise.h), which makes clean text of lines and checks that they are UTF-8, drops it; readers of
+ * stricter forms refuse the line.
  *
  *   xlm_lines_open -> { xlm_lines_next | xlm_lines_skip } ... -> xlm_lines_close */
 #ifndef XLM_TEXT_LINES_H
@@ -25,11 +28,19 @@ xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);
 
-/* The next line, without its LF. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at
+/* Give lines as they stand in the file but for the LF: with CR and byte order mark. To be called before the first is read. */
+void xlm_lines_keep_bytes(xlm_lines *lines);
+
+/* The next line, without its line end. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at
  * the end of the file, or -1 with *error: EX_DATAERR for damaged gzip data or a line too long, EX_IOERR. */
 int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error);
 /* Pass over up to n lines. Returns how many there were, or -1 with *error. */
 int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error);
+
+/* For texts that are not read by xlm_lines: bytes of the byte order mark that a file of these bytes begins with, 3 or 0; and the
+ * size of a line, given without its LF, without its CR. */
+size_t xlm_lines_mark(const char *text, size_t size);
+size_t xlm_lines_end(const char *line, size_t size);
 
 /* False when the line last returned is the last of the file and has no LF. */
 bool xlm_lines_terminated(const xlm_lines *lines);

@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xlm/model.h> /* XLM_MOST_LANGUAGES */
+
 #include "text/vocabulary.h"
 
-enum { FORMAT_VERSION = 2, MOST_LANGUAGES = 65535 };
+enum { FORMAT_VERSION = 2 };
 
 static char *member(const char *path, const char *name) { return g_strconcat(path, "/", name, NULL); }
 
@@ -437,12 +439,12 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
 static bool check_languages(const xlm_store *store, char **names, uint64_t n, GError **error)
 {
     GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
-    bool good = n <= MOST_LANGUAGES;
+    bool good = n <= XLM_MOST_LANGUAGES;
     for (uint64_t i = 0; i < n && good; i++)
         good = *names[i] != '\0' && strchr(names[i], '/') == NULL && g_utf8_validate(names[i], -1, NULL) &&
                g_hash_table_add(seen, names[i]);
     g_hash_table_unref(seen);
-    return good || refuse(store, "/languages", "are not names of at most 65535 different languages", error);
+    return good || refuse(store, "/languages", "are not names of different languages, or too many", error);
 }
 
 /* Ids of twins follow from the originals; the file must say the same. */

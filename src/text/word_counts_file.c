@@ -1,5 +1,6 @@
 /* xlm-mpi: vocabulary files in the form of fastBPE. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text/fields.h"
+#include "text/lines.h"
 #include "text/word_counts.h"
 
 /* One more word. *total: the sum of all counts, which must be a number too. */
@@ -43,7 +44,8 @@ xlm_word_counts *xlm_word_counts_read(const char *path, GError **error)
     char *text = xlm_fields_load(path, &size, error);
     if (text == NULL)
         return NULL;
-    xlm_word_counts *c = xlm_word_counts_parse(path, text, size, error);
+    const size_t mark = xlm_lines_mark(text, size);
+    xlm_word_counts *c = xlm_word_counts_parse(path, text + mark, size - mark, error);
     g_free(text);
     return c;
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "tensor/hardware.h"
+#include "text/lines.h"
 #include "text/tokenizer.h"
 #include "tools/program.h"
 #include "train/checkpoint.h"
@@ -165,9 +166,11 @@ static bool fill_lines(filler *f, FILE *in, GError **error)
         g_snprintf(place, sizeof place, "standard input:%zu", ++number);
         if (memchr(line, '\0', (size_t)n) != NULL)
             good = xlm_error_set(error, EX_DATAERR, "%s: a byte of zero; this is not text", place);
-        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
-            line[--n] = '\0';
-        good = good && (n == 0 || fill(f, line, place, error));
+        size_t size = (size_t)n - (line[n - 1] == '\n');
+        const size_t mark = number == 1 ? xlm_lines_mark(line, size) : 0;
+        size = xlm_lines_end(line + mark, size - mark);
+        line[mark + size] = '\0';
+        good = good && (size == 0 || fill(f, line + mark, place, error));
     }
     if (good && ferror(in))
         good = xlm_error_set(error, EX_IOERR, "standard input: %s", g_strerror(errno));

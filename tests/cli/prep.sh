@@ -100,7 +100,8 @@ head -n 1000 mono.en >first; tail -n +1001 mono.en >second
 prep --mono en=first,second "${text[@]}" --codes 1/codes --vocab 1/vocab -o files.h5
 same_content given.h5 files.h5 "text in two files"
 sed 's/$/\r/; 1s/^/\xef\xbb\xbf/; s/ /\t  /' mono.en | head -c -2 >dirty.en
-prep --mono en=dirty.en "${text[@]}" --codes 1/codes --vocab 1/vocab -o dirty.h5
+for file in codes vocab; do sed 's/$/\r/; 1s/^/\xef\xbb\xbf/' 1/$file >dirty.$file; done
+prep --mono en=dirty.en "${text[@]}" --codes dirty.codes --vocab dirty.vocab -o dirty.h5
 same_content given.h5 dirty.h5 "CR LF, byte order mark, tabs, no last line end"
 prep --mono en=mono.en "${text[@]}" --bpe 300 --write-codes learnt
 [ "$(ls learnt*)" = learnt ] || fail "learning alone leaves more than codes"
@@ -167,6 +168,9 @@ done
 ranks 4 xlm_prep --codes 1/codes --segment mono.en out.mono >log 2>&1 || fail "--segment"
 sed 's/@@ //g' out.mono | cmp - mono.en || fail "--segment loses text"
 grep -q '@@' out.mono || fail "--segment does nothing"
+printf '\xef\xbb\xbfold house\r\n\r\nred' >marked
+ranks 2 xlm_prep --codes 1/codes --segment marked out.marked >log 2>&1 || fail "--segment: $(cat log)"
+sed 's/@@ //g' out.marked | cmp - marked || fail "--segment changes line ends or the byte order mark"
 
 # ---- help ----
 [ "$(xlm_prep --help | head -c 15)" = 'Usage: xlm_prep' ] || fail "--help"

@@ -48,14 +48,14 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     begin();
-    const bool needs_tree = fuzz_take(&data, &size) & 1;
+    const xlm_conllu_trees trees = fuzz_take(&data, &size) & 1 ? XLM_CONLLU_TREES_NEEDED : XLM_CONLLU_TREES_READ;
     GError *error = NULL;
     xlm_lines *lines = xlm_lines_open(fuzz_write("trees.conllu", data, size), &error);
     fuzz_check(lines != NULL, error);
     error = NULL;
     xlm_conllu *sentence = xlm_conllu_new();
     int more;
-    for (int64_t i = 0; (more = xlm_conllu_next(lines, sentence, needs_tree, &error)) == 1; i++)
+    for (int64_t i = 0; (more = xlm_conllu_next(lines, sentence, trees, &error)) == 1; i++)
         use(sentence, i);
     fuzz_check(more == 0, error);
     xlm_conllu_free(sentence);

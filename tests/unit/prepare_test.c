@@ -62,17 +62,25 @@ static void reads(xlm_lines *lines, const char *expected)
     }
 }
 
+/* Line ends and the byte order mark of the file are no text; a mark within it is. */
 static void lines_are_as_they_stand(void **state)
 {
     (void)state;
-    char *path = write_file("one\n\ntwo\r\n three", -1, false);
+    static const char text[] = "\xef\xbb\xbfone\n\n\xef\xbb\xbftwo\r\n thr\ree";
+    char *path = write_file(text, -1, false);
     xlm_lines *lines = open_lines(path);
+    xlm_lines_keep_bytes(lines);
+    reads(lines, "\xef\xbb\xbfone");
+    reads(lines, "");
+    reads(lines, "\xef\xbb\xbftwo\r");
+    xlm_lines_close(lines);
+    lines = open_lines(path);
     reads(lines, "one");
     assert_true(xlm_lines_terminated(lines));
     reads(lines, "");
     assert_int_equal(xlm_lines_number(lines), 2);
-    reads(lines, "two\r");
-    reads(lines, " three");
+    reads(lines, "\xef\xbb\xbftwo");
+    reads(lines, " thr\ree");
     assert_false(xlm_lines_terminated(lines));
     assert_int_equal(xlm_lines_number(lines), 4);
     reads(lines, NULL);

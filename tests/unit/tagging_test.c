@@ -53,11 +53,19 @@ static char *read_back(const char *name, const char *text, const char *column)
     return g_string_free(out, FALSE);
 }
 
+/* Also as a program on Windows would write the file. */
 static void reads(const char *name, const char *text, const char *column, const char *expected)
 {
     char *got = read_back(name, text, column);
     assert_string_equal(got, expected);
     g_free(got);
+    GString *windows = g_string_new("\xef\xbb\xbf");
+    for (const char *c = text; *c != '\0'; c++)
+        g_string_append(windows, *c == '\n' ? "\r\n" : *c == '\r' ? "" : (char[]){*c, '\0'});
+    got = read_back(name, windows->str, column);
+    assert_string_equal(got, expected);
+    g_free(got);
+    g_string_free(windows, TRUE);
 }
 
 static void refuses(const char *name, const char *text, const char *column, const char *part)
@@ -88,11 +96,15 @@ static void test_conllu(void **state)
     reads("a.conllu", conllu, "Case", "3:zu/O 4:dem/Dat | 9:New York/Nom 10:#/O ");
     refuses("a.conllu", conllu, "Nothing", "a.conllu: no word has Nothing=...");
     refuses("a.conllu", LINE("1", "a", "_", "X", "_", "_"), "upos", "a.conllu:1: \"a\" has no upos");
-    refuses("a.conllu", "\n" LINE("x", "a", "A", "X", "_", "_"), "upos", "a.conllu:2: \"x\" is no number");
-    refuses("a.conllu", LINE("1-", "a", "A", "X", "_", "_"), "upos", "a.conllu:1: \"1-\" is no number");
-    refuses("a.conllu", "1\ta\tA\n", "upos", "a.conllu:1: a line of CoNLL-U has 10 columns between tabs, this one has 3");
+    refuses("a.conllu", "\n" LINE("x", "a", "A", "X", "_", "_"), "upos", "a.conllu:2: ID `x` where word 1 belongs");
+    refuses("a.conllu", LINE("1-", "a", "A", "X", "_", "_"), "upos", "a.conllu:1: ID `1-` where word 1 belongs");
+    refuses("a.conllu", "1\ta\tA\n", "upos", "a.conllu:1: 3 columns between tabs; a line of CoNLL-U has 10");
     refuses("a.conllu", LINE("1", "a", "A", "X", "_", "NER="), "NER", "a.conllu:1: NER has no value");
     refuses("a.conllu", "# nothing\n\n", "upos", "a.conllu: there is no word");
+    refuses("a.conllu", LINE("1", "a", "A", "X", "_", "_") "\n\xef\xbb\xbf" LINE("1", "a", "A", "X", "_", "_"), "upos",
+            "a.conllu:3: ID `\xef\xbb\xbf" "1` where word 1 belongs");
+    refuses("a.conllu", "# \xff\n" LINE("1", "a", "A", "X", "_", "_"), "upos", "a.conllu:1: byte 3: not UTF-8 (0xff)");
+    refuses("a.conllu", LINE("1", "", "A", "X", "_", "_"), "upos", "a.conllu:1: an empty column");
 }
 
 static void test_pairs(void **state)

@@ -131,8 +131,15 @@ static void test_writes_files(void **state)
     assert_true(xlm_word_counts_write(counts, path, NULL));
     assert_non_null(read = xlm_word_counts_read(path, NULL));
     assert_counts(read, "low 2\nlower 1\n");
+    xlm_word_counts_free(read);
+    assert_true(g_file_set_contents(path, "\xef\xbb\xbflow 2\r\nlower 1\r\n", -1, NULL));
+    assert_non_null(read = xlm_word_counts_read(path, NULL));
+    assert_counts(read, "low 2\nlower 1\n");
     xlm_bpe *bpe = xlm_bpe_learn(counts, 2), *again;
     assert_true(xlm_bpe_write(bpe, path, NULL));
+    assert_non_null(again = xlm_bpe_read(path, NULL));
+    xlm_bpe_free(again);
+    assert_true(g_file_set_contents(path, "\xef\xbb\xbfl o 3\r\nlo w 3\r\n", -1, NULL));
     assert_non_null(again = xlm_bpe_read(path, NULL));
     assert_int_equal(xlm_bpe_size(again), 2);
     g_unlink(path);

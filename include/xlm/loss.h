@@ -8,10 +8,10 @@
  * written as '_': my-loss.so exports `xlm_loss_my_loss`. A job file names it with `plugin = ./my-loss.so`; without a slash
  * the name is looked for among the installed objectives (`plugin = mlm`).
  *
- * The trainer encodes each batch of a stream once; every objective that names the stream gets the hidden states (an
- * xlm_pass), and returns the mean of its terms in that pass. The trainer weighs the passes by their numbers of terms, so
- * that the loss of a step is the global mean over all passes of all ranks, whatever their number. A plugin never speaks
- * to other ranks. */
+ * An objective says which views of its stream it needs: which encodings, up to which layer, which rows. The host encodes each
+ * view once a micro-batch, however many objectives ask for it. An objective gets them (an xlm_pass) and returns the mean of its
+ * terms. The trainer weighs the micro-batches by their numbers of terms, so that the loss of a step is the global mean over all
+ * micro-batches of all ranks, whatever their number. A plugin never speaks to other ranks. */
 #ifndef XLM_LOSS_H
 #define XLM_LOSS_H
 
@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_LOSS_ABI 3
+#define XLM_LOSS_ABI 4
 
 typedef struct xlm_loss_class xlm_loss_class;
 
@@ -38,12 +38,12 @@ typedef struct xlm_loss_setup {
     const char *const *languages; /* [model->languages] */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */
-    struct xlm_dictionaries *dictionaries; /* what xlm_loss_dictionary lends, the trainer's */
 } xlm_loss_setup;
 
 /* What an objective can know of its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
+    bool parallel;                    /* it has pairs, whose two sides can be viewed alone */
     double mask;                      /* share of the ordinary tokens that is predicted; of all tokens of labelled examples */
     double switching;                 /* share of those that is switched to another language by the dictionary */
     const xlm_dictionary *dictionary; /* the stream's: its batches have the annotation "translations"; NULL: none */
@@ -52,27 +52,68 @@ typedef struct xlm_loss_stream {
 /* One objective of a job. */
 typedef struct xlm_loss {
     const xlm_loss_class *cls;
-    const char *name;             /* of the job file's section */
-    void *state;                  /* state_size bytes, the options filled in, the rest zero */
+    const char *name;              /* of the job file's section */
+    void *state;                   /* state_size bytes, the options filled in, the rest zero */
     const xlm_loss_setup *setup;
     const xlm_loss_stream *stream; /* NULL: none */
-    struct xlm_metrics *metrics;  /* what xlm_loss_metric adds to, the trainer's */
+    struct xlm_hosted *hosted;     /* what the host knows of it */
 } xlm_loss;
 
-/* One encoded batch. */
+/* ---- views: what the encoder computes for an objective ---- */
+
+typedef enum xlm_view_input {
+    XLM_INPUT_CORRUPTED, /* the batch as the stream gives it */
+    XLM_INPUT_ORIGINAL,  /* the same before corruption: ids = original, languages = text_languages */
+    XLM_INPUT_FIRST,     /* of each sequence, the first side of its pairs alone (types = 0), before corruption: a batch of its own
+                            with positions from 0, all types 0. A parallel stream's alone. */
+    XLM_INPUT_SECOND     /* the second side likewise; <s> is put before it where it has none */
+} xlm_view_input;
+
+typedef enum xlm_view_rows {
+    XLM_ROWS_ALL,    /* [T] */
+    XLM_ROWS_MASKED, /* [M] batch->masked_rows */
+    XLM_ROWS_FIRST   /* [S] the first of each sequence, <s> */
+} xlm_view_rows;
+
+/* An encoding that is looked at in one layer. Views that agree in input, gradient and dropout are one encoding, up to the highest
+ * layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these alone. */
+typedef struct xlm_view {
+    xlm_view_input input;
+    int64_t layer;      /* 0 (embeddings) … L, or XLM_TOP_LAYER */
+    xlm_view_rows rows;
+    bool gradient;      /* false: the states are constants */
+    bool dropout;       /* in training */
+} xlm_view;
+
+/* A view that was encoded. */
+typedef struct xlm_encoded {
+    const xlm_batch *batch; /* what the encoder read: pass->batch for the corrupted input; of a side alone, without
+                               annotations */
+    xlm_var *states;        /* H[layer] at the view's rows, rows x d; NULL when there are no such rows */
+} xlm_encoded;
+
+/* ---- a pass: one micro-batch ---- */
+
 typedef struct xlm_pass {
     const xlm_model *model;
-    const xlm_batch *batch;       /* NULL for an objective without stream */
-    xlm_var *const *hidden;       /* [layers + 1] H[0 … L], each T x d; NULL without stream */
-    xlm_var *masked;              /* H[L] at batch->masked_rows, M x d; NULL when M is 0 or without stream */
-    int64_t layers;               /* L */
+    const xlm_batch *batch;       /* the stream's; NULL for an objective without stream */
     int64_t step;                 /* updates made before this one */
     int64_t part, parts;          /* an objective without stream does part `part` of `parts` of its own terms */
     xlm_score *scores;            /* [batch->masked] in evaluation: fill in for perplexity and accuracy by language; else NULL */
+    const struct xlm_pass_views *views;
 } xlm_pass;
 
-/* Declaring what belongs to the objective and into the checkpoint. */
+/* The view with the index that xlm_declare_view returned, or 0 when none was declared. It ends the program where the view is not
+ * encoded: in `count`. */
+const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
+
+/* ---- declaring what belongs to the objective ---- */
+
 typedef struct xlm_declaration xlm_declaration;
+/* A view that `loss` needs; copied. Returns its index: 0, 1, … in the order of the calls. Without any, an objective with a stream
+ * has one, number 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the model does not have, or
+ * sides of a stream without pairs, are refused. */
+int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
 /* A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
 void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
@@ -89,27 +130,27 @@ void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count
 /* The parameter as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 
-/* For `open`: the pairs of a dictionary file that xlm_dict has made for the job's corpus, by its path, which an option of type
- * TEXT can give. The trainer reads it, once for all objectives that ask for it, and owns it; valid until close, the same on
- * all ranks. NULL, with what is wrong in message[size], when it cannot be read or is of another vocabulary. */
-const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size);
+/* For `open`: a file that the objective needs, by its path, which an option of type TEXT can give. The host reads it, once for all
+ * objectives that ask for it, and owns it; valid until close, the same on all ranks. NULL, with what is wrong in message[size],
+ * when it cannot be read, or is not of the job's corpus. kind:
+ *   "dictionary"   const xlm_dictionary *: the pairs of a dictionary of xlm_dict */
+const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size);
 
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
     const char *summary;       /* one line for --help-job */
     bool needs_stream;         /* a job must, or must not, give it a stream */
-    bool masked_only;          /* of the last layer it reads pass->masked alone. Where all objectives of a stream do, the
-                                  last layer is computed for these rows only, and hidden[L] is NULL for them */
     const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
     size_t state_size;
     /* All optional but `loss`. */
     /* Check and prepare. On failure, false with a message (why, what to do) in message[size], which is "" before; a message
      * on success is a warning, and goes to the log. */
     bool (*open)(xlm_loss *self, char *message, size_t size);
+    /* Views, parameters, states, metrics. After open. */
     void (*declare)(xlm_loss *self, xlm_declaration *declaration);
-    /* Number of terms whose mean `loss` returns for this pass, known before the pass is encoded (hidden is NULL);
-     * 0: loss is not called. Default: batch->masked, or, without stream, 1 in part 0 and 0 in the others. */
+    /* Number of terms whose mean `loss` returns for this pass, asked once, before anything is encoded; 0: loss is not called.
+     * Default: batch->masked, or, without stream, 1 in part 0 and 0 in the others. */
     int64_t (*count)(xlm_loss *self, const xlm_pass *pass);
     /* The mean of the terms, a 1 x 1 variable. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);

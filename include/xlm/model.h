@@ -40,11 +40,16 @@ typedef struct xlm_model xlm_model;
 
 const xlm_model_config *xlm_model_get_config(const xlm_model *model);
 
-/* H[0 … L] of a batch: hidden[0] is the embedding layer's output, hidden[l] (T x d) that of layer l. rows: NULL, or n rows of the
- * batch, ascending, that are wanted of the last layer: hidden[L] then is n x d, the same values as these rows of all (to
- * rounding), for a part of the work: keys and values are made of all rows, all else of these. rows must last as long as the pass.
- * [out] hidden: L + 1 variables, memory of the tape. */
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n);
+enum { XLM_TOP_LAYER = -1 }; /* layer L, whatever the model */
+
+/* H[0 … highest] of a batch: hidden[0] is the embedding layer's output, hidden[l] (T x d) that of layer l. highest: 0 … L, or
+ * XLM_TOP_LAYER; layers above it are not computed. rows: NULL, or n rows of the batch, ascending, that are wanted of layer
+ * `highest`: hidden[highest] then is n x d, the same values as these rows of all (to rounding), for a part of the work: keys and
+ * values are made of all rows, all else of these. rows must last as long as the pass. Objectives do not call it: they declare
+ * views (xlm/loss.h), which all objectives of a stream share.
+ * [out] hidden: highest + 1 variables, memory of the tape. */
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, int64_t highest, const int32_t *rows,
+                           int32_t n);
 
 /* What follows ends the program for XLM_HEAD_NONE.
  *

@@ -33,6 +33,9 @@ typedef struct xlm_var {
     const xlm_row_key *keys; /* [rows], or NULL: which token a row belongs to (dropout draws from it) */
 } xlm_var;
 
+/* The element of a 1 x 1 variable. */
+double xlm_var_scalar(const xlm_var *x);
+
 /* The model's or the plugin's parameter of that name ("embeddings/word/weight"): the same variable at each call. Ends
  * the program when there is none. */
 xlm_var *xlm_param(xlm_tape *tape, const char *name);
@@ -117,7 +120,7 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
 /* y_s = mean of those rows of sequence s, offsets[s] … offsets[s + 1], that are wanted; zeros where there are none.  x: T x d,
  * T = offsets[sequences]; offsets: [sequences + 1], copied; wanted: [T], copied, or NULL: all rows. y: sequences x d, without
  * keys. Of the text of a sentence, without its special tokens:
- *     xlm_sequence_mean(tape, pass->hidden[l], batch->offsets, batch->sequences, xlm_text_rows(tape, batch)) */
+ *     xlm_sequence_mean(tape, view->states, view->batch->offsets, view->batch->sequences, xlm_text_rows(tape, view->batch)) */
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
 /* Which rows of a batch are text: not those of special tokens, but the masked ones. [T], memory of the tape, which the caller may
  * change: `&= batch->types[i] == 1` leaves the second side of pairs. */

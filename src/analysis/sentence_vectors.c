@@ -37,7 +37,7 @@ static bool run(const xlm_sentence_encoder *e, const xlm_examples *examples, int
     if (!xlm_examples_read(examples, n, example, instance, arena, &batch, error))
         return false;
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
-    const xlm_var *h = xlm_model_encode(e->model, e->tape, &batch, NULL, 0)[e->layer];
+    const xlm_var *h = xlm_model_encode(e->model, e->tape, &batch, e->layer, NULL, 0)[e->layer];
     for (int64_t i = 0; i < n; i++)
         pool(e->pooling, h, batch.offsets[i] + !e->special_tokens, batch.offsets[i + 1] - !e->special_tokens,
              vectors + (first + i) * d);

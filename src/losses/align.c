@@ -20,7 +20,7 @@ static const xlm_option align_options[] = {
 static bool align_open(xlm_loss *self, char *message, size_t size)
 {
     struct align *align = self->state;
-    align->dictionary = xlm_loss_dictionary(self, align->path, message, size);
+    align->dictionary = xlm_loss_resource(self, "dictionary", align->path, message, size);
     if (align->dictionary == NULL)
         return false;
     if (align->dictionary->pairs == 0) {

@@ -43,19 +43,28 @@ static bool dict_mlm_open(xlm_loss *self, char *message, size_t size)
     return false;
 }
 
+static void dict_mlm_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+                                    .gradient = true, .dropout = true};
+    (void)self;
+    xlm_declare_view(declaration, &masked);
+}
+
 static xlm_var *dict_mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct dict_mlm *dict_mlm = self->state;
     const xlm_batch *batch = pass->batch;
+    xlm_var *h = xlm_pass_view(pass, 0)->states; /* M x d */
     if (dict_mlm->predict == ORIGINAL)
-        return xlm_lm_cross_entropy(pass->model, tape, pass->masked, batch->targets, pass->scores);
+        return xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, pass->scores);
     int32_t *labels = xlm_tape_take(tape, sizeof *labels * (uint64_t)batch->masked); /* [M] */
     const int32_t *translations = xlm_batch_annotation(batch, "translations"); /* [T] */
     for (int32_t i = 0; i < batch->masked; i++) {
         const int32_t translation = translations[batch->masked_rows[i]];
         labels[i] = translation >= 0 ? translation : batch->targets[i];
     }
-    return xlm_lm_cross_entropy(pass->model, tape, pass->masked, labels, pass->scores);
+    return xlm_lm_cross_entropy(pass->model, tape, h, labels, pass->scores);
 }
 
 const xlm_loss_class xlm_loss_dict_mlm = {
@@ -63,9 +72,9 @@ const xlm_loss_class xlm_loss_dict_mlm = {
     .name = "dict-mlm",
     .summary = "masked language modelling where a stream's dictionary has switched words, or predicting translations (DICT-MLM)",
     .needs_stream = true,
-    .masked_only = true,
     .options = dict_mlm_options,
     .state_size = sizeof(struct dict_mlm),
     .open = dict_mlm_open,
+    .declare = dict_mlm_declare,
     .loss = dict_mlm_loss,
 };

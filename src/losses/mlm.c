@@ -13,10 +13,18 @@ static bool mlm_open(xlm_loss *self, char *message, size_t size)
     return self->setup->model->head != XLM_HEAD_NONE;
 }
 
+static void mlm_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+                                    .gradient = true, .dropout = true};
+    (void)self;
+    xlm_declare_view(declaration, &masked);
+}
+
 static xlm_var *mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     (void)self;
-    return xlm_lm_cross_entropy(pass->model, tape, pass->masked, pass->batch->targets, pass->scores);
+    return xlm_lm_cross_entropy(pass->model, tape, xlm_pass_view(pass, 0)->states, pass->batch->targets, pass->scores);
 }
 
 const xlm_loss_class xlm_loss_mlm = {
@@ -24,7 +32,7 @@ const xlm_loss_class xlm_loss_mlm = {
     .name = "mlm",
     .summary = "masked language modelling; on a parallel stream, translation language modelling (tlm)",
     .needs_stream = true,
-    .masked_only = true,
     .open = mlm_open,
+    .declare = mlm_declare,
     .loss = mlm_loss,
 };

@@ -126,11 +126,15 @@ static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_batch *batch, co
     return offsets;
 }
 
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n)
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, int64_t highest, const int32_t *rows,
+                           int32_t n)
 {
-    const int64_t layers = model->config.layers;
+    const int64_t layers = highest == XLM_TOP_LAYER ? model->config.layers : highest;
+    g_assert(layers >= 0 && layers <= model->config.layers);
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
     hidden[0] = embed(model, tape, batch);
+    if (layers == 0 && rows != NULL)
+        hidden[0] = xlm_rows(tape, hidden[0], rows, n);
     for (int64_t l = 0; l < layers; l++) {
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
         *layer = (struct layer){.model = model, .names = &model->names[model->config.share_layers ? 0 : l],

@@ -30,12 +30,13 @@ bool xlm_model_check(xlm_model_config *config, GError **error);
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
 void xlm_model_free(xlm_model *model);
 
-/* A pass of masked language modelling. */
+/* An encoding of a packed batch, and the prediction of some of its tokens. */
 typedef struct xlm_pass_size {
     int64_t tokens, length; /* in all; of the longest sequence */
     double pairs;           /* Σ over sequences of length² */
-    int64_t masked;         /* tokens that are predicted */
-    bool masked_only;       /* the last layer is computed for these alone */
+    int64_t layers;         /* computed, 0 … L */
+    int64_t rows;           /* computed of the last of these: tokens, or fewer */
+    int64_t predicted;      /* rows that the head for words reads; 0: none */
 } xlm_pass_size;
 
 /* Bytes of the tape's arena for a forward and a backward pass: results of all operators, gradients as they live side by side, one
@@ -44,7 +45,7 @@ typedef struct xlm_pass_size {
  * make. */
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute);
 /* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The backward pass costs
- * twice as much. The predicted are taken to be spread evenly over sequences. */
+ * twice as much. Where not all rows are computed, they are taken to be spread evenly over sequences. */
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size);
 
 #endif

@@ -4,20 +4,18 @@
 #include "nn/model.h"
 #include "tensor/attention.h"
 
-/* Rows of the last layer's result. */
-static double last_rows(const xlm_pass_size *size) { return (double)(size->masked_only ? size->masked : size->tokens); }
-
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size)
 {
-    const double t = (double)size->tokens, m = (double)size->masked, d = (double)config->hidden_size,
+    const double t = (double)size->tokens, m = (double)size->predicted, d = (double)config->hidden_size,
                  e = (double)config->embedding_size;
-    const double f = (double)config->feed_forward_size, v = (double)config->vocabulary, last = last_rows(size);
+    const double f = (double)config->feed_forward_size, v = (double)config->vocabulary;
+    const double all = size->layers > 0 ? (double)(size->layers - 1) * t + (double)size->rows : 0;
     /* Key and value of all rows; query, output, the two of the feed-forward part and attention of those that are wanted. */
     const double key_value = 4 * t * d * d, wanted = 2 * d * (2 * d + 2 * f) + 4 * size->pairs / t * d;
     const double projection = e != d ? 2 * t * e * d : 0;
     const double dense = config->head == XLM_HEAD_BERT || e != d ? 2 * m * d * e : 0;
     const double head = config->head != XLM_HEAD_NONE ? dense + 2 * m * e * v : 0;
-    return (double)config->layers * key_value + ((double)(config->layers - 1) * t + last) * wanted + projection + head;
+    return (double)size->layers * key_value + all * wanted + projection + head;
 }
 
 /* All in reals a token, or a masked token, unless stated otherwise. A layer's results, in the order of the encoder: query, key
@@ -44,7 +42,7 @@ static double head_results(const xlm_model_config *c)
     return 2 * d + (c->head == XLM_HEAD_BERT ? 4 * e + 2 : e);
 }
 
-/* Gradients are memory used by turns; a piece serves others of its size, down to half. Of width d: a layer's input, a
+/* Gradients are memory used by turns; a buffer serves others of its size, down to half. Of width d: a layer's input, a
  * sublayer's output, and dropout in between. Wider: of the inner layer F, of query, key and value 3 d, together if sizes
  * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. */
 static double gradients(const xlm_model_config *c)
@@ -62,25 +60,26 @@ static double encoder_results(const xlm_model_config *c, int64_t layers, bool re
     return (double)layers * (double)c->hidden_size + (layers > 0 ? layer_results(c) : 0);
 }
 
-/* Reals of a last layer that is computed for the predicted rows: keys and values of all, and the gradient of both, part of which
- * serves others; all else a predicted row, where no gradient fits into the place of a whole layer's. */
+/* Reals of a last layer that is computed for some rows: keys and values of all, and the gradient of both, part of which serves
+ * others; all else a computed row, where no gradient fits into the place of a whole layer's. */
 static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 {
     const double d = (double)c->hidden_size;
-    return (double)size->tokens * 3 * d + (double)size->masked * (layer_results(c) - 2 * d + gradients(c));
+    return (double)size->tokens * 3 * d + (double)size->rows * (layer_results(c) - 2 * d + gradients(c));
 }
 
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
     const double tokens = (double)size->tokens;
-    const double rows = config->head != XLM_HEAD_NONE ? (double)MIN(size->masked, config->vocabulary_chunk) : 0;
-    const int64_t whole = config->layers - size->masked_only;
+    const double logits = config->head != XLM_HEAD_NONE ? (double)MIN(size->predicted, config->vocabulary_chunk) : 0;
+    const bool some_rows = size->layers > 0 && size->rows < size->tokens;
+    const int64_t whole = size->layers - some_rows;
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
     const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) +
                                    (whole > 0 ? gradients(config) : 0)) +
-                         (size->masked_only ? last_layer(config, size) : 0) + (double)size->masked * head_results(config) +
-                         rows * (double)config->vocabulary + sinusoids;
+                         (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
+                         logits * (double)config->vocabulary + sinusoids;
     return (uint64_t)((double)sizeof(xlm_real) * reals) +
            xlm_attention_scratch_bytes(size->length, config->hidden_size / config->attention_heads);
 }

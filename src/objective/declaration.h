@@ -2,13 +2,10 @@
 #ifndef XLM_OBJECTIVE_DECLARATION_H
 #define XLM_OBJECTIVE_DECLARATION_H
 
-#include <glib.h>
-#include <xlm/loss.h>
+#include "objective/host_internal.h"
 
-#include "tensor/parameters.h"
-
-/* Call the objective's `declare`, if it has one: parameters "objectives/<name>/..." are added to `parameters`, its states
- * to `kept` (an array of xlm_saved_state), its metrics to loss->metrics, if that is not NULL. */
-void xlm_declare(xlm_loss *loss, xlm_parameters *parameters, GArray *kept);
+/* Call the objective's `declare`, if it has one: its parameters "objectives/<name>/..." are added to `parameters`, its states to
+ * those of the host, its views and metrics to itself. EX_CONFIG for a view that cannot be. */
+bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error);
 
 #endif

@@ -1,6 +1,15 @@
-# Floor 4: the host of objectives.
+# Floor 4: the host of objectives. Compiled a second time in double precision for gradient checks, but for what finds modules and
+# reads files.
 objective_sources = \
 	src/objective/declaration.c src/objective/declaration.h \
+	src/objective/host.c src/objective/host.h \
+	src/objective/host_internal.h \
 	src/objective/metrics.c src/objective/metrics.h \
+	src/objective/resources.c src/objective/resources.h \
+	src/objective/state.h \
+	src/objective/view_batch.c \
+	src/objective/views.c src/objective/views.h
+objective_file_sources = \
+	src/objective/dictionary_reader.c \
 	src/objective/plugins.c src/objective/plugins.h \
-	src/objective/resources.c src/objective/resources.h
+	src/objective/readers.c src/objective/readers.h

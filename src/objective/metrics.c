@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "objective/host_internal.h"
+
 xlm_metrics *xlm_metrics_new(const char *objective)
 {
     xlm_metrics *metrics = g_new0(xlm_metrics, 1);
@@ -47,9 +49,7 @@ void xlm_metrics_add(xlm_metrics *metrics, const char *name)
 
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count)
 {
-    xlm_metrics *metrics = loss->metrics;
-    if (metrics == NULL)
-        return;
+    xlm_metrics *metrics = loss->hosted->metrics;
     const int i = find(metrics, name);
     if (i < 0)
         g_error("objective %s: the metric \"%s\" was not declared", metrics->objective, name);

@@ -1,59 +1,88 @@
-/* xlm-mpi: the dictionaries that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: files that objectives ask for, each read once. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lexicon/dictionary.h"
+#include "objective/host_internal.h"
 
-struct xlm_dictionaries {
-    const xlm_vocabulary *vocabulary;
-    uint64_t digest;
-    GHashTable *by_path; /* char *: xlm_dictionary * */
+struct xlm_resources {
+    const xlm_resource_reader *const *readers;
+    xlm_resource_origin origin;
+    GArray *read; /* xlm_resource; paths are owned */
 };
 
-static void free_dictionary(gpointer dictionary) { xlm_dictionary_free(dictionary); }
-
-xlm_dictionaries *xlm_dictionaries_new(const xlm_vocabulary *vocabulary, uint64_t digest)
+xlm_resources *xlm_resources_new(const xlm_resource_reader *const *readers, const xlm_resource_origin *origin)
 {
-    xlm_dictionaries *d = g_new(xlm_dictionaries, 1);
-    *d = (xlm_dictionaries){vocabulary, digest, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_dictionary)};
-    return d;
+    xlm_resources *r = g_new(xlm_resources, 1);
+    *r = (xlm_resources){readers, *origin, g_array_new(FALSE, FALSE, sizeof(xlm_resource))};
+    return r;
 }
 
-void xlm_dictionaries_free(xlm_dictionaries *dictionaries)
+void xlm_resources_free(xlm_resources *resources)
 {
-    if (dictionaries == NULL)
+    if (resources == NULL)
         return;
-    g_hash_table_unref(dictionaries->by_path);
-    g_free(dictionaries);
+    for (guint i = 0; i < resources->read->len; i++) {
+        const xlm_resource *r = &g_array_index(resources->read, xlm_resource, i);
+        r->reader->free((void *)r->contents);
+        g_free((char *)r->path);
+    }
+    g_array_unref(resources->read);
+    g_free(resources);
 }
 
-const xlm_dictionary *xlm_dictionaries_get(xlm_dictionaries *dictionaries, const char *path, GError **error)
+static const xlm_resource_reader *find_reader(const xlm_resources *resources, const char *kind, GError **error)
 {
-    xlm_dictionary *found = g_hash_table_lookup(dictionaries->by_path, path);
-    if (found != NULL)
-        return found;
-    found = xlm_dictionary_read(path, XLM_DICTIONARY_PAIRS, dictionaries->vocabulary, dictionaries->digest, error);
-    if (found != NULL)
-        g_hash_table_insert(dictionaries->by_path, g_strdup(path), found);
+    GString *known = g_string_new(NULL);
+    const xlm_resource_reader *found = NULL;
+    for (const xlm_resource_reader *const *r = resources->readers; *r != NULL; r++) {
+        g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", (*r)->kind);
+        if (strcmp((*r)->kind, kind) == 0)
+            found = *r;
+    }
+    if (found == NULL)
+        xlm_error_set(error, EX_CONFIG, "the objective asks for a file of kind \"%s\"; this program reads: %s", kind, known->str);
+    g_string_free(known, TRUE);
     return found;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
-
-const char **xlm_dictionaries_paths(const xlm_dictionaries *dictionaries)
+const void *xlm_resources_get(xlm_resources *resources, const char *kind, const char *path, GError **error)
 {
-    guint n;
-    const char **paths = (const char **)g_hash_table_get_keys_as_array(dictionaries->by_path, &n);
-    qsort(paths, n, sizeof *paths, by_name);
-    return paths;
+    for (guint i = 0; i < resources->read->len; i++) {
+        const xlm_resource *r = &g_array_index(resources->read, xlm_resource, i);
+        if (strcmp(r->reader->kind, kind) == 0 && strcmp(r->path, path) == 0)
+            return r->contents;
+    }
+    const xlm_resource_reader *reader = find_reader(resources, kind, error);
+    const void *contents = reader != NULL ? reader->read(path, &resources->origin, error) : NULL;
+    if (contents != NULL) {
+        const xlm_resource r = {reader, g_strdup(path), contents};
+        g_array_append_val(resources->read, r);
+    }
+    return contents;
 }
 
-const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size)
+static int by_kind_and_path(const void *a, const void *b)
+{
+    const xlm_resource *x = a, *y = b;
+    const int kinds = strcmp(x->reader->kind, y->reader->kind);
+    return kinds != 0 ? kinds : strcmp(x->path, y->path);
+}
+
+int xlm_resources_list(const xlm_resources *resources, xlm_resource **list)
+{
+    const guint n = resources->read->len;
+    *list = g_memdup2(resources->read->data, sizeof **list * n);
+    if (n > 0)
+        qsort(*list, n, sizeof **list, by_kind_and_path);
+    return (int)n;
+}
+
+const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size)
 {
     GError *error = NULL;
-    const xlm_dictionary *found = xlm_dictionaries_get(loss->setup->dictionaries, path, &error);
+    const void *found = xlm_resources_get(loss->hosted->host->resources, kind, path, &error);
     if (found == NULL)
         g_strlcpy(message, error->message, size);
     g_clear_error(&error);

@@ -1,20 +1,47 @@
-/* xlm-mpi: the dictionaries that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: files that objectives ask for, each read once. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A kind of file is a row of a table of readers. A new kind is a file with its xlm_resource_reader and a line in readers.c. */
 #ifndef XLM_OBJECTIVE_RESOURCES_H
 #define XLM_OBJECTIVE_RESOURCES_H
 
 #include <xlm/loss.h>
 
-#include "text/vocabulary.h"
+#include "base/error.h"
 
-typedef struct xlm_dictionaries xlm_dictionaries;
+struct xlm_vocabulary; /* text/vocabulary.h */
+struct xlm_store;      /* store/store.h */
 
-/* Dictionaries must be made for a corpus of this vocabulary, which is borrowed, and this digest (xlm_corpus_digest). */
-xlm_dictionaries *xlm_dictionaries_new(const xlm_vocabulary *vocabulary, uint64_t digest);
+/* The corpus that a file must be made for. */
+typedef struct xlm_resource_origin {
+    const struct xlm_vocabulary *vocabulary;
+    uint64_t digest; /* xlm_corpus_digest */
+} xlm_resource_origin;
+
+typedef struct xlm_resource_reader {
+    const char *kind;   /* as in xlm_loss_resource */
+    const char *folder; /* of step dumps: "dictionaries" */
+    void *(*read)(const char *path, const xlm_resource_origin *origin, GError **error);
+    void (*free)(void *resource);
+    /* For step dumps. */
+    bool (*write)(struct xlm_store *store, const char *dataset, const void *resource, GError **error);
+} xlm_resource_reader;
+
+typedef struct xlm_resources xlm_resources;
+
+/* readers: NULL-terminated, borrowed; origin is copied, its vocabulary borrowed. */
+xlm_resources *xlm_resources_new(const xlm_resource_reader *const *readers, const xlm_resource_origin *origin);
 /* NULL is allowed. */
-void xlm_dictionaries_free(xlm_dictionaries *dictionaries);
-/* Paths of those read so far, sorted, NULL-terminated. The container only is freed: g_free. */
-const char **xlm_dictionaries_paths(const xlm_dictionaries *dictionaries);
-/* The pairs of a file, read at the first call. Errors of xlm_dictionary_read, then NULL. */
-const xlm_dictionary *xlm_dictionaries_get(xlm_dictionaries *dictionaries, const char *path, GError **error);
+void xlm_resources_free(xlm_resources *resources);
+/* What a file of this kind holds, read at the first call. EX_CONFIG for a kind without reader; the reader's errors. NULL then. */
+const void *xlm_resources_get(xlm_resources *resources, const char *kind, const char *path, GError **error);
+
+/* One that was read. */
+typedef struct xlm_resource {
+    const xlm_resource_reader *reader;
+    const char *path;
+    const void *contents;
+} xlm_resource;
+/* All that were read so far, by kind, then by path. Their number; the array is new: g_free. */
+int xlm_resources_list(const xlm_resources *resources, xlm_resource **list);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Numbers of an objective plugin (xlm_declare_state), the same on all ranks. */
 typedef struct xlm_saved_state {
-    char *path; /* "/objectives/<objective>/<name>" */
+    const char *path; /* "/objectives/<objective>/<name>" */
     double *numbers;
     int64_t n;
 } xlm_saved_state;

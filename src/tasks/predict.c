@@ -1,7 +1,10 @@
 /* xlm-mpi: what a fine-tuned model says of examples. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/predict.h"
 
+#include <string.h>
+
 #include "base/progress.h"
+#include "tensor/parameters.h"
 
 /* Sums that ranks bring together; of a prediction, and of a pass, of another rank all is 0. */
 typedef struct result {
@@ -11,16 +14,16 @@ typedef struct loss_sum {
     double sum, terms;
 } loss_sum;
 
-static xlm_pass encode(const xlm_predictor *p, const xlm_batch *batch)
+/* Where the predictions of a pass go. */
+struct wanted {
+    const xlm_task *task;
+    xlm_prediction *predictions;
+};
+
+static void predict(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass)
 {
-    const int64_t layers = xlm_model_get_config(p->model)->layers;
-    const bool part = p->task->loss.masked_only;
-    xlm_var **hidden = xlm_model_encode(p->model, p->tape, batch, part ? batch->masked_rows : NULL, part ? batch->masked : 0);
-    xlm_pass pass = {.model = p->model, .batch = batch, .hidden = hidden, .layers = layers, .parts = 1};
-    pass.masked = part ? hidden[layers] : xlm_rows(p->tape, hidden[layers], batch->masked_rows, batch->masked);
-    if (part)
-        hidden[layers] = NULL;
-    return pass;
+    const struct wanted *wanted = data;
+    wanted->task->predict(loss, tape, pass, wanted->predictions);
 }
 
 /* Examples first … first + n; the sum of their loss into *loss. */
@@ -39,16 +42,17 @@ static bool run(const xlm_predictor *p, const xlm_examples *examples, int64_t fi
         return false;
     if (batch.masked == 0)
         return true;
-    xlm_prediction *predictions = XLM_TAKE(arena, xlm_prediction, batch.masked);
+    struct wanted wanted = {.task = p->task, .predictions = XLM_TAKE(arena, xlm_prediction, batch.masked)};
+    xlm_pass_input input = {.batch = &batch, .parts = 1, .step = p->step, .only = -1};
+    double *row = XLM_TAKE(arena, double, xlm_host_numbers(p->host));
+    memset(row, 0, sizeof *row * (size_t)xlm_host_numbers(p->host));
+    xlm_host_count(p->host, &input, arena);
     xlm_tape_begin(p->tape, NULL, false, 0, 0);
-    const xlm_pass pass = encode(p, &batch);
-    const int64_t terms = p->task->loss.count != NULL ? p->task->loss.count(p->loss, &pass) : batch.masked;
-    if (terms > 0)
-        *loss = (loss_sum){(double)p->task->loss.loss(p->loss, p->tape, &pass)->value[0] * (double)terms, (double)terms};
-    p->task->predict(p->loss, p->tape, &pass, predictions);
+    xlm_host_run(p->host, p->tape, &input, NULL, row, &(xlm_host_wishes){.visit = predict, .data = &wanted});
+    *loss = (loss_sum){row[0], (double)input.terms[0]};
     const int64_t at = xlm_examples_predictions(examples, first);
     for (int32_t i = 0; i < batch.masked; i++)
-        results[at + i] = (result){predictions[i].label, predictions[i].score};
+        results[at + i] = (result){wanted.predictions[i].label, wanted.predictions[i].score};
     return true;
 }
 

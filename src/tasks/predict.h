@@ -3,14 +3,15 @@
 #define XLM_TASKS_PREDICT_H
 
 #include "comm/comm.h"
+#include "objective/host.h"
 #include "tasks/task.h"
 
 typedef struct xlm_predictor {
     const xlm_comm *comm;
-    const xlm_model *model;
+    xlm_host *host;       /* with one objective, the task, on stream 0 */
     xlm_tape *tape;
     const xlm_task *task;
-    xlm_loss *loss;
+    int64_t step;         /* updates made */
 } xlm_predictor;
 
 /* Collective. predictions: [xlm_examples_predictions of all]; *loss: value and terms of the task's loss over all examples.

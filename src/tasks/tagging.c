@@ -36,7 +36,10 @@ static const xlm_option tagging_options[] = {
 
 static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
 {
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+                                    .gradient = true, .dropout = true};
     const struct tagging *tagging = self->state;
+    xlm_declare_view(declaration, &masked);
     xlm_declare_weight(declaration, "weight", tagging->of.classes, self->setup->model->hidden_size);
     xlm_declare_bias(declaration, "bias", tagging->of.classes);
 }
@@ -55,7 +58,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
 {
     const xlm_batch *batch = pass->batch;
     const int64_t n = tagging_count(self, pass);
-    xlm_var *h = pass->masked;
+    xlm_var *h = xlm_pass_view(pass, 0)->states;
     const int32_t *targets = batch->targets;
     if (n < batch->masked) {
         int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)n), *tags = xlm_tape_take(tape, sizeof *tags * (uint64_t)n);
@@ -76,7 +79,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
 static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions)
 {
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
-    const xlm_var *z = xlm_linear(tape, pass->masked, weight, bias); /* M x tags */
+    const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, weight, bias); /* M x tags */
     for (int64_t i = 0; i < z->rows; i++) {
         const xlm_real *row = z->value + i * z->cols;
         int64_t best = 0;
@@ -353,7 +356,6 @@ const xlm_task xlm_task_tagging = {
         .name = "tagging",
         .summary = "a tag for each word, on its first subword: parts of speech, named entities (BIO)",
         .needs_stream = true,
-        .masked_only = true,
         .options = tagging_options,
         .state_size = sizeof(struct tagging),
         .declare = tagging_declare,

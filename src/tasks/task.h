@@ -10,8 +10,8 @@
  *   classification (XNLI)  encode: <s> S </s> T </s>, type 1 on T, the row of <s> predicted, its target the number of the class;
  *                          head, loss and predict as of tagging; score: accuracy
  *   question answering     encode: <s> Q </s> window of the context </s>; two predicted rows, those of the answer's ends (both
- *                          <s> when the window has none), targets 0 and 1, start and end; no labels; masked_only is false, so
- *                          that the loss sees H[L] whole: softmax of start and of end over the rows of each sequence. predict
+ *                          <s> when the window has none), targets 0 and 1, start and end; no labels; its view has all rows
+ *                          of H[L]: softmax of start and of end over the rows of each sequence. predict
  *                          gives label = the best span's two positions, score = its logit; score picks each question's best
  *                          window */
 #ifndef XLM_TASKS_TASK_H

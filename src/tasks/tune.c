@@ -141,8 +141,8 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
 static bool measure(void *data, xlm_trainer *trainer, GArray *measures, GError **error)
 {
     const tuning *t = data;
-    const xlm_predictor predictor = {.comm = trainer->comm, .model = trainer->model, .tape = trainer->tape, .task = t->task,
-                                     .loss = &trainer->loss[0]};
+    const xlm_predictor predictor = {.comm = trainer->comm, .host = trainer->host, .tape = trainer->tape, .task = t->task,
+                                     .step = trainer->step};
     xlm_measure loss;
     if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss, error))
         return false;

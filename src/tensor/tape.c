@@ -53,9 +53,8 @@ struct xlm_tape {
     xlm_real *gradients;
     bool *empty;         /* [parameters] nothing has come to its gradient since xlm_tape_clear */
     int unsettled;       /* parameters before this number may be empty, those from it on are not */
-    bool training;
     xlm_rng_key key;
-    uint32_t sites;
+    xlm_tape_mode mode;
     GArray *operations;  /* of operation */
     GPtrArray *leaves;   /* xlm_var of parameter i, or NULL when it was not asked for yet */
     xlm_tape_constants_mode constants;
@@ -112,30 +111,43 @@ void xlm_tape_free(xlm_tape *tape)
     g_free(tape);
 }
 
+static void forget_leaves(xlm_tape *tape)
+{
+    g_ptr_array_set_size(tape->leaves, 0);
+    g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
+}
+
 void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step)
 {
     xlm_arena_reset(tape->arena);
     tape->free = NULL;
     tape->gradients = gradients;
-    tape->training = training;
+    tape->mode = (xlm_tape_mode){.gradient = true, .training = training};
     tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);
-    tape->sites = 0;
     tape->complete = NULL;
     tape->repeated = 0;
     g_array_set_size(tape->operations, 0);
-    g_ptr_array_set_size(tape->leaves, 0);
-    g_ptr_array_set_size(tape->leaves, xlm_parameters_count(tape->parameters));
+    forget_leaves(tape);
+}
+
+xlm_tape_mode xlm_tape_get_mode(const xlm_tape *tape) { return tape->mode; }
+
+void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode)
+{
+    if (mode.values != tape->mode.values || mode.gradient != tape->mode.gradient)
+        forget_leaves(tape);
+    tape->mode = mode;
 }
 
 void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes) { xlm_arena_reserve(tape->arena, bytes); }
 void xlm_tape_recompute(xlm_tape *tape, bool recompute) { tape->recompute = recompute; }
-bool xlm_tape_training(const xlm_tape *tape) { return tape->training; }
+bool xlm_tape_training(const xlm_tape *tape) { return tape->mode.training; }
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->taking, bytes); }
 
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena) + xlm_arena_peak(tape->inside); }
 
-xlm_site xlm_tape_site(xlm_tape *tape) { return (xlm_site){.key = tape->key, .site = tape->sites++}; }
+xlm_site xlm_tape_site(xlm_tape *tape) { return (xlm_site){.key = tape->key, .site = tape->mode.site++}; }
 
 xlm_keep xlm_keep_rate(double p)
 {
@@ -195,8 +207,8 @@ static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t
     inner(x)->first = first;
     inner(x)->n = n;
     inner(x)->end = start + rows * cols;
-    x->value = xlm_parameters_values(tape->parameters) + start;
-    if (tape->gradients != NULL)
+    x->value = (tape->mode.values != NULL ? tape->mode.values : xlm_parameters_values(tape->parameters)) + start;
+    if (tape->gradients != NULL && tape->mode.gradient)
         x->grad = tape->gradients + start;
     return x;
 }
@@ -257,6 +269,18 @@ xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real
     if (bytes > 0)
         memcpy(x->value, tape->constants == XLM_CONSTANTS_REPEAT ? repeated(tape, bytes) : values, bytes);
     return x;
+}
+
+double xlm_var_scalar(const xlm_var *x)
+{
+    if (x->rows != 1 || x->cols != 1)
+        xlm_tape_fail("var_scalar", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " is not 1 x 1", x->rows, x->cols);
+    return (double)x->value[0];
+}
+
+xlm_var *xlm_tape_hold(xlm_tape *tape, xlm_var *x)
+{
+    return tape->constants == XLM_CONSTANTS_FREE ? x : xlm_constant(tape, x->rows, x->cols, x->value);
 }
 
 static int64_t end_of_last(const xlm_tape *tape)
@@ -513,13 +537,13 @@ struct segment {
     xlm_segment *run;
     const void *data;
     xlm_var *x, *y;
-    uint32_t sites; /* of the tape when it began */
+    xlm_tape_mode mode; /* when it began */
 };
 
 static xlm_var *run_inside(const struct segment *s)
 {
     s->tape->taking = s->tape->inside;
-    s->tape->sites = s->sites;
+    xlm_tape_set_mode(s->tape, s->mode);
     return s->run(s->tape, s->x, s->data);
 }
 
@@ -535,21 +559,22 @@ static void segment_backward(void *pointer)
     const struct segment *s = pointer;
     xlm_tape *tape = s->tape;
     const guint first = tape->operations->len;
-    const uint32_t sites = tape->sites;
+    const xlm_tape_mode mode = tape->mode;
     xlm_grad_pass(run_inside(s), s->y);
     drop_gradient(s->y);
     run_backward(tape, first);
     g_array_set_size(tape->operations, first);
-    tape->sites = sites;
+    xlm_tape_set_mode(tape, mode);
     give_back(tape);
 }
 
 xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data)
 {
-    if (!tape->recompute || tape->taking == tape->inside)
+    /* What is not needed for a gradient need not be kept either. */
+    if ((!tape->recompute && tape->mode.gradient) || tape->taking == tape->inside)
         return run(tape, x, data);
     struct segment *s = XLM_TAPE_TAKE(tape, struct segment, 1);
-    *s = (struct segment){.tape = tape, .run = run, .data = data, .x = x, .sites = tape->sites};
+    *s = (struct segment){.tape = tape, .run = run, .data = data, .x = x, .mode = tape->mode};
     const guint first = tape->operations->len;
     xlm_var *result = run_inside(s);
     if (result->rows != x->rows)

@@ -67,6 +67,22 @@ xlm_real *xlm_grad_add(xlm_var *x);
 /* dx += dy; x and y of one shape. Most often without touching memory. */
 void xlm_grad_pass(xlm_var *x, xlm_var *y);
 
+/* ---- how operators are recorded ---- */
+
+/* xlm_tape_begin sets the parameters' own values, gradients, its own `training`, and 0. */
+typedef struct xlm_tape_mode {
+    xlm_real *values; /* the flat array that parameters are read from; NULL: the parameters' own */
+    bool gradient;    /* false: results of parameters are constants */
+    bool training;    /* dropout is on */
+    uint32_t site;    /* number of the next call that draws */
+} xlm_tape_mode;
+xlm_tape_mode xlm_tape_get_mode(const xlm_tape *tape);
+/* For all operators from now on; variables of parameters must be asked for again. The backward pass is the same in any mode. */
+void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode);
+/* x, a variable without gradient, as if xlm_constant had made it: where constants are repeated (xlm_tape_constants), the values
+ * of the pass before; without a copy otherwise. */
+xlm_var *xlm_tape_hold(xlm_tape *tape, xlm_var *x);
+
 /* ---- memory for the duration of a pass, taken over ---- */
 
 /* For the operator that made y: its backward pass reads y's gradient alone, so that y's value may go once it was used. */

@@ -9,7 +9,7 @@
 #include "tensor/hardware.h"
 #include "text/fields.h"
 #include "tools/program.h"
-#include "objective/declaration.h"
+#include "objective/host.h"
 
 static const xlm_program program = {
     .name = "xlm_eval",
@@ -62,8 +62,8 @@ static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", 
 typedef struct work {
     xlm_loaded_model *loaded;
     const xlm_task *task;
-    xlm_loss_setup setup;
     xlm_loss self;
+    xlm_host *host; /* of the task */
     xlm_task_encoder encoder;
     void *text;
     xlm_examples *examples;
@@ -97,8 +97,7 @@ static bool open_task(work *w, const char *path, GError **error)
         return false;
     ((xlm_task_state *)state)->labels = task->labels;
     ((xlm_task_state *)state)->classes = g_strv_length(task->labels);
-    w->setup = (xlm_loss_setup){.model = &w->loaded->config};
-    w->self = (xlm_loss){.cls = &w->task->loss, .name = w->task->loss.name, .state = state, .setup = &w->setup};
+    w->self = (xlm_loss){.cls = &w->task->loss, .name = w->task->loss.name, .state = state};
     return true;
 }
 
@@ -171,14 +170,17 @@ static bool open_work(work *w, const char *path, GError **error)
 {
     if ((w->loaded = xlm_checkpoint_load_header(path, error)) == NULL || !open_task(w, path, error) || !open_text(w, error))
         return false;
-    GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_saved_state));
-    xlm_declare(&w->self, w->loaded->parameters, kept);
-    g_array_unref(kept);
-    return xlm_checkpoint_load_values(path, w->loaded, error);
+    const xlm_loss_stream stream = {.name = "test"};
+    const xlm_objective_spec objective = {.name = w->self.name, .cls = w->self.cls, .state = w->self.state, .weight = 1};
+    const xlm_host_setup setup = {.model = w->loaded->model, .about = {.model = &w->loaded->config},
+                                  .streams = 1, .stream = &stream, .objectives = 1, .objective = &objective};
+    w->host = xlm_host_open(&setup, w->loaded->parameters, error);
+    return w->host != NULL && xlm_checkpoint_load_values(path, w->loaded, error);
 }
 
 static void close_work(work *w)
 {
+    xlm_host_close(w->host);
     xlm_examples_free(w->examples);
     if (w->text != NULL)
         w->task->read_free(w->text);
@@ -271,7 +273,7 @@ static bool evaluate(const xlm_comm *comm, work *w, GError **error)
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
     xlm_prediction *predictions = g_new(xlm_prediction, xlm_examples_predictions(w->examples, xlm_examples_count(w->examples)));
     xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
-    const xlm_predictor predictor = {.comm = comm, .model = w->loaded->model, .tape = tape, .task = w->task, .loss = &w->self};
+    const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task, .step = w->loaded->step};
     xlm_measure loss;
     bool good = xlm_predict(&predictor, w->examples, predictions, &loss, error);
     if (good) {

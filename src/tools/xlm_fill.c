@@ -102,7 +102,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows)
         .masked_rows = (int32_t *)rows->data, .specials = xlm_vocabulary_specials(f->loaded->vocabulary),
     };
     xlm_tape_begin(f->tape, NULL, false, 0, 0);
-    xlm_var *h = xlm_model_encode(f->loaded->model, f->tape, &batch, batch.masked_rows, batch.masked)[f->loaded->config.layers];
+    xlm_var *h = xlm_model_encode(f->loaded->model, f->tape, &batch, XLM_TOP_LAYER, batch.masked_rows, batch.masked)[f->loaded->config.layers];
     const float *logits = xlm_lm_logits(f->loaded->model, f->tape, h)->value;
     g_free(positions);
     g_free(languages);

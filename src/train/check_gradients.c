@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "tensor/tape.h"
 #include "train/derivative.h"
-#include "train/pass.h"
 
 enum {
     ALONE = 16,    /* elements of a parameter that are moved alone; all of a smaller one */
@@ -63,9 +62,9 @@ static double pass(checker *c, float *gradient)
 {
     xlm_trainer *t = c->trainer;
     copy_state(c, true);
-    memset(c->numbers, 0, sizeof(double) * (size_t)xlm_pass_numbers(t));
-    xlm_tape_begin(t->tape, gradient, false, t->setup.seed, (uint64_t)t->step);
-    xlm_pass_run(t, &c->input, c->totals, gradient != NULL, c->numbers, NULL, NULL);
+    memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(t->host));
+    xlm_tape_begin(t->tape, gradient, false, (uint64_t)t->job->train.seed, (uint64_t)t->step);
+    xlm_host_run(t->host, t->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
     return t->job->objective[c->objective].weight * c->numbers[c->objective] / (double)c->terms;
 }
 
@@ -75,7 +74,8 @@ static bool find_input(checker *c, GError **error)
     xlm_trainer *t = c->trainer;
     const int s = t->job->objective[c->objective].stream;
     for (int64_t g = 0; g < t->micro_batches && c->terms == 0; g++) {
-        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? t->micro_batches : 1, .only = c->objective};
+        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? t->micro_batches : 1, .step = t->step,
+                                    .only = c->objective};
         if (s >= 0) {
             const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(t->job->stream[s].config.batch, t->micro_batches, g);
             if (slice.n == 0)
@@ -85,7 +85,8 @@ static bool find_input(checker *c, GError **error)
                 return false;
             c->input.batch = batch;
         }
-        c->terms = c->totals[c->objective] = xlm_pass_count(t, &c->input, c->objective);
+        xlm_host_count(t->host, &c->input, t->arena);
+        c->terms = c->totals[c->objective] = c->input.terms[c->objective];
     }
     return true;
 }
@@ -140,7 +141,7 @@ static double moved_loss(void *data, double h)
     return loss;
 }
 
-/* What came of a parameter; a row of numbers that ranks bring together. */
+/* The results of a parameter; a row of numbers that ranks bring together. */
 typedef struct result {
     double alone, groups, unclear; /* comparisons; of those, in which rounding hides the derivative */
     double largest;                /* relative error of those that are clear */
@@ -426,9 +427,9 @@ bool xlm_trainer_check_gradients(xlm_trainer *trainer, GError **error)
     for (int k = 0; k < t->job->objectives; k++) {
         checker c = {
             .trainer = t, .objective = k, .totals = g_new0(int64_t, t->job->objectives),
-            .numbers = g_new0(double, xlm_pass_numbers(t)), .kept = g_new0(double, state_numbers(t)),
+            .numbers = g_new0(double, xlm_host_numbers(t->host)), .kept = g_new0(double, state_numbers(t)),
             .nudged = g_new0(float, xlm_parameters_size(t->parameters)),
-            .key = xlm_rng_make_key(t->setup.seed, XLM_RNG_CHECK, (uint64_t)k),
+            .key = xlm_rng_make_key((uint64_t)t->job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
         };
         GError *failure = NULL;
         xlm_arena_reset(t->arena);

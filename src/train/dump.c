@@ -2,6 +2,7 @@
 #include "train/dump.h"
 
 #include "base/options.h"
+#include "objective/readers.h"
 #include "train/model_attributes.h"
 
 static bool write_ints(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t n, GError **error)
@@ -28,26 +29,11 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int6
     return NULL;
 }
 
-static bool write_pairs(xlm_store *store, const char *path, const xlm_dictionary *d, GError **error)
+bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error)
 {
-    const uint64_t dims[2] = {(uint64_t)d->pairs, 2};
-    int32_t *pairs = g_new(int32_t, 2 * d->pairs + 1);
-    for (int64_t i = 0; i < d->pairs; i++) {
-        pairs[2 * i] = d->token[0][i];
-        pairs[2 * i + 1] = d->token[1][i];
-    }
-    const bool good = xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, dims[0], pairs, error) &&
-                      xlm_store_set_int(store, path, "first", d->language[0], error) &&
-                      xlm_store_set_int(store, path, "second", d->language[1], error);
-    g_free(pairs);
-    return good;
-}
-
-bool xlm_dump_write_dictionary(xlm_store *store, int number, const char *path, const xlm_dictionary *dictionary, GError **error)
-{
-    char *dataset = g_strdup_printf("/dictionaries/%d", number);
-    const bool good = write_pairs(store, dataset, dictionary, error) && xlm_store_set_text(store, dataset, "path", path, error);
+    char *dataset = g_strdup_printf("/%s/%d", resource->reader->folder, number);
+    const bool good = resource->reader->write(store, dataset, resource->contents, error) &&
+                      xlm_store_set_text(store, dataset, "path", resource->path, error);
     g_free(dataset);
     return good;
 }
@@ -85,7 +71,7 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
     g_free(folder);
     if (good && stream->dictionary != NULL) {
         char *path = g_strdup_printf("/streams/%s/dictionary", stream->name);
-        good = write_pairs(store, path, stream->dictionary, error);
+        good = xlm_dictionary_write_pairs(store, path, stream->dictionary, error);
         g_free(path);
     }
     for (int64_t l = 0; l <= layers && good; l++) {

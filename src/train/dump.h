@@ -14,6 +14,7 @@
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the
  *                              plugin's, a line `key = value` each)
  *   /dictionaries/<k>          [n x 2] i32: pairs of a dictionary that objectives have asked for; attributes: path, first, second
+ *                              (other kinds of files as their reader says, objective/readers.h)
  *   /parameters/<parameter>    f32 [rows x cols] or [cols]
  *   /gradients/<parameter>     of the weighted sum, before clipping */
 #ifndef XLM_TRAIN_DUMP_H
@@ -23,6 +24,7 @@
 #include <xlm/options.h>
 
 #include "nn/model.h"
+#include "objective/resources.h"
 #include "store/store.h"
 
 typedef struct xlm_dump_stream {
@@ -44,8 +46,8 @@ typedef struct xlm_dump_objective {
  * pass). */
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error);
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
-/* A dictionary that is no stream's; number: 0, 1, ... */
-bool xlm_dump_write_dictionary(xlm_store *store, int number, const char *path, const xlm_dictionary *dictionary, GError **error);
+/* A file that an objective has asked for; number: 0, 1, ... of its kind. */
+bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error);
 /* The rest; then the file is committed. On failure nothing is left. */
 bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
                      const xlm_parameters *parameters, const float *gradients, GError **error);

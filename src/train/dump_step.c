@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "train/dump.h"
-#include "train/pass.h"
+#include "train/trainer.h"
 
 /* The whole batch of every stream, and the objectives without stream in one part. */
 static bool read_inputs(xlm_trainer *t, xlm_pass_input *input, int64_t *terms, GError **error)
@@ -13,12 +13,14 @@ static bool read_inputs(xlm_trainer *t, xlm_pass_input *input, int64_t *terms, G
         xlm_batch *batch = XLM_TAKE(t->arena, xlm_batch, 1);
         if (!xlm_stream_read(t->stream[s], t->step, 0, t->job->stream[s].config.batch, t->arena, batch, error))
             return false;
-        input[s] = (xlm_pass_input){.stream = s, .batch = batch, .parts = 1, .only = -1};
+        input[s] = (xlm_pass_input){.stream = s, .batch = batch, .parts = 1, .step = t->step, .only = -1};
     }
-    input[streams] = (xlm_pass_input){.stream = -1, .parts = 1, .only = -1};
-    for (int s = 0; s <= streams; s++)
+    input[streams] = (xlm_pass_input){.stream = -1, .parts = 1, .step = t->step, .only = -1};
+    for (int s = 0; s <= streams; s++) {
+        xlm_host_count(t->host, &input[s], t->arena);
         for (int k = 0; k < t->job->objectives; k++)
-            terms[k] += xlm_pass_count(t, &input[s], k);
+            terms[k] += input[s].terms[k];
+    }
     return true;
 }
 
@@ -29,29 +31,33 @@ static bool dump_passes(xlm_trainer *t, xlm_store *store, const xlm_pass_input *
     memset(gradient, 0, sizeof(float) * (size_t)xlm_parameters_size(t->parameters));
     for (int s = 0; s <= t->job->streams; s++) {
         xlm_var **hidden = NULL;
-        xlm_tape_begin(t->tape, gradient, false, t->setup.seed, (uint64_t)t->step);
-        xlm_pass_run(t, &input[s], terms, true, sums, NULL, &hidden);
+        const bool text = input[s].batch != NULL;
+        xlm_tape_begin(t->tape, gradient, false, (uint64_t)t->job->train.seed, (uint64_t)t->step);
+        xlm_host_run(t->host, t->tape, &input[s], terms, sums, &(xlm_host_wishes){.hidden = text ? &hidden : NULL});
         const xlm_dump_stream stream = {
             .name = s < t->job->streams ? t->job->stream[s].name : NULL,
             .batch = input[s].batch,
             .hidden = hidden,
             .dictionary = s < t->job->streams ? xlm_stream_dictionary(t->stream[s]) : NULL,
         };
-        if (stream.batch != NULL && !xlm_dump_write_stream(store, t->config.layers, &stream, error))
+        if (text && !xlm_dump_write_stream(store, t->config.layers, &stream, error))
             return false;
     }
     return true;
 }
 
-static bool dump_dictionaries(const xlm_trainer *t, xlm_store *store, GError **error)
+/* Of each kind of file by itself, numbered from 0. */
+static bool dump_resources(const xlm_trainer *t, xlm_store *store, GError **error)
 {
-    const char **paths = xlm_dictionaries_paths(t->dictionaries);
+    xlm_resource *list;
+    const int n = xlm_resources_list(t->resources, &list);
     bool good = true;
-    for (int k = 0; paths[k] != NULL && good; k++) {
-        const xlm_dictionary *dictionary = xlm_dictionaries_get(t->dictionaries, paths[k], error);
-        good = dictionary != NULL && xlm_dump_write_dictionary(store, k, paths[k], dictionary, error);
+    for (int i = 0, number = 0; i < n && good; i++, number++) {
+        if (i > 0 && list[i].reader != list[i - 1].reader)
+            number = 0;
+        good = xlm_dump_write_resource(store, number, &list[i], error);
     }
-    g_free(paths);
+    g_free(list);
     return good;
 }
 
@@ -61,13 +67,13 @@ static bool dump(xlm_trainer *t, const char *path, GError **error)
     xlm_pass_input *input = g_new0(xlm_pass_input, t->job->streams + 1);
     xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
     int64_t *terms = g_new0(int64_t, objectives);
-    double *sums = g_new0(double, xlm_pass_numbers(t)), loss = 0;
+    double *sums = g_new0(double, xlm_host_numbers(t->host)), loss = 0;
 
     xlm_arena_reset(t->arena);
     xlm_store *store = NULL;
     bool good = read_inputs(t, input, terms, error) &&
                 (store = xlm_dump_create(path, &t->config, t->step, error)) != NULL;
-    if (good && !(dump_dictionaries(t, store, error) && dump_passes(t, store, input, terms, sums, error))) {
+    if (good && !(dump_resources(t, store, error) && dump_passes(t, store, input, terms, sums, error))) {
         xlm_store_discard(store);
         good = false;
     }

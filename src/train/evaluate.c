@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "train/pass.h"
+#include "tensor/parameters.h"
 
 /* Sums over the predicted tokens of one language. */
 typedef struct tally {
@@ -74,20 +74,22 @@ static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, ta
     xlm_batch batch;
     if (!xlm_stream_read_in_order(t->held_out[s], first, n, t->arena, &batch, error))
         return false;
-    const xlm_pass_input input = {.stream = s, .batch = &batch, .parts = 1, .only = k};
-    const int64_t terms = xlm_pass_count(t, &input, k);
+    xlm_pass_input input = {.stream = s, .batch = &batch, .parts = 1, .step = t->step, .only = k};
+    xlm_host_count(t->host, &input, t->arena);
+    const int64_t terms = input.terms[k];
     if (terms == 0)
         return true;
     xlm_score *scores = XLM_TAKE(t->arena, xlm_score, batch.masked);
     for (int32_t i = 0; i < batch.masked; i++)
         scores[i] = (xlm_score){.loss = NAN};
-    double *row = g_new0(double, xlm_pass_numbers(t));
-    xlm_tape_begin(t->tape, NULL, false, t->setup.seed, 0);
-    xlm_pass_run(t, &input, NULL, false, row, scores, NULL);
+    double *row = g_new0(double, xlm_host_numbers(t->host));
+    const guint names = xlm_host_metric_names(t->host, k)->len;
+    xlm_tape_begin(t->tape, NULL, false, (uint64_t)t->job->train.seed, 0);
+    xlm_host_run(t->host, t->tape, &input, NULL, row, &(xlm_host_wishes){.scores = scores});
     sums[0].terms += (double)terms;
     sums[0].loss += row[k];
-    if (t->loss[k].metrics->names->len > 0)
-        memcpy(metrics, xlm_pass_metrics(t, row, k), sizeof *metrics * t->loss[k].metrics->names->len);
+    if (names > 0)
+        memcpy(metrics, xlm_host_metric_sums(t->host, row, k), sizeof *metrics * names);
     if (batch.masked > 0 && !isnan(scores[0].loss)) {
         add_scores(&batch, scores, sums + 1);
         for (int32_t i = 0; i < batch.masked; i++)
@@ -140,7 +142,7 @@ static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows
     const int s = t->job->objective[k].stream, width = 1 + (int)t->config.languages;
     GArray *blocks = choose_blocks(t, s, most);
     const int64_t n = blocks->len;
-    const GPtrArray *names = t->loss[k].metrics->names;
+    const GPtrArray *names = xlm_host_metric_names(t->host, k);
     tally *sums = g_new0(tally, n * width);
     xlm_metric_sum *metrics = g_new0(xlm_metric_sum, n * names->len);
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");

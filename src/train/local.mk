@@ -20,7 +20,6 @@ train_sources = \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/output_lock.c src/train/output_lock.h \
-	src/train/pass.c src/train/pass.h \
 	src/train/plan.c src/train/plan.h \
 	src/train/rank_files.c src/train/rank_files.h \
 	src/train/report.c src/train/report.h \

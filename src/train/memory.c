@@ -69,13 +69,12 @@ static uint64_t thread_space(const xlm_trainer *t)
     return (threads + ALLOCATING) * (limited ? stack.rlim_cur : (rlim_t)2 << 20) + (uint64_t)ALLOCATING * ARENA;
 }
 
-/* All objectives that ever read the stream do with the last layer at masked rows. */
-static bool masked_only(const xlm_job *job, int stream)
+/* A micro-batch of `instances` that are as long as they may be. */
+static xlm_input_size full_size(const xlm_trainer *t, int s, int64_t instances)
 {
-    for (int k = 0; k < job->objectives; k++)
-        if (job->objective[k].stream == stream && !job->objective[k].cls->masked_only)
-            return false;
-    return true;
+    const int64_t length = xlm_stream_longest(t->stream[s]), tokens = instances * length;
+    return (xlm_input_size){.tokens = tokens, .sequences = instances, .length = length,
+                            .predicted = (int64_t)(xlm_stream_predicted_share(t->stream[s]) * (double)tokens)};
 }
 
 double xlm_trainer_step_flops(const xlm_trainer *trainer)
@@ -83,32 +82,21 @@ double xlm_trainer_step_flops(const xlm_trainer *trainer)
     const xlm_trainer *t = trainer;
     double flops = 0;
     for (int s = 0; s < t->job->streams; s++) {
-        const xlm_stream_config *c = &t->job->stream[s].config;
-        const int64_t length = xlm_stream_longest(t->stream[s]), tokens = c->batch * length;
-        const xlm_pass_size size = {
-            .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
-            .masked = (int64_t)(xlm_stream_predicted_share(t->stream[s]) * (double)tokens),
-            .masked_only = masked_only(t->job, s),
-        };
-        /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
-        flops += (t->job->train.recompute ? 4 : 3) * xlm_model_forward_flops(&t->config, &size);
+        const xlm_input_size size = full_size(t, s, t->job->stream[s].config.batch);
+        flops += xlm_host_pass_flops(t->host, s, &size, t->job->train.recompute);
     }
     return flops;
 }
 
-/* The largest pass: a micro-batch of any stream. Evaluation passes are no larger. */
+/* The largest pass: a micro-batch of any stream, more of which may be predicted than on average. Evaluation passes are no larger. */
 static uint64_t largest_pass(const xlm_trainer *t, int64_t micro_batches, bool recompute)
 {
     uint64_t most = 0;
     for (int s = 0; s < t->job->streams; s++) {
-        const xlm_stream_config *c = &t->job->stream[s].config;
-        const int64_t instances = (c->batch + micro_batches - 1) / micro_batches, length = xlm_stream_longest(t->stream[s]),
-                      tokens = instances * length;
-        const xlm_pass_size size = {
-            .tokens = tokens, .length = length, .pairs = (double)tokens * (double)length,
-            .masked = xlm_stream_most_predicted(t->stream[s], instances), .masked_only = masked_only(t->job, s),
-        };
-        most = MAX(most, xlm_model_pass_bytes(&t->config, &size, recompute));
+        const int64_t instances = (t->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
+        xlm_input_size size = full_size(t, s, instances);
+        size.predicted = xlm_stream_most_predicted(t->stream[s], instances);
+        most = MAX(most, xlm_host_pass_bytes(t->host, s, &size, recompute));
     }
     return most;
 }

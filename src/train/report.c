@@ -29,7 +29,7 @@ struct xlm_report {
     int64_t steps, tokens;
     double loss, *objective_loss;
     int64_t *objective_steps;
-    xlm_metric_sum *metric; /* [trainer->metrics] */
+    xlm_metric_sum *metric; /* [xlm_host_metrics] */
     double gemm_gflops; /* what GEMM gives: as measured, or as was reached since */
     bool gemm_raised;
     /* of the run, for the time left and the summary */
@@ -84,7 +84,7 @@ xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **e
     r->trainer = trainer;
     r->objective_loss = g_new0(double, MAX(trainer->job->objectives, 1));
     r->objective_steps = g_new0(int64_t, MAX(trainer->job->objectives, 1));
-    r->metric = g_new0(xlm_metric_sum, MAX(trainer->metrics, 1));
+    r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(trainer->host), 1));
     if (trainer->comm->rank == 0)
         r->metrics = open_metrics(trainer, resumed, &failure);
     if (!xlm_comm_agree(trainer->comm, &failure)) {
@@ -172,10 +172,11 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
                     r->trainer->job->objective[k].name, s->terms[k], s->objective_loss[k]);
     const xlm_metric_sum *sum = s->metric;
     for (int k = 0; k < r->trainer->job->objectives; k++) {
-        const xlm_metrics *m = r->trainer->loss[k].metrics;
-        for (guint i = 0; i < m->names->len; i++, sum++)
+        const GPtrArray *names = xlm_host_metric_names(r->trainer->host, k);
+        for (guint i = 0; i < names->len; i++, sum++)
             if (sum->count > 0)
-                write_metric(r, "train", m->objective, m->names->pdata[i], "", (int64_t)sum->count, sum->sum / sum->count);
+                write_metric(r, "train", r->trainer->job->objective[k].name, names->pdata[i], "", (int64_t)sum->count,
+                             sum->sum / sum->count);
     }
 }
 
@@ -199,10 +200,11 @@ static void describe_metrics(const xlm_report *r, GString *line)
 {
     const xlm_metric_sum *sum = r->metric;
     for (int k = 0; k < r->trainer->job->objectives; k++) {
-        const xlm_metrics *m = r->trainer->loss[k].metrics;
-        for (guint i = 0; i < m->names->len; i++, sum++)
+        const GPtrArray *names = xlm_host_metric_names(r->trainer->host, k);
+        for (guint i = 0; i < names->len; i++, sum++)
             if (sum->count > 0)
-                g_string_append_printf(line, "  %s/%s %.4f", m->objective, (const char *)m->names->pdata[i], sum->sum / sum->count);
+                g_string_append_printf(line, "  %s/%s %.4f", r->trainer->job->objective[k].name, (const char *)names->pdata[i],
+                                       sum->sum / sum->count);
     }
 }
 
@@ -247,7 +249,7 @@ static void start_interval(xlm_report *r, double now)
     r->steps = r->tokens = 0;
     r->loss = 0;
     memset(r->objective_loss, 0, sizeof(double) * (size_t)r->trainer->job->objectives);
-    memset(r->metric, 0, sizeof *r->metric * (size_t)r->trainer->metrics);
+    memset(r->metric, 0, sizeof *r->metric * (size_t)xlm_host_metrics(r->trainer->host));
     memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->trainer->job->objectives);
 }
 
@@ -270,7 +272,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
         r->objective_loss[k] += step->objective_loss[k];
         r->objective_steps[k]++;
     }
-    for (int i = 0; i < r->trainer->metrics; i++) {
+    for (int i = 0; i < xlm_host_metrics(r->trainer->host); i++) {
         r->metric[i].sum += step->metric[i].sum;
         r->metric[i].count += step->metric[i].count;
     }
@@ -370,7 +372,7 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
     for (int i = 0; i < n; i++) {
         const xlm_evaluation *e = &rows[i];
         const char *objective = t->job->objective[e->objective].name;
-        const char *language = e->language < 0 ? "all" : t->setup.languages[e->language];
+        const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(t->data->vocabulary)[e->language];
         if (e->metric != NULL) {
             write_metric(report, "held_out", objective, e->metric, language, e->terms, e->score);
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", t->step, objective,

@@ -4,7 +4,7 @@
 
 #include "base/signals.h"
 #include "tensor/tape.h"
-#include "train/pass.h"
+#include "train/trainer.h"
 
 /* Micro-batches of this rank: rank, rank + R, ... */
 static int64_t own_micro_batches(const xlm_trainer *t)
@@ -61,20 +61,23 @@ static bool read_micro_batch(xlm_trainer *t, int64_t micro_batch, xlm_pass_input
 {
     for (int s = 0; s < t->job->streams; s++) {
         const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(t->job->stream[s].config.batch, t->micro_batches, micro_batch);
-        input[s] = (xlm_pass_input){.stream = s, .parts = 1, .only = -1};
+        input[s] = (xlm_pass_input){.stream = s, .parts = 1, .step = t->step, .only = -1};
         if (slice.n == 0)
             continue;
         xlm_batch *read = XLM_TAKE(t->arena, xlm_batch, 1);
         if (!xlm_stream_read(t->stream[s], t->step, slice.first, slice.n, t->arena, read, error))
             return false;
         input[s].batch = read;
+        xlm_host_count(t->host, &input[s], t->arena);
     }
-    input[t->job->streams] = (xlm_pass_input){.stream = -1, .part = micro_batch, .parts = t->micro_batches, .only = -1};
+    input[t->job->streams] = (xlm_pass_input){.stream = -1, .part = micro_batch, .parts = t->micro_batches, .step = t->step,
+                                              .only = -1};
+    xlm_host_count(t->host, &input[t->job->streams], t->arena);
     return true;
 }
 
 /* A stream's slice may be empty when the batch has fewer instances than micro-batches. */
-static bool has_work(const xlm_pass_input *input) { return input->stream < 0 || input->batch != NULL; }
+static bool has_work(const xlm_pass_input *input) { return input->terms != NULL; }
 
 /* What all ranks must know before the first pass: terms of each objective, tokens, and whether a rank must stop or failed. */
 enum { TOKENS, STOP, FAILED, EXTRAS };
@@ -89,7 +92,7 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
         if (!has_work(&inputs[i]))
             continue;
         for (int k = 0; k < objectives; k++)
-            sum[k] += xlm_pass_count(t, &inputs[i], k);
+            sum[k] += inputs[i].terms[k];
         sum[objectives + TOKENS] += inputs[i].batch != NULL ? inputs[i].batch->tokens : 0;
     }
     xlm_comm_sum_int64(t->comm, sum, objectives + EXTRAS);
@@ -101,14 +104,14 @@ static bool agree_on_step(xlm_trainer *t, const xlm_pass_input *inputs, int64_t 
     return good || xlm_comm_agree(t->comm, error);
 }
 
-/* A micro-batch's way into the sums, while its last sweep completes it: it is added to those before it, and what this rank's last
- * micro-batch completes goes to the other ranks. */
+/* What the callback of a micro-batch's last backward pass works on: it adds finished gradients to those of the micro-batches before
+ * and, on the rank's last micro-batch, starts their reduction. */
 struct adding {
     xlm_trainer *trainer;
     float **buffer; /* [n] that become one: the micro-batch's own is the last */
     int n;
     bool last;
-    int64_t completed; /* elements from here on are dealt with */
+    int64_t completed; /* elements from here on are added */
 };
 
 static void complete(void *data, int64_t from)
@@ -133,9 +136,8 @@ static void complete(void *data, int64_t from)
 static int last_input(xlm_trainer *t, const xlm_pass_input *input)
 {
     for (int s = inputs_of(t) - 1; s >= 0; s--)
-        for (int k = 0; has_work(&input[s]) && k < t->job->objectives; k++)
-            if (xlm_pass_count(t, &input[s], k) > 0)
-                return s;
+        if (has_work(&input[s]) && xlm_host_has_terms(t->host, &input[s]))
+            return s;
     return -1;
 }
 
@@ -146,10 +148,10 @@ static void run_micro_batch(xlm_trainer *t, const xlm_pass_input *input, const i
     for (int s = 0; s < inputs_of(t); s++) {
         if (!has_work(&input[s]))
             continue;
-        xlm_tape_begin(t->tape, gradient, true, t->setup.seed, (uint64_t)t->step);
+        xlm_tape_begin(t->tape, gradient, true, (uint64_t)t->job->train.seed, (uint64_t)t->step);
         if (s == watched)
             xlm_tape_watch(t->tape, complete, adding);
-        xlm_pass_run(t, &input[s], totals, true, sums, NULL, NULL);
+        xlm_host_run(t->host, t->tape, &input[s], totals, sums, NULL);
     }
     complete(adding, 0);
 }
@@ -164,8 +166,8 @@ static int buffers_to_add(int64_t i, int64_t own, int depth)
     return i == own - 1 ? depth : n;
 }
 
-/* All micro-batches of this rank, and of all others: the sums end in the owners' pieces of buffer[0]. sums: [micro_batches x
- * xlm_pass_numbers], own micro-batches' rows filled in. */
+/* All micro-batches of this rank, and of all others: the sums end in the owners' parts of buffer[0]. sums: [micro_batches x
+ * xlm_host_numbers], own micro-batches' rows filled in. */
 static void run_micro_batches(xlm_trainer *t, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
 {
     const int64_t own = own_micro_batches(t), size = xlm_parameters_size(t->parameters);
@@ -179,7 +181,7 @@ static void run_micro_batches(xlm_trainer *t, const xlm_pass_input *inputs, cons
         const int n = t->job->train.reproducible ? buffers_to_add(i, own, depth) : 1;
         depth -= n - 1;
         struct adding adding = {.trainer = t, .buffer = t->buffer + depth - 1, .n = n, .last = i == own - 1, .completed = size};
-        run_micro_batch(t, inputs + j * inputs_of(t), totals, sums + micro_batch * xlm_pass_numbers(t), &adding);
+        run_micro_batch(t, inputs + j * inputs_of(t), totals, sums + micro_batch * xlm_host_numbers(t->host), &adding);
     }
     if (own == 0) {
         xlm_tape_clear(t->tape, t->buffer[0]);
@@ -194,7 +196,7 @@ xlm_step_report xlm_step_report_new(const xlm_trainer *trainer)
     return (xlm_step_report){
         .objective_loss = g_new0(double, trainer->job->objectives),
         .terms = g_new0(int64_t, trainer->job->objectives),
-        .metric = g_new0(xlm_metric_sum, trainer->metrics),
+        .metric = g_new0(xlm_metric_sum, xlm_host_metrics(trainer->host)),
     };
 }
 
@@ -207,10 +209,10 @@ void xlm_step_report_clear(xlm_step_report *report)
 }
 
 /* Global means and metrics, from the sums of each micro-batch in the order of the micro-batches; and whether a rank was asked to stop
- * since the step began: a run ends with the step in which it was asked to. sums: [micro_batches x xlm_pass_numbers + 2]. */
+ * since the step began: a run ends with the step in which it was asked to. sums: [micro_batches x xlm_host_numbers + 2]. */
 static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *report)
 {
-    const int objectives = t->job->objectives, numbers = xlm_pass_numbers(t), n = (int)t->micro_batches * numbers;
+    const int objectives = t->job->objectives, numbers = xlm_host_numbers(t->host), n = (int)t->micro_batches * numbers;
     sums[n + 1] = xlm_snapshot_hold(xlm_stopping_snapshot(t->stopping));
     sums[n] = xlm_signals_noted() != 0;
     xlm_comm_sum_double(t->comm, sums, n + 2);
@@ -221,8 +223,8 @@ static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *r
     for (int64_t g = 1; g < t->micro_batches; g++)
         for (int i = 0; i < numbers; i++)
             sums[i] += sums[g * numbers + i];
-    if (t->metrics > 0)
-        memcpy(report->metric, xlm_pass_metrics(t, sums, 0), sizeof *report->metric * (size_t)t->metrics);
+    if (xlm_host_metrics(t->host) > 0)
+        memcpy(report->metric, xlm_host_metric_sums(t->host, sums, 0), sizeof *report->metric * (size_t)xlm_host_metrics(t->host));
     report->loss = 0;
     for (int k = 0; k < objectives; k++) {
         report->objective_loss[k] = report->terms[k] > 0 ? sums[k] / (double)report->terms[k] : NAN;
@@ -268,7 +270,7 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
-        double *sums = g_new0(double, t->micro_batches * xlm_pass_numbers(t) + 2);
+        double *sums = g_new0(double, t->micro_batches * xlm_host_numbers(t->host) + 2);
         run_micro_batches(t, inputs, report->terms, sums);
         report_losses(t, sums, report);
         good = update(t, report, &failure);

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/pages.h"
-#include "objective/declaration.h"
+#include "objective/readers.h"
 
 int64_t xlm_job_micro_batches(const xlm_job *job, int ranks)
 {
@@ -22,7 +22,8 @@ static void open_held_out(xlm_trainer *t, int s)
     GError *why = NULL;
     if (t->data->corpus == NULL)
         return; /* examples are validated otherwise (train/run.h) */
-    t->held_out[s] = xlm_training_data_open_stream(t->data, XLM_HELD_OUT, stream->name, s, &stream->config, t->setup.seed, &why);
+    t->held_out[s] = xlm_training_data_open_stream(t->data, XLM_HELD_OUT, stream->name, s, &stream->config,
+                                                   (uint64_t)t->job->train.seed, &why);
     if (t->held_out[s] == NULL)
         xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
     g_clear_error(&why);
@@ -33,20 +34,16 @@ static bool open_streams(xlm_trainer *t, GError **error)
     const int n = t->job->streams;
     t->stream = g_new0(xlm_stream *, MAX(n, 1));
     t->held_out = g_new0(xlm_stream *, MAX(n, 1));
-    t->loss_stream = g_new0(xlm_loss_stream, MAX(n, 1));
     for (int s = 0; s < n; s++) {
         const xlm_job_stream *stream = &t->job->stream[s];
-        t->stream[s] = xlm_training_data_open_stream(t->data, XLM_TRAIN, stream->name, s, &stream->config, t->setup.seed, error);
+        t->stream[s] = xlm_training_data_open_stream(t->data, XLM_TRAIN, stream->name, s, &stream->config,
+                                                     (uint64_t)t->job->train.seed, error);
         if (t->stream[s] == NULL)
             return false;
         if (xlm_stream_positions(t->stream[s]) > t->config.positions)
             return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT
                                  ", but the model has positions = %" G_GINT64_FORMAT, stream->name,
                                  xlm_stream_positions(t->stream[s]), t->config.positions);
-        t->loss_stream[s] = (xlm_loss_stream){
-            .name = stream->name, .mask = xlm_stream_predicted_share(t->stream[s]), .switching = stream->config.switching,
-            .dictionary = xlm_stream_dictionary(t->stream[s]),
-        };
         char *description = xlm_stream_describe(t->stream[s]);
         xlm_log_info("stream %s: %s", stream->name, description);
         g_free(description);
@@ -57,48 +54,61 @@ static bool open_streams(xlm_trainer *t, GError **error)
 
 static bool open_objectives(xlm_trainer *t, GError **error)
 {
-    t->loss = g_new0(xlm_loss, MAX(t->job->objectives, 1));
-    for (int k = 0; k < t->job->objectives; k++) {
-        const xlm_job_objective *o = &t->job->objective[k];
-        xlm_loss *loss = &t->loss[k];
-        char message[512] = "";
-        *loss = (xlm_loss){.cls = o->cls, .name = o->name, .state = o->state, .setup = &t->setup,
-                           .stream = o->stream >= 0 ? &t->loss_stream[o->stream] : NULL,
-                           .metrics = xlm_metrics_new(o->name)};
-        if (o->cls->open != NULL && !o->cls->open(loss, message, sizeof message)) {
-            loss->cls = NULL;
-            return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", o->name, message);
-        }
-        if (*message != '\0')
-            xlm_log_warn("[objective %s]: %s", o->name, message);
-        xlm_declare(loss, t->parameters, t->kept);
-        t->metrics += (int)loss->metrics->names->len;
+    const xlm_job *job = t->job;
+    const xlm_vocabulary *vocabulary = t->data->vocabulary;
+    xlm_loss_stream *stream = g_new0(xlm_loss_stream, MAX(job->streams, 1));
+    xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
+    for (int s = 0; s < job->streams; s++) {
+        const xlm_stream_config *c = &job->stream[s].config;
+        stream[s] = (xlm_loss_stream){
+            .name = job->stream[s].name, .parallel = c->type == XLM_STREAM_PARALLEL, .mask = xlm_stream_predicted_share(t->stream[s]),
+            .switching = c->switching,
+            .dictionary = xlm_stream_dictionary(t->stream[s]),
+        };
     }
+    for (int k = 0; k < job->objectives; k++) {
+        const xlm_job_objective *o = &job->objective[k];
+        objective[k] = (xlm_objective_spec){.name = o->name, .cls = o->cls, .state = o->state, .stream = o->stream,
+                                            .weight = o->weight, .begin = o->begin};
+    }
+    const xlm_resource_origin origin = {.vocabulary = vocabulary, .digest = t->data->digest};
+    t->resources = xlm_resources_new(xlm_resource_readers, &origin);
+    const xlm_host_setup setup = {
+        .model = t->model,
+        .about = {
+            .model = &t->config,
+            .words = xlm_vocabulary_words(vocabulary),
+            .counts = xlm_vocabulary_counts(vocabulary),
+            .specials = xlm_vocabulary_specials(vocabulary),
+            .languages = xlm_vocabulary_language_names(vocabulary),
+            .seed = (uint64_t)job->train.seed,
+            .steps = job->train.steps,
+        },
+        .resources = t->resources,
+        .streams = job->streams, .stream = stream,
+        .objectives = job->objectives, .objective = objective,
+    };
+    t->host = xlm_host_open(&setup, t->parameters, error);
+    g_free(stream);
+    g_free(objective);
+    if (t->host == NULL)
+        return false;
+    int states;
+    const xlm_saved_state *state = xlm_host_states(t->host, &states);
+    g_array_append_vals(t->kept, state, (guint)states);
     return true;
 }
 
 static bool open_rank(xlm_trainer *t, GError **error)
 {
-    const xlm_job *job = t->job;
     const xlm_vocabulary *vocabulary = t->data->vocabulary;
-    t->config = job->model;
+    t->config = t->job->model;
     t->config.vocabulary = xlm_vocabulary_size(vocabulary);
     t->config.languages = xlm_vocabulary_languages(vocabulary);
     if (!xlm_model_check(&t->config, error)) {
         g_prefix_error(error, "[model]: ");
         return false;
     }
-    t->dictionaries = xlm_dictionaries_new(vocabulary, t->data->digest);
-    t->setup = (xlm_loss_setup){
-        .model = &t->config,
-        .words = xlm_vocabulary_words(vocabulary),
-        .counts = xlm_vocabulary_counts(vocabulary),
-        .specials = xlm_vocabulary_specials(vocabulary),
-        .languages = xlm_vocabulary_language_names(vocabulary),
-        .seed = (uint64_t)job->train.seed,
-        .steps = job->train.steps,
-        .dictionaries = t->dictionaries,
-    };
     t->parameters = xlm_parameters_new();
     t->model = xlm_model_new(&t->config, t->parameters);
     return open_streams(t, error) && open_objectives(t, error);
@@ -140,7 +150,7 @@ int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t micro_b
 
 void xlm_trainer_keep_best(xlm_trainer *trainer)
 {
-    const xlm_saved_state best = {g_strdup(XLM_CHECKPOINT_BEST), trainer->best, G_N_ELEMENTS(trainer->best)};
+    const xlm_saved_state best = {XLM_CHECKPOINT_BEST, trainer->best, G_N_ELEMENTS(trainer->best)};
     g_array_append_val(trainer->kept, best);
 }
 
@@ -148,7 +158,7 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
 {
     xlm_trainer *t = trainer;
     xlm_parameters_seal(t->parameters);
-    xlm_parameters_initialise(t->parameters, t->setup.seed);
+    xlm_parameters_initialise(t->parameters, (uint64_t)t->job->train.seed);
     t->shards = xlm_shards_of(t->comm, xlm_parameters_size(t->parameters));
     t->exchange = xlm_exchange_new(&t->shards, t->job->train.reproducible);
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
@@ -173,11 +183,8 @@ void xlm_trainer_close(xlm_trainer *trainer)
     xlm_trainer *t = trainer;
     if (t == NULL)
         return;
-    for (int k = 0; t->loss != NULL && k < t->job->objectives; k++) {
-        if (t->loss[k].cls != NULL && t->loss[k].cls->close != NULL)
-            t->loss[k].cls->close(&t->loss[k]);
-        xlm_metrics_free(t->loss[k].metrics);
-    }
+    xlm_host_close(t->host);
+    xlm_resources_free(t->resources);
     for (int b = 0; b < t->buffers; b++) {
         xlm_pages_keep_from_children(t->buffer[b], sizeof(float) * (size_t)xlm_parameters_size(t->parameters), false);
         free(t->buffer[b]);
@@ -194,14 +201,9 @@ void xlm_trainer_close(xlm_trainer *trainer)
         xlm_stream_close(t->stream[s]);
         xlm_stream_close(t->held_out[s]);
     }
-    for (guint i = 0; i < t->kept->len; i++)
-        g_free(g_array_index(t->kept, xlm_saved_state, i).path);
     g_array_unref(t->kept);
     g_free(t->stream);
     g_free(t->held_out);
-    g_free(t->loss_stream);
-    g_free(t->loss);
-    xlm_dictionaries_free(t->dictionaries);
     xlm_start_record_clear(&t->start);
     g_free(t);
 }
@@ -217,7 +219,7 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
         .second_moment = trainer->optimiser->second_moment,
         .optimiser = trainer->optimiser->name,
         .step = trainer->step,
-        .seed = trainer->setup.seed,
+        .seed = (uint64_t)trainer->job->train.seed,
         .corpus_digest = trainer->data->digest,
         .job_text = trainer->job->text,
         .vocabulary = trainer->data->vocabulary,

@@ -10,12 +10,11 @@
 #define XLM_TRAIN_TRAINER_H
 
 #include "comm/shards.h"
+#include "objective/host.h"
 #include "tensor/hardware.h"
 #include "train/checkpoint.h"
-#include "objective/resources.h"
 #include "train/job.h"
 #include "train/data.h"
-#include "objective/metrics.h"
 #include "train/stopping.h"
 
 typedef struct xlm_trainer {
@@ -24,14 +23,11 @@ typedef struct xlm_trainer {
     const xlm_training_data *data;
     xlm_stream **stream;    /* [job->streams] on the training split */
     xlm_stream **held_out;  /* [job->streams], NULL where the held-out split has nothing for the stream */
-    xlm_loss_stream *loss_stream; /* [job->streams] what their objectives are told */
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;
-    xlm_loss *loss;         /* [job->objectives] */
-    int metrics;            /* of all objectives together, one objective's after another's */
-    xlm_loss_setup setup;
-    xlm_dictionaries *dictionaries;
+    xlm_resources *resources; /* files that objectives ask for */
+    xlm_host *host;           /* of the job's objectives, in their order */
     GArray *kept;           /* xlm_saved_state */
     xlm_start_record start; /* where the first parameters came from */
     int64_t micro_batches;       /* G of this run: the job's, or more when there are more ranks */
@@ -71,7 +67,7 @@ typedef struct xlm_step_report {
     double loss;             /* weighted sum of the objectives */
     double *objective_loss;  /* [objectives] global means; NAN for one that had no terms */
     int64_t *terms;          /* [objectives] */
-    xlm_metric_sum *metric;  /* [metrics] of all micro-batches */
+    xlm_metric_sum *metric;  /* [xlm_host_metrics] of all micro-batches */
     int64_t tokens;          /* real tokens encoded, all ranks */
     double gradient_norm;    /* before clipping */
     double learning_rate;

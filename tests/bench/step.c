@@ -184,7 +184,7 @@ static void run_yardstick(const struct yardstick *y)
 static void run_step(const xlm_model *model, xlm_tape *tape, const xlm_batch *b, float *gradients, uint64_t step)
 {
     xlm_tape_begin(tape, gradients, true, 1, step);
-    xlm_var *h = xlm_model_encode(model, tape, b, b->masked_rows, b->masked)[xlm_model_get_config(model)->layers];
+    xlm_var *h = xlm_model_encode(model, tape, b, XLM_TOP_LAYER, b->masked_rows, b->masked)[xlm_model_get_config(model)->layers];
     xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, h, b->targets, NULL), 1);
     xlm_tape_backward(tape);
 }
@@ -229,8 +229,8 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     run_yardstick(&y);
 
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
-    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .masked = b.batch.masked,
-                                .masked_only = true};
+    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .layers = c.layers, .rows = b.batch.masked,
+                                .predicted = b.batch.masked};
     const double flops = 3 * xlm_model_forward_flops(&c, &size);
     for (int i = 0; i < rounds; i++) {
         const double start = xlm_clock();

@@ -38,6 +38,9 @@ static void pull_declare(xlm_loss *self, xlm_declaration *declaration)
     struct pull *pull = self->state;
     const xlm_model_config *model = self->setup->model;
     const int64_t e = model->embedding_size;
+    const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = pull->layer < 0 ? XLM_TOP_LAYER : pull->layer,
+                             .rows = XLM_ROWS_MASKED, .gradient = true, .dropout = true};
+    xlm_declare_view(declaration, &masked);
     xlm_declare_weight(declaration, "projection/weight", e, model->hidden_size);
     xlm_declare_bias(declaration, "projection/bias", e);
     xlm_declare_state(declaration, "steps", &pull->steps, 1);
@@ -71,10 +74,9 @@ static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     struct pull *pull = self->state;
     const xlm_batch *batch = pass->batch;
-    const int64_t layer = pull->layer < 0 ? pass->layers : pull->layer;
     if (pass->scores == NULL) /* not in evaluation */
         pull->steps = (double)pass->step + 1;
-    xlm_var *h = xlm_rows(tape, pass->hidden[layer], batch->masked_rows, batch->masked); /* M x d */
+    xlm_var *h = xlm_pass_view(pass, 0)->states; /* M x d */
     xlm_var *projected = xlm_linear(tape, copy(tape, h), xlm_loss_param(self, tape, "projection/weight"),
                                     xlm_loss_param(self, tape, "projection/bias")); /* M x e */
     xlm_var *words = xlm_rows(tape, xlm_param(tape, "embeddings/word/weight"), batch->targets, batch->masked);

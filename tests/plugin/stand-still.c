@@ -21,7 +21,10 @@ static const xlm_option still_options[] = {
 
 static void still_declare(xlm_loss *self, xlm_declaration *declaration)
 {
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+                                    .gradient = true, .dropout = true};
     struct still *still = self->state;
+    xlm_declare_view(declaration, &masked);
     xlm_declare_state(declaration, "steps", &still->steps, 1);
 }
 
@@ -33,7 +36,7 @@ static xlm_var *still_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
         still->steps = (double)pass->step + 1;
     while (pass->scores == NULL && pass->step >= still->from && access("still", F_OK) == 0)
         nanosleep(&a_while, NULL);
-    return xlm_mean(tape, pass->masked);
+    return xlm_mean(tape, xlm_pass_view(pass, 0)->states);
 }
 
 const xlm_loss_class xlm_loss_stand_still = {
@@ -41,7 +44,6 @@ const xlm_loss_class xlm_loss_stand_still = {
     .name = "stand-still",
     .summary = "wait while there is a file",
     .needs_stream = true,
-    .masked_only = true,
     .options = still_options,
     .state_size = sizeof(struct still),
     .declare = still_declare,

@@ -44,14 +44,14 @@ static xlm_model_config tiny(int options)
 
 static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
-    xlm_var *h = xlm_model_encode(s->model, tape, b, b->masked_rows, b->masked)[s->config.layers];
+    xlm_var *h = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, b->masked_rows, b->masked)[s->config.layers];
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
 
 /* The same with all of the last layer. */
 static xlm_var *loss_of_all(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
-    xlm_var *h = xlm_rows(tape, xlm_model_encode(s->model, tape, b, NULL, 0)[s->config.layers], b->masked_rows, b->masked);
+    xlm_var *h = xlm_rows(tape, xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, NULL, 0)[s->config.layers], b->masked_rows, b->masked);
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
 
@@ -227,7 +227,7 @@ static void test_encoder_follows_the_textbook(void **state)
         struct setup s = open_setup(tiny(options), 0.5);
         xlm_tape *tape = xlm_tape_new(s.parameters);
         xlm_tape_begin(tape, NULL, false, 1, 1);
-        xlm_var **hidden = xlm_model_encode(s.model, tape, &batch, NULL, 0);
+        xlm_var **hidden = xlm_model_encode(s.model, tape, &batch, XLM_TOP_LAYER, NULL, 0);
         double x[T * D], wanted[M];
         embeddings(&s, x);
         for (int l = 0; l <= L; l++) {
@@ -256,7 +256,7 @@ static void test_logits_agree_with_the_loss(void **state)
         xlm_tape_begin(tape, NULL, false, 1, 1);
         xlm_score scores[M];
         loss(&s, tape, &batch, scores);
-        xlm_var *h = xlm_model_encode(s.model, tape, &batch, masked_rows, M)[L];
+        xlm_var *h = xlm_model_encode(s.model, tape, &batch, XLM_TOP_LAYER, masked_rows, M)[L];
         const xlm_var *z = xlm_lm_logits(s.model, tape, h);
         assert_int_equal(z->rows, M);
         assert_int_equal(z->cols, V);
@@ -357,7 +357,7 @@ static void test_sequences_do_not_see_one_another(void **state)
     struct big b = make_big(700, 150, 1200);
     xlm_tape *together = xlm_tape_new(s.parameters), *alone = xlm_tape_new(s.parameters);
     xlm_tape_begin(together, NULL, true, 1, 1);
-    xlm_var **all = xlm_model_encode(s.model, together, &b.batch, NULL, 0);
+    xlm_var **all = xlm_model_encode(s.model, together, &b.batch, XLM_TOP_LAYER, NULL, 0);
     for (int q = 0; q < b.batch.sequences; q++) {
         const int32_t first = b.offsets[q], n = b.offsets[q + 1] - first, own[] = {0, n};
         const xlm_batch single = {
@@ -366,7 +366,7 @@ static void test_sequences_do_not_see_one_another(void **state)
             .specials = &xlm_own_special_tokens,
         };
         xlm_tape_begin(alone, NULL, true, 1, 1);
-        xlm_var **h = xlm_model_encode(s.model, alone, &single, NULL, 0);
+        xlm_var **h = xlm_model_encode(s.model, alone, &single, XLM_TOP_LAYER, NULL, 0);
         const int64_t d = s.config.hidden_size;
         for (int l = 0; l <= s.config.layers; l++)
             for (int64_t i = 0; i < n * d; i++)
@@ -393,8 +393,8 @@ static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t lon
     xlm_tape_begin(tape, gradients, true, 1, 1);
     const double before = xlm_gemm_flops();
     xlm_var *y = (masked_only ? loss : loss_of_all)(&s, tape, &b.batch, NULL);
-    const xlm_pass_size size = {.tokens = tokens, .length = longest, .pairs = pairs, .masked = b.batch.masked,
-                                .masked_only = masked_only};
+    const xlm_pass_size size = {.tokens = tokens, .length = longest, .pairs = pairs, .layers = config.layers,
+                                .rows = masked_only ? b.batch.masked : tokens, .predicted = b.batch.masked};
     const double flops = xlm_gemm_flops() - before, announced = xlm_model_forward_flops(&s.config, &size);
     assert_true(fabs(flops - announced) <= (masked_only ? 0.01 * flops : 0)); /* masked rows are not quite spread evenly */
     xlm_tape_seed(tape, y, 1);

@@ -38,6 +38,7 @@ unit_headers = \
 	tests/unit/batch_fixture.h \
 	tests/unit/corpus_fixture.h \
 	tests/unit/gradient.h \
+	tests/unit/host_fixture.h \
 	tests/unit/hostile.h \
 	tests/unit/model_fixture.h \
 	tests/unit/stream_fixture.h \
@@ -48,6 +49,7 @@ double_tests = \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
 	tests/unit/gradient_test \
+	tests/unit/host_test \
 	tests/unit/losses_test \
 	tests/unit/model_test \
 	tests/unit/recompute_test \
@@ -72,6 +74,8 @@ tests_unit_fused_test_CPPFLAGS = $(double_flags)
 tests_unit_fused_test_LDADD = $(double_libraries)
 tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
+tests_unit_host_test_CPPFLAGS = $(double_flags)
+tests_unit_host_test_LDADD = $(double_libraries)
 tests_unit_losses_test_CPPFLAGS = $(double_flags)
 tests_unit_losses_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)

@@ -1,72 +1,62 @@
-/* xlm-mpi: objectives of src/losses as the trainer calls them: gradients, parts, what they refuse.
+/* xlm-mpi: objectives of src/losses in the host that training has: gradients, parts, what they refuse.
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "batch_fixture.h"
-#include "gradient.h"
+#include "host_fixture.h"
 
-#include <xlm/loss.h>
+extern const xlm_loss_class xlm_loss_align, xlm_loss_dict_mlm, xlm_loss_mlm;
 
-#include "base/options.h"
-#include "nn/model.h"
+/* ---- a dictionary in memory ---- */
 
-extern const xlm_loss_class xlm_loss_align, xlm_loss_dict_mlm;
-
-/* ---- what the trainer gives ---- */
-
-enum { WORDS = 11, WIDTH = 5, PAIRS = 7 };
+enum { PAIRS = 7 };
 
 /* Words with several translations, from either side. */
 static const int32_t source[PAIRS] = {5, 5, 6, 7, 8, 10, 10}, target[PAIRS] = {9, 7, 9, 8, 5, 6, 9};
 static xlm_dictionary dictionary = {.pairs = PAIRS, .token = {source, target}, .language = {0, 1}};
+static int times_read;
 
-const xlm_dictionary *xlm_loss_dictionary(xlm_loss *loss, const char *path, char *message, size_t size)
+static void *read_dictionary(const char *path, const xlm_resource_origin *origin, GError **error)
 {
-    (void)loss;
-    if (strcmp(path, "dict.h5") == 0)
-        return &dictionary;
-    g_snprintf(message, size, "%s: there is none", path);
-    return NULL;
+    (void)origin;
+    if (strcmp(path, "dict.h5") != 0) {
+        xlm_error_set(error, EX_NOINPUT, "%s: there is none", path);
+        return NULL;
+    }
+    times_read++;
+    return &dictionary;
 }
 
-/* State of an objective whose one option is a text, as align's. */
-struct opened {
-    xlm_model_config model;
-    xlm_loss_setup setup;
-    xlm_loss loss;
-    char message[200];
-    bool good;
-};
+static void keep_dictionary(void *contents) { (void)contents; }
 
-static void open_align(struct opened *o, const char *path)
-{
-    const xlm_loss_class *cls = &xlm_loss_align;
-    o->setup.model = &o->model;
-    o->loss = (xlm_loss){.cls = cls, .name = "align", .state = g_malloc0(cls->state_size), .setup = &o->setup};
-    *(const char **)((char *)o->loss.state + cls->options[0].offset) = path;
-    o->good = cls->open(&o->loss, o->message, sizeof o->message);
-}
-
-static void close_loss(struct opened *o) { g_free(o->loss.state); }
+static const xlm_resource_reader reader = {.kind = "dictionary", .folder = "dictionaries", .read = read_dictionary,
+                                           .free = keep_dictionary};
+static const xlm_resource_reader *const readers[] = {&reader, NULL};
 
 /* ---- align ---- */
 
-struct part {
-    struct opened *of;
-    xlm_pass pass;
-};
-
-static xlm_var *align_part(xlm_tape *tape, void *context)
+static bool open_align(struct hosted_job *job, const char *path)
 {
-    struct part *p = context;
-    return p->of->loss.cls->loss(&p->of->loss, tape, &p->pass);
+    char *option = g_strconcat("dictionary=", path, NULL);
+    const char *const options[] = {option, NULL};
+    job->readers = readers;
+    add_objective(job, "align", &xlm_loss_align, options);
+    g_free(option);
+    return open_job(job);
 }
 
-static double mean_cosine(const double *e, int64_t first, int64_t end)
+static void close_align(struct hosted_job *job)
 {
+    for (int k = 0; k < job->objectives; k++)
+        xlm_options_free(xlm_loss_align.options, job->objective[k].state);
+    close_job(job);
+}
+
+static double mean_cosine(struct hosted_job *job, int64_t first, int64_t end)
+{
+    const xlm_parameter *p = xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, "embeddings/word/weight"));
     double sum = 0;
     for (int64_t i = first; i < end; i++) {
-        const double *a = e + source[i] * WIDTH, *b = e + target[i] * WIDTH;
+        const double *e = xlm_parameters_values(job->parameters) + p->start, *a = e + source[i] * p->cols, *b = e + target[i] * p->cols;
         double ab = 0, aa = 0, bb = 0;
-        for (int c = 0; c < WIDTH; c++)
+        for (int64_t c = 0; c < p->cols; c++)
             ab += a[c] * b[c], aa += a[c] * a[c], bb += b[c] * b[c];
         sum += ab / sqrt(aa * bb);
     }
@@ -76,173 +66,148 @@ static double mean_cosine(const double *e, int64_t first, int64_t end)
 static void test_align(void **state)
 {
     (void)state;
-    struct opened o = {0};
-    open_align(&o, "dict.h5");
-    assert_true(o.good);
-    assert_string_equal(o.message, "");
-    xlm_parameters *p = gradient_inputs("embeddings/word/weight", WORDS, WIDTH, NULL);
-    const double *e = xlm_parameters_values(p);
-    xlm_tape *tape = xlm_tape_new(p);
+    struct hosted_job job = {0};
+    assert_true(open_align(&job, "dict.h5"));
     static const int64_t cuts[] = {1, 2, 3, PAIRS, 16};
     for (size_t k = 0; k < G_N_ELEMENTS(cuts); k++) {
         int64_t first = 0;
         for (int64_t part = 0; part < cuts[k]; part++) {
-            struct part context = {&o, {.part = part, .parts = cuts[k]}};
-            const int64_t n = o.loss.cls->count(&o.loss, &context.pass);
+            const xlm_pass_input input = job_input(&job, part, cuts[k]);
+            const int64_t n = input.terms[0];
             assert_true(n >= PAIRS / cuts[k] && n <= (PAIRS + cuts[k] - 1) / cuts[k]); /* shared evenly */
             if (n == 0)
                 continue;
-            xlm_tape_begin(tape, NULL, true, 1, 1);
-            const xlm_var *y = align_part(tape, &context);
-            assert_true(y->rows == 1 && y->cols == 1);
-            assert_true(fabs(*y->value + mean_cosine(e, first, first + n)) < 1e-12);
-            gradient_check(p, align_part, &context);
+            assert_true(fabs(run_job(&job, &input, NULL, NULL) + mean_cosine(&job, first, first + n)) < 1e-12);
+            check_gradients_of(&job, &input);
             first += n;
         }
         assert_int_equal(first, PAIRS); /* every pair in one part */
     }
-    xlm_tape_free(tape);
-    xlm_parameters_free(p);
-    close_loss(&o);
+    close_align(&job);
+}
+
+static void refuse_align(const char *path, const char *message)
+{
+    struct hosted_job job = {0};
+    assert_false(open_align(&job, path));
+    assert_string_equal(job.message, message);
+    close_align(&job);
 }
 
 static void test_align_refuses(void **state)
 {
     (void)state;
-    struct opened o = {0};
-    open_align(&o, "other.h5");
-    assert_false(o.good);
-    assert_string_equal(o.message, "other.h5: there is none");
-    close_loss(&o);
-    o = (struct opened){.model = {.language_embeddings = true}};
-    open_align(&o, "dict.h5");
-    assert_true(o.good); /* with a warning */
-    assert_non_null(strstr(o.message, "language embeddings"));
-    close_loss(&o);
-    o = (struct opened){0};
+    refuse_align("other.h5", "[objective align]: other.h5: there is none");
     dictionary.pairs = 0;
-    open_align(&o, "dict.h5");
+    refuse_align("dict.h5", "[objective align]: dict.h5: has no pairs");
     dictionary.pairs = PAIRS;
-    assert_false(o.good);
-    assert_string_equal(o.message, "dict.h5: has no pairs");
-    close_loss(&o);
+    struct hosted_job job = {.languages = true};
+    assert_true(open_align(&job, "dict.h5")); /* with a warning */
+    close_align(&job);
 }
 
-/* ---- dict-mlm ---- */
+/* ---- files that objectives ask for ---- */
 
-struct trained {
-    struct opened o;
-    xlm_loss_stream stream;
-    xlm_parameters *parameters;
-    xlm_model *model;
-    xlm_batch batch;
-    xlm_score *scores;
-};
-
-/* As the job file would say it; false with o.message when it is refused. */
-static bool open_dict_mlm(struct trained *t, const char *predict, double switching, const xlm_dictionary *of_stream)
+static void test_resources(void **state)
 {
-    const xlm_loss_class *cls = &xlm_loss_dict_mlm;
-    GError *error = NULL;
-    t->stream = (xlm_loss_stream){.name = "text", .mask = 0.15, .switching = switching, .dictionary = of_stream};
-    t->o.loss = (xlm_loss){.cls = cls, .name = "dict", .state = g_malloc0(cls->state_size), .setup = &t->o.setup,
-                           .stream = &t->stream};
-    assert_true(xlm_option_set(&cls->options[0], predict, t->o.loss.state, &error));
-    *t->o.message = '\0';
-    t->o.setup.model = &t->o.model;
-    return cls->open(&t->o.loss, t->o.message, sizeof t->o.message);
+    (void)state;
+    struct hosted_job job = {.readers = readers};
+    static const char *const options[] = {"dictionary=dict.h5", NULL};
+    add_objective(&job, "one", &xlm_loss_align, options);
+    add_objective(&job, "two", &xlm_loss_align, options);
+    times_read = 0;
+    assert_true(open_job(&job));
+    assert_int_equal(times_read, 1);
+    char message[200];
+    assert_null(xlm_loss_resource(xlm_host_loss(job.host, 0), "recipe", "dict.h5", message, sizeof message));
+    assert_string_equal(message, "the objective asks for a file of kind \"recipe\"; this program reads: dictionary");
+    xlm_resource *list;
+    assert_int_equal(xlm_resources_list(job.resources, &list), 1);
+    assert_true(list[0].contents == &dictionary && strcmp(list[0].path, "dict.h5") == 0);
+    g_free(list);
+    close_align(&job);
 }
 
-static void open_model(struct trained *t)
-{
-    xlm_model_config c = {0};
-    assert_true(xlm_options_defaults(xlm_model_options, &c, NULL));
-    c.layers = 1, c.hidden_size = 6, c.attention_heads = 2, c.feed_forward_size = 7, c.positions = 5, c.vocabulary = V,
-        c.languages = 2;
-    c.vocabulary_chunk = 3, c.language_embeddings = true;
-    assert_true(xlm_model_check(&c, NULL));
-    t->parameters = xlm_parameters_new();
-    t->model = xlm_model_new(&c, t->parameters);
-    xlm_parameters_seal(t->parameters);
-    for (int64_t i = 0; i < xlm_parameters_size(t->parameters); i++)
-        xlm_parameters_values(t->parameters)[i] = 0.7 * gradient_number(7, i);
-}
+/* ---- mlm and dict-mlm ---- */
 
 /* Of the four targets 5, 11, 12, 9 the second and the last have a translation. */
 static const int32_t translations[T] = {-1, 3, 6, -1, -1, -1, 4, -1, -1, -1, 10, 8}, translated[M] = {5, 6, 12, 10};
 static const xlm_annotation annotation = {.name = "translations", .axis = XLM_AXIS_TOKENS, .values = translations};
 
-static xlm_var *dict_mlm_pass(xlm_tape *tape, void *context)
+static struct hosted_job text_job(const xlm_batch *of, double switching, const xlm_dictionary *of_stream)
 {
-    struct trained *t = context;
-    xlm_var **hidden = xlm_model_encode(t->model, tape, &t->batch, t->batch.masked_rows, t->batch.masked);
-    const xlm_pass pass = {.model = t->model, .batch = &t->batch, .hidden = hidden, .masked = hidden[1], .layers = 1,
-                           .scores = t->scores};
-    return t->o.loss.cls->loss(&t->o.loss, tape, &pass);
+    return (struct hosted_job){
+        .batch = of, .languages = true,
+        .stream = {.name = "text", .mask = 0.15, .switching = switching, .dictionary = of_stream},
+    };
 }
 
-static double value_of(struct trained *t, gradient_build *build)
+/* −log p of given labels, by the head alone. */
+static double by_labels(struct hosted_job *job, const int32_t *labels)
 {
-    xlm_tape *tape = xlm_tape_new(t->parameters);
-    xlm_tape_begin(tape, NULL, false, 1, 1);
-    const double value = *build(tape, t)->value;
-    xlm_tape_free(tape);
+    xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_var **hidden = xlm_model_encode(job->model, job->tape, job->batch, XLM_TOP_LAYER, job->batch->masked_rows, job->batch->masked);
+    return xlm_var_scalar(xlm_lm_cross_entropy(job->model, job->tape, hidden[2], labels, NULL));
+}
+
+static double check_prediction(struct hosted_job *job, const int32_t *labels)
+{
+    xlm_score scores[M] = {{0}};
+    assert_true(open_job(job));
+    const xlm_pass_input input = job_input(job, 0, 1);
+    assert_int_equal(input.terms[0], M);
+    check_gradients_of(job, &input);
+    const double value = run_job(job, &input, NULL, &(xlm_host_wishes){.scores = scores});
+    assert_true(fabs(value - by_labels(job, labels)) < 1e-12);
+    double sum = 0;
+    for (int i = 0; i < M; i++)
+        sum += scores[i].loss;
+    assert_true(fabs(sum / M - value) < 1e-5); /* scores are floats */
+    close_job(job);
     return value;
 }
 
-/* Of given labels, by the head alone. */
-static const int32_t *labels;
-static xlm_var *by_labels(xlm_tape *tape, void *context)
+static void test_mlm(void **state)
 {
-    struct trained *t = context;
-    xlm_var **hidden = xlm_model_encode(t->model, tape, &t->batch, t->batch.masked_rows, t->batch.masked);
-    return xlm_lm_cross_entropy(t->model, tape, hidden[1], labels, NULL);
+    (void)state;
+    struct hosted_job job = text_job(&batch, 0, NULL);
+    add_objective(&job, "mlm", &xlm_loss_mlm, NULL);
+    check_prediction(&job, targets);
 }
 
 static void test_dict_mlm(void **state)
 {
     (void)state;
-    static const char *const forms[] = {"original", "translation"};
+    static const char *const forms[][2] = {{"predict=original", NULL}, {"predict=translation", NULL}};
     double value[2];
     for (int form = 0; form < 2; form++) {
-        struct trained t = {.batch = batch};
-        xlm_score scores[M] = {{0}};
-        t.batch.annotations = &annotation;
-        open_model(&t);
-        assert_true(open_dict_mlm(&t, forms[form], form == 0 ? 0.5 : 0, &dictionary));
-        assert_string_equal(t.o.message, "");
-        gradient_check(t.parameters, dict_mlm_pass, &t);
-        t.scores = scores;
-        value[form] = value_of(&t, dict_mlm_pass);
-        labels = form == 0 ? targets : translated;
-        assert_true(fabs(value[form] - value_of(&t, by_labels)) < 1e-12);
-        double sum = 0;
-        for (int i = 0; i < M; i++)
-            sum += scores[i].loss;
-        assert_true(fabs(sum / M - value[form]) < 1e-5); /* scores are floats */
-        close_loss(&t.o);
-        xlm_model_free(t.model);
-        xlm_parameters_free(t.parameters);
+        xlm_batch switched = batch;
+        switched.annotations = &annotation;
+        struct hosted_job job = text_job(&switched, form == 0 ? 0.5 : 0, &dictionary);
+        add_objective(&job, "dict", &xlm_loss_dict_mlm, forms[form]);
+        value[form] = check_prediction(&job, form == 0 ? targets : translated);
     }
     assert_true(fabs(value[0] - value[1]) > 1e-3);
 }
 
 static void refuse_dict_mlm(const char *predict, double switching, const xlm_dictionary *of_stream, const char *message)
 {
-    struct trained t = {0};
-    assert_false(open_dict_mlm(&t, predict, switching, of_stream));
-    if (strstr(t.o.message, message) == NULL)
-        fail_msg("no '%s' in: %s", message, t.o.message);
-    close_loss(&t.o);
+    const char *const options[] = {predict, NULL};
+    struct hosted_job job = text_job(&batch, switching, of_stream);
+    add_objective(&job, "dict", &xlm_loss_dict_mlm, options);
+    assert_false(open_job(&job));
+    if (strstr(job.message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, job.message);
+    close_job(&job);
 }
 
 static void test_dict_mlm_refuses(void **state)
 {
     (void)state;
-    refuse_dict_mlm("original", 0, NULL, "[stream text] has no dictionary; give it dictionary = FILE.h5");
-    refuse_dict_mlm("translation", 0, NULL, "has no dictionary");
-    refuse_dict_mlm("original", 0, &dictionary, "set switching = 0.5 in [stream text]");
-    refuse_dict_mlm("translation", 0.5, &dictionary, "set switching = 0");
+    refuse_dict_mlm("predict=original", 0, NULL, "[stream text] has no dictionary; give it dictionary = FILE.h5");
+    refuse_dict_mlm("predict=translation", 0, NULL, "has no dictionary");
+    refuse_dict_mlm("predict=original", 0, &dictionary, "set switching = 0.5 in [stream text]");
+    refuse_dict_mlm("predict=translation", 0.5, &dictionary, "set switching = 0");
 }
 
 int main(void)
@@ -250,6 +215,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_align),
         cmocka_unit_test(test_align_refuses),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_mlm),
         cmocka_unit_test(test_dict_mlm),
         cmocka_unit_test(test_dict_mlm_refuses),
     };

@@ -58,7 +58,7 @@ static void close_setup(struct setup *s)
 static xlm_var *loss(xlm_tape *tape, void *context)
 {
     const struct setup *s = context;
-    xlm_var *last = xlm_model_encode(s->model, tape, &batch, s->all_rows ? NULL : masked_rows, M)[s->config.layers];
+    xlm_var *last = xlm_model_encode(s->model, tape, &batch, XLM_TOP_LAYER, s->all_rows ? NULL : masked_rows, M)[s->config.layers];
     return xlm_lm_cross_entropy(s->model, tape, s->all_rows ? xlm_rows(tape, last, masked_rows, M) : last, targets, NULL);
 }
 

@@ -1,0 +1,109 @@
+/* xlm-mpi: the host of objectives. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * It has the objectives of a job, encodes what they ask for and calls them. Training, evaluation, step dumps, the check of
+ * gradients, predictions of tasks and the estimate of memory all go through it; nothing else encodes for an objective.
+ *
+ *   xlm_host_open -> { xlm_tape_begin -> xlm_host_count -> xlm_tape_begin -> xlm_host_run } ... -> xlm_host_close
+ *
+ * It knows the model, packed batches and the tape; neither jobs nor checkpoints nor other ranks. */
+#ifndef XLM_OBJECTIVE_HOST_H
+#define XLM_OBJECTIVE_HOST_H
+
+#include <glib.h>
+#include <xlm/loss.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "nn/model.h"
+#include "objective/metrics.h"
+#include "objective/resources.h"
+#include "objective/state.h"
+
+typedef struct xlm_host xlm_host;
+
+/* One objective of a job. */
+typedef struct xlm_objective_spec {
+    const char *name;
+    const xlm_loss_class *cls;
+    void *state;    /* cls->state_size bytes, options filled in */
+    int stream;     /* index, or -1 */
+    double weight;
+    int64_t begin;  /* first step it takes part in */
+} xlm_objective_spec;
+
+/* All borrowed, as long as the host lives; the arrays themselves are copied. */
+typedef struct xlm_host_setup {
+    const xlm_model *model;
+    xlm_loss_setup about;
+    xlm_resources *resources;
+    int streams, objectives;
+    const xlm_loss_stream *stream;
+    const xlm_objective_spec *objective;
+} xlm_host_setup;
+
+/* Open every objective and declare its parameters. Warnings go to the log. EX_CONFIG when one refuses; the message begins with its
+ * section. Not collective. */
+xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters, GError **error);
+/* NULL is allowed. */
+void xlm_host_close(xlm_host *host);
+
+int xlm_host_objectives(const xlm_host *host);
+const xlm_objective_spec *xlm_host_objective(const xlm_host *host, int k);
+/* As its class's functions get it. */
+xlm_loss *xlm_host_loss(xlm_host *host, int k);
+/* Metrics of all objectives together, one objective's after another's; names (char *) of those of objective k. */
+int xlm_host_metrics(const xlm_host *host);
+const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k);
+/* Declared states: *n of them. */
+const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n);
+
+/* ---- passes ---- */
+
+/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read none. */
+typedef struct xlm_pass_input {
+    int stream;
+    const xlm_batch *batch;
+    int64_t part, parts;
+    int64_t step;     /* updates made before */
+    int only;         /* the one objective that takes part, or -1: all that have begun */
+    int64_t *terms;   /* [objectives] filled in by xlm_host_count; 0 of those that take no part */
+} xlm_pass_input;
+
+/* Ask the objectives for their terms in this input, once. arena: memory for what lasts as long as the input. */
+void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena);
+/* Some objective has terms. */
+bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input);
+
+/* A pass adds to a row of so many numbers; rows of several passes are added number by number. */
+int xlm_host_numbers(const xlm_host *host);
+/* In it, Σ mean · terms of objective k is number k; this is where the sums of its metrics begin, as many as it declared. */
+xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k);
+
+/* What else is wanted of a pass; zeros: nothing. */
+typedef struct xlm_host_wishes {
+    xlm_score *scores;  /* [batch->masked], for the objectives to fill in */
+    xlm_var ***hidden;  /* where to put H[0 … L] of the stream's batch, all rows */
+    /* Called for every objective of the stream, with or without terms, when its loss is computed. */
+    void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
+    void *data;
+} xlm_host_wishes;
+
+/* Encode the views and compute the losses, on a tape that has begun. Objective k's mean over this pass, times its terms, is added to
+ * row[k], its metrics to the row (xlm_host_numbers). totals: [objectives] terms over all passes of the step: then the gradient of
+ * Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape; NULL: no gradient. wishes: NULL, or what else. */
+void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
+                  const xlm_host_wishes *wishes);
+
+/* ---- memory and operations ---- */
+
+/* A micro-batch of a stream at its largest. */
+typedef struct xlm_input_size {
+    int64_t tokens, sequences, length; /* of the longest sequence */
+    int64_t predicted;
+} xlm_input_size;
+/* Bytes of the tape for a pass over such a micro-batch, as xlm_model_pass_bytes; of all objectives of the stream, begun or not. */
+uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
+/* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */
+double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
+
+#endif

@@ -1,0 +1,178 @@
+/* xlm-mpi: the encodings that objectives' views are made of. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "objective/views.h"
+
+#include "tensor/tape.h"
+
+/* ---- which ---- */
+
+static bool is_main(const xlm_encoding *e) { return e->input == XLM_INPUT_CORRUPTED && e->gradient && e->dropout; }
+
+static int find(const xlm_encodings *encodings, const xlm_view *view)
+{
+    for (int i = 0; i < encodings->n; i++) {
+        const xlm_encoding *e = &encodings->encoding[i];
+        if (e->input == view->input && e->gradient == view->gradient && e->dropout == view->dropout)
+            return i;
+    }
+    return -1;
+}
+
+static void add_view(xlm_encodings *encodings, const xlm_view *view)
+{
+    const int found = find(encodings, view);
+    if (found >= 0) {
+        xlm_encoding *e = &encodings->encoding[found];
+        if (view->layer > e->layer)
+            e->layer = view->layer, e->rows = view->rows;
+        else if (view->layer == e->layer && view->rows != e->rows)
+            e->rows = XLM_ROWS_ALL;
+        return;
+    }
+    const xlm_encoding e = {view->input, view->gradient, view->dropout, view->layer, view->rows};
+    g_assert(encodings->n < (int)G_N_ELEMENTS(encodings->encoding));
+    const int at = encodings->n++;
+    encodings->encoding[at] = e;
+    if (is_main(&e)) {
+        encodings->encoding[at] = encodings->encoding[0];
+        encodings->encoding[0] = e;
+    }
+}
+
+void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted)
+{
+    for (guint i = 0; i < hosted->views->len; i++)
+        add_view(encodings, &g_array_index(hosted->views, xlm_view, i));
+}
+
+void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
+{
+    const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = layers, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
+    add_view(encodings, &whole);
+}
+
+/* ---- encoding ---- */
+
+/* The states of one layer at some rows, taken out once for all who want them. */
+struct taken {
+    int encoding;
+    int64_t layer;
+    xlm_view_rows rows;
+    xlm_var *states;
+    struct taken *next;
+};
+
+struct done {
+    const xlm_batch *batch;
+    xlm_var **hidden;   /* [layer + 1] */
+    xlm_view_rows rows; /* of the last */
+};
+
+struct xlm_encoded_views {
+    xlm_tape *tape;
+    xlm_encodings encodings;
+    struct done done[G_N_ELEMENTS(((xlm_encodings *)NULL)->encoding)];
+    struct taken *taken;
+};
+
+/* Which rows those are, and how many. */
+static const int32_t *rows_of(const xlm_batch *batch, xlm_view_rows rows, int32_t *n)
+{
+    *n = rows == XLM_ROWS_MASKED ? batch->masked : rows == XLM_ROWS_FIRST ? batch->sequences : batch->tokens;
+    return rows == XLM_ROWS_MASKED ? batch->masked_rows : rows == XLM_ROWS_FIRST ? batch->offsets : NULL;
+}
+
+/* Calls that draw are numbered apart in each encoding but the stream's own batch's, whose numbers begin with 0. */
+static uint32_t first_site(const xlm_encoding *e)
+{
+    enum { APART = 1 << 24 };
+    return is_main(e) ? 0 : (uint32_t)(1 + e->input * 4 + e->gradient * 2 + e->dropout) * APART;
+}
+
+static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
+{
+    struct done done = {.batch = xlm_view_batch(tape, batch, e->input), .rows = e->rows};
+    int32_t n;
+    const int32_t *rows = rows_of(done.batch, e->rows, &n);
+    if (n == 0)
+        rows = NULL, done.rows = XLM_ROWS_ALL;
+    done.hidden = xlm_model_encode(model, tape, done.batch, e->layer, rows, n);
+    return done;
+}
+
+xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
+{
+    xlm_encoded_views *views = XLM_TAPE_TAKE(tape, xlm_encoded_views, 1);
+    *views = (xlm_encoded_views){.tape = tape, .encodings = *encodings};
+    xlm_tape_mode before = xlm_tape_get_mode(tape);
+    for (int i = 0; i < encodings->n; i++) {
+        const xlm_encoding *e = &encodings->encoding[i];
+        xlm_tape_mode mode = before;
+        mode.gradient = before.gradient && e->gradient;
+        mode.training = before.training && e->dropout;
+        if (!is_main(e))
+            mode.site = first_site(e);
+        xlm_tape_set_mode(tape, mode);
+        views->done[i] = encode(e, model, tape, batch);
+        if (is_main(e))
+            before.site = xlm_tape_get_mode(tape).site;
+    }
+    xlm_tape_set_mode(tape, before);
+    return views;
+}
+
+xlm_var **xlm_views_whole(const xlm_encoded_views *views) { return views->done[0].hidden; }
+
+/* ---- for an objective ---- */
+
+struct xlm_pass_views {
+    const char *objective;
+    int n;
+    xlm_encoded *view; /* [n] */
+};
+
+static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view *view)
+{
+    const struct done *done = &views->done[encoding];
+    xlm_var *whole = done->hidden[view->layer];
+    int32_t n;
+    const int32_t *rows = rows_of(done->batch, view->rows, &n);
+    if (n == 0)
+        return NULL;
+    if (rows == NULL || (view->layer == views->encodings.encoding[encoding].layer && done->rows != XLM_ROWS_ALL))
+        return view->gradient ? whole : xlm_tape_hold(views->tape, whole);
+    xlm_var *states = xlm_rows(views->tape, whole, rows, n);
+    return view->gradient ? states : xlm_tape_hold(views->tape, states);
+}
+
+static xlm_var *states_of(xlm_encoded_views *views, int encoding, const xlm_view *view)
+{
+    for (const struct taken *t = views->taken; t != NULL; t = t->next)
+        if (t->encoding == encoding && t->layer == view->layer && t->rows == view->rows)
+            return t->states;
+    struct taken *t = XLM_TAPE_TAKE(views->tape, struct taken, 1);
+    *t = (struct taken){encoding, view->layer, view->rows, take_out(views, encoding, view), views->taken};
+    views->taken = t;
+    return t->states;
+}
+
+const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_hosted *hosted)
+{
+    struct xlm_pass_views *own = XLM_TAPE_TAKE(views->tape, struct xlm_pass_views, 1);
+    *own = (struct xlm_pass_views){.objective = hosted->loss.name, .n = (int)hosted->views->len};
+    own->view = XLM_TAPE_TAKE(views->tape, xlm_encoded, MAX(own->n, 1));
+    for (int i = 0; i < own->n; i++) {
+        const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
+        const int encoding = find(&views->encodings, view);
+        own->view[i] = (xlm_encoded){.batch = views->done[encoding].batch, .states = states_of(views, encoding, view)};
+    }
+    return own;
+}
+
+const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view)
+{
+    if (pass->views == NULL)
+        g_error("xlm_pass_view: nothing is encoded yet where terms are counted");
+    if (view < 0 || view >= pass->views->n)
+        g_error("objective %s: it asks for view %d, and has declared %d", pass->views->objective, view, pass->views->n);
+    return &pass->views->view[view];
+}

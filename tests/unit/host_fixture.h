@@ -1,0 +1,149 @@
+/* xlm-mpi: objectives in a host, as the trainer has them, in double precision. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *     struct hosted_job job = {.batch = &batch, .stream = {.name = "text"}};
+ *     add_objective(&job, "mlm", &xlm_loss_mlm, NULL);
+ *     open_job(&job);
+ *     check_gradients_of(&job);
+ *     close_job(&job); */
+#ifndef XLM_TESTS_HOST_FIXTURE_H
+#define XLM_TESTS_HOST_FIXTURE_H
+
+#include "batch_fixture.h"
+#include "gradient.h"
+
+#include "base/options.h"
+#include "nn/model.h"
+#include "objective/host.h"
+
+enum { MOST_OBJECTIVES = 4 };
+
+struct hosted_job {
+    const xlm_batch *batch;    /* of the stream; NULL: the objectives read none */
+    xlm_loss_stream stream;    /* name NULL: there is none */
+    bool languages;            /* the model has language embeddings */
+    const xlm_resource_reader *const *readers;
+    int objectives;
+    xlm_objective_spec objective[MOST_OBJECTIVES];
+
+    xlm_model_config config;
+    xlm_parameters *parameters;
+    xlm_model *model;
+    xlm_resources *resources;
+    xlm_host *host;
+    xlm_tape *tape;
+    xlm_arena *arena;
+    char message[300];         /* why it was refused */
+};
+
+/* options: "key=value", ..., NULL, or NULL for none. */
+static inline void add_objective(struct hosted_job *job, const char *name, const xlm_loss_class *cls, const char *const *options)
+{
+    GError *error = NULL;
+    void *state = g_malloc0(MAX(cls->state_size, 1));
+    if (cls->options != NULL)
+        for (const xlm_option *o = cls->options; o->name != NULL; o++)
+            if (o->fallback != NULL)
+                assert_true(xlm_option_set(o, o->fallback, state, &error));
+    for (; options != NULL && *options != NULL; options++) {
+        char **pair = g_strsplit(*options, "=", 2);
+        for (const xlm_option *o = cls->options; o->name != NULL; o++)
+            if (strcmp(o->name, pair[0]) == 0)
+                assert_true(xlm_option_set(o, pair[1], state, &error));
+        g_strfreev(pair);
+    }
+    job->objective[job->objectives++] = (xlm_objective_spec){.name = name, .cls = cls, .state = state, .weight = 1,
+                                                             .stream = job->stream.name != NULL ? 0 : -1};
+}
+
+/* Two layers of 6 numbers; false, with job->message, when an objective refuses. */
+static inline bool open_job(struct hosted_job *job)
+{
+    static const xlm_resource_reader *const none[] = {NULL};
+    xlm_model_config *c = &job->config;
+    assert_true(xlm_options_defaults(xlm_model_options, c, NULL));
+    c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->positions = 7, c->vocabulary = V,
+    c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->dropout = c->attention_dropout = 0;
+    assert_true(xlm_model_check(c, NULL));
+    job->parameters = xlm_parameters_new();
+    job->model = xlm_model_new(c, job->parameters);
+    job->resources = xlm_resources_new(job->readers != NULL ? job->readers : none, &(xlm_resource_origin){0});
+    const xlm_host_setup setup = {
+        .model = job->model, .about = {.model = c, .specials = &xlm_own_special_tokens, .seed = GRADIENT_SEED}, .resources = job->resources,
+        .streams = job->stream.name != NULL, .stream = &job->stream, .objectives = job->objectives, .objective = job->objective,
+    };
+    GError *error = NULL;
+    job->host = xlm_host_open(&setup, job->parameters, &error);
+    if (job->host == NULL) {
+        g_strlcpy(job->message, error->message, sizeof job->message);
+        g_clear_error(&error);
+        return false;
+    }
+    xlm_parameters_seal(job->parameters);
+    for (int64_t i = 0; i < xlm_parameters_size(job->parameters); i++)
+        xlm_parameters_values(job->parameters)[i] = 0.7 * gradient_number(7, i);
+    job->tape = xlm_tape_new(job->parameters);
+    job->arena = xlm_arena_new();
+    return true;
+}
+
+static inline void close_job(struct hosted_job *job)
+{
+    xlm_host_close(job->host);
+    xlm_resources_free(job->resources);
+    xlm_arena_free(job->arena);
+    xlm_tape_free(job->tape);
+    xlm_model_free(job->model);
+    xlm_parameters_free(job->parameters);
+    for (int k = 0; k < job->objectives; k++)
+        g_free(job->objective[k].state);
+}
+
+static inline xlm_pass_input job_input(struct hosted_job *job, int64_t part, int64_t parts)
+{
+    xlm_pass_input input = {.stream = job->stream.name != NULL ? 0 : -1, .batch = job->batch, .part = part, .parts = parts,
+                            .step = GRADIENT_STEP, .only = -1};
+    xlm_host_count(job->host, &input, job->arena);
+    return input;
+}
+
+/* Σ_k mean of objective k; its gradient too when that is not NULL. */
+static inline double run_job(struct hosted_job *job, const xlm_pass_input *input, double *gradient, const xlm_host_wishes *wishes)
+{
+    double *row = g_new0(double, xlm_host_numbers(job->host)), sum = 0;
+    xlm_tape_begin(job->tape, gradient, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job->host, job->tape, input, gradient != NULL ? input->terms : NULL, row, wishes);
+    for (int k = 0; k < job->objectives; k++)
+        sum += input->terms[k] > 0 ? row[k] / (double)input->terms[k] : 0;
+    g_free(row);
+    return sum;
+}
+
+/* The gradient of every parameter, those of the objectives included, against differences of fourth order. */
+static inline void check_gradients_of(struct hosted_job *job, const xlm_pass_input *input)
+{
+    double *gradient = g_new0(double, xlm_parameters_size(job->parameters)), *x = xlm_parameters_values(job->parameters);
+    xlm_tape_constants(job->tape, XLM_CONSTANTS_KEEP);
+    run_job(job, input, gradient, NULL);
+    xlm_tape_constants(job->tape, XLM_CONSTANTS_REPEAT);
+    for (int p = 0; p < xlm_parameters_count(job->parameters); p++) {
+        const xlm_parameter *q = xlm_parameters_get(job->parameters, p);
+        const int64_t n = q->rows * q->cols, most = 40;
+        for (int64_t k = 0; k < MIN(n, most); k++) {
+            const int64_t i = q->start + (n <= most ? k : k * n / most);
+            static const double at[] = {1, -1, 2, -2}, factor[] = {8, -8, -1, 1};
+            const double before = x[i];
+            double difference = 0;
+            for (int j = 0; j < 4; j++) {
+                x[i] = before + at[j] * GRADIENT_STRIDE;
+                difference += factor[j] * run_job(job, input, NULL, NULL) / (12 * GRADIENT_STRIDE);
+            }
+            x[i] = before;
+            if (!(fabs(difference - gradient[i]) <= GRADIENT_TOLERANCE * fmax(fabs(difference), 0.05)))
+                fail_msg("%s[%d]: gradient %.12g, difference %.12g", q->name, (int)(i - q->start), gradient[i], difference);
+        }
+    }
+    xlm_tape_constants(job->tape, XLM_CONSTANTS_FREE);
+    g_free(gradient);
+}
+
+#endif

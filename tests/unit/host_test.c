@@ -1,0 +1,312 @@
+/* xlm-mpi: the host of objectives: views, how often things are asked and encoded. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "host_fixture.h"
+
+#include "tensor/gemm.h"
+#include "tensor/tape.h"
+
+/* ---- an objective that looks at whatever views it is told to ---- */
+
+enum { MOST_VIEWS = 4 };
+
+struct looker {
+    int views;
+    xlm_view view[MOST_VIEWS];
+    int counted;
+    const xlm_encoded *seen[MOST_VIEWS];
+};
+
+static void look_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    struct looker *looker = self->state;
+    for (int i = 0; i < looker->views; i++)
+        assert_int_equal(xlm_declare_view(declaration, &looker->view[i]), i);
+    xlm_declare_weight(declaration, "weight", 5, self->setup->model->hidden_size);
+    xlm_declare_metric(declaration, "views");
+}
+
+static int64_t look_count(xlm_loss *self, const xlm_pass *pass)
+{
+    struct looker *looker = self->state;
+    looker->counted++;
+    return pass->batch->sequences;
+}
+
+/* Mean over views of the mean of (h Wᵀ)². */
+static xlm_var *look_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    struct looker *looker = self->state;
+    xlm_var *sum = NULL;
+    for (int i = 0; i < MAX(looker->views, 1); i++) {
+        looker->seen[i] = xlm_pass_view(pass, i);
+        xlm_var *z = xlm_linear(tape, looker->seen[i]->states, xlm_loss_param(self, tape, "weight"), NULL);
+        xlm_var *mean = xlm_mean(tape, xlm_multiply(tape, z, z));
+        sum = sum == NULL ? mean : xlm_add(tape, sum, mean);
+    }
+    xlm_loss_metric(self, "views", MAX(looker->views, 1), 1);
+    return sum;
+}
+
+static const xlm_loss_class look = {
+    .abi = XLM_LOSS_ABI, .name = "look", .summary = "looks at views", .needs_stream = true, .state_size = sizeof(struct looker),
+    .declare = look_declare, .count = look_count, .loss = look_loss,
+};
+
+static struct looker *add_looker(struct hosted_job *job, const char *name, int views, const xlm_view *view)
+{
+    add_objective(job, name, &look, NULL);
+    struct looker *looker = job->objective[job->objectives - 1].state;
+    looker->views = views;
+    for (int i = 0; i < views; i++)
+        looker->view[i] = view[i];
+    return looker;
+}
+
+/* A pair with a masked token on each side and one switched to the other language; a pair in two halves, as of form xlm. */
+enum { TOKENS = 13 };
+static const int32_t pair_offsets[] = {0, 6, 13}, pair_ids[TOKENS] = {0, 4, 2, 4, 12, 2, 0, 5, 2, 0, 9, 4, 2};
+static const int32_t pair_original[TOKENS] = {0, 7, 2, 8, 6, 2, 0, 5, 2, 0, 9, 10, 2};
+static const int32_t pair_positions[TOKENS] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 0, 1, 2, 3};
+static const int32_t pair_types[TOKENS] = {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1};
+static const int32_t pair_languages[TOKENS] = {0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+static const int32_t pair_text_languages[TOKENS] = {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1};
+static const int32_t pair_masked[] = {1, 3, 11}, pair_targets[] = {7, 8, 10};
+static xlm_row_key pair_keys[TOKENS];
+
+static xlm_batch pair_batch(void)
+{
+    for (int i = 0; i < TOKENS; i++)
+        pair_keys[i] = i < 6 ? (xlm_row_key){20, (uint32_t)i} : (xlm_row_key){21, (uint32_t)(i - 6)};
+    return (xlm_batch){
+        .tokens = TOKENS, .sequences = 2, .masked = 3, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
+        .positions = pair_positions, .languages = pair_languages, .text_languages = pair_text_languages, .types = pair_types,
+        .keys = pair_keys, .masked_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
+    };
+}
+
+static struct hosted_job pair_job(const xlm_batch *of)
+{
+    return (struct hosted_job){.batch = of, .languages = true, .stream = {.name = "pairs", .parallel = true}};
+}
+
+/* ---- what the encoder reads ---- */
+
+static void same_ints(const char *what, const int32_t *got, const int32_t *wanted, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (got[i] != wanted[i])
+            fail_msg("%s[%d] is %d, not %d", what, i, got[i], wanted[i]);
+}
+
+static void test_inputs(void **state)
+{
+    (void)state;
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    const xlm_view views[] = {
+        {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true},
+        {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_MASKED, .gradient = true},
+        {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
+        {.input = XLM_INPUT_SECOND, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED, .gradient = true},
+    };
+    struct looker *looker = add_looker(&job, "look", 4, views);
+    assert_true(open_job(&job));
+    const xlm_pass_input input = job_input(&job, 0, 1);
+    run_job(&job, &input, NULL, NULL);
+    assert_true(looker->seen[0]->batch == &of);
+    assert_int_equal(looker->seen[0]->states->rows, TOKENS);
+
+    const xlm_batch *b = looker->seen[1]->batch;
+    assert_true(b->ids == pair_original && b->languages == pair_text_languages && b->tokens == TOKENS);
+    assert_int_equal(looker->seen[1]->states->rows, 3);
+
+    b = looker->seen[2]->batch;
+    static const int32_t first_ids[] = {0, 7, 2, 0, 5, 2}, first_offsets[] = {0, 3, 6}, thirds[] = {0, 1, 2, 0, 1, 2};
+    assert_int_equal(b->tokens, 6);
+    same_ints("ids of the first side", b->ids, first_ids, 6);
+    same_ints("offsets of the first side", b->offsets, first_offsets, 3);
+    same_ints("positions of the first side", b->positions, thirds, 6);
+    assert_true(b->masked == 1 && b->masked_rows[0] == 1 && b->targets[0] == 7);
+    assert_int_equal(looker->seen[2]->states->rows, 2);
+
+    b = looker->seen[3]->batch;
+    static const int32_t second_ids[] = {0, 8, 6, 2, 0, 9, 10, 2}, second_offsets[] = {0, 4, 8}, fourths[] = {0, 1, 2, 3, 0, 1, 2, 3};
+    static const int32_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(b->tokens, 8);
+    same_ints("ids of the second side", b->ids, second_ids, 8);
+    same_ints("offsets of the second side", b->offsets, second_offsets, 3);
+    same_ints("positions of the second side", b->positions, fourths, 8);
+    same_ints("languages of the second side", b->languages, ones, 8);
+    same_ints("types of the second side", b->types, zeros, 8);
+    assert_true(b->keys[0].instance == 20 && b->keys[3].position == 3 && b->keys[4].instance == 21 && b->keys[4].position == 0);
+    assert_true(b->masked == 2 && b->masked_rows[0] == 1 && b->masked_rows[1] == 6 && b->targets[1] == 10);
+    close_job(&job);
+}
+
+/* ---- gradients ---- */
+
+static void test_gradients(void **state)
+{
+    (void)state;
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    const xlm_view one[] = {
+        {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED, .gradient = true, .dropout = true},
+        {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_ALL},                            /* no gradient */
+        {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
+    };
+    const xlm_view two[] = {
+        {.input = XLM_INPUT_SECOND, .layer = 0, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true},
+        {.input = XLM_INPUT_CORRUPTED, .layer = 1, .rows = XLM_ROWS_MASKED, .gradient = true, .dropout = true},
+    };
+    add_looker(&job, "one", 3, one);
+    add_looker(&job, "two", 2, two);
+    add_looker(&job, "whole", 0, NULL);
+    assert_true(open_job(&job));
+    for (int recompute = 0; recompute < 2; recompute++) {
+        xlm_tape_recompute(job.tape, recompute);
+        const xlm_pass_input input = job_input(&job, 0, 1);
+        check_gradients_of(&job, &input);
+    }
+    close_job(&job);
+}
+
+/* ---- encoded once, and no further than needed ---- */
+
+static double flops_of(struct hosted_job *job)
+{
+    const xlm_pass_input input = job_input(job, 0, 1);
+    const double before = xlm_gemm_flops();
+    run_job(job, &input, NULL, NULL);
+    return xlm_gemm_flops() - before;
+}
+
+static double flops_of_views(int objectives, const xlm_view *view)
+{
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    static const char *const names[] = {"one", "two", "three"};
+    for (int k = 0; k < objectives; k++)
+        add_looker(&job, names[k], 1, &view[k]);
+    assert_true(open_job(&job));
+    const double flops = flops_of(&job);
+    close_job(&job);
+    return flops;
+}
+
+static double projection(double rows) { return 2 * rows * 5 * 6; }
+
+static void test_encoded_once(void **state)
+{
+    (void)state;
+    const xlm_view all = {.layer = XLM_TOP_LAYER, .gradient = true, .dropout = true};
+    xlm_view masked = all, middle = all, lowest = all;
+    masked.rows = XLM_ROWS_MASKED;
+    middle.layer = 1;
+    lowest.layer = 0;
+    const xlm_view thrice[] = {all, all, all}, mixed[] = {masked, all}, lower[] = {lowest, middle}, few[] = {masked, middle};
+    const double whole = flops_of_views(1, thrice), half = flops_of_views(1, &middle), some = flops_of_views(1, &masked);
+    assert_true(flops_of_views(3, thrice) == whole + 2 * projection(TOKENS));
+    assert_true(flops_of_views(2, mixed) == whole + projection(3));
+    /* Up to the highest layer that is asked for, and at the rows that are wanted there. */
+    assert_true(flops_of_views(1, &lowest) == projection(TOKENS));
+    assert_true(flops_of_views(2, lower) == half + projection(TOKENS));
+    assert_true(some - projection(3) < whole - projection(TOKENS) && half - projection(TOKENS) < some - projection(3));
+    assert_true(flops_of_views(2, few) == some + projection(TOKENS));
+}
+
+static void test_counted_once(void **state)
+{
+    (void)state;
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    struct looker *looker = add_looker(&job, "look", 0, NULL);
+    assert_true(open_job(&job));
+    const xlm_pass_input input = job_input(&job, 0, 1);
+    double *gradient = g_new0(double, xlm_parameters_size(job.parameters));
+    run_job(&job, &input, gradient, NULL);
+    run_job(&job, &input, NULL, NULL);
+    assert_int_equal(looker->counted, 1);
+    g_free(gradient);
+    close_job(&job);
+}
+
+/* Draws of the stream's own batch do not depend on what else is encoded, and those of others are others. */
+static void test_draws(void **state)
+{
+    (void)state;
+    const xlm_batch of = pair_batch();
+    const xlm_view views[] = {
+        {.input = XLM_INPUT_CORRUPTED, .layer = 0, .gradient = true, .dropout = true},
+        {.input = XLM_INPUT_CORRUPTED, .layer = 0, .dropout = true},
+        {.input = XLM_INPUT_CORRUPTED, .layer = 0, .gradient = true},
+    };
+    double *first = NULL;
+    for (int views_in_all = 1; views_in_all <= 3; views_in_all++) {
+        struct hosted_job job = pair_job(&of);
+        struct looker *looker = add_looker(&job, "look", views_in_all, views);
+        assert_true(open_job(&job));
+        job.config.dropout = 0.5;
+        xlm_model_free(job.model);
+        xlm_parameters *other = xlm_parameters_new();
+        job.model = xlm_model_new(&job.config, other); /* the same parameters, with dropout */
+        xlm_parameters_free(other);
+        xlm_host_close(job.host);
+        const xlm_host_setup setup = {.model = job.model, .about = {.model = &job.config}, .resources = job.resources, .streams = 1,
+                                      .stream = &job.stream, .objectives = 1, .objective = job.objective};
+        xlm_parameters *again = xlm_parameters_new();
+        job.host = xlm_host_open(&setup, again, NULL);
+        xlm_parameters_free(again);
+        const xlm_pass_input input = job_input(&job, 0, 1);
+        run_job(&job, &input, NULL, NULL);
+        const size_t bytes = sizeof(double) * TOKENS * 6;
+        const double *x = looker->seen[0]->states->value;
+        if (first == NULL)
+            first = g_memdup2(x, bytes);
+        assert_memory_equal(x, first, bytes);
+        int dropped = 0;
+        for (int i = 0; i < TOKENS * 6; i++)
+            dropped += x[i] == 0;
+        assert_true(dropped > TOKENS && dropped < 5 * TOKENS);
+        for (int v = 1; v < views_in_all; v++)
+            assert_true(memcmp(looker->seen[v]->states->value, x, bytes) != 0);
+        for (int i = 0; views_in_all == 3 && i < TOKENS * 6; i++)
+            assert_true(looker->seen[2]->states->value[i] != 0);
+        close_job(&job);
+    }
+    g_free(first);
+}
+
+/* ---- refusals and estimates ---- */
+
+static void refuse(xlm_view view, bool parallel, const char *message)
+{
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    job.stream.parallel = parallel;
+    add_looker(&job, "look", 1, &view);
+    assert_false(open_job(&job));
+    assert_string_equal(job.message, message);
+    close_job(&job);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    refuse((xlm_view){.layer = 3}, true, "[objective look]: layer = 3, but the model has 2 layers");
+    refuse((xlm_view){.layer = -2}, true, "[objective look]: layer = -2, but the model has 2 layers");
+    refuse((xlm_view){.input = XLM_INPUT_SECOND}, false,
+           "[objective look]: it reads the two sides of pairs, and [stream pairs] has none; set type = parallel there");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_encoded_once),
+        cmocka_unit_test(test_counted_once),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

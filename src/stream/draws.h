@@ -25,4 +25,10 @@ static inline xlm_rng_block xlm_draws_of_token(const xlm_draws *draws, xlm_rng_k
     return xlm_rng_draw(key, (uint32_t)position, (uint32_t)instance, draws->stream, (uint32_t)(instance >> 32));
 }
 
+/* The same for the batch's first sequence as a whole. */
+static inline xlm_rng_block xlm_draws_of_instance(const xlm_draws *draws, xlm_rng_key key)
+{
+    return xlm_rng_draw(key, (uint32_t)draws->first, (uint32_t)(draws->first >> 32), draws->stream, 0);
+}
+
 #endif

@@ -7,15 +7,7 @@
 #define XLM_STREAM_INSTANCES_H
 
 #include "corpus/corpus.h"
-
-/* Tokens of one text that stand together in a sequence, </s> behind them. */
-typedef struct xlm_span {
-    const xlm_corpus_text *text;
-    int64_t start;  /* first token in the text */
-    int32_t tokens;
-    int32_t side;   /* token type: 0, or 1 on the side of a pair that stands second */
-    bool opens;     /* <s> stands before it, and positions begin at 0 with that */
-} xlm_span;
+#include "stream/sequences.h"
 
 /* Where an instance is. */
 typedef struct xlm_extent {

@@ -1,6 +1,10 @@
 /* xlm-mpi: which tokens are predicted and what stands in their place. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/masking.h"
 
+#include <stddef.h>
+
+#include "stream/stage.h"
+
 /* What stands in the place of a chosen token. Words 1 and 2 of the draw; word 0 has chosen it. */
 static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials, xlm_rng_block chance, int32_t original)
 {
@@ -47,3 +51,63 @@ void xlm_mask(const xlm_masking *masking, const xlm_draws *draws, xlm_batch_layo
     for (int32_t s = 0; s < batch->sequences; s++)
         mask_sequence(masking, draws, key, s, batch);
 }
+
+/* ---- the stage ---- */
+
+typedef struct options {
+    double mask, mask_token, mask_random;
+} options;
+
+static const xlm_option masking_options[] = {
+    {"mask", XLM_OPTION_REAL, "0.15", 0, 1, NULL, "share of the ordinary tokens that is predicted; 0: none", offsetof(options, mask)},
+    {"mask_token", XLM_OPTION_REAL, "0.8", 0, 1, NULL, "share of those that is replaced by <mask>", offsetof(options, mask_token)},
+    {"mask_random", XLM_OPTION_REAL, "0.1", 0, 1, NULL,
+     "share of those that is replaced by a random token; the rest stays", offsetof(options, mask_random)},
+    XLM_OPTION_END,
+};
+
+static bool check(const void *pointer, bool chosen, const char *stream, GError **error)
+{
+    (void)chosen;
+    const options *o = pointer;
+    return o->mask_token + o->mask_random <= 1 + 1e-9 ||
+           xlm_error_set(error, EX_CONFIG, "[stream %s]: mask_token and mask_random are more than 1 together; lower one", stream);
+}
+
+static bool open_masking(xlm_opening *opening, const void *pointer, void **stage, GError **error)
+{
+    (void)error;
+    const options *o = pointer;
+    if (o->mask <= 0)
+        return true;
+    xlm_masking *masking = g_new(xlm_masking, 1);
+    *masking = (xlm_masking){.mask = o->mask, .mask_token = o->mask_token, .mask_random = o->mask_random,
+                             .vocabulary = (int32_t)xlm_vocabulary_size(opening->vocabulary)};
+    *stage = masking;
+    return true;
+}
+
+static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch) { xlm_mask(stage, draws, batch); }
+
+/* Of many tokens, chance hardly ever chooses a tenth more than the share; of each instance, one at least. */
+static int64_t most_predicted(const void *stage, int64_t instances, int64_t tokens)
+{
+    const xlm_masking *masking = stage;
+    return (int64_t)((double)tokens * masking->mask * 1.1) + instances;
+}
+
+static double predicted_share(const void *stage)
+{
+    const xlm_masking *masking = stage;
+    return masking->mask;
+}
+
+const xlm_stage_class xlm_stage_masking = {
+    .kind = XLM_STAGE_CORRUPT,
+    .options = masking_options,
+    .options_size = sizeof(options),
+    .check = check,
+    .open = open_masking,
+    .close = g_free,
+    .corrupt = {.corrupt = corrupt, .most_predicted = most_predicted, .predicted_share = predicted_share},
+};

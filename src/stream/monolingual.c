@@ -1,6 +1,8 @@
 /* xlm-mpi: instances of one language's monolingual text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/monolingual.h"
 
+#include "stream/stage.h"
+
 /* Sentences whose offsets are read at a time, when all are walked over and when one instance is looked for. */
 enum { PASS = 65536, LOOK = 512 };
 
@@ -38,10 +40,10 @@ static inline int64_t remaining(walk *w, GError **error)
     return (int64_t)(bounds[1] - bounds[0]) - w->token;
 }
 
-static void add_span(const walk *w, int64_t tokens, bool first, GArray *spans)
+static void add_span(const walk *w, int64_t tokens, GArray *spans)
 {
     const xlm_span span = {.text = w->of->text, .start = (int64_t)w->offsets[w->sentence - w->first] + w->token,
-                           .tokens = (int32_t)tokens, .opens = first};
+                           .tokens = (int32_t)tokens, .language = w->of->text->language_id, .pair = -1};
     g_array_append_val(spans, span);
 }
 
@@ -64,7 +66,7 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **e
         const int64_t taken = fits ? left : length - 2;
         if (taken > 0) {
             if (spans != NULL)
-                add_span(w, taken, used == 1, spans);
+                add_span(w, taken, spans);
             used += taken + 1;
             extent->end = w->sentence + 1;
         }
@@ -112,3 +114,69 @@ bool xlm_monolingual_find(const xlm_monolingual *monolingual, int64_t instance, 
     g_free(w.offsets);
     return good;
 }
+
+/* ---- the stage ---- */
+
+static char **list(const xlm_corpus *corpus, xlm_split split)
+{
+    GPtrArray *names = g_ptr_array_new();
+    int n;
+    const xlm_corpus_text *texts = xlm_corpus_texts(corpus, split, &n);
+    for (int i = 0; i < n; i++)
+        if (texts[i].monolingual_sentences > 0)
+            g_ptr_array_add(names, g_strdup(texts[i].language));
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)
+{
+    const xlm_corpus_text *text = xlm_corpus_find_text(corpus, split, name);
+    return text != NULL && text->monolingual_sentences > 0;
+}
+
+static bool open_component(const xlm_opening *o, const char *name, xlm_component *component, GError **error)
+{
+    xlm_monolingual *m = g_new(xlm_monolingual, 1);
+    if (!xlm_monolingual_open(m, o->from, xlm_corpus_find_text(o->from, o->split, name), o->length, error)) {
+        g_free(m);
+        return false;
+    }
+    component->instances = m->instances.count;
+    component->share = (double)m->tokens;
+    component->spans = m;
+    return true;
+}
+
+static void close_component(void *spans)
+{
+    xlm_monolingual_close(spans);
+    g_free(spans);
+}
+
+static bool find(const void *spans, int64_t instance, const xlm_draws *draws, GArray *into, GError **error)
+{
+    (void)draws;
+    return xlm_monolingual_find(spans, instance, into, error);
+}
+
+static void describe(const GArray *components, GString *out)
+{
+    int64_t cut = 0;
+    for (guint i = 0; i < components->len; i++) {
+        const xlm_monolingual *m = g_array_index(components, xlm_component, i).spans;
+        cut += m->cut;
+    }
+    if (cut > 0)
+        g_string_append_printf(out, "; sentences cut into pieces: %" G_GINT64_FORMAT, cut);
+}
+
+extern const xlm_stage_class xlm_stage_text_source;
+
+const xlm_stage_class xlm_stage_monolingual_spans = {
+    .kind = XLM_STAGE_SPANS,
+    .name = "monolingual",
+    .spans = {.source = &xlm_stage_text_source, .list = list, .has = has,
+              .absent = "give xlm_prep some with --mono, or set type = parallel", .empty = "its sentences are empty",
+              .open = open_component, .close = close_component, .find = find, .describe = describe},
+};

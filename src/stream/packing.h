@@ -2,26 +2,12 @@
 #ifndef XLM_STREAM_PACKING_H
 #define XLM_STREAM_PACKING_H
 
-#include "stream/batch_layout.h"
-#include "stream/instances.h"
+#include "stream/stage.h"
 
-/* Sequences to be laid out: sequence s has spans [ends[s-1], ends[s]). */
-typedef struct xlm_packing {
-    GArray *spans; /* xlm_span */
-    GArray *ends;  /* guint */
-} xlm_packing;
-
-void xlm_packing_init(xlm_packing *packing);
-void xlm_packing_clear(xlm_packing *packing);
-/* Forget all spans, keep the memory. */
-void xlm_packing_reset(xlm_packing *packing);
-/* The spans appended since the last call are a sequence. */
-void xlm_packing_end_sequence(xlm_packing *packing);
-
-/* Take a batch in the arena, read the tokens and fill in the text; all of it may be predicted. instances: [sequences] what the
- * row keys get. Errors: EX_DATAERR for tokens that are not in the vocabulary; those of xlm_batch_layout_take and of reading the
- * corpus. */
-bool xlm_packing_read(const xlm_packing *packing, const xlm_corpus *corpus, const uint32_t *instances, xlm_arena *arena,
-                      xlm_batch_layout *batch, GError **error);
+/* Take a batch in the arena, read the tokens and fill in the text: <s> before each sequence, </s> behind each span, positions from
+ * 0 on; all of it may be predicted. restart: the second side of a pair has an <s> and positions of its own. Errors: those of
+ * xlm_batch_layout_take and of the source. */
+bool xlm_pack(const xlm_source *source, const xlm_sequences *sequences, bool restart, xlm_arena *arena, xlm_batch_layout *batch,
+              GError **error);
 
 #endif

@@ -1,9 +1,10 @@
 /* xlm-mpi: instances of the parallel text of one pair of languages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/parallel.h"
 
+#include <stddef.h>
+
 #include "base/rng.h"
 #include "corpus/sentence_offsets.h"
-#include "stream/stream.h"
 
 /* Pairs that are read at a time, when all are walked over and when one instance is looked for. */
 enum { PASS = 65536, LOOK = 512 };
@@ -12,7 +13,7 @@ enum { PASS = 65536, LOOK = 512 };
 typedef struct walk {
     const xlm_parallel *of;
     int64_t next, end;
-    int64_t kept, too_long, excluded, undrawn;
+    int64_t taken, too_long, excluded, undrawn;
     int64_t first, held, capacity;     /* pairs [first, first + held) are at hand: */
     int64_t *links;                    /* [held x 2] */
     int64_t *starts[2], *tokens[2];    /* [held] where their sides lie */
@@ -56,27 +57,33 @@ static bool is_drawn(const xlm_parallel *of, int64_t pair)
     return xlm_rng_unit(block.v[0]) < of->rules.share;
 }
 
-/* Is the pair that the walk has come to in, by its own? Counts it when it is not. */
-static bool judge(walk *w, int64_t source, int64_t target)
+/* Is there room for these tokens on either side, and a </s> for each of the sentences? */
+static bool fits(const xlm_parallel_rules *rules, int64_t source, int64_t target, int64_t pairs)
+{
+    return rules->layout->layout.fits((const int64_t[]){source + pairs, target + pairs}, rules->length);
+}
+
+/* May the pair that the walk has come to be in an instance? Counts why not. */
+static bool is_wanted(walk *w, int64_t source, int64_t target)
 {
     const xlm_parallel_rules *rules = &w->of->rules;
     if (!is_drawn(w->of, w->next)) {
         w->undrawn++;
         return false;
     }
-    const int64_t shorter = MIN(source, target), longer = MAX(source, target);
+    const int64_t shorter = MIN(source, target);
     if (shorter == 0 || shorter < rules->least_side || (rules->most_pair > 0 && source + target > rules->most_pair)) {
         w->excluded++;
         return false;
     }
-    if (rules->form == XLM_FORM_XLM ? longer + 2 > rules->length : source + target + 3 > rules->length) {
+    if (!fits(rules, source, target, 1)) {
         w->too_long++;
         return false;
     }
     return true;
 }
 
-/* Come to the next pair that is in, without taking it: 1; 0 when there is none, -1 on error. [out] i: its place in the
+/* Go to the next pair that is wanted, without taking it: 1; 0 when there is none, -1 on error. [out] i: its place in the
  * arrays of the walk. */
 static int seek(walk *w, int64_t *i, GError **error)
 {
@@ -84,7 +91,7 @@ static int seek(walk *w, int64_t *i, GError **error)
         if (w->next >= w->first + w->held && !refill(w, error))
             return -1;
         *i = w->next - w->first;
-        if (judge(w, w->tokens[0][*i], w->tokens[1][*i]))
+        if (is_wanted(w, w->tokens[0][*i], w->tokens[1][*i]))
             return 1;
     }
     return 0;
@@ -93,7 +100,8 @@ static int seek(walk *w, int64_t *i, GError **error)
 static void add_span(const walk *w, int64_t i, int side, GArray *spans)
 {
     const xlm_span span = {.text = w->of->text[side], .start = w->starts[side][i],
-                           .tokens = (int32_t)w->tokens[side][i]};
+                           .tokens = (int32_t)w->tokens[side][i], .language = w->of->text[side]->language_id,
+                           .pair = w->next};
     g_array_append_val(spans, span);
 }
 
@@ -102,13 +110,14 @@ static void add_span(const walk *w, int64_t i, int side, GArray *spans)
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *sides[2], GError **error)
 {
     const xlm_parallel_rules *rules = &w->of->rules;
-    int64_t used[2] = {1, 1}, i; /* <s> */
+    int64_t used[2] = {0}, pairs = 0, i;
     int found;
     *extent = (xlm_extent){.unit = -1};
     while ((found = seek(w, &i, error)) == 1) {
-        const int64_t source = used[0] + w->tokens[0][i] + 1, target = used[1] + w->tokens[1][i] + 1; /* </s> */
-        if (extent->unit >= 0 && (rules->form == XLM_FORM_BERT || MAX(source, target) > rules->length))
+        const int64_t source = used[0] + w->tokens[0][i], target = used[1] + w->tokens[1][i];
+        if (pairs > 0 && (!rules->layout->layout.several || !fits(rules, source, target, pairs + 1)))
             break;
+        pairs++;
         used[0] = source;
         used[1] = target;
         for (int side = 0; side < 2 && sides != NULL; side++)
@@ -116,7 +125,7 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *sides[2], GError 
         if (extent->unit < 0)
             extent->unit = w->next;
         extent->end = ++w->next;
-        w->kept++;
+        w->taken++;
     }
     return found >= 0;
 }
@@ -136,7 +145,7 @@ bool xlm_parallel_open(xlm_parallel *parallel, const xlm_corpus *corpus, const x
     while ((good = walk_instance(&w, &extent, NULL, error)) && extent.unit >= 0)
         xlm_instances_add(&parallel->instances, &extent);
     g_free(w.links);
-    parallel->kept = w.kept;
+    parallel->taken = w.taken;
     parallel->too_long = w.too_long;
     parallel->excluded = w.excluded;
     parallel->undrawn = w.undrawn;
@@ -148,12 +157,11 @@ bool xlm_parallel_open(xlm_parallel *parallel, const xlm_corpus *corpus, const x
 void xlm_parallel_close(xlm_parallel *parallel) { xlm_instances_clear(&parallel->instances); }
 
 /* Append the spans of one side, which stands first or second. */
-static void append_side(const xlm_parallel *parallel, const GArray *side, bool second, GArray *spans)
+static void append_side(const GArray *side, bool second, GArray *spans)
 {
     for (guint i = 0; i < side->len; i++) {
         xlm_span span = g_array_index(side, xlm_span, i);
         span.side = second;
-        span.opens = i == 0 && (!second || parallel->rules.form == XLM_FORM_XLM);
         g_array_append_val(spans, span);
     }
 }
@@ -172,9 +180,119 @@ bool xlm_parallel_find(const xlm_parallel *parallel, int64_t instance, bool targ
         good = walk_instance(&w, &extent, i == instance ? sides : NULL, error);
     if (good)
         for (int place = 0; place < 2; place++)
-            append_side(parallel, sides[target_first ? 1 - place : place], place == 1, spans);
+            append_side(sides[target_first ? 1 - place : place], place == 1, spans);
     g_free(w.links);
     for (int side = 0; side < 2; side++)
         g_array_free(sides[side], TRUE);
     return good;
 }
+
+/* ---- the stage ---- */
+
+typedef struct options {
+    bool shuffle_sides;
+    double share;
+    int64_t least_side, most_pair;
+} options;
+
+static const xlm_option parallel_options[] = {
+    {"shuffle_sides", XLM_OPTION_FLAG, "false", 0, 0, NULL,
+     "type parallel: draw for each instance which side comes first (PPA)", offsetof(options, shuffle_sides)},
+    {"share", XLM_OPTION_REAL, "1", 0, 1, NULL,
+     "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a smaller "
+     "one is part of a larger one", offsetof(options, share)},
+    {"least_side", XLM_OPTION_INT, "0", 0, 65536, NULL,
+     "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound", offsetof(options, least_side)},
+    {"most_pair", XLM_OPTION_INT, "0", 0, 131072, NULL,
+     "type parallel: pairs of more subwords together are left out (PPA: 128); 0: no bound", offsetof(options, most_pair)},
+    XLM_OPTION_END,
+};
+
+static bool check(const void *pointer, bool chosen, const char *stream, GError **error)
+{
+    const options *o = pointer;
+    if (!chosen && (o->shuffle_sides || o->share < 1 || o->least_side > 0 || o->most_pair > 0))
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: shuffle_sides, share, least_side and most_pair are about pairs; set "
+                             "type = parallel", stream);
+    return o->share > 0 || xlm_error_set(error, EX_CONFIG, "[stream %s]: a share of 0 leaves no pair; take share in (0, 1]", stream);
+}
+
+static char **list(const xlm_corpus *corpus, xlm_split split)
+{
+    GPtrArray *names = g_ptr_array_new();
+    int n;
+    const xlm_corpus_pairs *pairs = xlm_corpus_all_pairs(corpus, split, &n);
+    for (int i = 0; i < n; i++)
+        g_ptr_array_add(names, g_strdup(pairs[i].name));
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)
+{
+    return xlm_corpus_find_pairs(corpus, split, name, NULL) != NULL;
+}
+
+static bool open_component(const xlm_opening *opening, const char *name, xlm_component *component, GError **error)
+{
+    const options *o = opening->spans_options;
+    bool swapped;
+    const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(opening->from, opening->split, name, &swapped);
+    const xlm_parallel_rules rules = {
+        .layout = opening->layout, .length = opening->length, .least_side = o->least_side, .most_pair = o->most_pair,
+        .share = opening->split == XLM_TRAIN ? o->share : 1, .seed = opening->seed,
+    };
+    xlm_parallel *p = g_new(xlm_parallel, 1);
+    if (!xlm_parallel_open(p, opening->from, pairs, swapped, &rules, error)) {
+        g_free(p);
+        return false;
+    }
+    p->shuffle_sides = o->shuffle_sides;
+    component->instances = p->instances.count;
+    component->share = (double)p->taken;
+    component->spans = p;
+    return true;
+}
+
+static void close_component(void *spans)
+{
+    xlm_parallel_close(spans);
+    g_free(spans);
+}
+
+static bool find(const void *spans, int64_t instance, const xlm_draws *draws, GArray *into, GError **error)
+{
+    const xlm_parallel *p = spans;
+    const bool target_first = p->shuffle_sides && (xlm_draws_of_instance(draws, xlm_draws_key(draws, XLM_RNG_PAIR)).v[0] & 1);
+    return xlm_parallel_find(p, instance, target_first, into, error);
+}
+
+static void describe(const GArray *components, GString *out)
+{
+    int64_t taken = 0, too_long = 0, excluded = 0, undrawn = 0;
+    for (guint i = 0; i < components->len; i++) {
+        const xlm_parallel *p = g_array_index(components, xlm_component, i).spans;
+        taken += p->taken;
+        too_long += p->too_long;
+        excluded += p->excluded;
+        undrawn += p->undrawn;
+    }
+    g_string_append_printf(out, ", %" G_GINT64_FORMAT " pairs; left out: %" G_GINT64_FORMAT " too long, %" G_GINT64_FORMAT
+                           " by the bounds on their sides", taken, too_long, excluded);
+    if (undrawn > 0)
+        g_string_append_printf(out, ", %" G_GINT64_FORMAT " outside the share", undrawn);
+}
+
+extern const xlm_stage_class xlm_stage_text_source;
+
+const xlm_stage_class xlm_stage_parallel_spans = {
+    .kind = XLM_STAGE_SPANS,
+    .name = "parallel",
+    .options = parallel_options,
+    .options_size = sizeof(options),
+    .check = check,
+    .spans = {.source = &xlm_stage_text_source, .pairs = true, .list = list, .has = has,
+              .absent = "give xlm_prep some with --para",
+              .empty = "raise length, most_pair or share, or lower least_side", .open = open_component, .close = close_component,
+              .find = find, .describe = describe},
+};

@@ -1,4 +1,4 @@
-/* xlm-mpi: which instance of which source comes when. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: which instance of which component comes when. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/sampler.h"
 
 #include <glib.h>
@@ -7,14 +7,14 @@
 #include "base/rng.h"
 
 struct xlm_sampler {
-    int sources;
+    int components;
     int64_t *instances;
     int32_t *quota;
     uint64_t seed;
     uint32_t stream;
     int64_t run;      /* whose order is at hand; -1: none */
-    uint16_t *source; /* [RUN] of each draw of that run */
-    uint16_t *rank;   /* [RUN] how many draws before it in the run are of the same source */
+    uint16_t *component; /* [RUN] of each draw of that run */
+    uint16_t *rank;   /* [RUN] how many draws before it in the run are of the same component */
 };
 
 /* ---- quotas ---- */
@@ -66,45 +66,45 @@ static void set_quotas(int n, const double *share, const int64_t *instances, dou
 
 /* ---- orders ---- */
 
-/* The key for draws of one purpose in one run or epoch, of this stream and (when there is one) source. */
-static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t number, int source)
+/* The key for draws of one purpose in one run or epoch, of this stream and (when there is one) component. */
+static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t number, int component)
 {
     const xlm_rng_key key = xlm_rng_make_key(s->seed, purpose, (uint64_t)number);
-    const xlm_rng_block b = xlm_rng_draw(key, s->stream, (uint32_t)source, 0, 0x73616d70u);
+    const xlm_rng_block b = xlm_rng_draw(key, s->stream, (uint32_t)component, 0, 0x73616d70u);
     return (xlm_rng_key){{b.v[0], b.v[1]}};
 }
 
-/* Lay out the run: slots of a permutation are dealt to the sources by quota, then draws of each source are counted. */
+/* Lay out the run: slots of a permutation are dealt to the components by quota, then draws of each component are counted. */
 static void lay_out(xlm_sampler *s, int64_t run)
 {
     const xlm_rng_key key = key_of(s, XLM_RNG_LANGUAGE, run, 0);
     uint16_t *owner = g_new(uint16_t, XLM_SAMPLER_RUN);
-    int32_t *seen = g_new0(int32_t, s->sources);
-    for (int i = 0, slot = 0; i < s->sources; i++)
+    int32_t *seen = g_new0(int32_t, s->components);
+    for (int i = 0, slot = 0; i < s->components; i++)
         for (int q = 0; q < s->quota[i]; q++)
             owner[slot++] = (uint16_t)i;
     for (uint32_t j = 0; j < XLM_SAMPLER_RUN; j++) {
-        s->source[j] = owner[xlm_rng_permute(key, j, XLM_SAMPLER_RUN)];
-        s->rank[j] = (uint16_t)seen[s->source[j]]++;
+        s->component[j] = owner[xlm_rng_permute(key, j, XLM_SAMPLER_RUN)];
+        s->rank[j] = (uint16_t)seen[s->component[j]]++;
     }
     g_free(seen);
     g_free(owner);
     s->run = run;
 }
 
-xlm_sampler *xlm_sampler_new(int sources, const double *share, const int64_t *instances, double alpha, uint64_t seed,
+xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t *instances, double alpha, uint64_t seed,
                              uint32_t stream)
 {
     xlm_sampler *s = g_new0(xlm_sampler, 1);
-    s->sources = sources;
-    s->instances = g_memdup2(instances, sizeof *instances * (size_t)sources);
-    s->quota = g_new(int32_t, sources);
+    s->components = components;
+    s->instances = g_memdup2(instances, sizeof *instances * (size_t)components);
+    s->quota = g_new(int32_t, components);
     s->seed = seed;
     s->stream = stream;
     s->run = -1;
-    s->source = g_new(uint16_t, XLM_SAMPLER_RUN);
+    s->component = g_new(uint16_t, XLM_SAMPLER_RUN);
     s->rank = g_new(uint16_t, XLM_SAMPLER_RUN);
-    set_quotas(sources, share, instances, alpha, s->quota);
+    set_quotas(components, share, instances, alpha, s->quota);
     return s;
 }
 
@@ -114,21 +114,21 @@ void xlm_sampler_free(xlm_sampler *sampler)
         return;
     g_free(sampler->instances);
     g_free(sampler->quota);
-    g_free(sampler->source);
+    g_free(sampler->component);
     g_free(sampler->rank);
     g_free(sampler);
 }
 
 const int32_t *xlm_sampler_quotas(const xlm_sampler *sampler) { return sampler->quota; }
 
-void xlm_sampler_draw(xlm_sampler *sampler, int64_t k, int *source, int64_t *instance)
+void xlm_sampler_draw(xlm_sampler *sampler, int64_t k, int *component, int64_t *instance)
 {
     const int64_t run = k / XLM_SAMPLER_RUN, place = k % XLM_SAMPLER_RUN;
     if (run != sampler->run)
         lay_out(sampler, run);
-    *source = sampler->source[place];
-    const int64_t n = sampler->instances[*source];
-    const int64_t m = run * sampler->quota[*source] + sampler->rank[place];
-    const xlm_rng_key epoch = key_of(sampler, XLM_RNG_ORDER, m / n, *source);
+    *component = sampler->component[place];
+    const int64_t n = sampler->instances[*component];
+    const int64_t m = run * sampler->quota[*component] + sampler->rank[place];
+    const xlm_rng_key epoch = key_of(sampler, XLM_RNG_ORDER, m / n, *component);
     *instance = (int64_t)xlm_rng_permute(epoch, (uint64_t)(m % n), (uint64_t)n);
 }

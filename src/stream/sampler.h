@@ -1,7 +1,7 @@
-/* xlm-mpi: which instance of which source comes when. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: which instance of which component comes when. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A stream reads several sources (languages, or pairs of them). Its endless list of draws falls into runs of 65,536.
- * Each run has the same quota of every source, ∝ p_i^α, in an order permuted anew. The m-th draw of a source (m = 0, 1,
+ * A stream reads several components (languages, or pairs of them). Its endless list of draws falls into runs of 65,536.
+ * Each run has the same quota of every component, ∝ p_i^α, in an order permuted anew. The m-th draw of a component (m = 0, 1,
  * ... over all runs) is the instance at place m mod n of a permutation of its n instances that belongs to epoch m / n:
  * every instance once an epoch. All of this is a function of the seed, the stream's number and the index of the draw;
  * the order of the run last asked for is kept at hand (256 KiB). */
@@ -14,17 +14,17 @@ enum { XLM_SAMPLER_RUN = 65536 };
 
 typedef struct xlm_sampler xlm_sampler;
 
-/* [in] sources: at least one and at most XLM_SAMPLER_RUN. [in] share: [sources] p_i, up to a factor. [in] instances:
- * [sources] n_i; a source without any is never drawn, at least one has some. [in] stream: its number. */
-xlm_sampler *xlm_sampler_new(int sources, const double *share, const int64_t *instances, double alpha, uint64_t seed,
+/* [in] components: at least one and at most XLM_SAMPLER_RUN. [in] share: [components] p_i, up to a factor. [in] instances:
+ * [components] n_i; a component without any is never drawn, at least one has some. [in] stream: its number. */
+xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t *instances, double alpha, uint64_t seed,
                              uint32_t stream);
 /* NULL is allowed. */
 void xlm_sampler_free(xlm_sampler *sampler);
 
-/* [sources], the sampler's: draws of each source in a run, RUN · p_i^α / Σ p_j^α by largest remainder, at least one. */
+/* [components], the sampler's: draws of each component in a run, RUN · p_i^α / Σ p_j^α by largest remainder, at least one. */
 const int32_t *xlm_sampler_quotas(const xlm_sampler *sampler);
 
-/* [out] source and instance of draw k >= 0. */
-void xlm_sampler_draw(xlm_sampler *sampler, int64_t k, int *source, int64_t *instance);
+/* [out] component and instance of draw k >= 0. */
+void xlm_sampler_draw(xlm_sampler *sampler, int64_t k, int *component, int64_t *instance);
 
 #endif

@@ -1,166 +1,129 @@
 /* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/stream.h"
 
-#include "base/rng.h"
-#include "stream/masking.h"
-#include "stream/packing.h"
-#include "stream/sources.h"
-#include "stream/switching.h"
-#include "stream/translations.h"
+#include "stream/sampler.h"
+#include "stream/stages.h"
 
-#define OPTION(name, type, fallback, least, most, choices, help) \
-    {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_stream_config, name)}
+enum { MOST_STREAMS = 256 };
 
-enum { MOST_BATCH = 1 << 24, MOST_STREAMS = 256 }; /* a row key has 24 bits for the instance, 8 for the stream */
-
-const xlm_option xlm_stream_options[] = {
-    OPTION(type, CHOICE, "monolingual", 0, 0, "monolingual|parallel", "text that is read"),
-    OPTION(languages, LIST, "", 0, 0, NULL,
-           "languages (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty"),
-    OPTION(alpha, REAL, "0.7", 0, 1, NULL,
-           "languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power"),
-    OPTION(batch, INT, "32", 1, MOST_BATCH, NULL, "instances a step, over all ranks"),
-    OPTION(length, INT, "128", 4, 65536, NULL,
-           "most tokens of an instance, special ones included; for form xlm of each half"),
-    OPTION(form, CHOICE, "xlm", 0, 0, "xlm|bert",
-           "type parallel: several pairs, source half and target half with positions of their own (xlm); one pair, "
-           "<s> S </s> T </s> (bert)"),
-    OPTION(shuffle_sides, FLAG, "false", 0, 0, NULL,
-           "type parallel: draw for each instance which side comes first (PPA)"),
-    OPTION(mask, REAL, "0.15", 0, 1, NULL, "share of the ordinary tokens that is predicted; 0: none"),
-    OPTION(mask_token, REAL, "0.8", 0, 1, NULL, "share of those that is replaced by <mask>"),
-    OPTION(mask_random, REAL, "0.1", 0, 1, NULL, "share of those that is replaced by a random token; the rest stays"),
-    OPTION(dictionary, TEXT, "", 0, 0, NULL,
-           "dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict"),
-    OPTION(switching, REAL, "0", 0, 1, NULL,
-           "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if "
-           "there are several, and its language take the place of token and language; a token without one stays"),
-    OPTION(share, REAL, "1", 0, 1, NULL,
-           "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, "
-           "0.25, 1); a smaller one is part of a larger one"),
-    OPTION(least_side, INT, "0", 0, 65536, NULL,
-           "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound"),
-    OPTION(most_pair, INT, "0", 0, 131072, NULL,
-           "type parallel: pairs of more subwords together are left out (PPA: 128); 0: no bound"),
-    XLM_OPTION_END};
+/* A stage that annotates or corrupts, and what it has opened. */
+typedef struct opened_stage {
+    const xlm_stage_class *cls;
+    void *stage;
+} opened_stage;
 
 struct xlm_stream {
-    const xlm_corpus *corpus;
     uint32_t number;
-    xlm_stream_config config; /* languages are a copy */
     uint64_t seed;
-    xlm_sources *sources;
-    xlm_sampler *sampler;
-    xlm_dictionary *dictionary;     /* NULL: none */
-    xlm_translations *translations;
-    xlm_packing packing;      /* scratch of a read */
-    const xlm_examples *examples; /* read instead of text; NULL: text */
-    GArray *chosen;               /* int64_t: the examples of a read */
+    int64_t batch, length;
+    xlm_source source;
+    const xlm_stage_class *spans, *layout;
+    GArray *components;      /* xlm_component */
+    xlm_sampler *sampler;    /* of the components */
+    GArray *stages;          /* opened_stage behind the layout */
+    xlm_sequences sequences; /* scratch of a read */
 };
 
 /* Evaluation draws as a step that training never comes to. */
 static const uint64_t in_order_step = UINT64_MAX;
 
-/* ---- opening ---- */
-
-static bool refuse(const char *name, const char *what, GError **error)
+static const xlm_component *component_at(const xlm_stream *stream, int i)
 {
-    return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s", name, what);
+    return &g_array_index(stream->components, xlm_component, i);
 }
 
-/* What the table cannot check. */
-static bool check(const char *name, const xlm_stream_config *c, GError **error)
+/* ---- opening ---- */
+
+/* What the tables of options cannot see. Options that a stream without them could not have set are not looked at. */
+static bool check(const xlm_stream *stream, const xlm_stream_config *config, const char *name, GError **error)
 {
-    if (c->mask_token + c->mask_random > 1 + 1e-9)
-        return refuse(name, "mask_token and mask_random are more than 1 together; lower one", error);
-    if (c->type == XLM_STREAM_MONOLINGUAL && (c->shuffle_sides || c->share < 1 || c->least_side > 0 || c->most_pair > 0))
-        return refuse(name, "shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel", error);
-    if (c->share <= 0)
-        return refuse(name, "a share of 0 leaves no pair; take share in (0, 1]", error);
-    if (c->dictionary == NULL && c->switching > 0)
-        return refuse(name, "switching needs a dictionary to switch by; give dictionary = FILE.h5", error);
+    for (int i = 0; i < xlm_stages_count(); i++) {
+        const xlm_stage_class *cls = xlm_stage_at(i);
+        const void *options = xlm_stream_config_options(config, cls);
+        const bool one_of_many = cls->kind == XLM_STAGE_SOURCE || cls->kind == XLM_STAGE_SPANS || cls->kind == XLM_STAGE_LAYOUT;
+        const bool chosen = !one_of_many || cls == stream->source.cls || cls == stream->spans || cls == stream->layout;
+        if (options != NULL && cls->check != NULL && !cls->check(options, chosen, name, error))
+            return false;
+    }
     return true;
 }
 
-/* Is a language the one that a stream reads under this name, or one of the pair? */
-static bool reads(const char *name, const char *language)
+static bool open_components(xlm_stream *stream, const xlm_opening *opening, GError **error)
 {
-    char **sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
-    const bool found = g_strv_contains((const char *const *)sides, language);
-    g_strfreev(sides);
-    return found;
-}
-
-/* Does the stream read a language of its dictionary? It reads all languages when none is named. */
-static bool check_languages(const xlm_stream *stream, const char *name, GError **error)
-{
-    const char *const *known = xlm_vocabulary_language_names(xlm_corpus_vocabulary(stream->corpus));
-    bool found = stream->config.languages == NULL;
-    for (char **language = stream->config.languages; !found && *language != NULL; language++)
-        for (int side = 0; side < 2; side++)
-            found |= reads(*language, known[stream->dictionary->language[side]]);
-    return found || xlm_error_set(error, EX_CONFIG, "[stream %s]: %s is of %s and %s, and the stream reads neither", name,
-                                  stream->config.dictionary, known[stream->dictionary->language[0]],
-                                  known[stream->dictionary->language[1]]);
-}
-
-static bool open_dictionary(xlm_stream *stream, const char *name, GError **error)
-{
-    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(stream->corpus);
-    if (stream->config.dictionary == NULL)
-        return true;
-    stream->dictionary = xlm_dictionary_read(stream->config.dictionary, XLM_DICTIONARY_PAIRS, vocabulary,
-                                             xlm_corpus_digest(stream->corpus), error);
-    if (stream->dictionary == NULL) {
-        g_prefix_error(error, "[stream %s]: ", name);
+    if (!stream->source.cls->source.components(stream->source.stage, opening, stream->components, error))
         return false;
+    const int n = xlm_stream_components(stream);
+    double *share = g_new(double, n);
+    int64_t *instances = g_new(int64_t, n);
+    for (int i = 0; i < n; i++) {
+        share[i] = component_at(stream, i)->share;
+        instances[i] = component_at(stream, i)->instances;
     }
-    stream->translations = xlm_translations_new(stream->dictionary, xlm_vocabulary_size(vocabulary));
-    return check_languages(stream, name, error);
+    stream->sampler = xlm_sampler_new(n, share, instances, opening->alpha, stream->seed, stream->number);
+    g_free(instances);
+    g_free(share);
+    return true;
 }
 
-xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
-                            const xlm_stream_config *config, uint64_t seed, GError **error)
+/* All stages of a kind that are not off. */
+static bool open_stages(xlm_stream *stream, xlm_stage_kind kind, const xlm_stream_config *config, xlm_opening *opening,
+                        GError **error)
+{
+    for (int i = 0; i < xlm_stages_count(); i++) {
+        opened_stage next = {.cls = xlm_stage_at(i)};
+        if (next.cls->kind != kind)
+            continue;
+        if (!next.cls->open(opening, xlm_stream_config_options(config, next.cls), &next.stage, error))
+            return false;
+        if (next.stage == NULL)
+            continue;
+        g_array_append_val(stream->stages, next);
+        for (const char *const *name = kind == XLM_STAGE_ANNOTATE ? next.cls->annotate.names : NULL;
+             name != NULL && *name != NULL; name++)
+            g_array_append_val(opening->annotations, *name);
+    }
+    return true;
+}
+
+/* In the order of the stages. */
+static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_opening *opening, GError **error)
+{
+    const xlm_stage_class *source = stream->source.cls;
+    if (!source->open(opening, xlm_stream_config_options(config, source), &stream->source.stage, error))
+        return false;
+    stream->source.specials = opening->vocabulary != NULL ? xlm_vocabulary_specials(opening->vocabulary) : NULL;
+    return open_components(stream, opening, error) &&
+           (source->source.labelled || (open_stages(stream, XLM_STAGE_ANNOTATE, config, opening, error) &&
+                                        open_stages(stream, XLM_STAGE_CORRUPT, config, opening, error)));
+}
+
+xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number, const xlm_stream_config *config,
+                            uint64_t seed, GError **error)
 {
     if (number < 0 || number >= MOST_STREAMS) {
-        refuse(name, "a job has at most 256 streams; join some", error);
-        return NULL;
-    }
-    if (!check(name, config, error))
-        return NULL;
-    xlm_sources *sources = xlm_sources_open(corpus, split, name, config, seed, error);
-    if (sources == NULL)
-        return NULL;
-    xlm_stream *stream = g_new0(xlm_stream, 1);
-    *stream = (xlm_stream){.corpus = corpus, .number = (uint32_t)number, .config = *config, .seed = seed,
-                           .sources = sources};
-    stream->config.languages = g_strdupv(config->languages);
-    stream->config.dictionary = g_strdup(config->dictionary);
-    stream->sampler = xlm_sources_sampler(sources, config->alpha, seed, stream->number);
-    xlm_packing_init(&stream->packing);
-    if (open_dictionary(stream, name, error))
-        return stream;
-    xlm_stream_close(stream);
-    return NULL;
-}
-
-xlm_stream *xlm_stream_open_examples(const xlm_examples *examples, const char *name, int number, const xlm_stream_config *config,
-                                     uint64_t seed, GError **error)
-{
-    const double share = 1;
-    const int64_t n = xlm_examples_count(examples);
-    g_assert(number >= 0 && number < MOST_STREAMS && xlm_examples_longest(examples) <= config->length);
-    if (n == 0) {
-        xlm_error_set(error, EX_DATAERR, "[stream %s]: there are no examples", name);
+        xlm_error_set(error, EX_CONFIG, "[stream %s]: a job has at most %d streams; join some", name, MOST_STREAMS);
         return NULL;
     }
     xlm_stream *stream = g_new0(xlm_stream, 1);
-    *stream = (xlm_stream){.number = (uint32_t)number, .config = *config, .seed = seed, .examples = examples};
-    stream->config.languages = g_strdupv(config->languages);
-    stream->config.dictionary = NULL;
-    stream->sampler = xlm_sampler_new(1, &share, &n, 1, seed, stream->number);
-    stream->chosen = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    xlm_packing_init(&stream->packing);
+    stream->number = (uint32_t)number;
+    stream->seed = seed;
+    stream->batch = config->batch;
+    stream->length = config->length;
+    stream->source.cls = input.source;
+    stream->spans = xlm_stage_choose(XLM_STAGE_SPANS, input.source, config->type);
+    stream->layout = xlm_stage_choose(XLM_STAGE_LAYOUT, stream->spans, config->form);
+    stream->components = g_array_new(FALSE, FALSE, sizeof(xlm_component));
+    stream->stages = g_array_new(FALSE, FALSE, sizeof(opened_stage));
+    xlm_sequences_init(&stream->sequences);
+    xlm_opening opening = {
+        .stream = name, .seed = seed, .length = config->length, .from = input.from, .split = split, .spans = stream->spans,
+        .layout = stream->layout, .spans_options = xlm_stream_config_options(config, stream->spans),
+        .annotations = g_array_new(FALSE, FALSE, sizeof(const char *)),
+    };
+    const bool good = check(stream, config, name, error) && open_all(stream, config, &opening, error);
+    g_array_unref(opening.annotations);
+    if (!good)
+        g_clear_pointer(&stream, xlm_stream_close);
     return stream;
 }
 
@@ -168,183 +131,180 @@ void xlm_stream_close(xlm_stream *stream)
 {
     if (stream == NULL)
         return;
-    if (stream->chosen != NULL)
-        g_array_unref(stream->chosen);
-    xlm_translations_free(stream->translations);
-    xlm_dictionary_free(stream->dictionary);
-    xlm_packing_clear(&stream->packing);
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->close != NULL)
+            s->cls->close(s->stage);
+    }
+    for (int i = 0; i < xlm_stream_components(stream); i++) {
+        const xlm_component *component = component_at(stream, i);
+        if (stream->spans->spans.close != NULL)
+            stream->spans->spans.close(component->spans);
+        g_free(component->name);
+    }
+    if (stream->source.stage != NULL && stream->source.cls->close != NULL)
+        stream->source.cls->close(stream->source.stage);
     xlm_sampler_free(stream->sampler);
-    xlm_sources_close(stream->sources);
-    g_strfreev(stream->config.languages);
-    g_free(stream->config.dictionary);
+    xlm_sequences_clear(&stream->sequences);
+    g_array_unref(stream->stages);
+    g_array_unref(stream->components);
     g_free(stream);
 }
 
 /* ---- what it is ---- */
 
-const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream) { return &stream->config; }
+const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream)
+{
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->kind == XLM_STAGE_ANNOTATE && s->cls->annotate.dictionary != NULL)
+            return s->cls->annotate.dictionary(s->stage);
+    }
+    return NULL;
+}
 
-const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream) { return stream->dictionary; }
+bool xlm_stream_has_pairs(const xlm_stream *stream) { return stream->spans->spans.pairs; }
 
 int64_t xlm_stream_instances(const xlm_stream *stream)
 {
-    return stream->examples != NULL ? xlm_examples_count(stream->examples) : xlm_sources_instances(stream->sources);
+    int64_t n = 0;
+    for (int i = 0; i < xlm_stream_components(stream); i++)
+        n += component_at(stream, i)->instances;
+    return n;
 }
 
-int xlm_stream_sources(const xlm_stream *stream)
-{
-    return stream->examples != NULL ? 1 : xlm_sources_count(stream->sources);
-}
+int xlm_stream_components(const xlm_stream *stream) { return (int)stream->components->len; }
 
-int64_t xlm_stream_source_instances(const xlm_stream *stream, int source)
+int64_t xlm_stream_component_instances(const xlm_stream *stream, int component)
 {
-    return stream->examples != NULL ? xlm_examples_count(stream->examples)
-                                    : xlm_sources_instances_of(stream->sources, source);
+    return component_at(stream, component)->instances;
 }
 
 int64_t xlm_stream_longest(const xlm_stream *stream)
 {
-    const xlm_stream_config *c = &stream->config;
-    return c->type == XLM_STREAM_PARALLEL && c->form == XLM_FORM_XLM ? 2 * c->length : c->length;
+    const xlm_layout_functions *layout = &stream->layout->layout;
+    return layout->longest != NULL ? layout->longest(stream->length) : stream->length;
+}
+
+/* The stage that chooses the rows that are predicted; NULL: none does. */
+static const opened_stage *find_predictor(const xlm_stream *stream)
+{
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->kind == XLM_STAGE_CORRUPT && s->cls->corrupt.most_predicted != NULL)
+            return s;
+    }
+    return NULL;
 }
 
 int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances)
 {
-    if (stream->examples != NULL)
-        return instances * xlm_examples_most_predictions(stream->examples);
-    if (stream->config.mask <= 0)
-        return 0;
-    /* Chance chooses a tenth more than the share of many tokens hardly ever; of each instance one at least. */
-    return (int64_t)((double)(instances * xlm_stream_longest(stream)) * stream->config.mask * 1.1) + instances;
+    const opened_stage *predictor = find_predictor(stream);
+    if (stream->source.cls->source.labelled)
+        return stream->source.cls->source.most_predicted(stream->source.stage, instances);
+    return predictor == NULL ? 0 : predictor->cls->corrupt.most_predicted(predictor->stage, instances,
+                                                                          instances * xlm_stream_longest(stream));
 }
 
 double xlm_stream_predicted_share(const xlm_stream *stream)
 {
-    const xlm_examples *e = stream->examples;
-    if (e == NULL)
-        return stream->config.mask;
-    const int64_t n = xlm_examples_count(e);
-    return (double)xlm_examples_predictions(e, n) / (double)xlm_examples_tokens(e, n);
+    const opened_stage *predictor = find_predictor(stream);
+    if (stream->source.cls->source.labelled)
+        return stream->source.cls->source.predicted_share(stream->source.stage);
+    return predictor == NULL ? 0 : predictor->cls->corrupt.predicted_share(predictor->stage);
 }
 
-int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->config.length; }
+int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->length; }
 
 char *xlm_stream_describe(const xlm_stream *stream)
 {
     GString *out = g_string_new(NULL);
-    const int64_t n = xlm_stream_instances(stream);
-    if (stream->examples != NULL)
-        g_string_printf(out, "%" G_GINT64_FORMAT " examples of %.1f tokens", n,
-                        (double)xlm_examples_tokens(stream->examples, n) / (double)n);
-    else
-        xlm_sources_describe(stream->sources, xlm_sampler_quotas(stream->sampler), out);
+    const int32_t *quotas = xlm_sampler_quotas(stream->sampler);
+    g_string_printf(out, "%" G_GINT64_FORMAT " %s", xlm_stream_instances(stream), stream->source.cls->source.unit);
+    for (int i = 0; i < xlm_stream_components(stream); i++) {
+        const xlm_component *component = component_at(stream, i);
+        if (component->name != NULL)
+            g_string_append_printf(out, "%s%s %" G_GINT64_FORMAT ", %.1f %% of the draws", i > 0 ? "; " : " (", component->name,
+                                   component->instances, 100.0 * quotas[i] / XLM_SAMPLER_RUN);
+    }
+    if (component_at(stream, 0)->name != NULL)
+        g_string_append_c(out, ')');
+    stream->spans->spans.describe(stream->components, out);
     return g_string_free(out, FALSE);
 }
 
 /* ---- reading ---- */
 
-/* Plan the sequence that is instance `instance` of a source. number: of the draw within its step. */
-static bool plan(xlm_stream *stream, uint64_t step, uint64_t number, int source, int64_t instance, GError **error)
+/* Append the spans of an instance of a component as a sequence. number: of the draw within its step. */
+static bool add_sequence(xlm_stream *stream, uint64_t step, uint64_t number, int component, int64_t instance, GError **error)
 {
-    bool target_first = false;
-    if (stream->examples != NULL) {
-        g_array_append_val(stream->chosen, instance);
-        return true;
-    }
-    if (stream->config.shuffle_sides) {
-        const xlm_rng_key key = xlm_rng_make_key(stream->seed, XLM_RNG_PAIR, step);
-        target_first = xlm_rng_draw(key, (uint32_t)number, (uint32_t)(number >> 32), stream->number, 0).v[0] & 1;
-    }
-    if (!xlm_sources_find(stream->sources, source, instance, target_first, stream->packing.spans, error))
+    const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = number};
+    if (!stream->spans->spans.find(component_at(stream, component)->spans, instance, &draws, stream->sequences.spans, error))
         return false;
-    xlm_packing_end_sequence(&stream->packing);
+    xlm_sequences_end(&stream->sequences, stream->number << 24 | (uint32_t)(number % XLM_STREAM_MOST_BATCH));
     return true;
 }
 
-/* Annotate text and choose what is predicted. */
-static void corrupt(const xlm_stream *stream, uint64_t step, uint64_t first, xlm_batch_layout *batch)
+/* Lay out the sequences, the first of which is number `first` of its step, annotate and corrupt them. */
+static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch, GError **error)
 {
-    const xlm_stream_config *c = &stream->config;
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = first};
-    const xlm_masking masking = {
-        .mask = c->mask, .mask_token = c->mask_token, .mask_random = c->mask_random,
-        .vocabulary = (int32_t)xlm_vocabulary_size(xlm_corpus_vocabulary(stream->corpus)),
-    };
-    if (stream->translations != NULL)
-        xlm_annotate_translations(stream->translations, &draws, batch);
-    xlm_mask(&masking, &draws, batch);
-    if (stream->translations != NULL) {
-        xlm_batch_layout_switch(batch);
-        xlm_switch(c->switching, &draws, batch);
-    }
-}
-
-/* Lay out and mask what is planned. */
-static bool finish(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch,
-                   GError **error)
-{
-    const guint n = stream->examples != NULL ? stream->chosen->len : stream->packing.ends->len;
-    uint32_t *instances = XLM_TAKE(arena, uint32_t, n);
     xlm_batch_layout layout;
-    for (guint s = 0; s < n; s++)
-        instances[s] = stream->number << 24 | (uint32_t)((first + s) % MOST_BATCH);
-    const bool good = stream->examples != NULL
-                          ? xlm_examples_lay_out(stream->examples, n, (const int64_t *)(void *)stream->chosen->data, instances,
-                                                 arena, &layout, error)
-                          : xlm_packing_read(&stream->packing, stream->corpus, instances, arena, &layout, error);
-    if (!good)
+    if (!stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, &layout, error))
         return false;
     xlm_batch_layout_copy_original(&layout);
-    if (stream->examples == NULL)
-        corrupt(stream, step, first, &layout);
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->kind == XLM_STAGE_ANNOTATE)
+            s->cls->annotate.annotate(s->stage, &draws, &layout);
+        else
+            s->cls->corrupt.corrupt(s->stage, &draws, &layout);
+    }
     *batch = xlm_batch_of_layout(&layout);
     return true;
 }
 
-/* After reading. Parts of a file that has changed may still be in memory, and others be read as something else. */
+/* After reading, which was good or not: where the source has changed, whatever else is wrong comes from that. */
 static bool check_unchanged(const xlm_stream *stream, bool good, GError **error)
 {
     GError *changed = NULL;
-    if (stream->examples != NULL || xlm_corpus_check_unchanged(stream->corpus, &changed))
+    const xlm_source_functions *source = &stream->source.cls->source;
+    if (source->check_unchanged == NULL || source->check_unchanged(stream->source.stage, &changed))
         return good;
-    /* Whatever else is wrong comes from that. */
     g_clear_error(error);
     g_propagate_error(error, changed);
     return false;
 }
 
-static void begin(xlm_stream *stream)
-{
-    xlm_packing_reset(&stream->packing);
-    if (stream->chosen != NULL)
-        g_array_set_size(stream->chosen, 0);
-}
-
 bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                      GError **error)
 {
-    g_assert(step >= 0 && first >= 0 && n >= 0 && first + n <= stream->config.batch);
-    begin(stream);
-    for (int64_t i = first; i < first + n; i++) {
-        int source;
+    g_assert(step >= 0 && first >= 0 && n >= 0 && first + n <= stream->batch);
+    bool good = true;
+    xlm_sequences_reset(&stream->sequences);
+    for (int64_t i = first; i < first + n && good; i++) {
+        int component;
         int64_t instance;
-        xlm_sampler_draw(stream->sampler, step * stream->config.batch + i, &source, &instance);
-        if (!plan(stream, (uint64_t)step, (uint64_t)i, source, instance, error))
-            return check_unchanged(stream, false, error);
+        xlm_sampler_draw(stream->sampler, step * stream->batch + i, &component, &instance);
+        good = add_sequence(stream, (uint64_t)step, (uint64_t)i, component, instance, error);
     }
-    return check_unchanged(stream, finish(stream, (uint64_t)step, (uint64_t)first, arena, batch, error), error);
+    good = good && make_batch(stream, (uint64_t)step, (uint64_t)first, arena, batch, error);
+    return check_unchanged(stream, good, error);
 }
 
 bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                               GError **error)
 {
     g_assert(first >= 0 && n >= 0 && first + n <= xlm_stream_instances(stream));
-    begin(stream);
-    for (int64_t i = first; i < first + n; i++) {
-        int64_t instance = i;
-        const int source = stream->examples != NULL ? 0 : xlm_sources_at(stream->sources, i, &instance);
-        if (!plan(stream, in_order_step, (uint64_t)i, source, instance, error))
-            return check_unchanged(stream, false, error);
+    int component = 0;
+    int64_t before = 0; /* instances of the components before */
+    bool good = true;
+    xlm_sequences_reset(&stream->sequences);
+    for (int64_t i = first; i < first + n && good; i++) {
+        while (i - before >= component_at(stream, component)->instances)
+            before += component_at(stream, component++)->instances;
+        good = add_sequence(stream, in_order_step, (uint64_t)i, component, i - before, error);
     }
-    return check_unchanged(stream, finish(stream, in_order_step, (uint64_t)first, arena, batch, error), error);
+    good = good && make_batch(stream, in_order_step, (uint64_t)first, arena, batch, error);
+    return check_unchanged(stream, good, error);
 }

@@ -9,71 +9,55 @@
  * permuted anew for each run. Instance m of a language stands in epoch m / n at place m mod n of a permutation of its n
  * instances. Both permutations are computed; no list of instances is stored. Every 64th or so is, to find the others.
  *
- * What an instance is made of: stream/monolingual.h, stream/parallel.h; masks: stream/masking.h. A stream of labelled examples
- * (stream/examples.h), for fine-tuning, reads these from memory in the same order of epochs, and masks nothing. */
+ * What comes from where: the stages of stream/stage.h. Monolingual text is divided into instances as stream/monolingual.h says,
+ * parallel text as stream/parallel.h; stream/layouts.c has the layouts, stream/masking.h which tokens are predicted. Labelled
+ * examples (stream/examples.h), for fine-tuning, are a source of their own, read from memory in the same order of epochs. */
 #ifndef XLM_STREAM_STREAM_H
 #define XLM_STREAM_STREAM_H
 
 #include <xlm/batch.h>
-#include <xlm/options.h>
 
-#include "base/arena.h"
-#include "corpus/corpus.h"
 #include "stream/examples.h"
-#include "lexicon/dictionary.h"
+#include "stream/stream_config.h"
 
-enum { XLM_STREAM_MONOLINGUAL, XLM_STREAM_PARALLEL };
-enum { XLM_FORM_XLM, XLM_FORM_BERT };
+enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
 
-/* Section [stream NAME] of a job file. */
-typedef struct xlm_stream_config {
-    int64_t type;        /* XLM_STREAM_... */
-    char **languages;    /* "en,de", or pairs "de-en,fr-en"; all of the corpus when empty */
-    double alpha;        /* 0.7 */
-    int64_t batch;       /* instances a step, over all ranks */
-    int64_t length;      /* most tokens of an instance, specials included; of each half for form xlm */
-    int64_t form;        /* XLM_FORM_..., parallel only */
-    bool shuffle_sides;  /* parallel only: the side that comes first is drawn for each instance (PPA) */
-    double mask;         /* share of the ordinary tokens that is predicted */
-    double mask_token, mask_random; /* 0.8, 0.1: of those; the rest stay as they are */
-    char *dictionary;    /* NULL: none */
-    double switching;    /* share of the predicted that is switched instead; DICT-MLM 0.5 */
-    double share;        /* parallel: of the pairs in training, drawn with the seed */
-    int64_t least_side, most_pair;  /* parallel: pairs with a side of fewer subwords, or with more together, are left
-                                       out; 0: no bound */
-} xlm_stream_config;
+/* What a stream reads, and the source that can. */
+typedef struct xlm_stream_input {
+    const xlm_stage_class *source;
+    const void *from;
+} xlm_stream_input;
 
-extern const xlm_option xlm_stream_options[];
+/* Both are borrowed and outlive the streams. */
+xlm_stream_input xlm_stream_text(const xlm_corpus *corpus);
+xlm_stream_input xlm_stream_labelled(const xlm_examples *examples);
 
 typedef struct xlm_stream xlm_stream;
 
-/* Open on one split of a corpus, which must outlive the stream. Makes the index of instances (a pass over links and
- * sentence offsets, not the tokens). Not collective; every rank gets the same. number: of the stream in the job (0 to
- * 255), part of its row keys; name: for messages. config is copied.
+/* Open on one split of the input. Makes the index of instances (for text a pass over links and sentence offsets, not the tokens).
+ * Not collective; every rank gets the same. number: of the stream in the job (0 to 255), part of its row keys; name: for messages.
+ * config is not kept. For labelled examples, batch and length count, and length is not below the longest example.
  * Errors: EX_CONFIG for settings that contradict one another, a language or pair that the corpus does not have (the
- * message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus; those of
- * xlm_dictionary_read. A language that has text in the
- * training part but none in the held-out part is left out of a stream on the latter, with a warning in the log. */
-xlm_stream *xlm_stream_open(const xlm_corpus *corpus, xlm_split split, const char *name, int number,
-                            const xlm_stream_config *config, uint64_t seed, GError **error);
-/* The same on labelled examples, which are borrowed. Of config, batch and length count, and
- * length is not below the longest example. EX_DATAERR when there are no examples. */
-xlm_stream *xlm_stream_open_examples(const xlm_examples *examples, const char *name, int number, const xlm_stream_config *config,
-                                     uint64_t seed, GError **error);
+ * message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus and when there
+ * are no examples; those of xlm_dictionary_read. A language that has text in the training part but none in the held-out part is
+ * left out of a stream on the latter, with a warning in the log. */
+xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number, const xlm_stream_config *config,
+                            uint64_t seed, GError **error);
 /* NULL is allowed. */
 void xlm_stream_close(xlm_stream *stream);
-const xlm_stream_config *xlm_stream_get_config(const xlm_stream *stream);
 
 /* One line for the log, without the stream's name: instances and share of the draws by language or pair, how many pairs
  * were left out and sentences cut. g_free. */
 char *xlm_stream_describe(const xlm_stream *stream);
+/* Are its instances pairs of texts that are translations of each other? */
+bool xlm_stream_has_pairs(const xlm_stream *stream);
 /* Distinct instances: one epoch over all languages. */
 int64_t xlm_stream_instances(const xlm_stream *stream);
-/* Its sources: languages or pairs, those named in `languages` in that order; one when it reads examples. */
-int xlm_stream_sources(const xlm_stream *stream);
-/* Instances of a source. xlm_stream_read_in_order goes through the sources one after another. */
-int64_t xlm_stream_source_instances(const xlm_stream *stream, int source);
-/* Most tokens an instance can have. */
+/* Its components: languages or pairs, those named in `languages` in that order; one when it reads examples. */
+int xlm_stream_components(const xlm_stream *stream);
+/* Instances of a component. xlm_stream_read_in_order goes through the components one after another. */
+int64_t xlm_stream_component_instances(const xlm_stream *stream, int component);
+/* Most tokens that an instance can have. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
 /* Most rows that are predicted of so many instances, for estimates of memory: exact for examples; chance may choose more where
  * there are very few tokens. */
@@ -90,7 +74,7 @@ int64_t xlm_stream_positions(const xlm_stream *stream);
  * Not for two threads at once. Errors: EX_DATAERR and EX_IOERR from reading the corpus. */
 bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                      GError **error);
-/* The same for instances first .. first+n of one plain pass in file order over all languages, with masks that do not
+/* The same for instances first .. first+n of one plain pass in file order over all components, with masks that do not
  * change from one evaluation to the next. first + n <= xlm_stream_instances. */
 bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                               GError **error);

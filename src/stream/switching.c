@@ -1,8 +1,13 @@
 /* xlm-mpi: predicted tokens that are switched to another language. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/switching.h"
 
+#include <stddef.h>
+
+#include "stream/stage.h"
+
 void xlm_switch(double switching, const xlm_draws *draws, xlm_batch_layout *batch)
 {
+    xlm_batch_layout_switch(batch);
     const xlm_rng_key key = xlm_draws_key(draws, XLM_RNG_SWITCH);
     const xlm_batch annotated = xlm_batch_of_layout(batch);
     const int32_t *translation = xlm_batch_annotation(&annotated, "translations");
@@ -19,3 +24,43 @@ void xlm_switch(double switching, const xlm_draws *draws, xlm_batch_layout *batc
         batch->languages[row] = known ? language[row] : batch->text_languages[row];
     }
 }
+
+/* ---- the stage ---- */
+
+typedef struct options {
+    double switching;
+} options;
+
+static const xlm_option switching_options[] = {
+    {"switching", XLM_OPTION_REAL, "0", 0, 1, NULL,
+     "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there are "
+     "several, and its language take the place of token and language; a token without one stays", offsetof(options, switching)},
+    XLM_OPTION_END,
+};
+
+static bool open_switching(xlm_opening *opening, const void *pointer, void **stage, GError **error)
+{
+    const options *o = pointer;
+    if (o->switching <= 0)
+        return true;
+    if (!xlm_opening_has_annotation(opening, "translations"))
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: switching needs a dictionary to switch by; give dictionary = FILE.h5",
+                             opening->stream);
+    *stage = g_memdup2(o, sizeof *o);
+    return true;
+}
+
+static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch)
+{
+    const options *o = stage;
+    xlm_switch(o->switching, draws, batch);
+}
+
+const xlm_stage_class xlm_stage_switching = {
+    .kind = XLM_STAGE_CORRUPT,
+    .options = switching_options,
+    .options_size = sizeof(options),
+    .open = open_switching,
+    .close = g_free,
+    .corrupt = {.corrupt = corrupt},
+};

@@ -9,7 +9,7 @@
 #include "stream/batch_layout.h"
 #include "stream/draws.h"
 
-/* The batch has translations and languages of its own for the input (xlm_batch_layout_switch). */
+/* The batch has translations. */
 void xlm_switch(double switching, const xlm_draws *draws, xlm_batch_layout *batch);
 
 #endif

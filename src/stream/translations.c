@@ -1,6 +1,11 @@
 /* xlm-mpi: a batch annotated with translations of its tokens. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/translations.h"
 
+#include <stddef.h>
+
+#include "lexicon/dictionary.h"
+#include "stream/stage.h"
+
 void xlm_annotate_translations(const xlm_translations *translations, const xlm_draws *draws, xlm_batch_layout *batch)
 {
     const xlm_rng_key key = xlm_draws_key(draws, XLM_RNG_SWITCH);
@@ -18,3 +23,92 @@ void xlm_annotate_translations(const xlm_translations *translations, const xlm_d
             }
         }
 }
+
+/* ---- the stage ---- */
+
+typedef struct options {
+    char *dictionary; /* NULL: none */
+} options;
+
+static const xlm_option translation_options[] = {
+    {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict", offsetof(options, dictionary)},
+    XLM_OPTION_END,
+};
+
+typedef struct annotator {
+    xlm_dictionary *dictionary;
+    xlm_translations *translations;
+} annotator;
+
+static void close_annotator(void *stage)
+{
+    annotator *a = stage;
+    xlm_translations_free(a->translations);
+    xlm_dictionary_free(a->dictionary);
+    g_free(a);
+}
+
+/* Is a language the one that a stream reads under this name, or one of the pair? */
+static bool reads(const char *name, const char *language)
+{
+    char **sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
+    const bool found = g_strv_contains((const char *const *)sides, language);
+    g_strfreev(sides);
+    return found;
+}
+
+/* Does the stream read a language of its dictionary? It reads all languages when none is named. */
+static bool check_languages(const xlm_opening *opening, const char *path, const xlm_dictionary *dictionary, GError **error)
+{
+    const char *const *known = xlm_vocabulary_language_names(opening->vocabulary);
+    bool found = opening->languages == NULL;
+    for (char *const *language = opening->languages; !found && *language != NULL; language++)
+        for (int side = 0; side < 2; side++)
+            found |= reads(*language, known[dictionary->language[side]]);
+    return found || xlm_error_set(error, EX_CONFIG, "[stream %s]: %s is of %s and %s, and the stream reads neither", opening->stream,
+                                  path, known[dictionary->language[0]], known[dictionary->language[1]]);
+}
+
+static bool open_annotator(xlm_opening *opening, const void *pointer, void **stage, GError **error)
+{
+    const options *o = pointer;
+    if (o->dictionary == NULL)
+        return true;
+    xlm_dictionary *dictionary = xlm_dictionary_read(o->dictionary, XLM_DICTIONARY_PAIRS, opening->vocabulary, opening->digest, error);
+    if (dictionary == NULL) {
+        g_prefix_error(error, "[stream %s]: ", opening->stream);
+        return false;
+    }
+    annotator *a = g_new(annotator, 1);
+    a->dictionary = dictionary;
+    a->translations = xlm_translations_new(dictionary, xlm_vocabulary_size(opening->vocabulary));
+    if (check_languages(opening, o->dictionary, dictionary, error)) {
+        *stage = a;
+        return true;
+    }
+    close_annotator(a);
+    return false;
+}
+
+static void annotate(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch)
+{
+    const annotator *a = stage;
+    xlm_annotate_translations(a->translations, draws, batch);
+}
+
+static const xlm_dictionary *dictionary_of(const void *stage)
+{
+    const annotator *a = stage;
+    return a->dictionary;
+}
+
+const xlm_stage_class xlm_stage_translations = {
+    .kind = XLM_STAGE_ANNOTATE,
+    .options = translation_options,
+    .options_size = sizeof(options),
+    .open = open_annotator,
+    .close = close_annotator,
+    .annotate = {.names = (const char *const[]){"translations", "translation_languages", NULL}, .annotate = annotate,
+                 .dictionary = dictionary_of},
+};

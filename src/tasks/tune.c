@@ -163,7 +163,7 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     };
     const xlm_training_data data = {
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
-        .examples = t->training_examples, .task = &task,
+        .input = xlm_stream_labelled(t->training_examples), .task = &task,
     };
     const xlm_validation validation = {.measure = measure, .data = t, .split = "dev", .language = task.language};
     xlm_job_stream stream;

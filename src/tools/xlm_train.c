@@ -143,7 +143,9 @@ static void *open_work(const char *path, char *const *overrides, GError **error)
 static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool *interrupted, GError **error)
 {
     const work *w = data;
-    const xlm_training_data text = xlm_training_data_of_corpus(w->corpus);
+    const xlm_training_data text = {
+        .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus), .input = xlm_stream_text(w->corpus),
+    };
     options.check_gradients = given.check_gradients;
     return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);
 }

@@ -59,8 +59,7 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            write_ints(store, folder, "offsets", b->offsets, b->sequences + 1, error) &&
            write_ints(store, folder, "masked_positions", b->masked_rows, b->masked, error) &&
            write_ints(store, folder, "targets", b->targets, b->masked, error) &&
-           (b->text_languages == b->languages ||
-            write_ints(store, folder, "text_languages", b->text_languages, b->tokens, error)) &&
+           write_ints(store, folder, "text_languages", b->text_languages, b->tokens, error) &&
            write_annotations(store, folder, b, error);
 }
 

@@ -5,10 +5,10 @@
  *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the
  *                              objectives)
  *   /model                     attributes: the keys of section [model], vocabulary, languages
- *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] types [T]
- *                              offsets [S+1] masked_positions [M] (rows of the packed batch) targets [M]
- *                              with a dictionary: text_languages [T] (languages before tokens were switched), translations [T]
- *                              and translation_languages [T] (annotations, see xlm/batch.h; -1: none); all i32
+ *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] text_languages [T]
+ *                              (before tokens were switched) types [T] offsets [S+1] masked_positions [M] (rows of the packed
+ *                              batch) targets [M]; annotations by their names (xlm/batch.h), with a dictionary translations [T]
+ *                              and translation_languages [T] (-1: none); all i32
  *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the

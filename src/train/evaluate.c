@@ -29,23 +29,23 @@ static void spread(int64_t first, int64_t n, int64_t run, int64_t wanted, GArray
     }
 }
 
-/* The instances of stream s that are looked at, `most` or a little more: each source (a language or a pair) has one block at
+/* The instances of stream s that are looked at, `most` or a little more: each component (a language or a pair) has one block at
  * least, and the others are shared out in proportion to what there is of each. */
 static GArray *choose_blocks(const xlm_trainer *t, int s, int64_t most)
 {
     const xlm_stream *stream = t->held_out[s];
-    const int sources = xlm_stream_sources(stream);
+    const int components = xlm_stream_components(stream);
     const int64_t run = MAX(1, t->job->stream[s].config.batch / t->job->train.micro_batches);
     GArray *blocks = g_array_new(FALSE, FALSE, sizeof(block));
-    int64_t more = 0, one = 0; /* blocks that there are besides the first of each source; sources with any */
-    for (int i = 0; i < sources; i++) {
-        const int64_t n = xlm_stream_source_instances(stream, i);
+    int64_t more = 0, one = 0; /* blocks that there are besides the first of each component; components with any */
+    for (int i = 0; i < components; i++) {
+        const int64_t n = xlm_stream_component_instances(stream, i);
         more += n > 0 ? (n - 1) / run : 0;
         one += n > 0;
     }
     const int64_t shared_out = CLAMP(most / run - one, 0, more);
-    for (int64_t i = 0, first = 0, passed = 0; i < sources; i++) {
-        const int64_t n = xlm_stream_source_instances(stream, (int)i);
+    for (int64_t i = 0, first = 0, passed = 0; i < components; i++) {
+        const int64_t n = xlm_stream_component_instances(stream, (int)i);
         if (n == 0)
             continue;
         const int64_t before = passed;

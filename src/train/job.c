@@ -59,7 +59,7 @@ static bool read_streams(xlm_job *job, const xlm_jobfile *file, GError **error)
     job->stream = g_new0(xlm_job_stream, MAX(n, 1));
     for (int s = 0; s < n && good; s++) {
         char *section = g_strdup_printf("stream %s", names[s]);
-        good = xlm_options_parse(xlm_stream_options, file, section, &job->stream[s].config, error);
+        good = xlm_stream_config_read(&job->stream[s].config, file, section, error);
         if (good)
             job->stream[job->streams++].name = g_strdup(names[s]);
         g_free(section);
@@ -162,7 +162,7 @@ static char *print_job(const xlm_job *job)
     xlm_options_print(xlm_train_options, &job->train, out);
     for (int s = 0; s < job->streams; s++) {
         g_string_append_printf(out, "\n[stream %s]\n", job->stream[s].name);
-        xlm_options_print(xlm_stream_options, &job->stream[s].config, out);
+        xlm_stream_config_print(&job->stream[s].config, out);
     }
     for (int k = 0; k < job->objectives; k++) {
         const xlm_job_objective *o = &job->objective[k];
@@ -211,7 +211,7 @@ void xlm_job_free(xlm_job *job)
     if (job == NULL)
         return;
     for (int s = 0; s < job->streams; s++) {
-        xlm_options_free(xlm_stream_options, &job->stream[s].config);
+        xlm_stream_config_clear(&job->stream[s].config);
         g_free(job->stream[s].name);
     }
     for (int k = 0; k < job->objectives; k++) {
@@ -232,9 +232,14 @@ void xlm_job_free(xlm_job *job)
     g_free(job);
 }
 
-static void help_section(GString *text, const char *section, const char *about, const xlm_option *table)
+static void help_heading(GString *text, const char *section, const char *about)
 {
     g_string_append_printf(text, "[%s]\n  %s\n\n", section, about);
+}
+
+static void help_section(GString *text, const char *section, const char *about, const xlm_option *table)
+{
+    help_heading(text, section, about);
     xlm_options_help(table, text);
     g_string_append_c(text, '\n');
 }
@@ -261,7 +266,9 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
     } else {
         help_section(text, "model", "the model: its encoder and head", xlm_model_options);
         help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
-        help_section(text, "stream NAME", "what the encoder reads; any number of them", xlm_stream_options);
+        help_heading(text, "stream NAME", "what the encoder reads; any number of them");
+        xlm_stream_config_help(text);
+        g_string_append_c(text, '\n');
         help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
         char **names = xlm_plugin_names();
         for (char **name = names; *name != NULL; name++)

@@ -8,7 +8,7 @@ train_sources = \
 	src/train/checkpoint_read.c \
 	src/train/checkpoint_write.c \
 	src/train/curves.c src/train/curves.h \
-	src/train/data.c src/train/data.h \
+	src/train/data.h \
 	src/train/derivative.c src/train/derivative.h \
 	src/train/dump.c src/train/dump.h \
 	src/train/dump_step.c \

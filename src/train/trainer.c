@@ -20,10 +20,10 @@ static void open_held_out(xlm_trainer *t, int s)
 {
     const xlm_job_stream *stream = &t->job->stream[s];
     GError *why = NULL;
-    if (t->data->corpus == NULL)
+    if (!t->data->input.source->source.held_out)
         return; /* examples are validated otherwise (train/run.h) */
-    t->held_out[s] = xlm_training_data_open_stream(t->data, XLM_HELD_OUT, stream->name, s, &stream->config,
-                                                   (uint64_t)t->job->train.seed, &why);
+    t->held_out[s] = xlm_stream_open(t->data->input, XLM_HELD_OUT, stream->name, s, &stream->config,
+                                     (uint64_t)t->job->train.seed, &why);
     if (t->held_out[s] == NULL)
         xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
     g_clear_error(&why);
@@ -36,8 +36,8 @@ static bool open_streams(xlm_trainer *t, GError **error)
     t->held_out = g_new0(xlm_stream *, MAX(n, 1));
     for (int s = 0; s < n; s++) {
         const xlm_job_stream *stream = &t->job->stream[s];
-        t->stream[s] = xlm_training_data_open_stream(t->data, XLM_TRAIN, stream->name, s, &stream->config,
-                                                     (uint64_t)t->job->train.seed, error);
+        t->stream[s] = xlm_stream_open(t->data->input, XLM_TRAIN, stream->name, s, &stream->config, (uint64_t)t->job->train.seed,
+                                       error);
         if (t->stream[s] == NULL)
             return false;
         if (xlm_stream_positions(t->stream[s]) > t->config.positions)
@@ -59,10 +59,10 @@ static bool open_objectives(xlm_trainer *t, GError **error)
     xlm_loss_stream *stream = g_new0(xlm_loss_stream, MAX(job->streams, 1));
     xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
     for (int s = 0; s < job->streams; s++) {
-        const xlm_stream_config *c = &job->stream[s].config;
         stream[s] = (xlm_loss_stream){
-            .name = job->stream[s].name, .parallel = c->type == XLM_STREAM_PARALLEL, .mask = xlm_stream_predicted_share(t->stream[s]),
-            .switching = c->switching,
+            .name = job->stream[s].name, .parallel = xlm_stream_has_pairs(t->stream[s]),
+            .mask = xlm_stream_predicted_share(t->stream[s]),
+            .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
             .dictionary = xlm_stream_dictionary(t->stream[s]),
         };
     }

@@ -175,6 +175,8 @@ static void translations_are_found_both_ways(void **state)
 
 /* ---- streams that switch ---- */
 
+enum { BATCH = 24 };
+
 /* Every other id of de's text has its translation in en. */
 static void write_dictionary(const struct file *f)
 {
@@ -184,20 +186,22 @@ static void write_dictionary(const struct file *f)
     write_file(f, pairs, 200, 200);
 }
 
-static xlm_stream_config switching_config(const struct file *f)
+/* Settings of a stream of the file's corpus, with the dictionary and whatever else. g_free. */
+static char *with_dictionary(const struct file *f, const char *settings)
 {
-    return (xlm_stream_config){.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 24, .length = 64, .share = 1, .mask = 0.15,
-                               .mask_token = 0.8, .mask_random = 0.1, .dictionary = f->path, .switching = 0.5};
+    return g_strdup_printf("alpha=1\nbatch=%d\nlength=64\ndictionary=%s\n%s", BATCH, f->path, settings);
 }
 
-static xlm_stream *open_switching(const struct file *f, const xlm_stream_config *config)
+static xlm_stream *open_switching(const struct file *f, const char *settings)
 {
-    return open_training(f->corpus, 3, config, 99);
+    char *all = with_dictionary(f, settings);
+    xlm_stream *stream = open_training(f->corpus, 3, all, 99);
+    g_free(all);
+    return stream;
 }
 
 struct switching {
     struct file file;
-    xlm_stream_config config;
     xlm_stream *stream;
     xlm_arena *arena;
 };
@@ -207,8 +211,7 @@ static int set_up(void **state)
     struct switching *s = g_new0(struct switching, 1);
     s->file = open_file();
     write_dictionary(&s->file);
-    s->config = switching_config(&s->file);
-    s->stream = open_switching(&s->file, &s->config);
+    s->stream = open_switching(&s->file, "switching=0.5\n");
     s->arena = xlm_arena_new();
     *state = s;
     return 0;
@@ -236,7 +239,7 @@ static void streams_switch(void **state)
     int64_t ordinary = 0, masked = 0, known[3] = {0}, switched[3] = {0};
     for (int step = 0; step < 200; step++) {
         xlm_arena_reset(s->arena);
-        const xlm_batch b = read_step(s->stream, step, 0, s->config.batch, s->arena);
+        const xlm_batch b = read_step(s->stream, step, 0, BATCH, s->arena);
         const int32_t *translations = xlm_batch_annotation(&b, "translations");
         const int32_t *others = xlm_batch_annotation(&b, "translation_languages");
         int32_t k = 0;
@@ -277,12 +280,12 @@ static void same(const int32_t *whole, const int32_t *piece, int32_t n)
 static void slices_are_the_whole(void **state)
 {
     const struct switching *s = *state;
-    const xlm_batch whole = read_step(s->stream, 7, 0, s->config.batch, s->arena);
+    const xlm_batch whole = read_step(s->stream, 7, 0, BATCH, s->arena);
     for (int slices = 2; slices <= 4; slices++) {
         int32_t row = 0, masked = 0;
         for (int slice = 0; slice < slices; slice++) {
-            const int64_t first = s->config.batch * slice / slices;
-            const xlm_batch b = read_step(s->stream, 7, first, s->config.batch * (slice + 1) / slices - first, s->arena);
+            const int64_t first = BATCH * slice / slices;
+            const xlm_batch b = read_step(s->stream, 7, first, BATCH * (slice + 1) / slices - first, s->arena);
             same(whole.ids + row, b.ids, b.tokens);
             same(whole.languages + row, b.languages, b.tokens);
             same(whole.text_languages + row, b.text_languages, b.tokens);
@@ -300,27 +303,24 @@ static void slices_are_the_whole(void **state)
 static void without_switching_nothing_changes(void **state)
 {
     const struct switching *s = *state;
-    xlm_stream_config config = s->config;
-    config.switching = 0;
-    xlm_stream *labelled = open_switching(&s->file, &config);
-    config.dictionary = NULL;
-    xlm_stream *plain = open_switching(&s->file, &config);
+    xlm_stream *annotated = open_switching(&s->file, "");
+    xlm_stream *plain = open_training(s->file.corpus, 3, "alpha=1\nbatch=24\nlength=64\n", 99);
     assert_null(xlm_stream_dictionary(plain));
-    assert_int_equal(xlm_stream_dictionary(labelled)->pairs, 200);
-    const xlm_batch a = read_step(plain, 1, 0, config.batch, s->arena), b = read_step(labelled, 1, 0, config.batch, s->arena);
+    assert_int_equal(xlm_stream_dictionary(annotated)->pairs, 200);
+    const xlm_batch a = read_step(plain, 1, 0, BATCH, s->arena), b = read_step(annotated, 1, 0, BATCH, s->arena);
     assert_ptr_equal(a.languages, a.text_languages);
     assert_null(a.annotations);
     assert_int_equal(a.masked, b.masked);
     same(a.ids, b.ids, a.tokens);
     same(a.languages, b.languages, a.tokens);
     xlm_stream_close(plain);
-    xlm_stream_close(labelled);
+    xlm_stream_close(annotated);
 }
 
-static void stream_refused(const struct file *f, const xlm_stream_config *config, int code, const char *message)
+static void stream_refused(const struct file *f, const char *settings, int code, const char *message)
 {
     GError *error = NULL;
-    assert_null(xlm_stream_open(f->corpus, XLM_TRAIN, "s", 0, config, 1, &error));
+    assert_null(try_open(f->corpus, XLM_TRAIN, 0, settings, 1, &error));
     must_say(error, code, message);
 }
 
@@ -328,18 +328,14 @@ static void wrong_streams_are_refused(void **state)
 {
     (void)state;
     struct file f = open_file();
-    xlm_stream_config config = switching_config(&f);
-    stream_refused(&f, &config, EX_NOINPUT, "[stream s]: ");
+    char *all = with_dictionary(&f, "switching=0.5\n"), *french = with_dictionary(&f, "languages=fr\n");
+    stream_refused(&f, all, EX_NOINPUT, "[stream s]: ");
     write_dictionary(&f);
-    char *french[] = {(char *)"fr", NULL}, *both[] = {(char *)"fr", (char *)"en", NULL};
-    config.languages = french;
-    stream_refused(&f, &config, EX_CONFIG, "d.h5 is of de and en, and the stream reads neither");
-    config.languages = both;
-    xlm_stream_close(open_switching(&f, &config));
-    config.languages = NULL;
-    config = switching_config(&f);
-    config.dictionary = NULL;
-    stream_refused(&f, &config, EX_CONFIG, "switching needs a dictionary");
+    stream_refused(&f, french, EX_CONFIG, "d.h5 is of de and en, and the stream reads neither");
+    xlm_stream_close(open_switching(&f, "languages=fr,en\n"));
+    stream_refused(&f, "switching=0.5\n", EX_CONFIG, "switching needs a dictionary");
+    g_free(all);
+    g_free(french);
     close_file(&f);
 }
 

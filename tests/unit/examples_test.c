@@ -81,7 +81,7 @@ static void test_batch(void **state)
 static xlm_stream *open_stream(const xlm_examples *e, uint64_t seed)
 {
     const xlm_stream_config config = {.batch = BATCH, .length = LONGEST};
-    xlm_stream *stream = xlm_stream_open_examples(e, "train", 3, &config, seed, NULL);
+    xlm_stream *stream = xlm_stream_open(xlm_stream_labelled(e), XLM_TRAIN, "train", 3, &config, seed, NULL);
     assert_non_null(stream);
     return stream;
 }
@@ -161,7 +161,7 @@ static void test_empty(void **state)
     xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
     const xlm_stream_config config = {.batch = BATCH, .length = LONGEST};
     GError *error = NULL;
-    assert_null(xlm_stream_open_examples(e, "train", 0, &config, 1, &error));
+    assert_null(xlm_stream_open(xlm_stream_labelled(e), XLM_TRAIN, "train", 0, &config, 1, &error));
     assert_int_equal(error->code, EX_DATAERR);
     g_error_free(error);
     xlm_examples_free(e);

@@ -55,10 +55,8 @@ static masked run_in(const settings *s, uint64_t instance, int32_t n, const int3
     if (s->translations != NULL)
         xlm_annotate_translations(s->translations, &draws, &batch);
     xlm_mask(&s->masking, &draws, &batch);
-    if (s->translations != NULL) {
-        xlm_batch_layout_switch(&batch);
+    if (s->translations != NULL)
         xlm_switch(s->switching, &draws, &batch);
-    }
     const xlm_batch done = xlm_batch_of_layout(&batch);
     const int32_t *translations = xlm_batch_annotation(&done, "translations");
     m.n = done.masked;

@@ -7,6 +7,10 @@
 #include "stream/monolingual.h"
 #include "stream/parallel.h"
 
+extern const xlm_stage_class xlm_stage_xlm_layout, xlm_stage_bert_layout;
+#define XLM (&xlm_stage_xlm_layout)
+#define BERT (&xlm_stage_bert_layout)
+
 enum { EN, DE };
 
 /* Sentence lengths 0 .. 29, now and then one of hundreds; a stretch of thousands of empty ones. */
@@ -103,7 +107,7 @@ static void monolingual_instances(void **state)
                 const xlm_span *span = &g_array_index(spans, xlm_span, k);
                 assert_int_equal(span->start, next);
                 assert_true(span->tokens > 0);
-                assert_int_equal(span->opens, k == 0);
+                assert_int_equal(span->pair, -1);
                 next += span->tokens;
                 used += span->tokens + 1;
                 while (f->starts[EN][sentence + 1] < next)
@@ -134,7 +138,7 @@ static int64_t next_pair(const fixture *f, const xlm_parallel_rules *rules, int6
     for (; p < f->pairs; p++) {
         lengths_of_pair(f, p, EN, length);
         const int64_t sum = length[0] + length[1];
-        const bool fits = rules->form == XLM_FORM_BERT
+        const bool fits = rules->layout == BERT
                               ? sum + 3 <= rules->length
                               : length[0] + 2 <= rules->length && length[1] + 2 <= rules->length;
         if (fits && MIN(length[0], length[1]) >= MAX(rules->least_side, 1) &&
@@ -144,14 +148,14 @@ static int64_t next_pair(const fixture *f, const xlm_parallel_rules *rules, int6
     return p;
 }
 
-static void check_span(const fixture *f, const xlm_span *span, int language, int64_t pair, int side, bool opens)
+static void check_span(const fixture *f, const xlm_span *span, int language, int64_t pair, int side)
 {
     const int64_t sentence = f->links[2 * pair + language];
-    assert_int_equal(span->text->language_id, language);
+    assert_int_equal(span->language, language);
     assert_int_equal(span->start, f->starts[language][sentence]);
     assert_int_equal(span->tokens, f->lengths[language][sentence]);
     assert_int_equal(span->side, side);
-    assert_int_equal(span->opens, opens);
+    assert_int_equal(span->pair, pair);
 }
 
 /* Each instance has the pairs that packing them in order, done here by hand, gives it. */
@@ -159,8 +163,8 @@ static void parallel_instances(void **state)
 {
     const fixture *f = *state;
     const xlm_parallel_rules cases[] = {
-        {XLM_FORM_XLM, 30, 0, 0, 1, 0},     {XLM_FORM_XLM, 256, 5, 40, 1, 0},  {XLM_FORM_XLM, 4000, 0, 0, 1, 0},
-        {XLM_FORM_BERT, 128, 10, 60, 1, 0}, {XLM_FORM_BERT, 20, 0, 0, 1, 0},   {XLM_FORM_BERT, 700, 100, 0, 1, 0},
+        {XLM, 30, 0, 0, 1, 0},     {XLM, 256, 5, 40, 1, 0},  {XLM, 4000, 0, 0, 1, 0},
+        {BERT, 128, 10, 60, 1, 0}, {BERT, 20, 0, 0, 1, 0},   {BERT, 700, 100, 0, 1, 0},
     };
     for (size_t c = 0; c < G_N_ELEMENTS(cases); c++) {
         const xlm_parallel_rules *rules = &cases[c];
@@ -177,27 +181,26 @@ static void parallel_instances(void **state)
             g_array_set_size(spans, 0);
             must(xlm_parallel_find(&parallel, i, turn, spans, &error), error);
             const guint n = spans->len / 2;
-            assert_true(n > 0 && spans->len == 2 * n && (n == 1 || rules->form == XLM_FORM_XLM));
+            assert_true(n > 0 && spans->len == 2 * n && (n == 1 || rules->layout == XLM));
             int64_t used[2] = {1, 1};
             for (guint k = 0; k < n; k++) {
                 assert_true(p < f->pairs);
-                check_span(f, &g_array_index(spans, xlm_span, k), first, p, 0, k == 0);
-                check_span(f, &g_array_index(spans, xlm_span, n + k), 1 - first, p, 1,
-                           k == 0 && rules->form == XLM_FORM_XLM);
+                check_span(f, &g_array_index(spans, xlm_span, k), first, p, 0);
+                check_span(f, &g_array_index(spans, xlm_span, n + k), 1 - first, p, 1);
                 for (int side = 0; side < 2; side++)
                     used[side] += length[side] + 1;
                 p = next_pair(f, rules, p + 1, length);
                 kept++;
             }
-            if (rules->form == XLM_FORM_XLM) {
+            if (rules->layout == XLM) {
                 assert_true(MAX(used[0], used[1]) <= rules->length);
                 assert_true(p == f->pairs || used[0] + length[0] + 1 > rules->length ||
                             used[1] + length[1] + 1 > rules->length);
             }
         }
         assert_int_equal(p, f->pairs);
-        assert_int_equal(parallel.kept, kept);
-        assert_int_equal(parallel.kept + parallel.too_long + parallel.excluded, f->pairs);
+        assert_int_equal(parallel.taken, kept);
+        assert_int_equal(parallel.taken + parallel.too_long + parallel.excluded, f->pairs);
         assert_int_equal(parallel.undrawn, 0);
         assert_true(kept > 0 && kept < f->pairs);
         g_array_free(spans, TRUE);
@@ -208,7 +211,7 @@ static void parallel_instances(void **state)
 /* Sentences of the source side that a share of the pairs has, as flags by pair; each pair is an instance. */
 static bool *pairs_of_share(const fixture *f, double share, uint64_t seed, bool swapped, int64_t *kept)
 {
-    const xlm_parallel_rules rules = {.form = XLM_FORM_BERT, .length = 1 << 16, .share = share, .seed = seed};
+    const xlm_parallel_rules rules = {.layout = BERT, .length = 1 << 16, .share = share, .seed = seed};
     xlm_parallel parallel;
     GError *error = NULL;
     must(xlm_parallel_open(&parallel, f->corpus, xlm_corpus_find_pairs(f->corpus, XLM_TRAIN, "en-de", NULL), swapped, &rules, &error), error);
@@ -223,9 +226,9 @@ static bool *pairs_of_share(const fixture *f, double share, uint64_t seed, bool 
             p++;
         in[p] = true;
     }
-    assert_int_equal(parallel.kept, parallel.instances.count);
-    assert_int_equal(parallel.kept + parallel.undrawn + parallel.excluded, f->pairs);
-    *kept = parallel.kept;
+    assert_int_equal(parallel.taken, parallel.instances.count);
+    assert_int_equal(parallel.taken + parallel.undrawn + parallel.excluded, f->pairs);
+    *kept = parallel.taken;
     g_array_free(spans, TRUE);
     xlm_parallel_close(&parallel);
     return in;
@@ -258,12 +261,13 @@ static void parallel_shares(void **state)
 
 /* ---- reading ---- */
 
-static xlm_stream *open_stream(const fixture *f, int type, int form, int64_t batch, int number)
+static const char *const monolingual = "alpha=0.5\nbatch=8\n";
+static const char *const kinds[] = {"alpha=0.5\nbatch=8\n", "type=parallel\nshuffle_sides=true\nalpha=0.5\nbatch=8\n",
+                                    "type=parallel\nform=bert\nshuffle_sides=true\nalpha=0.5\nbatch=8\n"};
+
+static xlm_stream *open_stream(const fixture *f, const char *settings, int number)
 {
-    const xlm_stream_config config = {
-        .type = type, .alpha = 0.5, .batch = batch, .length = 128, .form = form, .share = 1,
-        .shuffle_sides = type == XLM_STREAM_PARALLEL, .mask = 0.15, .mask_token = 0.8, .mask_random = 0.1};
-    return open_training(f->corpus, number, &config, 77);
+    return open_training(f->corpus, number, settings, 77);
 }
 
 static xlm_batch read_part(const fixture *f, xlm_stream *stream, int64_t step, int64_t first, int64_t n)
@@ -295,13 +299,11 @@ static int32_t same_part(const xlm_batch *whole, const xlm_batch *part, int32_t 
 static void cuts_do_not_matter(void **state)
 {
     const fixture *f = *state;
-    const int kinds[][2] = {{XLM_STREAM_MONOLINGUAL, 0}, {XLM_STREAM_PARALLEL, XLM_FORM_XLM},
-                            {XLM_STREAM_PARALLEL, XLM_FORM_BERT}};
     const int64_t steps[] = {0, 3, 8191, -1}; /* 65536 / 8: the last step of a run */
     for (size_t c = 0; c < G_N_ELEMENTS(kinds); c++)
         for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
-            xlm_stream *stream = open_stream(f, kinds[c][0], kinds[c][1], 8, 2);
-            xlm_stream *other = open_stream(f, kinds[c][0], kinds[c][1], 8, 2);
+            xlm_stream *stream = open_stream(f, kinds[c], 2);
+            xlm_stream *other = open_stream(f, kinds[c], 2);
             const xlm_batch whole = read_part(f, stream, steps[i], 0, 8);
             read_part(f, other, 70000, 0, 8);
             int32_t masked = 0;
@@ -320,7 +322,7 @@ static void cuts_do_not_matter(void **state)
 static void step_across_runs(void **state)
 {
     const fixture *f = *state;
-    xlm_stream *stream = open_stream(f, XLM_STREAM_MONOLINGUAL, 0, 7, 0);
+    xlm_stream *stream = open_stream(f, "alpha=0.5\nbatch=7\n", 0);
     const int64_t step = 65536 / 7; /* 65534 ... 65540 */
     const xlm_batch whole = read_part(f, stream, step, 0, 7);
     int32_t masked = 0;
@@ -340,8 +342,8 @@ static bool same_ids(const xlm_batch *a, const xlm_batch *b)
 static void what_draws_depend_on(void **state)
 {
     const fixture *f = *state;
-    xlm_stream *a = open_stream(f, XLM_STREAM_MONOLINGUAL, 0, 8, 0);
-    xlm_stream *b = open_stream(f, XLM_STREAM_MONOLINGUAL, 0, 8, 1);
+    xlm_stream *a = open_stream(f, monolingual, 0);
+    xlm_stream *b = open_stream(f, monolingual, 1);
     const xlm_batch base = read_part(f, a, 1, 0, 8), next = read_part(f, a, 2, 0, 8);
     const xlm_batch other = read_part(f, b, 1, 0, 8);
     assert_false(same_ids(&base, &next));
@@ -358,9 +360,7 @@ static void what_draws_depend_on(void **state)
 static void an_epoch_is_the_whole_corpus(void **state)
 {
     const fixture *f = *state;
-    xlm_stream_config config = {.type = XLM_STREAM_MONOLINGUAL, .alpha = 1, .batch = 8, .length = 512, .share = 1, .mask = 0,
-                                .languages = (char *[]){(char *)"en", NULL}};
-    xlm_stream *stream = open_training(f->corpus, 0, &config, 77);
+    xlm_stream *stream = open_stream(f, "alpha=1\nbatch=8\nlength=512\nmask=0\nlanguages=en\n", 0);
     const int64_t n = xlm_stream_instances(stream);
     GHashTable *seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (int64_t pass = 0; pass < 2; pass++)
@@ -394,13 +394,13 @@ static int32_t token_beyond(int language, int64_t index)
 }
 
 /* Opening or reading a stream on the corpus must fail, saying `what`. */
-static void is_damaged(xlm_corpus *corpus, int64_t type, const char *what)
+static void is_damaged(xlm_corpus *corpus, const char *type, const char *what)
 {
-    const xlm_stream_config config = {.type = type, .alpha = 1, .batch = 4, .length = 64, .share = 1, .mask = 0.15,
-                                      .mask_token = 0.8, .mask_random = 0.1};
     GError *error = NULL;
     xlm_arena *arena = xlm_arena_new();
-    xlm_stream *stream = xlm_stream_open(corpus, XLM_TRAIN, "s", 0, &config, 1, &error);
+    char *settings = g_strdup_printf("type=%s\nalpha=1\nbatch=4\nlength=64\n", type);
+    xlm_stream *stream = try_open(corpus, XLM_TRAIN, 0, settings, 1, &error);
+    g_free(settings);
     xlm_batch batch;
     if (stream != NULL) {
         const int64_t n = xlm_stream_instances(stream);
@@ -417,23 +417,23 @@ static void damaged_corpora(void **state)
     corpus_plan plan = {.text = {{[EN] = {4, 4, four_lengths}, [DE] = {4, 4, four_lengths}}},
                         .pairs = {{{EN, DE, 4, wrong_links}}}};
     xlm_corpus *corpus = make_corpus(&plan);
-    is_damaged(corpus, XLM_STREAM_PARALLEL, "a link leads to sentence 4 of de, which has 4");
+    is_damaged(corpus, "parallel", "a link leads to sentence 4 of de, which has 4");
     xlm_corpus_close(corpus);
 
     plan.pairs[0][0].links = four_links;
     plan.token = token_beyond;
     corpus = make_corpus(&plan);
-    is_damaged(corpus, XLM_STREAM_MONOLINGUAL,
+    is_damaged(corpus, "monolingual",
                "/train/text/de/tokens: token 5 is 1005, which is not in the vocabulary of 1005");
-    is_damaged(corpus, XLM_STREAM_PARALLEL, "token 5 is 1005");
+    is_damaged(corpus, "parallel", "token 5 is 1005");
     xlm_corpus_close(corpus);
 
     const int backward[] = {3, 2, -1, 4}; /* offsets 0 3 5 4 8 */
     plan.token = NULL;
     plan.text[0][DE].lengths = backward;
     corpus = make_corpus(&plan);
-    is_damaged(corpus, XLM_STREAM_MONOLINGUAL, "/train/text/de/offsets: offset 2 is behind the one after it");
-    is_damaged(corpus, XLM_STREAM_PARALLEL, "/train/text/de/offsets: offset 2 is behind the one after it");
+    is_damaged(corpus, "monolingual", "/train/text/de/offsets: offset 2 is behind the one after it");
+    is_damaged(corpus, "parallel", "/train/text/de/offsets: offset 2 is behind the one after it");
     xlm_corpus_close(corpus);
 }
 
@@ -460,7 +460,7 @@ static void changed_bytes(void **state)
     GError *error = NULL;
     xlm_corpus *corpus = xlm_corpus_open(path, &error);
     must(corpus != NULL, error);
-    is_damaged(corpus, XLM_STREAM_MONOLINGUAL, "/train/text/en/tokens");
+    is_damaged(corpus, "monolingual", "/train/text/en/tokens");
     xlm_corpus_close(corpus);
     remove_corpus(path);
 }

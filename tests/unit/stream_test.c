@@ -1,43 +1,19 @@
 /* xlm-mpi: tests of streams against answers worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream_fixture.h"
 
-#include "base/jobfile.h"
-#include "base/options.h"
+#include <stddef.h>
+
+#include "stream/packing.h"
+#include "stream/parallel.h"
+#include "stream/stages.h"
 
 enum { EN, DE, FR, CS };
 
 /* ---- opening and reading ---- */
 
-static xlm_stream_config read_config(const char *settings)
-{
-    static const xlm_jobfile_kind kinds[] = {{"stream", true, NULL}, {NULL, false, NULL}};
-    char *text = g_strconcat("[stream s]\n", settings, NULL);
-    GError *error = NULL;
-    xlm_stream_config config;
-    xlm_jobfile *job = xlm_jobfile_parse("test", text, strlen(text), kinds, NULL, &error);
-    must(job != NULL, error);
-    must(xlm_options_parse(xlm_stream_options, job, "stream s", &config, &error), error);
-    xlm_jobfile_free(job);
-    g_free(text);
-    return config;
-}
+enum { SEED = 1234 };
 
-static xlm_stream *try_open(const xlm_corpus *corpus, xlm_split split, int number, const char *settings,
-                            GError **error)
-{
-    xlm_stream_config config = read_config(settings);
-    xlm_stream *stream = xlm_stream_open(corpus, split, "s", number, &config, 1234, error);
-    xlm_options_free(xlm_stream_options, &config);
-    return stream;
-}
-
-static xlm_stream *open_stream(const xlm_corpus *corpus, const char *settings)
-{
-    GError *error = NULL;
-    xlm_stream *stream = try_open(corpus, XLM_TRAIN, 0, settings, &error);
-    must(stream != NULL, error);
-    return stream;
-}
+static xlm_stream *open_stream(const xlm_corpus *corpus, const char *settings) { return open_training(corpus, 0, settings, SEED); }
 
 static xlm_batch read_all(xlm_stream *stream, xlm_arena *arena)
 {
@@ -162,6 +138,7 @@ static void sentences_are_joined_and_cut(void **state)
     assert_int_equal(xlm_stream_instances(stream), 7);
     assert_int_equal(xlm_stream_longest(stream), 8);
     assert_int_equal(xlm_stream_positions(stream), 8);
+    assert_false(xlm_stream_has_pairs(stream));
     const xlm_batch b = read_all(stream, arena);
     check_batch(&b, 0, 0);
     assert_int_equal(b.sequences, 7);
@@ -255,6 +232,7 @@ static void form_xlm(void **state)
     xlm_arena *arena = xlm_arena_new();
     assert_int_equal(xlm_stream_longest(stream), 16);
     assert_int_equal(xlm_stream_positions(stream), 8);
+    assert_true(xlm_stream_has_pairs(stream));
     const xlm_batch b = read_all(stream, arena);
     check_batch(&b, 0, 0);
     assert_int_equal(b.sequences, 4);
@@ -417,13 +395,146 @@ static void annotations_have_axes(void **state)
     xlm_arena_free(arena);
 }
 
+/* ---- a stage of one's own: all of it is here ---- */
+
+/* A corruption: <unk> instead of every `step`-th token of a sequence, which is predicted. */
+typedef struct nth {
+    int64_t step;
+} nth;
+
+static const xlm_option nth_options[] = {
+    {"replace_every", XLM_OPTION_INT, "0", 0, 100, NULL, "tokens from one that is replaced to the next; 0: none",
+     offsetof(nth, step)},
+    XLM_OPTION_END,
+};
+
+static bool nth_open(xlm_opening *opening, const void *options, void **stage, GError **error)
+{
+    const nth *o = options;
+    if (o->step == 1)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: replace_every = 1 leaves no token", opening->stream);
+    *stage = o->step > 0 ? g_memdup2(o, sizeof *o) : NULL;
+    return true;
+}
+
+static void nth_corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch)
+{
+    (void)draws;
+    const nth *o = stage;
+    for (int32_t s = 0; s < batch->sequences; s++)
+        for (int32_t row = batch->offsets[s] + (int32_t)o->step - 1; row < batch->offsets[s + 1]; row += (int32_t)o->step) {
+            batch->ids[row] = XLM_ID_UNK;
+            batch->masked_rows[batch->masked] = row;
+            batch->targets[batch->masked++] = batch->original[row];
+        }
+}
+
+static int64_t nth_most_predicted(const void *stage, int64_t instances, int64_t tokens)
+{
+    (void)instances;
+    const nth *o = stage;
+    return tokens / o->step;
+}
+
+static double nth_predicted_share(const void *stage)
+{
+    const nth *o = stage;
+    return 1.0 / (double)o->step;
+}
+
+static const xlm_stage_class every_nth = {
+    .kind = XLM_STAGE_CORRUPT, .options = nth_options, .options_size = sizeof(nth), .open = nth_open, .close = g_free,
+    .corrupt = {.corrupt = nth_corrupt, .most_predicted = nth_most_predicted, .predicted_share = nth_predicted_share},
+};
+
+/* A layout: like form xlm, but with one pair an instance. */
+static bool fits_apart(const int64_t tokens[2], int64_t length) { return 1 + MAX(tokens[0], tokens[1]) <= length; }
+static int64_t twice(int64_t length) { return 2 * length; }
+static bool lay_out_apart(const xlm_source *source, const xlm_sequences *sequences, xlm_arena *arena,
+                          xlm_batch_layout *batch, GError **error)
+{
+    return xlm_pack(source, sequences, true, arena, batch, error);
+}
+
+extern const xlm_stage_class xlm_stage_parallel_spans;
+static const xlm_stage_class apart = {
+    .kind = XLM_STAGE_LAYOUT, .name = "apart",
+    .layout = {.spans = &xlm_stage_parallel_spans, .fits = fits_apart, .longest = twice, .lay_out = lay_out_apart},
+};
+
+static void stages_are_registered(void **state)
+{
+    (void)state;
+    xlm_stage_register(&every_nth);
+    xlm_stage_register(&apart);
+    GString *help = g_string_new(NULL), *printed = g_string_new(NULL);
+    xlm_stream_config_help(help);
+    assert_non_null(strstr(help->str, "replace_every"));
+    assert_non_null(strstr(help->str, "xlm|bert|apart"));
+    xlm_stream_config config = read_config("replace_every=3\nform=apart\n");
+    xlm_stream_config_print(&config, printed);
+    assert_non_null(strstr(printed->str, "replace_every = 3\n"));
+    assert_non_null(strstr(printed->str, "form = apart\n"));
+    xlm_stream_config_clear(&config);
+    g_string_free(help, TRUE);
+    g_string_free(printed, TRUE);
+
+    xlm_corpus *corpus = make_corpus(&one_pair);
+    xlm_arena *arena = xlm_arena_new();
+    xlm_stream *stream = open_stream(corpus, "type=parallel\nform=apart\nlength=8\nmask=0\nreplace_every=3\n");
+    assert_int_equal(xlm_stream_most_predicted(stream, 2), 2 * 16 / 3);
+    assert_true(xlm_stream_predicted_share(stream) == 1.0 / 3);
+    const xlm_batch b = read_all(stream, arena);
+    assert_int_equal(b.sequences, 5); /* form xlm has the first two pairs together */
+    expect_text(&b, 0, "( de0 de1 ) ( en1 en2 en3 )");
+    expect_text(&b, 1, "( de2 de3 de4 ) ( en0 )");
+    expect_numbers(b.masked_rows, 4, (const int[]){2, 5, 8, 9 + 2});
+    assert_int_equal(b.ids[2], XLM_ID_UNK);
+    assert_int_equal(b.targets[0], b.original[2]);
+    assert_int_equal(b.ids[0], b.original[0]);
+    xlm_stream_close(stream);
+    has_instances(corpus, "type=parallel\nlength=8\n", 4); /* others are as before */
+    GError *error = NULL;
+    assert_null(try_open(corpus, XLM_TRAIN, 0, "type=parallel\nreplace_every=1\n", SEED, &error));
+    must_say(error, EX_CONFIG, "[stream s]: replace_every = 1 leaves no token");
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
+/* Each span of a pair says which pair of the corpus it is of. */
+static void spans_have_the_pairs_number(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&one_pair);
+    xlm_parallel parallel;
+    const xlm_parallel_rules rules = {.layout = &apart, .length = 8, .share = 1};
+    GError *error = NULL;
+    must(xlm_parallel_open(&parallel, corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), false, &rules, &error), error);
+    static const int64_t pairs[] = {0, 1, 2, 5, 6}; /* 3: does not fit, 4: a side is empty */
+    GArray *spans = g_array_new(FALSE, FALSE, sizeof(xlm_span));
+    assert_int_equal(parallel.instances.count, G_N_ELEMENTS(pairs));
+    for (int64_t i = 0; i < parallel.instances.count; i++) {
+        g_array_set_size(spans, 0);
+        must(xlm_parallel_find(&parallel, i, false, spans, &error), error);
+        assert_int_equal(spans->len, 2);
+        for (guint side = 0; side < 2; side++) {
+            const xlm_span *span = &g_array_index(spans, xlm_span, side);
+            assert_int_equal(span->pair, pairs[i]);
+            assert_int_equal(span->side, side);
+        }
+    }
+    g_array_free(spans, TRUE);
+    xlm_parallel_close(&parallel);
+    xlm_corpus_close(corpus);
+}
+
 /* ---- errors ---- */
 
 static void refuse(const xlm_corpus *corpus, xlm_split split, int number, const char *settings, int code,
                    const char *message)
 {
     GError *error = NULL;
-    assert_null(try_open(corpus, split, number, settings, &error));
+    assert_null(try_open(corpus, split, number, settings, SEED, &error));
     assert_non_null(error);
     char **parts = g_strsplit(error->message, xlm_corpus_path(corpus), -1), *text = g_strjoinv("CORPUS", parts);
     assert_string_equal(text, message);
@@ -468,7 +579,7 @@ static void rare_language(void **state)
     (void)state;
     xlm_corpus *corpus = make_corpus(&two_languages); /* has held-out text of de only */
     GError *error = NULL;
-    xlm_stream *stream = try_open(corpus, XLM_HELD_OUT, 0, "languages=en,de\n", &error);
+    xlm_stream *stream = try_open(corpus, XLM_HELD_OUT, 0, "languages=en,de\n", SEED, &error);
     must(stream != NULL, error);
     describes(stream, "1 instances (de 1, 100.0 % of the draws)");
     xlm_stream_close(stream);
@@ -492,6 +603,8 @@ int main(void)
         cmocka_unit_test(specials_in_text),
         cmocka_unit_test(predicted_rows_are_bounded),
         cmocka_unit_test(annotations_have_axes),
+        cmocka_unit_test(stages_are_registered),
+        cmocka_unit_test(spans_have_the_pairs_number),
         cmocka_unit_test(wrong_settings),
         cmocka_unit_test(rare_language),
     };

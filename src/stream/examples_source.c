@@ -1,0 +1,101 @@
+/* xlm-mpi: the source that reads labelled examples. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An example is an instance as it is, special tokens included, and says itself which rows are predicted. It is one span, which
+ * begins at the example's number. */
+#include "stream/examples.h"
+#include "stream/stream.h"
+
+typedef struct labelled {
+    const xlm_examples *examples;
+} labelled;
+
+static bool examples_open(xlm_opening *opening, const void *options, void **stage, GError **error)
+{
+    (void)options;
+    const xlm_examples *examples = opening->from;
+    if (xlm_examples_count(examples) == 0)
+        return xlm_error_set(error, EX_DATAERR, "[stream %s]: there are no examples", opening->stream);
+    g_assert(xlm_examples_longest(examples) <= opening->length);
+    opening->alpha = 1;
+    labelled *l = g_new(labelled, 1);
+    l->examples = examples;
+    *stage = l;
+    return true;
+}
+
+static bool examples_component(void *stage, const xlm_opening *opening, GArray *components, GError **error)
+{
+    (void)opening;
+    (void)error;
+    labelled *l = stage;
+    const xlm_component all = {.instances = xlm_examples_count(l->examples), .share = 1, .spans = l};
+    g_array_append_val(components, all);
+    return true;
+}
+
+static int64_t most_predicted(const void *stage, int64_t instances)
+{
+    const labelled *l = stage;
+    return instances * xlm_examples_most_predictions(l->examples);
+}
+
+static double predicted_share(const void *stage)
+{
+    const labelled *l = stage;
+    const int64_t n = xlm_examples_count(l->examples);
+    return (double)xlm_examples_predictions(l->examples, n) / (double)xlm_examples_tokens(l->examples, n);
+}
+
+const xlm_stage_class xlm_stage_examples_source = {
+    .kind = XLM_STAGE_SOURCE,
+    .open = examples_open,
+    .close = g_free,
+    .source = {.labelled = true, .unit = "examples", .components = examples_component, .most_predicted = most_predicted,
+               .predicted_share = predicted_share},
+};
+
+xlm_stream_input xlm_stream_labelled(const xlm_examples *examples)
+{
+    return (xlm_stream_input){&xlm_stage_examples_source, examples};
+}
+
+/* ---- spans and layout ---- */
+
+static bool find(const void *spans, int64_t instance, const xlm_draws *draws, GArray *into, GError **error)
+{
+    (void)spans;
+    (void)draws;
+    (void)error;
+    const xlm_span span = {.start = instance, .pair = -1};
+    g_array_append_val(into, span);
+    return true;
+}
+
+static void describe(const GArray *components, GString *out)
+{
+    const labelled *l = g_array_index(components, xlm_component, 0).spans;
+    const int64_t n = xlm_examples_count(l->examples);
+    g_string_append_printf(out, " of %.1f tokens", (double)xlm_examples_tokens(l->examples, n) / (double)n);
+}
+
+const xlm_stage_class xlm_stage_examples_spans = {
+    .kind = XLM_STAGE_SPANS,
+    .spans = {.source = &xlm_stage_examples_source, .find = find, .describe = describe},
+};
+
+static bool lay_out(const xlm_source *source, const xlm_sequences *sequences, xlm_arena *arena,
+                    xlm_batch_layout *batch, GError **error)
+{
+    const labelled *l = source->stage;
+    const guint n = sequences->spans->len;
+    int64_t *example = XLM_TAKE(arena, int64_t, n);
+    for (guint i = 0; i < n; i++)
+        example[i] = g_array_index(sequences->spans, xlm_span, i).start;
+    return xlm_examples_lay_out(l->examples, n, example, (const uint32_t *)(const void *)sequences->instances->data, arena, batch,
+                                error);
+}
+
+const xlm_stage_class xlm_stage_examples_layout = {
+    .kind = XLM_STAGE_LAYOUT,
+    .layout = {.spans = &xlm_stage_examples_spans, .lay_out = lay_out},
+};

@@ -1,0 +1,106 @@
+/* xlm-mpi: section [stream NAME] of a job file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/stream_config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "stream/stages.h"
+#include "stream/stream.h"
+
+enum { TYPE, FORM };
+
+/* Keys of the stream itself; the choices are the names of stages. */
+static const xlm_option *own_options(void)
+{
+    static xlm_option table[] = {
+        [TYPE] = {"type", XLM_OPTION_CHOICE, "monolingual", 0, 0, NULL, "text that is read", offsetof(xlm_stream_config, type)},
+        [FORM] = {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, NULL,
+                  "type parallel: several pairs, source half and target half with positions of their own (xlm); one pair, "
+                  "<s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
+        {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MOST_BATCH, NULL, "instances a step, over all ranks",
+         offsetof(xlm_stream_config, batch)},
+        {"length", XLM_OPTION_INT, "128", 4, 65536, NULL,
+         "most tokens of an instance, special ones included; for form xlm of each half", offsetof(xlm_stream_config, length)},
+        XLM_OPTION_END,
+    };
+    table[TYPE].choices = xlm_stage_choices(XLM_STAGE_SPANS);
+    table[FORM].choices = xlm_stage_choices(XLM_STAGE_LAYOUT);
+    return table;
+}
+
+/* A key may be of the stream or of any stage. */
+static bool check_keys(const xlm_jobfile *job, const char *section, GError **error)
+{
+    const xlm_option **tables = g_new0(const xlm_option *, xlm_stages_count() + 2); /* NULL-terminated */
+    int n = 0;
+    tables[n++] = own_options();
+    for (int i = 0; i < xlm_stages_count(); i++)
+        if (xlm_stage_at(i)->options != NULL)
+            tables[n++] = xlm_stage_at(i)->options;
+    const bool good = xlm_options_check_keys(tables, job, section, error);
+    g_free(tables);
+    return good;
+}
+
+bool xlm_stream_config_read(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error)
+{
+    *config = (xlm_stream_config){0};
+    if (!check_keys(job, section, error) || !xlm_options_read(own_options(), job, section, config, error))
+        return false;
+    config->options = g_new0(void *, xlm_stages_count());
+    bool good = true;
+    for (int i = 0; i < xlm_stages_count() && good; i++) {
+        const xlm_stage_class *cls = xlm_stage_at(i);
+        if (cls->options == NULL)
+            continue;
+        config->options[i] = g_malloc0(cls->options_size);
+        good = xlm_options_read(cls->options, job, section, config->options[i], error);
+    }
+    if (!good)
+        xlm_stream_config_clear(config);
+    return good;
+}
+
+void xlm_stream_config_clear(xlm_stream_config *config)
+{
+    for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
+        if (config->options[i] != NULL) {
+            xlm_options_free(xlm_stage_at(i)->options, config->options[i]);
+            g_free(config->options[i]);
+        }
+    g_clear_pointer(&config->options, g_free);
+}
+
+void xlm_stream_config_print(const xlm_stream_config *config, GString *out)
+{
+    xlm_options_print(own_options(), config, out);
+    for (int i = 0; i < xlm_stages_count(); i++)
+        if (config->options[i] != NULL)
+            xlm_options_print(xlm_stage_at(i)->options, config->options[i], out);
+}
+
+void xlm_stream_config_help(GString *out)
+{
+    xlm_options_help(own_options(), out);
+    for (int i = 0; i < xlm_stages_count(); i++)
+        if (xlm_stage_at(i)->options != NULL)
+            xlm_options_help(xlm_stage_at(i)->options, out);
+}
+
+const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls)
+{
+    for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
+        if (xlm_stage_at(i) == cls)
+            return config->options[i];
+    return NULL;
+}
+
+double xlm_stream_config_real(const xlm_stream_config *config, const char *key)
+{
+    for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
+        for (const xlm_option *o = xlm_stage_at(i)->options; o != NULL && o->name != NULL; o++)
+            if (o->type == XLM_OPTION_REAL && strcmp(o->name, key) == 0)
+                return *(const double *)(const void *)((const char *)config->options[i] + o->offset);
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* xlm-mpi: section [stream NAME] of a job file. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_STREAM_STREAM_CONFIG_H
+#define XLM_STREAM_STREAM_CONFIG_H
+
+#include "base/jobfile.h"
+#include "stream/stage.h"
+
+typedef struct xlm_stream_config {
+    int64_t batch;  /* instances a step, over all ranks */
+    int64_t length; /* most tokens of an instance, specials included; of each half for form xlm */
+    int64_t type;   /* number of the spans' name among xlm_stage_choices */
+    int64_t form;   /* of the layout's */
+    void **options; /* [xlm_stages_count()] of each stage, NULL where it has none; NULL: for a source and stages without options */
+} xlm_stream_config;
+
+/* Read the section: keys of the stream and of all stages, those left out have their defaults. *config is overwritten; on failure
+ * nothing in it needs freeing. Errors as xlm_options_parse. */
+bool xlm_stream_config_read(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error);
+void xlm_stream_config_clear(xlm_stream_config *config);
+/* Append all keys with their values, as xlm_options_print. */
+void xlm_stream_config_print(const xlm_stream_config *config, GString *out);
+/* Append all keys with what they mean, as xlm_options_help. */
+void xlm_stream_config_help(GString *out);
+
+/* The options of a stage; NULL when it has none. */
+const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls);
+/* The value of a key that is a number (type REAL); 0 when no stage has it or the config has no options. */
+double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
+
+#endif

@@ -1,0 +1,189 @@
+/* xlm-mpi: the source that reads text of a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+
+#include "base/log.h"
+#include "stream/sampler.h"
+#include "stream/stream.h"
+
+typedef struct options {
+    char **languages; /* NULL: all of the corpus */
+    double alpha;
+} options;
+
+static const xlm_option text_options[] = {
+    {"languages", XLM_OPTION_LIST, "", 0, 0, NULL,
+     "languages (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty",
+     offsetof(options, languages)},
+    {"alpha", XLM_OPTION_REAL, "0.7", 0, 1, NULL,
+     "languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power", offsetof(options, alpha)},
+    XLM_OPTION_END,
+};
+
+typedef struct text_source {
+    const xlm_corpus *corpus;
+    char **languages; /* as asked for; NULL: all */
+    GArray *buffer;   /* int32_t, scratch of a read */
+} text_source;
+
+static bool text_open(xlm_opening *opening, const void *pointer, void **stage, GError **error)
+{
+    (void)error;
+    const options *o = pointer;
+    text_source *s = g_new0(text_source, 1);
+    s->corpus = opening->from;
+    s->languages = g_strdupv(o->languages);
+    s->buffer = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    opening->vocabulary = xlm_corpus_vocabulary(s->corpus);
+    opening->digest = xlm_corpus_digest(s->corpus);
+    opening->languages = s->languages;
+    opening->alpha = o->alpha;
+    *stage = s;
+    return true;
+}
+
+static void text_close(void *stage)
+{
+    text_source *s = stage;
+    g_strfreev(s->languages);
+    g_array_unref(s->buffer);
+    g_free(s);
+}
+
+/* ---- components ---- */
+
+static bool refuse_absent(const xlm_opening *o, const char *wanted, GError **error)
+{
+    const xlm_spans_functions *spans = &o->spans->spans;
+    const xlm_corpus *corpus = o->from;
+    const bool held_out = o->split == XLM_HELD_OUT;
+    const char *where = held_out ? " in its held-out part" : "";
+    char **all = spans->list(corpus, o->split), *list = g_strjoinv(", ", all);
+    if (wanted == NULL)
+        xlm_error_set(error, EX_CONFIG, "[stream %s]: %s has no %s text%s; %s", o->stream, xlm_corpus_path(corpus), o->spans->name,
+                      where, held_out ? "raise --held-out of xlm_prep" : spans->absent);
+    else
+        xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s has no %s text \"%s\"%s; it has %s", o->stream,
+                      xlm_corpus_path(corpus), o->spans->name, wanted, where, *list != '\0' ? list : "none");
+    g_free(list);
+    g_strfreev(all);
+    return false;
+}
+
+/* Only the held-out part has nothing of this name: so rare a language that none of its text was held out. */
+static bool is_too_rare(const xlm_opening *o, const char *name)
+{
+    const xlm_spans_functions *spans = &o->spans->spans;
+    return o->split == XLM_HELD_OUT && !spans->has(o->from, XLM_HELD_OUT, name) && spans->has(o->from, XLM_TRAIN, name);
+}
+
+static bool check_names(const xlm_opening *o, char **names, GError **error)
+{
+    if (*names == NULL)
+        return refuse_absent(o, NULL, error);
+    if (g_strv_length(names) > XLM_SAMPLER_RUN)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: there are more than %d", o->stream, XLM_SAMPLER_RUN);
+    for (char **name = names; *name != NULL; name++)
+        for (char **before = names; before < name; before++)
+            if (strcmp(*before, *name) == 0)
+                return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s is named twice; remove one", o->stream, *name);
+    return true;
+}
+
+static bool add_component(const xlm_opening *o, const char *name, GArray *components, int64_t *instances, GError **error)
+{
+    if (is_too_rare(o, name)) {
+        xlm_log_warn("stream %s: no text of %s was held out; it is not evaluated", o->stream, name);
+        return true;
+    }
+    if (!o->spans->spans.has(o->from, o->split, name))
+        return refuse_absent(o, name, error);
+    xlm_component component = {0};
+    if (!o->spans->spans.open(o, name, &component, error))
+        return false;
+    component.name = g_strdup(name);
+    g_array_append_val(components, component);
+    *instances += component.instances;
+    return true;
+}
+
+static bool text_components(void *stage, const xlm_opening *o, GArray *components, GError **error)
+{
+    const text_source *s = stage;
+    char **names = s->languages != NULL ? g_strdupv(s->languages) : o->spans->spans.list(s->corpus, o->split);
+    int64_t instances = 0;
+    bool good = check_names(o, names, error);
+    for (char **name = names; *name != NULL && good; name++)
+        good = add_component(o, *name, components, &instances, error);
+    g_strfreev(names);
+    if (good && components->len == 0)
+        return refuse_absent(o, NULL, error);
+    if (good && instances == 0)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s makes no instance%s; %s", o->stream, xlm_corpus_path(s->corpus),
+                             o->split == XLM_HELD_OUT ? " of its held-out part" : "", o->spans->spans.empty);
+    return good;
+}
+
+/* ---- tokens ---- */
+
+/* Tokens between two spans that are read with them rather than left out, and the most that are read at a time. */
+enum { GAP = 1024, MOST = 1 << 20 };
+
+static const xlm_span *span_at(const GArray *spans, guint i) { return &g_array_index(spans, xlm_span, i); }
+
+/* The first span behind `first` that does not lie in the same text shortly behind the one before it. */
+static guint end_of_run(const GArray *spans, guint first)
+{
+    const xlm_span *start = span_at(spans, first), *last = start;
+    guint next = first + 1;
+    for (; next < spans->len; next++, last++) {
+        const xlm_span *span = span_at(spans, next);
+        const int64_t gap = span->start - (last->start + last->tokens);
+        if (span->text != start->text || gap < 0 || gap > GAP || span->start + span->tokens - start->start > MOST)
+            break;
+    }
+    return next;
+}
+
+/* Read spans [first, end), one run. Returns what is behind their tokens, NULL on error. */
+static int32_t *read_run(const text_source *s, const GArray *spans, guint first, guint end, int32_t *tokens, GError **error)
+{
+    const xlm_span *start = span_at(spans, first), *last = span_at(spans, end - 1);
+    const int64_t n = last->start + last->tokens - start->start;
+    g_array_set_size(s->buffer, (guint)n);
+    int32_t *ids = (int32_t *)(void *)s->buffer->data;
+    if (!xlm_corpus_read_tokens(s->corpus, start->text, start->start, n, ids, error))
+        return NULL;
+    for (const xlm_span *span = start; span <= last; span++) {
+        memcpy(tokens, ids + (span->start - start->start), sizeof *ids * (size_t)span->tokens);
+        tokens += span->tokens;
+    }
+    return tokens;
+}
+
+static bool text_read(void *stage, const GArray *spans, int32_t *tokens, GError **error)
+{
+    for (guint i = 0, end; i < spans->len && tokens != NULL; i = end) {
+        end = end_of_run(spans, i);
+        tokens = read_run(stage, spans, i, end, tokens, error);
+    }
+    return tokens != NULL;
+}
+
+/* Parts of a file that has changed may still be in memory, and others be read as something else. */
+static bool text_check_unchanged(const void *stage, GError **error)
+{
+    const text_source *s = stage;
+    return xlm_corpus_check_unchanged(s->corpus, error);
+}
+
+const xlm_stage_class xlm_stage_text_source = {
+    .kind = XLM_STAGE_SOURCE,
+    .options = text_options,
+    .options_size = sizeof(options),
+    .open = text_open,
+    .close = text_close,
+    .source = {.held_out = true, .unit = "instances", .components = text_components, .read = text_read,
+               .check_unchanged = text_check_unchanged},
+};
+
+xlm_stream_input xlm_stream_text(const xlm_corpus *corpus) { return (xlm_stream_input){&xlm_stage_text_source, corpus}; }

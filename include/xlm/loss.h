@@ -69,16 +69,23 @@ typedef enum xlm_view_input {
     XLM_INPUT_SECOND     /* the second side likewise; <s> is put before it where it has none */
 } xlm_view_input;
 
+typedef enum xlm_view_weights {
+    XLM_WEIGHTS_LIVE,
+    XLM_WEIGHTS_AVERAGED /* the objective's average (xlm_declare_average); for `label`, without gradient */
+} xlm_view_weights;
+
 typedef enum xlm_view_rows {
     XLM_ROWS_ALL,    /* [T] */
     XLM_ROWS_MASKED, /* [M] batch->masked_rows */
     XLM_ROWS_FIRST   /* [S] the first of each sequence, <s> */
 } xlm_view_rows;
 
-/* An encoding that is looked at in one layer. Views that agree in input, gradient and dropout are one encoding, up to the highest
- * layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these alone. */
+/* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to the
+ * highest layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these alone. A view
+ * without gradient is encoded for `label` where the class has it, otherwise for `loss`. */
 typedef struct xlm_view {
     xlm_view_input input;
+    xlm_view_weights weights;
     int64_t layer;      /* 0 (embeddings) … L, or XLM_TOP_LAYER */
     xlm_view_rows rows;
     bool gradient;      /* false: the states are constants */
@@ -100,12 +107,24 @@ typedef struct xlm_pass {
     int64_t step;                 /* updates made before this one */
     int64_t part, parts;          /* an objective without stream does part `part` of `parts` of its own terms */
     xlm_score *scores;            /* [batch->masked] in evaluation: fill in for perplexity and accuracy by language; else NULL */
-    const struct xlm_pass_views *views;
+    void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
+    const struct xlm_pass_call *call;
 } xlm_pass;
 
 /* The view with the index that xlm_declare_view returned, or 0 when none was declared. It ends the program where the view is not
- * encoded: in `count`. */
+ * encoded: in `count`; in `label` when it has a gradient; in `loss` when it has none and there is a `label`. */
 const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
+
+/* For `label`: memory until the end of the step, for this objective and this micro-batch. Not cleared. */
+void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
+
+/* For `label` and `loss`: send values[cols] (xlm_declare_publish), of this sequence of the batch, to all ranks. Once a sequence and
+ * step. What is not a training step (evaluation, a dump, a check of gradients) publishes nothing. */
+void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *values);
+
+/* A draw from [0, 1), 24 bits: a function of the seed, the objective's name, the step, the key (of a row: batch->keys[row]) and
+ * `number`, of which draws for several purposes take several. The same on any number of ranks. */
+double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number);
 
 /* ---- declaring what belongs to the objective ---- */
 
@@ -117,8 +136,15 @@ int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
 /* A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
 void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
-/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints. */
-void xlm_declare_state(xlm_declaration *declaration, const char *name, double *numbers, int64_t n);
+/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints as
+ * "/objectives/<objective>/<name>". */
+typedef enum xlm_state_type { XLM_STATE_F32, XLM_STATE_F64, XLM_STATE_I64 } xlm_state_type;
+void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
+/* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each update; at
+ * first a copy. momentum: in [0, 1). Once an objective; each has its own. Views with averaged weights are encoded with it. */
+void xlm_declare_average(xlm_declaration *declaration, double momentum);
+/* Rows of `cols` numbers that `label` or `loss` publishes and `publish` receives. Once an objective, which must have a stream. */
+void xlm_declare_publish(xlm_declaration *declaration, int64_t cols);
 /* A number to be reported beside the loss, under a name of letters, digits and "_-.", as "<objective>/<name>". */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
 /* For `loss`: add to the sum and the count of a declared metric. Reported is the global mean, sum / count over all micro-batches
@@ -127,8 +153,10 @@ void xlm_declare_metric(xlm_declaration *declaration, const char *name);
  * count, nothing is reported. Where nothing is reported (a dump, a check of gradients), the call does nothing. */
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
 
-/* The parameter as a variable. */
+/* The objective's own parameter as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
+/* In `label`: the average of it, a constant. */
+xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 
 /* For `open`: a file that the objective needs, by its path, which an option of type TEXT can give. The host reads it, once for all
  * objectives that ask for it, and owns it; valid until close, the same on all ranks. NULL, with what is wrong in message[size],
@@ -136,6 +164,16 @@ xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
  *   "dictionary"   const xlm_dictionary *: the pairs of a dictionary of xlm_dict */
 const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size);
 
+/* All rows that were published in a step, on every rank, in the order of the instances (keys), whatever the number of ranks. */
+typedef struct xlm_published {
+    int64_t rows, cols;
+    const uint32_t *instances; /* [rows] ascending */
+    const float *values;       /* [rows x cols] */
+    int64_t step;              /* updates made before this one */
+} xlm_published;
+
+/* Hooks are called in this order: open, declare; each step: label or count for all micro-batches, loss for all micro-batches, the
+ * update of the parameters, publish, after_update; close. */
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
@@ -147,13 +185,19 @@ struct xlm_loss_class {
     /* Check and prepare. On failure, false with a message (why, what to do) in message[size], which is "" before; a message
      * on success is a warning, and goes to the log. */
     bool (*open)(xlm_loss *self, char *message, size_t size);
-    /* Views, parameters, states, metrics. After open. */
+    /* Views, parameters, states, an average, metrics. After open. */
     void (*declare)(xlm_loss *self, xlm_declaration *declaration);
     /* Number of terms whose mean `loss` returns for this pass, asked once, before anything is encoded; 0: loss is not called.
      * Default: batch->masked, or, without stream, 1 in part 0 and 0 in the others. */
     int64_t (*count)(xlm_loss *self, const xlm_pass *pass);
+    /* In place of count: what `loss` shall learn, made from views without gradient, for all micro-batches of a rank before any
+     * loss, and kept with xlm_pass_keep. Returns the number of terms. The state must not change in it. */
+    int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* The mean of the terms, a 1 x 1 variable. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
+    /* After the update, on all ranks alike: the rows of the step, even when there are none; then the state may change once more. */
+    void (*publish)(xlm_loss *self, const xlm_published *published);
+    void (*after_update)(xlm_loss *self, int64_t step);
     void (*close)(xlm_loss *self);
 };
 

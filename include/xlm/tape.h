@@ -25,16 +25,15 @@ typedef float xlm_real;
 
 typedef struct xlm_tape xlm_tape;
 
-typedef struct xlm_var {
-    int64_t rows, cols;
-    xlm_real *value;         /* [rows x cols] */
-    xlm_real *grad;          /* NULL when no gradient is wanted; else [rows x cols], but that memory is there only while
-                                backward functions run: of the operator that made the variable, and of those it went into */
-    const xlm_row_key *keys; /* [rows], or NULL: which token a row belongs to (dropout draws from it) */
-} xlm_var;
+/* A matrix of rows x cols. How its numbers are stored is the tape's business. */
+typedef struct xlm_var xlm_var;
 
+int64_t xlm_var_rows(const xlm_var *x);
+int64_t xlm_var_cols(const xlm_var *x);
 /* The element of a 1 x 1 variable. */
 double xlm_var_scalar(const xlm_var *x);
+/* Copy rows first … first + n to values[n x cols]. */
+void xlm_var_read(const xlm_var *x, int64_t first, int64_t n, xlm_real *values);
 
 /* The model's or the plugin's parameter of that name ("embeddings/word/weight"): the same variable at each call. Ends
  * the program when there is none. */
@@ -42,6 +41,9 @@ xlm_var *xlm_param(xlm_tape *tape, const char *name);
 
 /* A constant: a copy of values[rows x cols]. */
 xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values);
+
+/* A constant with the numbers of x: x's gradient ends here. y: n x d. */
+xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x);
 
 /* y = x Wᵀ + b.  x: n x in, weight: out x in, bias: 1 x out or NULL. y: n x out. */
 xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
@@ -151,13 +153,19 @@ xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x);
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes);
 bool xlm_tape_training(const xlm_tape *tape);
 
-/* A new result of rows x cols, value not yet filled in by the caller, with a gradient when any of inputs[n] has one.
- * backward(state) is then called once in the backward sweep, when y->grad is complete (not at all when no root depends on
- * y); it must add (not assign) to the inputs' grads that are not NULL, and leave y->grad as it is. y's keys are those of
- * the first input with as many rows that has some. state: from xlm_tape_take. */
+/* A new result of rows x cols, which the caller then fills in (xlm_var_write), with a gradient when any of inputs[n] has one.
+ * backward(state) is then called once in the backward pass, when y's gradient is complete (not at all when no root depends on
+ * y); it must add (not assign) to the inputs' gradients that are wanted, and leave y's as it is. y's rows draw as those of
+ * the first input with as many rows. state: from xlm_tape_take. */
 typedef void xlm_backward(void *state);
 xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                       xlm_backward *backward, void *state);
+/* Rows first … first + n of the result of xlm_operator, from values[n x cols]. */
+void xlm_var_write(xlm_var *y, int64_t first, int64_t n, const xlm_real *values);
+/* Inside of backward functions. The gradient of the result, [rows x cols]; */
+const xlm_real *xlm_var_gradient(const xlm_var *y);
+/* that of an input, [rows x cols], to be added to; NULL when none is wanted. */
+xlm_real *xlm_var_input_gradient(xlm_var *x);
 
 #ifdef __cplusplus
 }

@@ -1,16 +1,16 @@
 /* xlm-mpi: sequences as one vector each, out of a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/sentence_vectors.h"
 
-#include "tensor/tape.h"
+#include "tensor/parameters.h"
 
-/* Rows [first, end) of h into one, y[d]. */
-static void pool(int pooling, const xlm_var *h, int32_t first, int32_t end, double *y)
+/* Rows [first, end) of h into one, y[d]. x: [d] for a row. */
+static void pool(int pooling, const xlm_var *h, int32_t first, int32_t end, xlm_real *x, double *y)
 {
-    const int64_t d = h->cols;
+    const int64_t d = xlm_var_cols(h);
     if (pooling == XLM_POOL_FIRST)
         end = MIN(end, first + 1);
     for (int32_t row = first; row < end; row++) {
-        const xlm_real *x = h->value + row * d;
+        xlm_var_read(h, row, 1, x);
         for (int64_t c = 0; c < d; c++)
             if (pooling == XLM_POOL_MAX)
                 y[c] = row == first ? (double)x[c] : MAX(y[c], (double)x[c]);
@@ -38,8 +38,9 @@ static bool run(const xlm_sentence_encoder *e, const xlm_examples *examples, int
         return false;
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
     const xlm_var *h = xlm_model_encode(e->model, e->tape, &batch, e->layer, NULL, 0)[e->layer];
+    xlm_real *x = XLM_TAKE(arena, xlm_real, d);
     for (int64_t i = 0; i < n; i++)
-        pool(e->pooling, h, batch.offsets[i] + !e->special_tokens, batch.offsets[i + 1] - !e->special_tokens,
+        pool(e->pooling, h, batch.offsets[i] + !e->special_tokens, batch.offsets[i + 1] - !e->special_tokens, x,
              vectors + (first + i) * d);
     return true;
 }

@@ -37,6 +37,7 @@ typedef struct xlm_pass_size {
     int64_t layers;         /* computed, 0 … L */
     int64_t rows;           /* computed of the last of these: tokens, or fewer */
     int64_t predicted;      /* rows that the head for words reads; 0: none */
+    bool constant;          /* there is no gradient, and no layer but the last is kept whole */
 } xlm_pass_size;
 
 /* Bytes of the tape's arena for a forward and a backward pass: results of all operators, gradients as they live side by side, one

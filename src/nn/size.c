@@ -65,6 +65,8 @@ static double encoder_results(const xlm_model_config *c, int64_t layers, bool re
 static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 {
     const double d = (double)c->hidden_size;
+    if (size->constant)
+        return (double)size->tokens * 2 * d + (double)size->rows * (layer_results(c) - 2 * d);
     return (double)size->tokens * 3 * d + (double)size->rows * (layer_results(c) - 2 * d + gradients(c));
 }
 
@@ -76,8 +78,8 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const int64_t whole = size->layers - some_rows;
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) +
-                                   (whole > 0 ? gradients(config) : 0)) +
+    const double reals = tokens * (encoder_results(config, whole, recompute || size->constant) + embedding_results(config) +
+                                   (whole > 0 && !size->constant ? gradients(config) : 0)) +
                          (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
                          logits * (double)config->vocabulary + sinusoids;
     return (uint64_t)((double)sizeof(xlm_real) * reals) +

@@ -1,26 +1,12 @@
 /* xlm-mpi: what an objective declares of its own. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/declaration.h"
 
+#include "tensor/tape.h"
+
 struct xlm_declaration {
     xlm_hosted *hosted;
     xlm_parameters *parameters;
-    GError *error; /* the first */
 };
-
-bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error)
-{
-    static const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
-                                   .gradient = true, .dropout = true};
-    xlm_declaration declaration = {hosted, parameters, NULL};
-    if (hosted->loss.cls->declare != NULL)
-        hosted->loss.cls->declare(&hosted->loss, &declaration);
-    if (hosted->views->len == 0 && hosted->loss.stream != NULL)
-        xlm_declare_view(&declaration, &whole);
-    if (declaration.error == NULL)
-        return true;
-    g_propagate_error(error, declaration.error);
-    return false;
-}
 
 /* ---- views ---- */
 
@@ -36,7 +22,33 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if ((view->input == XLM_INPUT_FIRST || view->input == XLM_INPUT_SECOND) && !stream->parallel)
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = parallel there",
                              stream->name);
+    if (view->weights == XLM_WEIGHTS_AVERAGED && (view->gradient || hosted->loss.cls->label == NULL || !hosted->averaged))
+        return xlm_error_set(error, EX_CONFIG, "a view with averaged weights is for a class that has an average and a label function, "
+                             "and has no gradient");
     return true;
+}
+
+static bool check(const xlm_hosted *hosted, GError **error)
+{
+    const xlm_loss_class *cls = hosted->loss.cls;
+    for (guint i = 0; i < hosted->views->len; i++)
+        if (!check_view(hosted, &g_array_index(hosted->views, xlm_view, i), error))
+            return false;
+    if (hosted->published_cols > 0 && (cls->publish == NULL || hosted->loss.stream == NULL))
+        return xlm_error_set(error, EX_CONFIG, "it publishes rows of sequences, but the class has no publish function, or no stream");
+    return true;
+}
+
+bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error)
+{
+    static const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
+                                   .gradient = true, .dropout = true};
+    xlm_declaration declaration = {hosted, parameters};
+    if (hosted->loss.cls->declare != NULL)
+        hosted->loss.cls->declare(&hosted->loss, &declaration);
+    if (hosted->views->len == 0 && hosted->loss.stream != NULL)
+        xlm_declare_view(&declaration, &whole);
+    return check(hosted, error);
 }
 
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view)
@@ -45,8 +57,6 @@ int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view)
     xlm_view resolved = *view;
     if (resolved.layer == XLM_TOP_LAYER)
         resolved.layer = hosted->loss.setup->model->layers;
-    if (declaration->error == NULL)
-        check_view(hosted, &resolved, &declaration->error);
     g_array_append_val(hosted->views, resolved);
     return (int)hosted->views->len - 1;
 }
@@ -83,14 +93,45 @@ xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name)
     return var;
 }
 
-/* ---- states and metrics ---- */
+xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name)
+{
+    if (loss->hosted->average == NULL)
+        g_error("objective %s: the average of %s is read outside of label, or none was declared", loss->name, name);
+    const xlm_tape_mode before = xlm_tape_get_mode(tape);
+    xlm_tape_mode mode = before;
+    mode.values = loss->hosted->average;
+    mode.gradient = false;
+    xlm_tape_set_mode(tape, mode);
+    xlm_var *var = xlm_loss_param(loss, tape, name);
+    xlm_tape_set_mode(tape, before);
+    return var;
+}
 
-void xlm_declare_state(xlm_declaration *declaration, const char *name, double *numbers, int64_t n)
+/* ---- averages, states, metrics ---- */
+
+void xlm_declare_average(xlm_declaration *declaration, double momentum)
+{
+    xlm_hosted *hosted = declaration->hosted;
+    if (hosted->averaged || !(momentum >= 0 && momentum < 1))
+        g_error("objective %s: a second average, or a momentum of %g, which is not in [0, 1)", hosted->loss.name, momentum);
+    const int k = (int)(hosted - hosted->host->objective);
+    hosted->averaged = true;
+    hosted->momentum = momentum;
+    g_array_append_val(hosted->host->averages, k);
+}
+
+void xlm_declare_publish(xlm_declaration *declaration, int64_t cols)
+{
+    xlm_hosted *hosted = declaration->hosted;
+    if (hosted->published_cols > 0 || cols < 1)
+        g_error("objective %s: it publishes twice, or rows of %" G_GINT64_FORMAT " numbers", hosted->loss.name, cols);
+    hosted->published_cols = cols;
+}
+
+void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n)
 {
     const xlm_saved_state state = {
-        .path = g_strdup_printf("/objectives/%s/%s", declaration->hosted->loss.name, name),
-        .numbers = numbers,
-        .n = n,
+        .path = g_strdup_printf("/objectives/%s/%s", declaration->hosted->loss.name, name), .type = type, .values = values, .n = n,
     };
     g_array_append_val(declaration->hosted->host->states, state);
 }

@@ -31,12 +31,13 @@ xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters,
         .stream = g_memdup2(setup->stream, sizeof *setup->stream * (size_t)setup->streams),
         .objective = g_new0(xlm_hosted, MAX(setup->objectives, 1)),
         .states = g_array_new(FALSE, FALSE, sizeof(xlm_saved_state)),
+        .averages = g_array_new(FALSE, FALSE, sizeof(int)),
     };
     bool good = true;
     for (int k = 0; k < host->objectives && good; k++) {
         xlm_hosted *h = &host->objective[k];
         *h = (xlm_hosted){.host = host, .spec = setup->objective[k], .metrics = xlm_metrics_new(setup->objective[k].name),
-                          .views = g_array_new(FALSE, FALSE, sizeof(xlm_view))};
+                          .views = g_array_new(FALSE, FALSE, sizeof(xlm_view)), .published = g_array_new(FALSE, FALSE, 1)};
         h->loss = (xlm_loss){.cls = h->spec.cls, .name = h->spec.name, .state = h->spec.state, .setup = &host->about,
                              .stream = h->spec.stream >= 0 ? &host->stream[h->spec.stream] : NULL, .hosted = h};
         good = open_objective(h, parameters, error);
@@ -58,10 +59,12 @@ void xlm_host_close(xlm_host *host)
             h->spec.cls->close(&h->loss);
         xlm_metrics_free(h->metrics);
         g_array_unref(h->views);
+        g_array_unref(h->published);
     }
     for (guint i = 0; i < host->states->len; i++)
         g_free((char *)g_array_index(host->states, xlm_saved_state, i).path);
     g_array_unref(host->states);
+    g_array_unref(host->averages);
     g_free(host->objective);
     g_free(host->stream);
     g_free(host);
@@ -81,9 +84,11 @@ const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n)
 
 /* ---- terms ---- */
 
-static xlm_pass make_pass(const xlm_host *host, const xlm_pass_input *input)
+static xlm_pass make_pass(const struct xlm_pass_call *call)
 {
-    return (xlm_pass){.model = host->model, .batch = input->batch, .step = input->step, .part = input->part, .parts = input->parts};
+    const xlm_pass_input *input = call->input;
+    return (xlm_pass){.model = call->hosted->host->model, .batch = input->batch, .step = input->step, .part = input->part,
+                      .parts = input->parts, .call = call};
 }
 
 static bool takes_part(const xlm_hosted *h, const xlm_pass_input *input, int k)
@@ -94,7 +99,8 @@ static bool takes_part(const xlm_hosted *h, const xlm_pass_input *input, int k)
 static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
 {
     if (h->spec.cls->count != NULL) {
-        const xlm_pass pass = make_pass(h->host, input);
+        const struct xlm_pass_call call = {.hosted = h, .input = input};
+        const xlm_pass pass = make_pass(&call);
         return h->spec.cls->count(&h->loss, &pass);
     }
     return input->batch != NULL ? input->batch->masked : input->part == 0;
@@ -102,10 +108,13 @@ static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
 
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)
 {
+    input->arena = arena;
     input->terms = XLM_TAKE(arena, int64_t, MAX(host->objectives, 1));
+    input->labels = XLM_TAKE(arena, void *, MAX(host->objectives, 1));
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
-        input->terms[k] = takes_part(h, input, k) ? count(h, input) : 0;
+        input->terms[k] = takes_part(h, input, k) && h->spec.cls->label == NULL ? count(h, input) : 0;
+        input->labels[k] = NULL;
     }
 }
 
@@ -147,15 +156,27 @@ static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_
         return NULL;
     for (int k = 0; k < host->objectives; k++)
         if (is_called(&host->objective[k], input, wishes, k))
-            xlm_encodings_add(&encodings, &host->objective[k]);
+            xlm_encodings_add(&encodings, &host->objective[k], false);
     if (wishes->hidden != NULL)
         xlm_encodings_add_whole(&encodings, host->about.model->layers);
     if (encodings.n == 0)
         return NULL;
-    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, NULL);
     if (wishes->hidden != NULL)
         *wishes->hidden = xlm_views_whole(views);
     return views;
+}
+
+/* The loss of objective k, which has terms. */
+static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass, const int64_t *totals, double *row)
+{
+    const int64_t terms = pass->call->input->terms[k];
+    h->metrics->sums = xlm_host_metric_sums(h->host, row, k);
+    xlm_var *mean = h->spec.cls->loss(&h->loss, tape, pass);
+    h->metrics->sums = NULL;
+    row[k] += xlm_var_scalar(mean) * (double)terms;
+    if (totals != NULL)
+        xlm_tape_seed(tape, mean, h->spec.weight * (double)terms / (double)totals[k]);
 }
 
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
@@ -164,24 +185,21 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
     static const xlm_host_wishes none = {0};
     const xlm_host_wishes *w = wishes != NULL ? wishes : &none;
     xlm_encoded_views *views = encode(host, tape, input, w);
-    xlm_pass pass = make_pass(host, input);
-    pass.scores = w->scores;
+    struct xlm_pass_call *call = XLM_TAPE_TAKE(tape, struct xlm_pass_call, MAX(host->objectives, 1));
     /* All that views take out of the encodings stands before the first loss on the tape. */
-    const struct xlm_pass_views **own = XLM_TAPE_TAKE(tape, const struct xlm_pass_views *, MAX(host->objectives, 1));
-    for (int k = 0; k < host->objectives; k++)
-        own[k] = views != NULL && is_called(&host->objective[k], input, w, k) ? xlm_views_of(views, &host->objective[k]) : NULL;
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
-        const int64_t terms = input->terms[k];
-        pass.views = own[k];
-        if (terms > 0) {
-            h->metrics->sums = xlm_host_metric_sums(host, row, k);
-            xlm_var *mean = h->spec.cls->loss(&h->loss, tape, &pass);
-            h->metrics->sums = NULL;
-            row[k] += xlm_var_scalar(mean) * (double)terms;
-            if (totals != NULL)
-                xlm_tape_seed(tape, mean, h->spec.weight * (double)terms / (double)totals[k]);
-        }
+        call[k] = (struct xlm_pass_call){.hosted = h, .input = input};
+        if (views != NULL && is_called(h, input, w, k))
+            call[k].views = xlm_views_of(views, h, false);
+    }
+    for (int k = 0; k < host->objectives; k++) {
+        xlm_hosted *h = &host->objective[k];
+        xlm_pass pass = make_pass(&call[k]);
+        pass.scores = w->scores;
+        pass.labels = input->labels[k];
+        if (input->terms[k] > 0)
+            run_loss(h, k, tape, &pass, totals, row);
         if (w->visit != NULL && takes_part(h, input, k))
             w->visit(w->data, &h->loss, tape, &pass);
     }
@@ -189,45 +207,134 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
         xlm_tape_backward(tape);
 }
 
-/* ---- memory and operations ---- */
+/* ---- labels ---- */
 
-static xlm_pass_size size_of(const xlm_encoding *e, const xlm_input_size *size, bool main)
+int xlm_host_averages(const xlm_host *host) { return (int)host->averages->len; }
+
+const xlm_objective_spec *xlm_host_average(const xlm_host *host, int average, double *momentum)
 {
-    const int64_t rows = e->rows == XLM_ROWS_MASKED ? size->predicted : e->rows == XLM_ROWS_FIRST ? size->sequences : size->tokens;
-    return (xlm_pass_size){
-        .tokens = size->tokens, .length = size->length, .pairs = (double)size->tokens * (double)size->length,
-        .layers = e->layer, .rows = MIN(rows, size->tokens), .predicted = main ? size->predicted : 0,
-    };
+    const xlm_hosted *h = &host->objective[g_array_index(host->averages, int, average)];
+    *momentum = h->momentum;
+    return &h->spec;
 }
 
-static xlm_encodings encodings_of(const xlm_host *host, int stream)
+int xlm_host_average_of(const xlm_host *host, int k)
+{
+    for (int a = 0; a < xlm_host_averages(host); a++)
+        if (g_array_index(host->averages, int, a) == k)
+            return a;
+    return -1;
+}
+
+/* Objective k has labels that are made with this average; -1: without one. */
+static bool labels_with(const xlm_host *host, int k, int average)
+{
+    const xlm_hosted *h = &host->objective[k];
+    return h->spec.cls->label != NULL && (average < 0 ? !h->averaged : g_array_index(host->averages, int, average) == k);
+}
+
+bool xlm_host_has_labels(const xlm_host *host, int average)
+{
+    bool any = false;
+    for (int k = 0; k < host->objectives; k++)
+        any |= labels_with(host, k, average);
+    return any;
+}
+
+void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged)
 {
     xlm_encodings encodings = {0};
     for (int k = 0; k < host->objectives; k++)
-        if (host->objective[k].spec.stream == stream)
-            xlm_encodings_add(&encodings, &host->objective[k]);
+        if (labels_with(host, k, average) && takes_part(&host->objective[k], input, k))
+            xlm_encodings_add(&encodings, &host->objective[k], true);
+    xlm_encoded_views *views = encodings.n > 0 ? xlm_views_encode(&encodings, host->model, tape, input->batch, averaged) : NULL;
+    for (int k = 0; k < host->objectives; k++) {
+        xlm_hosted *h = &host->objective[k];
+        if (!labels_with(host, k, average) || !takes_part(h, input, k))
+            continue;
+        const struct xlm_pass_call call = {.hosted = h, .input = input, .label = true,
+                                           .views = views != NULL ? xlm_views_of(views, h, true) : NULL};
+        const xlm_pass pass = make_pass(&call);
+        h->average = averaged;
+        input->terms[k] = h->spec.cls->label(&h->loss, tape, &pass);
+        h->average = NULL;
+    }
+}
+
+/* ---- memory and operations ---- */
+
+/* Sides that both are encoded share the tokens. */
+static bool has_both_sides(const xlm_encodings *encodings)
+{
+    bool first = false, second = false;
+    for (int i = 0; i < encodings->n; i++) {
+        first |= encodings->encoding[i].input == XLM_INPUT_FIRST;
+        second |= encodings->encoding[i].input == XLM_INPUT_SECOND;
+    }
+    return first && second;
+}
+
+static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_input_size *size)
+{
+    const xlm_encoding *e = &encodings->encoding[i];
+    const bool side = e->input == XLM_INPUT_FIRST || e->input == XLM_INPUT_SECOND;
+    const int64_t tokens = side && has_both_sides(encodings) ? (size->tokens + 1) / 2 + size->sequences : size->tokens;
+    const int64_t rows = e->rows == XLM_ROWS_MASKED ? size->predicted : e->rows == XLM_ROWS_FIRST ? size->sequences : tokens;
+    return (xlm_pass_size){
+        .tokens = tokens, .length = size->length, .pairs = (double)tokens * (double)size->length,
+        .layers = e->layer, .rows = MIN(rows, tokens), .predicted = i == 0 && e->gradient ? size->predicted : 0,
+        .constant = !e->gradient,
+    };
+}
+
+/* Of the objectives of a stream, their losses, or their labels with this average. */
+static xlm_encodings encodings_of(const xlm_host *host, int stream, bool label, int average)
+{
+    xlm_encodings encodings = {0};
+    for (int k = 0; k < host->objectives; k++)
+        if (host->objective[k].spec.stream == stream && (!label || labels_with(host, k, average)))
+            xlm_encodings_add(&encodings, &host->objective[k], label);
     return encodings;
 }
 
-uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
+/* Bytes a token of the batch of one side. */
+static const uint64_t side_bytes = sizeof(xlm_row_key) + 6 * sizeof(int32_t);
+
+static uint64_t bytes_of(const xlm_host *host, const xlm_encodings *encodings, const xlm_input_size *size, bool recompute)
 {
-    const xlm_encodings encodings = encodings_of(host, stream);
+    const uint64_t row = 2 * sizeof(xlm_real) * (uint64_t)host->about.model->hidden_size; /* and its gradient */
     uint64_t bytes = 0;
-    for (int i = 0; i < encodings.n; i++) {
-        const xlm_pass_size one = size_of(&encodings.encoding[i], size, i == 0);
-        bytes += xlm_model_pass_bytes(host->about.model, &one, recompute);
+    for (int i = 0; i < encodings->n; i++) {
+        const xlm_encoding *e = &encodings->encoding[i];
+        const xlm_pass_size one = size_of(encodings, i, size);
+        bytes += xlm_model_pass_bytes(host->about.model, &one, recompute) + row * (uint64_t)(i > 0 ? size->sequences : 0);
+        if (e->input == XLM_INPUT_FIRST || e->input == XLM_INPUT_SECOND)
+            bytes += side_bytes * (uint64_t)(size->tokens + size->sequences);
     }
     return bytes;
 }
 
+uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
+{
+    xlm_encodings encodings = encodings_of(host, stream, false, -1);
+    uint64_t most = bytes_of(host, &encodings, size, recompute);
+    for (int a = -1; a < xlm_host_averages(host); a++) {
+        encodings = encodings_of(host, stream, true, a);
+        most = MAX(most, bytes_of(host, &encodings, size, recompute));
+    }
+    return most;
+}
+
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
-    const xlm_encodings encodings = encodings_of(host, stream);
     double flops = 0;
-    for (int i = 0; i < encodings.n; i++) {
-        const xlm_pass_size one = size_of(&encodings.encoding[i], size, i == 0);
-        /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
-        flops += (encodings.encoding[i].gradient ? recompute ? 4 : 3 : 1) * xlm_model_forward_flops(host->about.model, &one);
+    for (int a = -2; a < xlm_host_averages(host); a++) {
+        const xlm_encodings encodings = encodings_of(host, stream, a > -2, a); /* -2: the losses */
+        for (int i = 0; i < encodings.n; i++) {
+            const xlm_pass_size one = size_of(&encodings, i, size);
+            /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
+            flops += (one.constant ? 1 : recompute ? 4 : 3) * xlm_model_forward_flops(host->about.model, &one);
+        }
     }
     return flops;
 }

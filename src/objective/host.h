@@ -3,7 +3,9 @@
  * It has the objectives of a job, encodes what they ask for and calls them. Training, evaluation, step dumps, the check of
  * gradients, predictions of tasks and the estimate of memory all go through it; nothing else encodes for an objective.
  *
- *   xlm_host_open -> { xlm_tape_begin -> xlm_host_count -> xlm_tape_begin -> xlm_host_run } ... -> xlm_host_close
+ *   xlm_host_open -> step ... -> xlm_host_close
+ *   step: xlm_host_count of all inputs -> { xlm_tape_begin -> xlm_host_label } of all inputs
+ *         -> { xlm_tape_begin -> xlm_host_run } of all inputs -> update -> xlm_host_finish_step
  *
  * It knows the model, packed batches and the tape; neither jobs nor checkpoints nor other ranks. */
 #ifndef XLM_OBJECTIVE_HOST_H
@@ -65,12 +67,31 @@ typedef struct xlm_pass_input {
     const xlm_batch *batch;
     int64_t part, parts;
     int64_t step;     /* updates made before */
+    bool held_out;    /* draws are the same at every step */
     int only;         /* the one objective that takes part, or -1: all that have begun */
-    int64_t *terms;   /* [objectives] filled in by xlm_host_count; 0 of those that take no part */
+    /* Filled in by xlm_host_count and xlm_host_label. */
+    int64_t *terms;   /* [objectives] 0 of those that take no part */
+    void **labels;    /* [objectives] what label has made; NULL: nothing */
+    xlm_arena *arena;
 } xlm_pass_input;
 
-/* Ask the objectives for their terms in this input, once. arena: memory for what lasts as long as the input. */
+/* Ask the objectives for their terms in this input, once; those that have labels are asked by xlm_host_label. arena: memory for what
+ * lasts as long as the input. */
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena);
+
+/* Objectives with an average of weights, numbers 0, 1, … of averages. */
+int xlm_host_averages(const xlm_host *host);
+const xlm_objective_spec *xlm_host_average(const xlm_host *host, int average, double *momentum);
+
+/* The average of objective k; -1: it has none. */
+int xlm_host_average_of(const xlm_host *host, int k);
+
+/* There are objectives with labels that need this average; -1: none. */
+bool xlm_host_has_labels(const xlm_host *host, int average);
+/* Make their labels of this input, on a tape that has begun without gradients. averaged: the flat array of the average's weights, in
+ * the parameters' layout; NULL with -1. */
+void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged);
+
 /* Some objective has terms. */
 bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input);
 
@@ -93,6 +114,18 @@ typedef struct xlm_host_wishes {
  * Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape; NULL: no gradient. wishes: NULL, or what else. */
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
                   const xlm_host_wishes *wishes);
+
+/* ---- around a step of training ---- */
+
+/* From here to xlm_host_finish_step, or the next call, rows that objectives publish are kept. */
+void xlm_host_begin_step(xlm_host *host);
+/* What objective k has published on this rank, for all ranks to bring together in any order; *bytes may be 0. */
+const void *xlm_host_published(const xlm_host *host, int k, size_t *bytes);
+/* Objective k publishes. */
+bool xlm_host_publishes(const xlm_host *host, int k);
+/* After the update that follows `step` updates: hand objectives the rows of all ranks, and call their after_update. published:
+ * [objectives] GByteArray of all ranks' bytes; NULL for those that do not publish. */
+void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *published);
 
 /* ---- memory and operations ---- */
 

@@ -7,6 +7,7 @@ objective_sources = \
 	src/objective/metrics.c src/objective/metrics.h \
 	src/objective/resources.c src/objective/resources.h \
 	src/objective/state.h \
+	src/objective/step_hooks.c \
 	src/objective/view_batch.c \
 	src/objective/views.c src/objective/views.h
 objective_file_sources = \

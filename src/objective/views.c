@@ -5,13 +5,23 @@
 
 /* ---- which ---- */
 
-static bool is_main(const xlm_encoding *e) { return e->input == XLM_INPUT_CORRUPTED && e->gradient && e->dropout; }
+static bool is_main(const xlm_encoding *e)
+{
+    return e->input == XLM_INPUT_CORRUPTED && e->weights == XLM_WEIGHTS_LIVE && e->gradient && e->dropout;
+}
+
+/* An objective needs the view for its label, or for its loss. */
+static bool is_for(const xlm_hosted *hosted, const xlm_view *view, bool label)
+{
+    const bool by_label = !view->gradient && hosted->loss.cls->label != NULL;
+    return by_label == label;
+}
 
 static int find(const xlm_encodings *encodings, const xlm_view *view)
 {
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
-        if (e->input == view->input && e->gradient == view->gradient && e->dropout == view->dropout)
+        if (e->input == view->input && e->weights == view->weights && e->gradient == view->gradient && e->dropout == view->dropout)
             return i;
     }
     return -1;
@@ -28,7 +38,7 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
             e->rows = XLM_ROWS_ALL;
         return;
     }
-    const xlm_encoding e = {view->input, view->gradient, view->dropout, view->layer, view->rows};
+    const xlm_encoding e = {view->input, view->weights, view->gradient, view->dropout, view->layer, view->rows};
     g_assert(encodings->n < (int)G_N_ELEMENTS(encodings->encoding));
     const int at = encodings->n++;
     encodings->encoding[at] = e;
@@ -38,10 +48,11 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
     }
 }
 
-void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted)
+void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label)
 {
     for (guint i = 0; i < hosted->views->len; i++)
-        add_view(encodings, &g_array_index(hosted->views, xlm_view, i));
+        if (is_for(hosted, &g_array_index(hosted->views, xlm_view, i), label))
+            add_view(encodings, &g_array_index(hosted->views, xlm_view, i));
 }
 
 void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
@@ -85,7 +96,7 @@ static const int32_t *rows_of(const xlm_batch *batch, xlm_view_rows rows, int32_
 static uint32_t first_site(const xlm_encoding *e)
 {
     enum { APART = 1 << 24 };
-    return is_main(e) ? 0 : (uint32_t)(1 + e->input * 4 + e->gradient * 2 + e->dropout) * APART;
+    return is_main(e) ? 0 : (uint32_t)(1 + e->input * 8 + e->weights * 4 + e->gradient * 2 + e->dropout) * APART;
 }
 
 static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
@@ -99,7 +110,8 @@ static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tap
     return done;
 }
 
-xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
+xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch,
+                                    xlm_real *averaged)
 {
     xlm_encoded_views *views = XLM_TAPE_TAKE(tape, xlm_encoded_views, 1);
     *views = (xlm_encoded_views){.tape = tape, .encodings = *encodings};
@@ -107,6 +119,7 @@ xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_mo
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
         xlm_tape_mode mode = before;
+        mode.values = e->weights == XLM_WEIGHTS_AVERAGED ? averaged : NULL;
         mode.gradient = before.gradient && e->gradient;
         mode.training = before.training && e->dropout;
         if (!is_main(e))
@@ -125,9 +138,8 @@ xlm_var **xlm_views_whole(const xlm_encoded_views *views) { return views->done[0
 /* ---- for an objective ---- */
 
 struct xlm_pass_views {
-    const char *objective;
     int n;
-    xlm_encoded *view; /* [n] */
+    xlm_encoded *view; /* [n]; batch NULL: not encoded now */
 };
 
 static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view *view)
@@ -155,13 +167,16 @@ static xlm_var *states_of(xlm_encoded_views *views, int encoding, const xlm_view
     return t->states;
 }
 
-const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_hosted *hosted)
+const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_hosted *hosted, bool label)
 {
     struct xlm_pass_views *own = XLM_TAPE_TAKE(views->tape, struct xlm_pass_views, 1);
-    *own = (struct xlm_pass_views){.objective = hosted->loss.name, .n = (int)hosted->views->len};
+    *own = (struct xlm_pass_views){.n = (int)hosted->views->len};
     own->view = XLM_TAPE_TAKE(views->tape, xlm_encoded, MAX(own->n, 1));
     for (int i = 0; i < own->n; i++) {
         const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
+        own->view[i] = (xlm_encoded){NULL, NULL};
+        if (!is_for(hosted, view, label))
+            continue;
         const int encoding = find(&views->encodings, view);
         own->view[i] = (xlm_encoded){.batch = views->done[encoding].batch, .states = states_of(views, encoding, view)};
     }
@@ -170,9 +185,13 @@ const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_ho
 
 const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view)
 {
-    if (pass->views == NULL)
-        g_error("xlm_pass_view: nothing is encoded yet where terms are counted");
-    if (view < 0 || view >= pass->views->n)
-        g_error("objective %s: it asks for view %d, and has declared %d", pass->views->objective, view, pass->views->n);
-    return &pass->views->view[view];
+    const struct xlm_pass_call *call = pass->call;
+    const char *name = call->hosted->loss.name;
+    const int n = (int)call->hosted->views->len;
+    if (view < 0 || view >= n)
+        g_error("objective %s: it asks for view %d, and has declared %d", name, view, n);
+    if (call->views == NULL || call->views->view[view].batch == NULL)
+        g_error("objective %s: view %d is not encoded here; count sees none, label those without gradient, loss the others", name,
+                view);
+    return &call->views->view[view];
 }

@@ -4,9 +4,10 @@
 
 #include "objective/host_internal.h"
 
-/* What the views of one (input, gradient, dropout) have in common. */
+/* What the views of one (input, weights, gradient, dropout) have in common. */
 typedef struct xlm_encoding {
     xlm_view_input input;
+    xlm_view_weights weights;
     bool gradient, dropout;
     int64_t layer;      /* the highest that is asked for */
     xlm_view_rows rows; /* of that layer: those that all who ask for it want */
@@ -15,23 +16,24 @@ typedef struct xlm_encoding {
 /* The encodings that objectives ask for, each once; the encoding of the stream's own batch comes first. */
 typedef struct xlm_encodings {
     int n;
-    xlm_encoding encoding[2 * 2 * 4]; /* inputs, gradient, dropout */
+    xlm_encoding encoding[4 * 2 * 2 * 2]; /* inputs, weights, gradient, dropout */
 } xlm_encodings;
 
-/* Add those of one objective. */
-void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted);
+/* Add those that one objective needs for its label, or for its loss. */
+void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label);
 /* All rows and all layers of the stream's own batch, with gradient and dropout, are wanted too. */
 void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers);
 
 /* Encoded, as far as an objective's views ask for it; memory of the tape. */
 typedef struct xlm_encoded_views xlm_encoded_views;
-/* Encode. batch: the stream's. The mode of the tape is what it was before, with the draws that follow the encoding of the stream's
+/* Encode. batch: the stream's; averaged: the flat array of averaged weights, or NULL where no encoding reads it. The mode of the tape is what it was before, with the draws that follow the encoding of the stream's
  * own batch, so that those of objectives do not depend on what else is encoded. */
-xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch);
+xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch,
+                                    xlm_real *averaged);
 /* H[0 … L] that xlm_encodings_add_whole asked for. */
 xlm_var **xlm_views_whole(const xlm_encoded_views *views);
-/* An objective's views among them: what xlm_pass_view finds. */
-const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_hosted *hosted);
+/* An objective's views among them, for its label or for its loss: what xlm_pass_view finds. */
+const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_hosted *hosted, bool label);
 
 /* Its input as a packed batch: the stream's own, or made of it; memory of the tape. */
 const xlm_batch *xlm_view_batch(xlm_tape *tape, const xlm_batch *batch, xlm_view_input input);

@@ -80,13 +80,15 @@ static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass
 {
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
     const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, weight, bias); /* M x tags */
-    for (int64_t i = 0; i < z->rows; i++) {
-        const xlm_real *row = z->value + i * z->cols;
+    const int64_t rows = xlm_var_rows(z), tags = xlm_var_cols(z);
+    xlm_real *row = xlm_tape_take(tape, sizeof *row * (uint64_t)tags);
+    for (int64_t i = 0; i < rows; i++) {
+        xlm_var_read(z, i, 1, row);
         int64_t best = 0;
         double sum = 0;
-        for (int64_t c = 1; c < z->cols; c++)
+        for (int64_t c = 1; c < tags; c++)
             best = row[c] > row[best] ? c : best;
-        for (int64_t c = 0; c < z->cols; c++)
+        for (int64_t c = 0; c < tags; c++)
             sum += exp((double)row[c] - (double)row[best]);
         predictions[i] = (xlm_prediction){(int32_t)best, (float)(1 / sum)};
     }

@@ -21,6 +21,7 @@ tensor_sources = \
 	src/tensor/rows.c src/tensor/rows.h \
 	src/tensor/sequence_mean.c \
 	src/tensor/tape.c src/tensor/tape.h \
+	src/tensor/variable.c src/tensor/variable.h \
 	src/tensor/vocabulary.c \
 	src/tensor/kernels/attention.h \
 	src/tensor/kernels/avx2.c \

@@ -271,16 +271,9 @@ xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real
     return x;
 }
 
-double xlm_var_scalar(const xlm_var *x)
-{
-    if (x->rows != 1 || x->cols != 1)
-        xlm_tape_fail("var_scalar", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " is not 1 x 1", x->rows, x->cols);
-    return (double)x->value[0];
-}
-
 xlm_var *xlm_tape_hold(xlm_tape *tape, xlm_var *x)
 {
-    return tape->constants == XLM_CONSTANTS_FREE ? x : xlm_constant(tape, x->rows, x->cols, x->value);
+    return tape->constants == XLM_CONSTANTS_FREE ? x : xlm_detach(tape, x);
 }
 
 static int64_t end_of_last(const xlm_tape *tape)

@@ -35,6 +35,7 @@
 #include <glib.h>
 
 #include "base/rng.h"
+#include "tensor/variable.h"
 
 #define XLM_TAPE_TAKE(tape, type, n) ((type *)xlm_tape_take((tape), sizeof(type) * (uint64_t)(n)))
 

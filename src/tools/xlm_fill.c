@@ -102,8 +102,10 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows)
         .masked_rows = (int32_t *)rows->data, .specials = xlm_vocabulary_specials(f->loaded->vocabulary),
     };
     xlm_tape_begin(f->tape, NULL, false, 0, 0);
-    xlm_var *h = xlm_model_encode(f->loaded->model, f->tape, &batch, XLM_TOP_LAYER, batch.masked_rows, batch.masked)[f->loaded->config.layers];
-    const float *logits = xlm_lm_logits(f->loaded->model, f->tape, h)->value;
+    xlm_var **hidden = xlm_model_encode(f->loaded->model, f->tape, &batch, XLM_TOP_LAYER, batch.masked_rows, batch.masked);
+    const xlm_var *z = xlm_lm_logits(f->loaded->model, f->tape, hidden[f->loaded->config.layers]);
+    float *logits = xlm_tape_take(f->tape, sizeof *logits * (uint64_t)(xlm_var_rows(z) * xlm_var_cols(z)));
+    xlm_var_read(z, 0, xlm_var_rows(z), logits);
     g_free(positions);
     g_free(languages);
     g_free(types);

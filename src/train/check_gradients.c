@@ -28,7 +28,7 @@ typedef struct checker {
     xlm_pass_input input;
     int64_t terms, *totals; /* [objectives] */
     double *numbers;        /* of a pass */
-    double *kept;           /* values of all declared state, one after another */
+    char *kept;             /* values of all declared state, one after another */
     const float *gradient;
     float *nudged;          /* the gradient at another of the neighbours, by which its own rounding is measured */
     double loss, rounding;
@@ -41,20 +41,21 @@ typedef struct checker {
 /* Declared state from where it was kept, or into it. */
 static void copy_state(const checker *c, bool restore)
 {
-    double *at = c->kept;
+    char *at = c->kept;
     for (guint i = 0; i < c->trainer->kept->len; i++) {
         const xlm_saved_state *state = &g_array_index(c->trainer->kept, xlm_saved_state, i);
-        memcpy(restore ? state->numbers : at, restore ? at : state->numbers, sizeof(double) * (size_t)state->n);
-        at += state->n;
+        const size_t bytes = xlm_state_bytes(state);
+        memcpy(restore ? state->values : at, restore ? at : state->values, bytes);
+        at += bytes;
     }
 }
 
-static int64_t state_numbers(const xlm_trainer *t)
+static size_t state_bytes(const xlm_trainer *t)
 {
-    int64_t n = 0;
+    size_t bytes = 0;
     for (guint i = 0; i < t->kept->len; i++)
-        n += g_array_index(t->kept, xlm_saved_state, i).n;
-    return n;
+        bytes += xlm_state_bytes(&g_array_index(t->kept, xlm_saved_state, i));
+    return bytes;
 }
 
 /* The loss, times its weight as the gradient is; into `gradient` too when that is not NULL. */
@@ -68,9 +69,10 @@ static double pass(checker *c, float *gradient)
     return t->job->objective[c->objective].weight * c->numbers[c->objective] / (double)c->terms;
 }
 
-/* The first micro-batch in which the objective has terms. */
+/* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
 static bool find_input(checker *c, GError **error)
 {
+    GError *failure = NULL;
     xlm_trainer *t = c->trainer;
     const int s = t->job->objective[c->objective].stream;
     for (int64_t g = 0; g < t->micro_batches && c->terms == 0; g++) {
@@ -81,11 +83,15 @@ static bool find_input(checker *c, GError **error)
             if (slice.n == 0)
                 continue;
             xlm_batch *batch = XLM_TAKE(t->arena, xlm_batch, 1);
-            if (!xlm_stream_read(t->stream[s], t->step, slice.first, slice.n, t->arena, batch, error))
+            if (xlm_stream_read(t->stream[s], t->step, slice.first, slice.n, t->arena, batch, &failure))
+                c->input.batch = batch;
+            if (!xlm_comm_agree(t->comm, &failure)) {
+                g_propagate_error(error, failure);
                 return false;
-            c->input.batch = batch;
+            }
         }
         xlm_host_count(t->host, &c->input, t->arena);
+        xlm_trainer_label(t, &c->input, 1, false);
         c->terms = c->totals[c->objective] = c->input.terms[c->objective];
     }
     return true;
@@ -427,7 +433,7 @@ bool xlm_trainer_check_gradients(xlm_trainer *trainer, GError **error)
     for (int k = 0; k < t->job->objectives; k++) {
         checker c = {
             .trainer = t, .objective = k, .totals = g_new0(int64_t, t->job->objectives),
-            .numbers = g_new0(double, xlm_host_numbers(t->host)), .kept = g_new0(double, state_numbers(t)),
+            .numbers = g_new0(double, xlm_host_numbers(t->host)), .kept = g_malloc0(MAX(state_bytes(t), 1)),
             .nudged = g_new0(float, xlm_parameters_size(t->parameters)),
             .key = xlm_rng_make_key((uint64_t)t->job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
         };

@@ -13,7 +13,8 @@
  *   /optimiser                 algorithm
  *   /optimiser/first_moment/<parameter>, /optimiser/second_moment/<parameter>
  *   /objectives/<name>/<parameter or state> of objective plugins: parameters named "objectives/<name>/..." are stored
- *                              here (f32, with their moments under /optimiser/...), states are f64
+ *                              here (f32, with their moments under /optimiser/...), states are f32, f64 or i64
+ *   /objectives/<name>/average/<parameter>   f32, a momentum average of the model's and of the objective's own parameters
  *   /vocabulary, /languages    as in corpus.h5 (text/vocabulary.h)
  *   /task                      of a fine-tuned model: name, language (of its training text, "" for none), length (most tokens of
  *                              an example), options (a line `key = value` each)
@@ -45,6 +46,12 @@ typedef struct xlm_checkpoint_task {
     char **labels;  /* NULL-terminated; empty where targets are not classes */
 } xlm_checkpoint_task;
 
+/* An average of parameters that an objective has declared. */
+typedef struct xlm_saved_average {
+    const char *objective;
+    float *own; /* [shards->own] */
+} xlm_saved_average;
+
 /* All that a run is, between two steps. The checkpoint borrows everything in it. */
 typedef struct xlm_run_state {
     const xlm_model_config *model;
@@ -63,6 +70,8 @@ typedef struct xlm_run_state {
     xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
     int kept;
     xlm_saved_state *keep;
+    int averages;
+    const xlm_saved_average *average;
 } xlm_run_state;
 
 /* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,

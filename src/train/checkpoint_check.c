@@ -7,11 +7,29 @@
 
 #include "train/model_attributes.h"
 
-const char *const checkpoint_groups[CHECKPOINT_ARRAYS] = {"/model", "/optimiser/first_moment", "/optimiser/second_moment"};
+int checkpoint_arrays(const xlm_run_state *state) { return CHECKPOINT_AVERAGES + state->averages; }
 
-float *checkpoint_moment(const xlm_run_state *state, int array)
+float *checkpoint_own(const xlm_run_state *state, int array)
 {
+    if (array >= CHECKPOINT_AVERAGES)
+        return state->average[array - CHECKPOINT_AVERAGES].own;
     return array == CHECKPOINT_FIRST_MOMENT ? state->first_moment : state->second_moment;
+}
+
+char *checkpoint_group(const xlm_run_state *state, int array)
+{
+    static const char *const groups[CHECKPOINT_AVERAGES] = {CHECKPOINT_MODEL, "/optimiser/first_moment", "/optimiser/second_moment"};
+    if (array < CHECKPOINT_AVERAGES)
+        return g_strdup(groups[array]);
+    return g_strdup_printf("/objectives/%s/average", state->average[array - CHECKPOINT_AVERAGES].objective);
+}
+
+bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p)
+{
+    if (array < CHECKPOINT_AVERAGES || !g_str_has_prefix(p->name, "objectives/"))
+        return true;
+    const char *name = state->average[array - CHECKPOINT_AVERAGES].objective, *rest = p->name + strlen("objectives/");
+    return g_str_has_prefix(rest, name) && rest[strlen(name)] == '/';
 }
 
 /* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
@@ -131,12 +149,17 @@ static checkpoint_condition check_fit(const xlm_store *store, const xlm_run_stat
     checkpoint_condition condition = check_origin(store, s, error);
     if (condition == CHECKPOINT_GOOD)
         condition = check_task(store, s->task, error);
-    for (int a = 0; a < CHECKPOINT_ARRAYS; a++)
+    for (int a = 0; a < checkpoint_arrays(s); a++) {
+        char *group = checkpoint_group(s, a);
         for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == CHECKPOINT_GOOD; i++) {
-            char *path = xlm_parameter_path(checkpoint_groups[a], xlm_parameters_get(s->parameters, i));
-            condition = checkpoint_check_shape(store, path, xlm_parameters_get(s->parameters, i), error);
+            const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
+            char *path = xlm_parameter_path(group, p);
+            if (checkpoint_has(s, a, p))
+                condition = checkpoint_check_shape(store, path, p, error);
             g_free(path);
         }
+        g_free(group);
+    }
     for (int k = 0; k < s->kept && condition == CHECKPOINT_GOOD; k++)
         condition = check_kept(store, &s->keep[k], error);
     return condition;
@@ -153,23 +176,31 @@ static bool check_numbers(const xlm_store *store, const char *path, int64_t n, c
                                    positive ? "a mean of squares" : "a finite number");
 }
 
-bool checkpoint_read_array(const xlm_store *store, int array, const xlm_parameter *p, float *values, GError **error)
+static bool read_array(const xlm_store *store, const char *group, bool positive, const xlm_parameter *p, float *values, GError **error)
 {
-    char *path = xlm_parameter_path(checkpoint_groups[array], p);
+    char *path = xlm_parameter_path(group, p);
     const bool good = xlm_store_read(store, path, XLM_F32, 0, (uint64_t)(p->rows == 1 ? p->cols : p->rows), values, error) &&
-                      check_numbers(store, path, p->rows * p->cols, values, array == CHECKPOINT_SECOND_MOMENT, error);
+                      check_numbers(store, path, p->rows * p->cols, values, positive, error);
     g_free(path);
     return good;
 }
 
+bool checkpoint_read_values(const xlm_store *store, const xlm_parameter *p, float *values, GError **error)
+{
+    return read_array(store, CHECKPOINT_MODEL, false, p, values, error);
+}
+
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int array, float *whole, GError **error)
 {
-    for (int i = 0; i < xlm_parameters_count(s->parameters); i++) {
+    char *group = checkpoint_group(s, array);
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
-        if (!checkpoint_read_array(store, array, p, whole + p->start, error))
-            return false;
+        if (checkpoint_has(s, array, p))
+            good = read_array(store, group, array == CHECKPOINT_SECOND_MOMENT, p, whole + p->start, error);
     }
-    return true;
+    g_free(group);
+    return good;
 }
 
 /* The highest score, and the step that had it. */
@@ -180,10 +211,21 @@ static bool check_best(const xlm_store *store, const double best[2], int64_t ste
                          G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
 }
 
+bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error)
+{
+    return xlm_store_read(store, kept->path, checkpoint_state_type(kept), 0, (uint64_t)kept->n, values, error);
+}
+
+xlm_type checkpoint_state_type(const xlm_saved_state *kept)
+{
+    static const xlm_type types[] = {[XLM_STATE_F32] = XLM_F32, [XLM_STATE_F64] = XLM_F64, [XLM_STATE_I64] = XLM_I64};
+    return types[kept->type];
+}
+
 static bool check_kept_numbers(const xlm_store *store, const xlm_saved_state *kept, int64_t step, GError **error)
 {
-    double *numbers = g_new(double, MAX(kept->n, 1));
-    const bool good = xlm_store_read(store, kept->path, XLM_F64, 0, (uint64_t)kept->n, numbers, error) &&
+    void *numbers = g_malloc(MAX(xlm_state_bytes(kept), 1));
+    const bool good = checkpoint_read_state(store, kept, numbers, error) &&
                       (strcmp(kept->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error));
     g_free(numbers);
     return good;
@@ -193,7 +235,7 @@ static bool check_kept_numbers(const xlm_store *store, const xlm_saved_state *ke
 static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t step, GError **error)
 {
     bool good = true;
-    for (int a = 0; a < CHECKPOINT_ARRAYS && good; a++)
+    for (int a = 0; a < checkpoint_arrays(s) && good; a++)
         good = checkpoint_read_whole(store, s, a, s->scratch, error);
     for (int k = 0; k < s->kept && good; k++)
         good = check_kept_numbers(store, &s->keep[k], step, error);

@@ -9,12 +9,17 @@
 #define CHECKPOINT_FORMAT "xlm-mpi checkpoint"
 enum { CHECKPOINT_VERSION = 1 };
 
-/* The flat arrays of a run and the groups that they stand in. */
-enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHECKPOINT_ARRAYS };
-extern const char *const checkpoint_groups[CHECKPOINT_ARRAYS];
+/* The flat arrays of a run, as many as checkpoint_arrays: from CHECKPOINT_AVERAGES on those of averages. */
+enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHECKPOINT_AVERAGES };
+int checkpoint_arrays(const xlm_run_state *state);
+#define CHECKPOINT_MODEL "/model"
+/* The group that an array stands in; g_free. */
+char *checkpoint_group(const xlm_run_state *state, int array);
+/* The file has this parameter in the array: averages are of the model and of their own objective. */
+bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p);
 
-/* This rank's pieces of one of the moments. */
-float *checkpoint_moment(const xlm_run_state *state, int array);
+/* What this rank has of an array of moments or averages. */
+float *checkpoint_own(const xlm_run_state *state, int array);
 
 /* A file that is damaged is passed over by --resume auto; one that is whole but of another job ends the run. */
 typedef enum { CHECKPOINT_GOOD, CHECKPOINT_DAMAGED, CHECKPOINT_UNFIT } checkpoint_condition;
@@ -27,9 +32,11 @@ checkpoint_condition checkpoint_check_shape(const xlm_store *store, const char *
  * set when the condition is not CHECKPOINT_GOOD. */
 checkpoint_condition checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
 
-/* values[rows * cols] of one parameter of one of the flat arrays. EX_DATAERR for values that are not finite, and for second
- * moments below 0, too. */
-bool checkpoint_read_array(const xlm_store *store, int array, const xlm_parameter *p, float *values, GError **error);
+/* values[rows * cols] of one parameter of the model. EX_DATAERR for values that are not finite. */
+bool checkpoint_read_values(const xlm_store *store, const xlm_parameter *p, float *values, GError **error);
+/* values: of a saved state. */
+bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error);
+xlm_type checkpoint_state_type(const xlm_saved_state *kept);
 /* One of the flat arrays: whole[size of the parameters]. Gaps between parameters are left as they are. */
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *state, int array, float *whole, GError **error);
 

@@ -74,7 +74,7 @@ static bool check_shapes(const xlm_store *store, const xlm_parameters *parameter
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         GError *why = NULL;
-        char *path = xlm_parameter_path(checkpoint_groups[CHECKPOINT_VALUES], p);
+        char *path = xlm_parameter_path(CHECKPOINT_MODEL, p);
         const checkpoint_condition condition = checkpoint_check_shape(store, path, p, &why);
         good = condition == CHECKPOINT_GOOD;
         if (condition == CHECKPOINT_UNFIT) {
@@ -103,7 +103,7 @@ static bool load_values(const xlm_store *store, xlm_parameters *parameters, GErr
 {
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        if (!checkpoint_read_array(store, CHECKPOINT_VALUES, p, xlm_parameters_values(parameters) + p->start, error))
+        if (!checkpoint_read_values(store, p, xlm_parameters_values(parameters) + p->start, error))
             return false;
     }
     return true;

@@ -12,7 +12,7 @@
 static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
 {
     const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(s->parameters);
-    for (int a = 0; a < CHECKPOINT_ARRAYS; a++) {
+    for (int a = 0; a < checkpoint_arrays(s); a++) {
         GError *failure = NULL;
         /* The gaps between parameters are zeros, and no file has them. */
         memset(s->scratch, 0, bytes);
@@ -26,7 +26,7 @@ static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_st
         if (a == CHECKPOINT_VALUES)
             memcpy(xlm_parameters_values(s->parameters), s->scratch, bytes);
         else
-            xlm_shards_take(s->shards, s->scratch, checkpoint_moment(s, a));
+            xlm_shards_take(s->shards, s->scratch, checkpoint_own(s, a));
     }
     return true;
 }
@@ -39,13 +39,13 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
     if (store != NULL && s->start != NULL && failure == NULL)
         xlm_start_record_read(s->start, store, &failure);
     for (int k = 0; store != NULL && k < s->kept && failure == NULL; k++)
-        xlm_store_read(store, s->keep[k].path, XLM_F64, 0, (uint64_t)s->keep[k].n, s->keep[k].numbers, &failure);
+        checkpoint_read_state(store, &s->keep[k], s->keep[k].values, &failure);
     if (!xlm_comm_agree(comm, &failure)) {
         g_propagate_error(error, failure);
         return false;
     }
     for (int k = 0; k < s->kept; k++)
-        xlm_comm_broadcast(comm, 0, s->keep[k].numbers, sizeof(double) * (size_t)s->keep[k].n);
+        xlm_comm_broadcast(comm, 0, s->keep[k].values, xlm_state_bytes(&s->keep[k]));
     if (s->start != NULL)
         xlm_start_record_share(s->start, comm);
     xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);

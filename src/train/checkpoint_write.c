@@ -12,15 +12,17 @@ static const float *whole_array(const xlm_run_state *state, int array)
 {
     if (array == CHECKPOINT_VALUES)
         return xlm_parameters_values(state->parameters);
-    xlm_shards_gather(state->shards, checkpoint_moment(state, array), state->scratch);
+    xlm_shards_gather(state->shards, checkpoint_own(state, array), state->scratch);
     return state->scratch;
 }
 
 static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *kept, GError **error)
 {
-    const uint64_t n = (uint64_t)kept->n;
-    return xlm_store_dataset(store, kept->path, XLM_F64, 1, &n, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, kept->path, 0, comm->rank == 0 ? n : 0, kept->numbers, error);
+    const uint64_t n = (uint64_t)kept->n, rank = (uint64_t)comm->rank, ranks = (uint64_t)comm->ranks;
+    const uint64_t first = n / ranks * rank + MIN(rank, n % ranks), own = n / ranks + (rank < n % ranks);
+    const char *values = kept->values;
+    return xlm_store_dataset(store, kept->path, checkpoint_state_type(kept), 1, &n, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, kept->path, first, own, values + xlm_state_bytes(kept) / MAX(n, 1) * first, error);
 }
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
@@ -56,12 +58,25 @@ static bool write_task(xlm_store *store, const xlm_checkpoint_task *task, GError
                             xlm_store_write_strings(store, "/task/labels", n, (const char *const *)task->labels, error));
 }
 
+/* All parameters of an array. */
+static bool write_array(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, int array, GError **error)
+{
+    const float *whole = whole_array(s, array);
+    char *group = checkpoint_group(s, array);
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++)
+        if (checkpoint_has(s, array, xlm_parameters_get(s->parameters, i)))
+            good = xlm_parameter_array_write(store, comm, group, s->parameters, i, whole, error);
+    g_free(group);
+    return good;
+}
+
 static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
     if (!write_provenance(store, comm, s, error) || !xlm_model_attributes_write(store, s->model, error))
         return false;
-    for (int a = 0; a < CHECKPOINT_ARRAYS; a++)
-        if (!xlm_parameter_arrays_write(store, comm, checkpoint_groups[a], s->parameters, whole_array(s, a), error))
+    for (int a = 0; a < checkpoint_arrays(s); a++)
+        if (!write_array(store, comm, s, a, error))
             return false;
     for (int k = 0; k < s->kept; k++)
         if (!write_kept(store, comm, &s->keep[k], error))

@@ -75,10 +75,13 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
     }
     for (int64_t l = 0; l <= layers && good; l++) {
         const xlm_var *h = stream->hidden[l];
-        const uint64_t dims[2] = {(uint64_t)h->rows, (uint64_t)h->cols};
+        const uint64_t dims[2] = {(uint64_t)xlm_var_rows(h), (uint64_t)xlm_var_cols(h)};
+        float *values = g_new(float, MAX(dims[0] * dims[1], 1));
+        xlm_var_read(h, 0, (int64_t)dims[0], values);
         char *path = g_strdup_printf("/streams/%s/hidden/%" G_GINT64_FORMAT, stream->name, l);
         good = xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
-               xlm_store_write(store, path, 0, dims[0], h->value, error);
+               xlm_store_write(store, path, 0, dims[0], values, error);
+        g_free(values);
         g_free(path);
     }
     return good;

@@ -6,7 +6,7 @@
 #include "train/trainer.h"
 
 /* The whole batch of every stream, and the objectives without stream in one part. */
-static bool read_inputs(xlm_trainer *t, xlm_pass_input *input, int64_t *terms, GError **error)
+static bool read_inputs(xlm_trainer *t, xlm_pass_input *input, GError **error)
 {
     const int streams = t->job->streams;
     for (int s = 0; s < streams; s++) {
@@ -16,11 +16,8 @@ static bool read_inputs(xlm_trainer *t, xlm_pass_input *input, int64_t *terms, G
         input[s] = (xlm_pass_input){.stream = s, .batch = batch, .parts = 1, .step = t->step, .only = -1};
     }
     input[streams] = (xlm_pass_input){.stream = -1, .parts = 1, .step = t->step, .only = -1};
-    for (int s = 0; s <= streams; s++) {
+    for (int s = 0; s <= streams; s++)
         xlm_host_count(t->host, &input[s], t->arena);
-        for (int k = 0; k < t->job->objectives; k++)
-            terms[k] += input[s].terms[k];
-    }
     return true;
 }
 
@@ -61,18 +58,19 @@ static bool dump_resources(const xlm_trainer *t, xlm_store *store, GError **erro
     return good;
 }
 
-static bool dump(xlm_trainer *t, const char *path, GError **error)
+/* input: [streams + 1] counted, with labels. */
+static bool dump(xlm_trainer *t, const char *path, const xlm_pass_input *input, GError **error)
 {
     const int objectives = t->job->objectives;
-    xlm_pass_input *input = g_new0(xlm_pass_input, t->job->streams + 1);
     xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
     int64_t *terms = g_new0(int64_t, objectives);
     double *sums = g_new0(double, xlm_host_numbers(t->host)), loss = 0;
 
-    xlm_arena_reset(t->arena);
-    xlm_store *store = NULL;
-    bool good = read_inputs(t, input, terms, error) &&
-                (store = xlm_dump_create(path, &t->config, t->step, error)) != NULL;
+    for (int s = 0; s <= t->job->streams; s++)
+        for (int k = 0; k < objectives; k++)
+            terms[k] += input[s].terms[k];
+    xlm_store *store = xlm_dump_create(path, &t->config, t->step, error);
+    bool good = store != NULL;
     if (good && !(dump_resources(t, store, error) && dump_passes(t, store, input, terms, sums, error))) {
         xlm_store_discard(store);
         good = false;
@@ -87,7 +85,6 @@ static bool dump(xlm_trainer *t, const char *path, GError **error)
     good = good && xlm_dump_finish(store, objectives, rows, loss, t->parameters, t->buffer[0], error);
     if (good)
         xlm_log_info("step %" G_GINT64_FORMAT " written to %s: loss %.6f", t->step, path, loss);
-    g_free(input);
     g_free(rows);
     g_free(terms);
     g_free(sums);
@@ -96,11 +93,22 @@ static bool dump(xlm_trainer *t, const char *path, GError **error)
 
 bool xlm_trainer_dump_step(xlm_trainer *trainer, const char *path, GError **error)
 {
+    xlm_trainer *t = trainer;
+    const int64_t inputs = t->comm->rank == 0 ? t->job->streams + 1 : 0; /* labels are made by rank 0, averages gathered by all */
+    xlm_pass_input *input = g_new0(xlm_pass_input, MAX(inputs, 1));
     GError *failure = NULL;
-    if (trainer->comm->rank == 0)
-        dump(trainer, path, &failure);
-    if (xlm_comm_agree(trainer->comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    xlm_arena_reset(t->arena);
+    if (inputs > 0)
+        read_inputs(t, input, &failure);
+    bool good = xlm_comm_agree(t->comm, &failure);
+    if (good) {
+        xlm_trainer_label(t, input, inputs, false);
+        if (inputs > 0)
+            dump(t, path, input, &failure);
+        good = xlm_comm_agree(t->comm, &failure);
+    }
+    g_free(input);
+    if (!good)
+        g_propagate_error(error, failure);
+    return good;
 }

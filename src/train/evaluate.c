@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "tensor/parameters.h"
+#include "train/hooks.h"
 
 /* Sums over the predicted tokens of one language. */
 typedef struct tally {
@@ -67,15 +67,21 @@ static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *b
     }
 }
 
-/* One block of a stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. metrics: of the objective. */
-static bool run_block(xlm_trainer *t, int s, int k, int64_t first, int64_t n, tally *sums, xlm_metric_sum *metrics, GError **error)
+/* One block of a stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. metrics: of the objective. averaged: the
+ * average that its labels need, or NULL. */
+static bool run_block(xlm_trainer *t, float *averaged, int s, int k, int64_t first, int64_t n, tally *sums, xlm_metric_sum *metrics,
+                      GError **error)
 {
     xlm_arena_reset(t->arena);
     xlm_batch batch;
     if (!xlm_stream_read_in_order(t->held_out[s], first, n, t->arena, &batch, error))
         return false;
-    xlm_pass_input input = {.stream = s, .batch = &batch, .parts = 1, .step = t->step, .only = k};
+    xlm_pass_input input = {.stream = s, .batch = &batch, .parts = 1, .step = t->step, .held_out = true, .only = k};
     xlm_host_count(t->host, &input, t->arena);
+    if (xlm_host_loss(t->host, k)->cls->label != NULL) {
+        xlm_tape_begin(t->tape, NULL, false, (uint64_t)t->job->train.seed, 0);
+        xlm_host_label(t->host, t->tape, &input, xlm_host_average_of(t->host, k), averaged);
+    }
     const int64_t terms = input.terms[k];
     if (terms == 0)
         return true;
@@ -145,11 +151,13 @@ static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows
     const GPtrArray *names = xlm_host_metric_names(t->host, k);
     tally *sums = g_new0(tally, n * width);
     xlm_metric_sum *metrics = g_new0(xlm_metric_sum, n * names->len);
+    const int average = xlm_host_average_of(t->host, k);
+    float *averaged = average >= 0 ? xlm_averages_gather(t->averages, average, t->buffer[0]) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
     for (int64_t i = t->comm->rank; i < n && *error == NULL; i += t->comm->ranks) {
         const block *b = &g_array_index(blocks, block, i);
         xlm_progress_show(&progress, (double)i);
-        run_block(t, s, k, b->first, b->n, sums + i * width, metrics + i * names->len, error);
+        run_block(t, averaged, s, k, b->first, b->n, sums + i * width, metrics + i * names->len, error);
     }
     xlm_progress_end(&progress);
     g_array_unref(blocks);

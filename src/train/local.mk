@@ -1,5 +1,6 @@
 # Floor 5: jobs, optimisers, the step, checkpoints, plans.
 train_sources = \
+	src/train/averages.c src/train/averages.h \
 	src/train/check_gradients.c src/train/check_gradients.h \
 	src/train/checkpoint.h \
 	src/train/checkpoint_check.c src/train/checkpoint_check.h \
@@ -13,6 +14,7 @@ train_sources = \
 	src/train/dump.c src/train/dump.h \
 	src/train/dump_step.c \
 	src/train/evaluate.c src/train/evaluate.h \
+	src/train/hooks.c src/train/hooks.h \
 	src/train/job.c src/train/job.h \
 	src/train/job_changes.c src/train/job_changes.h \
 	src/train/job_record.c src/train/job_record.h \

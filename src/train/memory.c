@@ -101,6 +101,17 @@ static uint64_t largest_pass(const xlm_trainer *t, int64_t micro_batches, bool r
     return most;
 }
 
+/* Declared states of objectives, which have another copy for snapshots (train/snapshot.h). */
+static uint64_t state_bytes(const xlm_trainer *t)
+{
+    int n;
+    const xlm_saved_state *state = xlm_host_states(t->host, &n);
+    uint64_t bytes = 0;
+    for (int i = 0; i < n; i++)
+        bytes += xlm_state_bytes(&state[i]);
+    return bytes;
+}
+
 xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
 {
     const xlm_trainer *t = trainer;
@@ -112,11 +123,13 @@ xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
         .parameters = flat,
         .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(&t->job->train, micro_batches, ranks),
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size, ranks),
+        .averages = xlm_averages_bytes(t->host, size, ranks),
+        .states = 2 * state_bytes(t),
         .exchange = xlm_exchange_bytes(size, ranks),
         .pass = largest_pass(t, micro_batches, recompute),
         .other_pass = largest_pass(t, micro_batches, !recompute),
     };
-    e.total = e.parameters + e.moments + e.gradients + e.exchange + e.pass + program;
+    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.exchange + e.pass + program;
     return e;
 }
 

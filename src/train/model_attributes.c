@@ -88,15 +88,21 @@ static bool write_array(xlm_store *store, const xlm_comm *comm, const char *path
            xlm_store_write(store, path, first, end - first, values + first * (vector ? 1 : dims[1]), error);
 }
 
+bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters, int index,
+                               const float *flat, GError **error)
+{
+    const xlm_parameter *p = xlm_parameters_get(parameters, index);
+    char *path = xlm_parameter_path(prefix, p);
+    const bool good = write_array(store, comm, path, p, flat + p->start, error);
+    g_free(path);
+    return good;
+}
+
 bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
                                 const float *flat, GError **error)
 {
     bool good = true;
-    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
-        const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        char *path = xlm_parameter_path(prefix, p);
-        good = write_array(store, comm, path, p, flat + p->start, error);
-        g_free(path);
-    }
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
+        good = xlm_parameter_array_write(store, comm, prefix, parameters, i, flat, error);
     return good;
 }

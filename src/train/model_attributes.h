@@ -19,4 +19,8 @@ char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);
 bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
                                 const float *flat, GError **error);
 
+/* The same for parameter number `index` alone. */
+bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters, int index,
+                               const float *flat, GError **error);
+
 #endif

@@ -11,6 +11,16 @@
 
 enum { BUFFER = 1 << 20 }; /* bytes read at a time to be checked */
 
+int64_t xlm_rank_files_arrays(const xlm_run_state *state) { return XLM_RANK_FILE_ARRAYS + state->averages; }
+
+int64_t xlm_rank_files_states(const xlm_run_state *state)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < state->kept; k++)
+        bytes += xlm_state_bytes(&state->keep[k]);
+    return (int64_t)bytes;
+}
+
 uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
 {
     GString *text = g_string_new(NULL);
@@ -22,7 +32,9 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
                                p->rows, p->cols);
     }
     for (int k = 0; k < state->kept; k++)
-        g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", state->keep[k].path, state->keep[k].n);
+        g_string_append_printf(text, "%s %d %" G_GINT64_FORMAT "\n", state->keep[k].path, (int)state->keep[k].type, state->keep[k].n);
+    for (int a = 0; a < state->averages; a++)
+        g_string_append_printf(text, "average %s\n", state->average[a].objective);
     for (char **label = state->task != NULL ? state->task->labels : NULL; label != NULL && *label != NULL; label++)
         g_string_append_printf(text, "%s\n", *label);
     char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
@@ -91,7 +103,8 @@ static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, G
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0 ||
         h->byte_order != XLM_RANK_FILE_ORDER || h->size < 1 || h->share < 1 || h->ranks < 1 || h->rank < 0 || h->rank >= h->ranks ||
-        h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 || h->states > INT64_MAX / 16)
+        h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 || h->states > INT64_MAX / 16 ||
+        h->arrays < XLM_RANK_FILE_ARRAYS || h->arrays > XLM_RANK_FILE_MOST_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
         return xlm_error_set(error, EX_DATAERR, "%s: is damaged, or of another kind of processor", path);
     return true;
 }
@@ -105,7 +118,7 @@ static bool check_part(const char *path, xlm_rank_file_header *h, GError **error
     bool good = read_header(file, path, h, error);
     unsigned char *buffer = g_malloc(BUFFER);
     uLong sum = crc32(0, (const unsigned char *)h, sizeof *h);
-    uint64_t left = good ? (uint64_t)elements_of(h) * XLM_RANK_FILE_ARRAYS * sizeof(float) + (uint64_t)h->states * sizeof(double) : 0;
+    uint64_t left = good ? (uint64_t)elements_of(h) * (uint64_t)h->arrays * sizeof(float) + (uint64_t)h->states : 0;
     while (good && left > 0) {
         const size_t n = fread(buffer, 1, (size_t)MIN(left, BUFFER), file);
         sum = crc32(sum, buffer, (uInt)n);
@@ -133,7 +146,7 @@ static bool check_parts(const char *directory, int64_t step, xlm_rank_file_heade
         if (good && rank == 0)
             *first = h;
         if (good && (h.rank != rank || h.step != step || h.run != first->run || h.ranks != first->ranks || h.size != first->size ||
-                     h.share != first->share || h.fingerprint != first->fingerprint))
+                     h.share != first->share || h.arrays != first->arrays || h.fingerprint != first->fingerprint))
             good = xlm_error_set(error, EX_DATAERR, "%s: is not of the same run as the part of rank 0", path);
         g_free(path);
     }
@@ -148,11 +161,8 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
     const int64_t step = find_step(directory, &any);
     *first = (xlm_rank_file_header){0};
     if (step > newest && check_parts(directory, step, first, &why)) {
-        int64_t states = 0;
-        for (int k = 0; k < state->kept; k++)
-            states += state->keep[k].n;
         return (first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
-                first->states == states) ||
+                first->states == xlm_rank_files_states(state) && first->arrays == xlm_rank_files_arrays(state)) ||
                xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do not "
                              "fit the job; start the job they are of, take another output directory, or --resume never",
                              directory, step);
@@ -200,10 +210,10 @@ static bool read_states(const char *directory, const xlm_rank_file_header *first
 {
     char *path = xlm_rank_file_path(directory, first->step, 0);
     FILE *file = fopen(path, "rb");
-    bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * XLM_RANK_FILE_ARRAYS *
+    bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays *
                                                      elements_of(first)), SEEK_SET) == 0;
     for (int k = 0; good && k < state->kept; k++)
-        good = fread(state->keep[k].numbers, sizeof(double), (size_t)state->keep[k].n, file) == (size_t)state->keep[k].n;
+        good = fread(state->keep[k].values, 1, xlm_state_bytes(&state->keep[k]), file) == xlm_state_bytes(&state->keep[k]);
     if (!good)
         fail_reading(file, path, error);
     if (file != NULL)
@@ -220,12 +230,19 @@ static bool agree(const xlm_comm *comm, GError *mine, GError **error)
     return false;
 }
 
+/* Array number 1, 2, …, of which each rank has its own elements. */
+static float *own_array(const xlm_run_state *state, int array)
+{
+    if (array >= XLM_RANK_FILE_ARRAYS)
+        return state->average[array - XLM_RANK_FILE_ARRAYS].own;
+    return array == 1 ? state->first_moment : state->second_moment;
+}
+
 static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_file_header *first, xlm_run_state *state, GError **error)
 {
     const size_t bytes = sizeof(float) * (size_t)state->shards->size;
-    float *const moment[XLM_RANK_FILE_ARRAYS] = {NULL, state->first_moment, state->second_moment};
     GError *failure = NULL;
-    for (int array = 0; array < XLM_RANK_FILE_ARRAYS; array++) {
+    for (int array = 0; array < first->arrays; array++) {
         for (int rank = 0; comm->rank == 0 && rank < first->ranks && failure == NULL; rank++)
             read_array(directory, first, rank, array, state->scratch, &failure);
         if (!agree(comm, failure, error))
@@ -234,14 +251,14 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
         if (array == 0)
             memcpy(xlm_parameters_values(state->parameters), state->scratch, bytes);
         else
-            xlm_shards_take(state->shards, state->scratch, moment[array]);
+            xlm_shards_take(state->shards, state->scratch, own_array(state, array));
     }
     if (comm->rank == 0)
         read_states(directory, first, state, &failure);
     if (!agree(comm, failure, error))
         return false;
     for (int k = 0; k < state->kept; k++)
-        xlm_comm_broadcast(comm, 0, state->keep[k].numbers, sizeof(double) * (size_t)state->keep[k].n);
+        xlm_comm_broadcast(comm, 0, state->keep[k].values, xlm_state_bytes(&state->keep[k]));
     state->step = first->step;
     return true;
 }

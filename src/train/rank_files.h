@@ -4,8 +4,9 @@
  * made of that afterwards, by any number of ranks. A part is DIRECTORY/stopped-<step, 8 digits>.<rank>.part, numbers as the
  * processor has them:
  *   xlm_rank_file_header
- *   f32 [own] parameters, f32 [own] first moment, f32 [own] second moment: the elements this rank owns (comm/shards.h), in order
- *   f64 [states] the small states (train/checkpoint.h), in rank 0's part
+ *   f32 [arrays x own]: parameters, first moment, second moment, averages of objectives: the elements this rank owns
+ *   (comm/shards.h), in order
+ *   [states] bytes of the saved states (train/checkpoint.h), in rank 0's part
  *   u32 CRC-32 of everything before
  * It is written under the name with ".writing" behind and renamed. Parts make a whole when there is one of each rank, all of one
  * start of one run and of one step: others are never put together. */
@@ -15,7 +16,7 @@
 #include "train/checkpoint.h"
 
 #define XLM_RANK_FILE_WRITING ".writing"
-enum { XLM_RANK_FILE_ARRAYS = 3 };
+enum { XLM_RANK_FILE_ARRAYS = 3 /* and averages */, XLM_RANK_FILE_MOST_ARRAYS = 1 << 10 };
 
 typedef struct xlm_rank_file_header {
     char format[16];      /* XLM_RANK_FILE_FORMAT */
@@ -27,11 +28,15 @@ typedef struct xlm_rank_file_header {
     int64_t ranks, rank;
     int64_t size;         /* of the flat arrays of all ranks together */
     int64_t share;        /* elements that go to a rank at a time, round robin */
-    int64_t states;       /* in this part */
+    int64_t arrays;
+    int64_t states;       /* bytes in this part */
 } xlm_rank_file_header;
-#define XLM_RANK_FILE_FORMAT "xlm-mpi part 1"
+#define XLM_RANK_FILE_FORMAT "xlm-mpi part 2"
 #define XLM_RANK_FILE_ORDER UINT64_C(0x0102030405060708)
 
+/* Arrays of a run, and bytes of its saved states. */
+int64_t xlm_rank_files_arrays(const xlm_run_state *state);
+int64_t xlm_rank_files_states(const xlm_run_state *state);
 /* Names, shapes, seed, corpus, optimiser and task of a run: parts are of this job or they are not. */
 uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state);
 /* g_free. */

@@ -171,6 +171,8 @@ static bool resume(xlm_trainer *t, const xlm_run_options *options, bool *resumed
     }
     if (good && found == NULL && !unsaved && t->job->train.start != NULL)
         good = start_warm(t, error);
+    if (good && !*resumed)
+        xlm_averages_begin(t->averages);
     g_free(found);
     return good;
 }
@@ -315,13 +317,14 @@ static bool train(xlm_trainer *t, xlm_report *report, const xlm_run_options *opt
     return good;
 }
 
-static void print_peak(const xlm_comm *comm)
+static void print_peak(const xlm_trainer *t)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    int64_t most = (int64_t)usage.ru_maxrss * 1024;
-    xlm_comm_max_int64(comm, &most, 1);
-    xlm_log_info("peak memory: %.2f GiB in the largest rank", gib((uint64_t)most));
+    int64_t most[2] = {(int64_t)usage.ru_maxrss * 1024, (int64_t)xlm_tape_peak_bytes(t->tape)};
+    xlm_comm_max_int64(t->comm, most, 2);
+    xlm_log_info("peak memory: %.2f GiB in the largest rank; a pass %.3f MiB, estimated %.3f", gib((uint64_t)most[0]),
+                 (double)most[1] / (1 << 20), (double)xlm_trainer_memory(t, t->comm->ranks).pass / (1 << 20));
 }
 
 static void print_best(const xlm_trainer *t, const xlm_run_options *options)
@@ -372,7 +375,7 @@ static bool run_allocated(xlm_trainer *t, const xlm_run_options *options, bool *
     const bool good = train(t, report, options, interrupted, error);
     if (good) {
         print_best(t, options);
-        print_peak(t->comm);
+        print_peak(t);
         if (options->finish) {
             say_finished(t);
             *interrupted = false;

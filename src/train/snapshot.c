@@ -17,7 +17,7 @@ struct xlm_snapshot {
     xlm_snapshot_setup setup;
     GMutex mutex;
     xlm_rank_file_header header; /* of the state as it stands: step, validated */
-    double *states;         /* [header.states] the small states at the end of the step; live ones may change in a pass */
+    char *states;           /* [header.states] rank 0: the saved states at the end of the step; live ones may change in a pass */
     bool held, wanted;
     bool warned;
     pid_t child;        /* 0: none */
@@ -29,10 +29,10 @@ struct xlm_snapshot {
 static void copy_states(xlm_snapshot *s)
 {
     const xlm_run_state *state = s->setup.state;
-    double *to = s->states;
-    for (int k = 0; k < state->kept; k++) {
-        memcpy(to, state->keep[k].numbers, sizeof(double) * (size_t)state->keep[k].n);
-        to += state->keep[k].n;
+    char *to = s->states;
+    for (int k = 0; k < state->kept && to != NULL; k++) {
+        memcpy(to, state->keep[k].values, xlm_state_bytes(&state->keep[k]));
+        to += xlm_state_bytes(&state->keep[k]);
     }
 }
 
@@ -41,16 +41,14 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validat
     xlm_snapshot *s = g_new0(xlm_snapshot, 1);
     const xlm_run_state *state = setup->state;
     const xlm_shards *shards = state->shards;
-    int64_t states = 0;
-    for (int k = 0; k < state->kept; k++)
-        states += state->keep[k].n;
+    const int64_t states = shards->comm->rank == 0 ? xlm_rank_files_states(state) : 0;
     g_mutex_init(&s->mutex);
     s->setup = *setup;
-    s->states = g_new0(double, MAX(states, 1));
+    s->states = states > 0 ? g_malloc((gsize)states) : NULL;
     s->header = (xlm_rank_file_header){
         .format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = setup->run, .fingerprint = xlm_rank_files_fingerprint(state),
         .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank, .size = shards->size,
-        .share = shards->bucket, .states = shards->comm->rank == 0 ? states : 0,
+        .share = shards->bucket, .arrays = xlm_rank_files_arrays(state), .states = states,
     };
     copy_states(s);
     xlm_snapshot_child_plan(&s->plan, setup, s->states);

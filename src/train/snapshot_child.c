@@ -68,12 +68,13 @@ static char **make_arguments(void)
     return (char **)g_ptr_array_free(all, FALSE);
 }
 
-void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const double *states)
+void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const char *states)
 {
     const xlm_run_state *state = setup->state;
     const xlm_comm *comm = state->shards->comm;
     *child = (xlm_snapshot_child){
         .values = xlm_parameters_values(state->parameters), .moments = {state->first_moment, state->second_moment},
+        .average = state->average,
         .states = states, .one_node = comm->local_ranks == comm->ranks, .terminal = setup->terminal, .parent = getpid(),
         .directory = g_strdup(setup->directory), .log = g_build_filename(setup->directory, "stopped.log", NULL),
         .lock = g_strdup(xlm_output_lock_path(setup->lock)), .program = g_file_read_link("/proc/self/exe", NULL),
@@ -173,7 +174,9 @@ static bool write_part(const xlm_snapshot_child *c)
     put_array(&o, &c->header, c->values, false);
     put_array(&o, &c->header, c->moments[0], true);
     put_array(&o, &c->header, c->moments[1], true);
-    put(&o, c->states, (int64_t)sizeof(double) * c->header.states);
+    for (int64_t a = 0; a < c->header.arrays - XLM_RANK_FILE_ARRAYS; a++)
+        put_array(&o, &c->header, c->average[a].own, true);
+    put(&o, c->states, c->header.states);
     const uint32_t sum = (uint32_t)o.sum;
     put(&o, &sum, sizeof sum);
     o.good = fsync(o.file) == 0 && o.good;

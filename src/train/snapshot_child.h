@@ -15,7 +15,8 @@
 
 typedef struct xlm_snapshot_child {
     const float *values, *moments[2]; /* whole; own elements, one share behind the other */
-    const double *states;
+    const xlm_saved_average *average; /* [header.arrays - XLM_RANK_FILE_ARRAYS] */
+    const char *states;
     xlm_rank_file_header header;
     bool one_node;
     int terminal;       /* -1: none */
@@ -26,8 +27,8 @@ typedef struct xlm_snapshot_child {
     char *name;         /* in messages */
 } xlm_snapshot_child;
 
-/* states: [header.states], borrowed like all in setup. */
-void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const double *states);
+/* states: [header.states] bytes, borrowed like all in setup. */
+void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const char *states);
 void xlm_snapshot_child_unplan(xlm_snapshot_child *child);
 /* Just before the fork. */
 void xlm_snapshot_child_prepare(xlm_snapshot_child *child, const xlm_rank_file_header *header);

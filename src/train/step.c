@@ -4,6 +4,7 @@
 
 #include "base/signals.h"
 #include "tensor/tape.h"
+#include "train/hooks.h"
 #include "train/trainer.h"
 
 /* Micro-batches of this rank: rank, rank + R, ... */
@@ -233,7 +234,8 @@ static void report_losses(const xlm_trainer *t, double *sums, xlm_step_report *r
     }
 }
 
-static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
+/* published: what objectives have published on all ranks. */
+static bool update(xlm_trainer *t, GByteArray *const *published, xlm_step_report *report, GError **error)
 {
     float *gradient = t->buffer[0];
     xlm_profile_enter(t->profile, XLM_PART_NORM, false, sizeof(float) * (double)t->shards.own);
@@ -248,6 +250,8 @@ static bool update(xlm_trainer *t, xlm_step_report *report, GError **error)
     const double factor = clip > 0 && report->gradient_norm > clip ? clip / report->gradient_norm : 1;
     xlm_profile_enter(t->profile, XLM_PART_UPDATE, false, 8 * sizeof(float) * (double)t->shards.own);
     xlm_optimiser_update(t->optimiser, gradient, factor, t->step, report->learning_rate);
+    xlm_averages_update(t->averages);
+    xlm_host_finish_step(t->host, t->step, published);
     xlm_snapshot_release(xlm_stopping_snapshot(t->stopping), t->step + 1);
     xlm_profile_enter(t->profile, XLM_PART_SHARE, false, 0);
     xlm_shards_share(&t->shards, xlm_parameters_values(t->parameters));
@@ -266,14 +270,21 @@ bool xlm_trainer_step(xlm_trainer *t, xlm_step_report *report, GError **error)
     for (int64_t j = 0; j < own && failure == NULL; j++)
         read_micro_batch(t, micro_batch_of(t, j), inputs + j * inputs_of(t), &failure);
 
+    /* Averages are gathered by all ranks or by none. */
+    bool good = xlm_host_averages(t->host) == 0 || xlm_comm_agree(t->comm, &failure);
+    xlm_host_begin_step(t->host);
+    if (good && failure == NULL)
+        xlm_trainer_label(t, inputs, own * inputs_of(t), true);
     xlm_profile_enter(t->profile, XLM_PART_AGREE, false, 0);
-    bool good = agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
+    good = good && agree_on_step(t, inputs, own * inputs_of(t), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
         double *sums = g_new0(double, t->micro_batches * xlm_host_numbers(t->host) + 2);
         run_micro_batches(t, inputs, report->terms, sums);
         report_losses(t, sums, report);
-        good = update(t, report, &failure);
+        GByteArray **published = xlm_gather_published(t->comm, t->host);
+        good = update(t, published, report, &failure);
+        xlm_free_published(t->host, published);
         if (!good)
             xlm_snapshot_release(xlm_stopping_snapshot(t->stopping), t->step);
         g_free(sums);

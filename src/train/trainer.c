@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/pages.h"
 #include "objective/readers.h"
+#include "train/hooks.h"
 
 int64_t xlm_job_micro_batches(const xlm_job *job, int ranks)
 {
@@ -150,7 +151,7 @@ int xlm_trainer_gradient_buffers(const xlm_train_config *config, int64_t micro_b
 
 void xlm_trainer_keep_best(xlm_trainer *trainer)
 {
-    const xlm_saved_state best = {XLM_CHECKPOINT_BEST, trainer->best, G_N_ELEMENTS(trainer->best)};
+    const xlm_saved_state best = {XLM_CHECKPOINT_BEST, XLM_STATE_F64, trainer->best, G_N_ELEMENTS(trainer->best)};
     g_array_append_val(trainer->kept, best);
 }
 
@@ -162,6 +163,7 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     t->shards = xlm_shards_of(t->comm, xlm_parameters_size(t->parameters));
     t->exchange = xlm_exchange_new(&t->shards, t->job->train.reproducible);
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
+    t->averages = xlm_averages_new(t->host, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
     xlm_tape_recompute(t->tape, t->job->train.recompute);
     const uint64_t pass = xlm_trainer_memory(t, t->comm->ranks).pass;
@@ -174,6 +176,14 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
         t->buffer[b] = xlm_pages_take(bytes, "gradients");
         xlm_pages_keep_from_children(t->buffer[b], bytes, true);
     }
+}
+
+void xlm_trainer_label(xlm_trainer *trainer, xlm_pass_input *input, int64_t n, bool training)
+{
+    xlm_make_labels(&(xlm_label_setup){.host = trainer->host, .tape = trainer->tape, .averages = trainer->averages,
+                                       .scratch = trainer->buffer[0], .training = training,
+                                       .seed = (uint64_t)trainer->job->train.seed, .step = (uint64_t)trainer->step},
+                    input, n);
 }
 
 void xlm_trainer_profile(xlm_trainer *trainer) { trainer->profile = xlm_profile_new(); }
@@ -195,6 +205,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
     xlm_profile_free(t->profile);
     xlm_optimiser_free(t->optimiser);
     xlm_exchange_free(t->exchange);
+    xlm_averages_free(t->averages);
     xlm_model_free(t->model);
     xlm_parameters_free(t->parameters);
     for (int s = 0; t->stream != NULL && s < t->job->streams; s++) {
@@ -228,5 +239,7 @@ xlm_run_state xlm_trainer_state(xlm_trainer *trainer)
         .start = &trainer->start,
         .kept = (int)trainer->kept->len,
         .keep = (xlm_saved_state *)trainer->kept->data,
+        .averages = trainer->averages->n,
+        .average = trainer->averages->average,
     };
 }

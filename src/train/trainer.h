@@ -12,6 +12,7 @@
 #include "comm/shards.h"
 #include "objective/host.h"
 #include "tensor/hardware.h"
+#include "train/averages.h"
 #include "train/checkpoint.h"
 #include "train/job.h"
 #include "train/data.h"
@@ -37,6 +38,7 @@ typedef struct xlm_trainer {
     xlm_shards shards;      /* which pieces of the flat arrays this rank updates */
     xlm_exchange *exchange;
     xlm_optimiser *optimiser;
+    xlm_averages *averages; /* of parameters, which objectives ask for */
     xlm_tape *tape;
     xlm_arena *arena;       /* the batches of a step */
     int buffers;
@@ -81,7 +83,7 @@ void xlm_trainer_close(xlm_trainer *trainer);
 
 /* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
 typedef struct xlm_memory_estimate {
-    uint64_t parameters, gradients, moments, exchange, pass, total;
+    uint64_t parameters, gradients, moments, averages, states, exchange, pass, total;
     uint64_t other_pass; /* with [train] recompute the other way; not in total */
     uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
 } xlm_memory_estimate;
@@ -115,6 +117,10 @@ void xlm_trainer_allocate(xlm_trainer *trainer);
 void xlm_trainer_profile(xlm_trainer *trainer);
 /* The view of the run that checkpoints read and write. */
 xlm_run_state xlm_trainer_state(xlm_trainer *trainer);
+
+/* Collective where objectives have averages. Make the labels of input[n] that have been counted (train/hooks.h), with dropout when
+ * `training`; what stood in buffer[0] is gone. */
+void xlm_trainer_label(xlm_trainer *trainer, xlm_pass_input *input, int64_t n, bool training);
 
 /* Memory for a report of the trainer's steps. */
 xlm_step_report xlm_step_report_new(const xlm_trainer *trainer);

@@ -99,9 +99,9 @@ static bool take(source *s, const xlm_parameter *there, const xlm_parameter *her
                              here->rows, here->cols);
     s->taken++;
     if (rows == NULL)
-        return checkpoint_read_array(s->store, CHECKPOINT_VALUES, there, values, error);
+        return checkpoint_read_values(s->store, there, values, error);
     float *read = g_new(float, there->rows * there->cols);
-    const bool good = checkpoint_read_array(s->store, CHECKPOINT_VALUES, there, read, error);
+    const bool good = checkpoint_read_values(s->store, there, read, error);
     if (good)
         xlm_row_sources_apply(rows, cols, read, values);
     g_free(read);

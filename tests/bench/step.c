@@ -184,7 +184,8 @@ static void run_yardstick(const struct yardstick *y)
 static void run_step(const xlm_model *model, xlm_tape *tape, const xlm_batch *b, float *gradients, uint64_t step)
 {
     xlm_tape_begin(tape, gradients, true, 1, step);
-    xlm_var *h = xlm_model_encode(model, tape, b, XLM_TOP_LAYER, b->masked_rows, b->masked)[xlm_model_get_config(model)->layers];
+    xlm_var **hidden = xlm_model_encode(model, tape, b, XLM_TOP_LAYER, b->masked_rows, b->masked);
+    xlm_var *h = hidden[xlm_model_get_config(model)->layers];
     xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, h, b->targets, NULL), 1);
     xlm_tape_backward(tape);
 }

@@ -13,6 +13,7 @@ test_scripts += \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/install.sh \
+	tests/cli/objectives.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
@@ -39,3 +40,5 @@ EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/vocabulary
 # An objective of somebody else, compiled by train_plugin.sh.
 EXTRA_DIST += tests/plugin/pull-together.c tests/plugin/stand-still.c
+# Objectives with labels, averages, queues, sides of pairs, compiled by objectives.sh.
+EXTRA_DIST += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/sides.c

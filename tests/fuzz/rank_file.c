@@ -20,12 +20,11 @@ static void begin(void)
     resumed = make_run(comm, 16, true);
     fill(resumed, STEP);
     fuzz_require(failures == 0, "a run can be made");
-    int64_t states = 0;
-    for (int k = 0; k < resumed->state.kept; k++)
-        states += resumed->state.keep[k].n;
     const xlm_rank_file_header header = {.format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = 1,
                                     .fingerprint = xlm_rank_files_fingerprint(&resumed->state), .step = STEP, .ranks = 1,
-                                    .size = resumed->shards.size, .share = 64, .states = states};
+                                    .size = resumed->shards.size, .share = 64,
+                                    .arrays = xlm_rank_files_arrays(&resumed->state),
+                                    .states = xlm_rank_files_states(&resumed->state)};
     const guint bytes = (guint)(sizeof(float) * (size_t)header.size);
     original = g_byte_array_new();
     g_byte_array_append(original, (const guint8 *)&header, sizeof header);
@@ -33,7 +32,7 @@ static void begin(void)
     g_byte_array_append(original, (const guint8 *)resumed->state.first_moment, bytes);
     g_byte_array_append(original, (const guint8 *)resumed->state.second_moment, bytes);
     for (int k = 0; k < resumed->state.kept; k++)
-        g_byte_array_append(original, (const guint8 *)resumed->state.keep[k].numbers,
+        g_byte_array_append(original, (const guint8 *)resumed->state.keep[k].values,
                             (guint)(sizeof(double) * (size_t)resumed->state.keep[k].n));
 }
 

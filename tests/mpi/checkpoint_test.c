@@ -19,7 +19,7 @@ static bool same_numbers(const run *a, const run *b)
                 memcmp(a->state.first_moment, b->state.first_moment, size) == 0 &&
                 memcmp(a->state.second_moment, b->state.second_moment, size) == 0;
     for (int k = 0; k < a->state.kept; k++)
-        same = same && memcmp(a->kept[k].numbers, b->kept[k].numbers, sizeof(double) * (size_t)a->kept[k].n) == 0;
+        same = same && memcmp(a->kept[k].values, b->kept[k].values, sizeof(double) * (size_t)a->kept[k].n) == 0;
     return same;
 }
 

@@ -149,12 +149,12 @@ static const xlm_checkpoint_task task = {.name = (char *)"tagging", .language = 
 static run *make_tuned(const xlm_comm *comm)
 {
     run *r = make_run(comm, 16, true);
-    g_free(r->kept[1].numbers);
-    r->kept[1] = (xlm_saved_state){(char *)XLM_CHECKPOINT_BEST, g_new0(double, 2), 2};
+    g_free(r->kept[1].values);
+    r->kept[1] = (xlm_saved_state){XLM_CHECKPOINT_BEST, XLM_STATE_F64, g_new0(double, 2), 2};
     r->state.task = &task;
     fill(r, 20);
-    r->kept[1].numbers[0] = 0.75;
-    r->kept[1].numbers[1] = 10;
+    ((double *)r->kept[1].values)[0] = 0.75;
+    ((double *)r->kept[1].values)[1] = 10;
     return r;
 }
 

@@ -60,8 +60,8 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     r->model = xlm_model_new(&r->config, p);
     xlm_parameters_add(p, "objectives/align/projection", 3, 7, XLM_INIT_NORMAL, true);
     xlm_parameters_seal(p);
-    r->kept[0] = (xlm_saved_state){"/objectives/contrast/queue", g_new0(double, QUEUE), QUEUE};
-    r->kept[1] = (xlm_saved_state){"/objectives/contrast/head", g_new0(double, 1), 1};
+    r->kept[0] = (xlm_saved_state){"/objectives/contrast/queue", XLM_STATE_F64, g_new0(double, QUEUE), QUEUE};
+    r->kept[1] = (xlm_saved_state){"/objectives/contrast/head", XLM_STATE_F64, g_new0(double, 1), 1};
     /* Every rank has the whole moments, as a job of one rank has. */
     static const xlm_comm alone = {.ranks = 1, .local_ranks = 1};
     r->shards = xlm_shards_of(&alone, xlm_parameters_size(p));
@@ -82,8 +82,8 @@ static void free_run(run *r)
     g_free(r->state.first_moment);
     g_free(r->state.second_moment);
     g_free(r->state.scratch);
-    g_free(r->kept[0].numbers);
-    g_free(r->kept[1].numbers);
+    g_free(r->kept[0].values);
+    g_free(r->kept[1].values);
     g_free(r);
 }
 
@@ -110,7 +110,7 @@ static void fill(run *r, int64_t step)
         }
     for (uint32_t k = 0; k < 2; k++)
         for (int64_t i = 0; i < r->kept[k].n; i++)
-            r->kept[k].numbers[i] = (double)number(step, 3 + k, (uint32_t)i) * 1e-300;
+            ((double *)r->kept[k].values)[i] = (double)number(step, 3 + k, (uint32_t)i) * 1e-300;
     r->state.step = step;
 }
 

@@ -43,7 +43,7 @@ static void pull_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_view(declaration, &masked);
     xlm_declare_weight(declaration, "projection/weight", e, model->hidden_size);
     xlm_declare_bias(declaration, "projection/bias", e);
-    xlm_declare_state(declaration, "steps", &pull->steps, 1);
+    xlm_declare_state(declaration, "steps", XLM_STATE_F64, &pull->steps, 1);
     xlm_declare_metric(declaration, "cosine");
     xlm_declare_metric(declaration, "never");
 }
@@ -56,17 +56,23 @@ struct copy {
 static void copy_backward(void *state)
 {
     const struct copy *copy = state;
-    for (int64_t i = 0; i < copy->to->rows * copy->to->cols && copy->from->grad != NULL; i++)
-        copy->from->grad[i] += copy->to->grad[i];
+    const xlm_real *dy = xlm_var_gradient(copy->to);
+    xlm_real *dx = xlm_var_input_gradient(copy->from);
+    for (int64_t i = 0; dx != NULL && i < xlm_var_rows(copy->to) * xlm_var_cols(copy->to); i++)
+        dx[i] += dy[i];
 }
 
 static xlm_var *copy(xlm_tape *tape, xlm_var *x)
 {
     struct copy *state = xlm_tape_take(tape, sizeof *state);
+    const int64_t rows = xlm_var_rows(x), cols = xlm_var_cols(x);
+    xlm_real *row = xlm_tape_take(tape, sizeof *row * (uint64_t)cols);
     state->from = x;
-    state->to = xlm_operator(tape, x->rows, x->cols, 1, &x, copy_backward, state);
-    for (int64_t i = 0; i < x->rows * x->cols; i++)
-        state->to->value[i] = x->value[i];
+    state->to = xlm_operator(tape, rows, cols, 1, &x, copy_backward, state);
+    for (int64_t i = 0; i < rows; i++) {
+        xlm_var_read(x, i, 1, row);
+        xlm_var_write(state->to, i, 1, row);
+    }
     return state->to;
 }
 
@@ -82,9 +88,12 @@ static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_var *words = xlm_rows(tape, xlm_param(tape, "embeddings/word/weight"), batch->targets, batch->masked);
     xlm_var *cosines = xlm_cosine(tape, projected, words); /* M x 1 */
     double sum = 0;
-    for (int64_t i = 0; i < cosines->rows; i++)
-        sum += (double)cosines->value[i];
-    xlm_loss_metric(self, "cosine", sum, cosines->rows);
+    for (int64_t i = 0; i < xlm_var_rows(cosines); i++) {
+        xlm_real cosine;
+        xlm_var_read(cosines, i, 1, &cosine);
+        sum += (double)cosine;
+    }
+    xlm_loss_metric(self, "cosine", sum, xlm_var_rows(cosines));
     return xlm_scale(tape, xlm_mean(tape, cosines), -pull->sharpness);
 }
 

@@ -25,7 +25,7 @@ static void still_declare(xlm_loss *self, xlm_declaration *declaration)
                                     .gradient = true, .dropout = true};
     struct still *still = self->state;
     xlm_declare_view(declaration, &masked);
-    xlm_declare_state(declaration, "steps", &still->steps, 1);
+    xlm_declare_state(declaration, "steps", XLM_STATE_F64, &still->steps, 1);
 }
 
 static xlm_var *still_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)

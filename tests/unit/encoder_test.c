@@ -51,7 +51,8 @@ static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, 
 /* The same with all of the last layer. */
 static xlm_var *loss_of_all(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
-    xlm_var *h = xlm_rows(tape, xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, NULL, 0)[s->config.layers], b->masked_rows, b->masked);
+    xlm_var **hidden = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, NULL, 0);
+    xlm_var *h = xlm_rows(tape, hidden[s->config.layers], b->masked_rows, b->masked);
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
 

@@ -24,6 +24,7 @@
 
 #include "base/rng.h"
 #include "tensor/parameters.h"
+#include "tensor/variable.h"
 
 #ifndef XLM_DOUBLE
 #error "gradient checks need the double-precision build"

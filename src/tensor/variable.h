@@ -1,0 +1,17 @@
+/* xlm-mpi: what a variable is, for the tape, its operators and the model. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Others read variables by the functions of xlm/tape.h. */
+#ifndef XLM_TENSOR_VARIABLE_H
+#define XLM_TENSOR_VARIABLE_H
+
+#include <xlm/tape.h>
+
+struct xlm_var {
+    int64_t rows, cols;
+    xlm_real *value;         /* [rows x cols] */
+    xlm_real *grad;          /* NULL when no gradient is wanted; else [rows x cols], but that memory is there only while
+                                backward functions run: of the operator that made the variable, and of those it went into */
+    const xlm_row_key *keys; /* [rows], or NULL: which token a row belongs to (dropout draws from it) */
+};
+
+#endif

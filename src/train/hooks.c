@@ -1,0 +1,47 @@
+/* xlm-mpi: the hooks of objectives around a step, where ranks have to speak. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/hooks.h"
+
+void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_t n)
+{
+    for (int a = -1; a < xlm_host_averages(setup->host); a++) {
+        if (!xlm_host_has_labels(setup->host, a))
+            continue;
+        float *averaged = a >= 0 ? xlm_averages_gather(setup->averages, a, setup->scratch) : NULL;
+        for (int64_t i = 0; i < n; i++) {
+            if (input[i].terms == NULL)
+                continue;
+            xlm_tape_begin(setup->tape, NULL, setup->training, setup->seed, setup->step);
+            xlm_host_label(setup->host, setup->tape, &input[i], a, averaged);
+        }
+    }
+}
+
+GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host)
+{
+    const int objectives = xlm_host_objectives(host);
+    GByteArray **published = g_new0(GByteArray *, MAX(objectives, 1));
+    size_t *sizes = g_new0(size_t, comm->ranks);
+    for (int k = 0; k < objectives; k++) {
+        if (!xlm_host_publishes(host, k))
+            continue;
+        size_t bytes, all = 0;
+        const void *own = xlm_host_published(host, k, &bytes);
+        void *gathered = NULL;
+        xlm_comm_gather_all(comm, own, bytes, &gathered, sizes);
+        for (int r = 0; r < comm->ranks; r++)
+            all += sizes[r];
+        published[k] = g_byte_array_new();
+        g_byte_array_append(published[k], gathered, (guint)all);
+        g_free(gathered);
+    }
+    g_free(sizes);
+    return published;
+}
+
+void xlm_free_published(const xlm_host *host, GByteArray **published)
+{
+    for (int k = 0; k < xlm_host_objectives(host); k++)
+        if (published[k] != NULL)
+            g_byte_array_unref(published[k]);
+    g_free(published);
+}

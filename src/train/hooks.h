@@ -1,0 +1,24 @@
+/* xlm-mpi: the hooks of objectives around a step, where ranks have to speak. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_HOOKS_H
+#define XLM_TRAIN_HOOKS_H
+
+#include "train/averages.h"
+
+/* What labels are made with. */
+typedef struct xlm_label_setup {
+    xlm_host *host;
+    xlm_tape *tape;
+    const xlm_averages *averages;
+    float *scratch;  /* [size of the parameters] for averages */
+    bool training;   /* dropout is on */
+    uint64_t seed, step; /* of the draws */
+} xlm_label_setup;
+
+/* Collective where there are averages. Labels of those of input[n] that have been counted. */
+void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_t n);
+
+/* Collective. What objectives have published in this step on all ranks, [objectives]: for xlm_host_finish_step. */
+GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host);
+void xlm_free_published(const xlm_host *host, GByteArray **published);
+
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# xlm-mpi: objectives from outside that use what the host gives: labels, averages, queues, sides of pairs.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+for plugin in distil contrast sides; do
+    # shellcheck disable=SC2086 # compilers and flags are words
+    $XLM_CC -std=c11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o $plugin.so \
+        "$XLM_SOURCE/tests/plugins/$plugin.c" || fail "$plugin does not compile"
+done
+sed -e 's/^.train./&\nmicro_batches = 8/; s/^weight = 0.5/&\nbegin = 2/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/' \
+    -e 's/^checkpoint_every = 0/checkpoint_every = 4/; s/^hidden_size = 32/hidden_size = 16/' job.conf >base.conf
+section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = %s\n' "$1" "$1" "$2"; }
+{ cat base.conf; section distil text; section contrast pairs; section sides pairs; } >all.conf
+
+# The same bits on any number of ranks, own parameters, queue and average included, and resumed in the middle.
+states='/objectives/contrast/queue /objectives/contrast/place /objectives/contrast/sum /objectives/contrast/projection /objectives/contrast/average'
+same_states() { # A B
+    for path in $states; do
+        h5diff "$1/latest" "$2/latest" "$path" "$path" >diff.log 2>&1 || fail "$path of $1 and $2: $(tail -n 3 diff.log)"
+    done
+}
+trained all.conf out-1 1 --set train.evaluate_every=4
+for n in 2 4 8; do
+    trained all.conf "out-$n" "$n" --set train.evaluate_every=4
+    same_bits out-1 "out-$n"
+    same_states out-1 "out-$n"
+done
+cp -r out-1 half && rm "half/$(checkpoint 8)"
+trained all.conf half 2 --set train.evaluate_every=4
+grep -q 'resumed from .* at step 4' half.log || fail "did not resume: $(head -n 9 half.log)"
+same_bits out-1 half
+same_states out-1 half
+
+# What the hooks were given: 8 instances a step for 8 steps, each once; the step.
+[ "$(numbers /objectives/contrast/place out-1/latest | paste -s)" = '64	8' ] ||
+    fail "rows and steps: $(numbers /objectives/contrast/place out-1/latest | paste -s)"
+# An average is no copy of the parameters, and none of other objectives' is in the file.
+h5diff out-1/latest out-1/latest /objectives/contrast/average/embeddings/word/weight /model/embeddings/word/weight >diff.log 2>&1 &&
+    fail "the average is the model itself"
+h5dump -d /objectives/contrast/average/objectives/contrast/projection out-1/latest >projection.txt 2>&1 ||
+    fail "no average of the objective's own parameter"
+# a <- m a + (1 - m) p: after one update with m = 0.25, 3/4 of the way from the first parameters to the new ones.
+one=(--set train.steps=1 --set train.checkpoint_every=1 --set "objective contrast.momentum=0.25")
+trained all.conf first 1 "${one[@]}" --set train.learning_rate=0
+trained all.conf second 2 "${one[@]}"
+path=embeddings/word/weight
+paste <(numbers /model/$path first/latest) <(numbers /model/$path second/latest) \
+    <(numbers "/objectives/contrast/average/$path" second/latest) | awk '
+    { wanted = 0.25 * $1 + 0.75 * $2; d = $3 - wanted; if (d < 0) d = -d; if (d > 1e-6) bad++; if ($1 != $2) moved++ }
+    END { exit bad || moved < 10 }' || fail "an average is not m a + (1 - m) p"
+
+# Each alone: gradients, from a checkpoint with a full queue; a dump; the memory of a pass no more than was estimated.
+for plugin in distil contrast sides; do
+    stream=pairs other=text
+    [ $plugin = distil ] && stream=text other=pairs
+    { sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n "/^.stream $stream/,/^\$/p" base.conf; section $plugin $stream; } >$plugin.conf
+    trained $plugin.conf $plugin 1
+    code=0
+    ranks 2 xlm_train $plugin.conf --check-gradients --set model.layers=2 --set "train.output=$plugin" >check.txt 2>check.log || code=$?
+    [ "$code" -eq 0 ] || fail "$plugin: gradients: $(grep WRONG check.txt; tail -n 3 check.log)"
+    awk '/ x / && $NF != "none" && $5 + $6 > $7 { n++ } END { exit n < 8 }' check.txt || fail "$plugin: nothing was compared: $(cat check.txt)"
+    for n in 1 2; do
+        ranks $n xlm_train $plugin.conf --dump-step "$plugin-$n.h5" --set "train.output=$plugin" >dump.log 2>&1 ||
+            fail "$plugin: dump: $(tail -n 3 dump.log)"
+    done
+    h5diff "$plugin-1.h5" "$plugin-2.h5" >diff.log 2>&1 || fail "$plugin: dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
+    numbers "/objectives/$plugin/loss" "$plugin-1.h5" | awk '{ exit !($1 == $1 + 0 && $1 != 0) }' || fail "$plugin: no loss in the dump"
+    for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
+        # shellcheck disable=SC2086 # options are words
+        trained $plugin.conf "$plugin-memory" 1 $more --set train.steps=3 --set train.micro_batches=1 --resume never
+        sed -n 's/.*a pass \([0-9.]*\) MiB, estimated \([0-9.]*\)$/\1 \2/p' "$plugin-memory.log" |
+            awk '{ n++; if ($1 > 1.125 * $2) bad = 1 } END { exit bad || n != 1 }' ||
+            fail "$plugin $more: $(grep 'peak memory' "$plugin-memory.log")"
+    done
+done
+
+# What cannot be is refused.
+sed 's/XLM_WEIGHTS_AVERAGED, /XLM_WEIGHTS_AVERAGED, .gradient = true, /' "$XLM_SOURCE/tests/plugins/contrast.c" >contrast.c
+# shellcheck disable=SC2086
+$XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o contrast.so contrast.c
+expect 78 'objective contrast.*a view with averaged weights' xlm_train contrast.conf --set train.output=none
+expect 78 'stream text. has none; set type = parallel' xlm_train distil.conf --set 'objective distil.plugin=./sides.so' \
+    --set train.output=none
+finish

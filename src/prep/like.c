@@ -10,7 +10,7 @@
 
 static bool check_format(const xlm_store *store, GError **error)
 {
-    static const char *const formats[] = {"xlm-mpi corpus", "xlm-mpi checkpoint", NULL};
+    static const char *const formats[] = {"xlm-mpi corpus", "xlm-mpi checkpoint", "xlm-mpi model", NULL};
     char *format = xlm_store_get_text(store, "/", "format", NULL);
     const bool known = format != NULL && g_strv_contains(formats, format);
     g_free(format);

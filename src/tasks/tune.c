@@ -72,7 +72,7 @@ static xlm_examples *make_examples(tuning *t, char *const *paths, const char *wh
 static bool open_model(tuning *t, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
-    if ((t->loaded = xlm_checkpoint_load_header(c->model, error)) == NULL)
+    if ((t->loaded = xlm_model_file_read_header(c->model, error)) == NULL)
         return false;
     const xlm_model_config *model = &t->loaded->config;
     if (c->length > model->positions)
@@ -110,7 +110,7 @@ static void close_tuning(tuning *t)
     xlm_examples_free(t->development_examples);
     g_strfreev(t->labels);
     xlm_tokenizer_free(t->encoder.tokenizer);
-    xlm_checkpoint_free_model(t->loaded);
+    xlm_model_file_free(t->loaded);
 }
 
 /* ---- the trainer's job ---- */
@@ -157,7 +157,7 @@ static bool measure(void *data, xlm_trainer *trainer, GArray *measures, GError *
 static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
-    const xlm_checkpoint_task task = {
+    const xlm_model_task task = {
         .name = (char *)t->task->loss.name, .language = c->language != NULL ? c->language : (char *)"", .length = c->length,
         .options = t->job->task_options, .labels = t->labels,
     };

@@ -7,7 +7,7 @@
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "tools/program.h"
-#include "train/checkpoint.h"
+#include "train/model_file.h"
 
 static struct {
     gboolean reverse;
@@ -34,7 +34,7 @@ static bool check(int n, GError **error)
 /* paths: of the checkpoint, the dictionary and the corpus. */
 static bool open_work(work *w, char *const *paths, GError **error)
 {
-    w->loaded = xlm_checkpoint_load_model(paths[0], error);
+    w->loaded = xlm_model_file_read(paths[0], error);
     w->corpus = w->loaded != NULL ? xlm_corpus_open(paths[2], error) : NULL;
     if (w->corpus == NULL)
         return false;
@@ -102,7 +102,7 @@ static void close_work(work *w)
     xlm_dictionary_free(w->in);
     xlm_dictionary_free(w->left_out);
     xlm_corpus_close(w->corpus);
-    xlm_checkpoint_free_model(w->loaded);
+    xlm_model_file_free(w->loaded);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)

@@ -12,7 +12,7 @@
 #include "analysis/vector_file.h"
 #include "analysis/word_vectors.h"
 #include "tools/embed.h"
-#include "train/checkpoint.h"
+#include "train/model_file.h"
 
 enum { BLOCK = 2048, BLOCK_BYTES = 1 << 22 }; /* vectors that are made at a time; bytes of text that end a block before */
 
@@ -132,7 +132,7 @@ static bool check(int n, GError **error)
 
 static bool open_work(work *w, GError **error)
 {
-    if ((w->loaded = xlm_checkpoint_load_model(w->path, error)) == NULL)
+    if ((w->loaded = xlm_model_file_read(w->path, error)) == NULL)
         return false;
     const xlm_model_config *c = &w->loaded->config;
     if (given.layer > c->layers)
@@ -158,7 +158,7 @@ static void close_work(work *w)
     xlm_vector_file_discard(w->file);
     xlm_tape_free(w->tape);
     xlm_tokenizer_free(w->tokenizer);
-    xlm_checkpoint_free_model(w->loaded);
+    xlm_model_file_free(w->loaded);
 }
 
 /* ---- vectors ---- */

@@ -84,7 +84,7 @@ static bool read_options(int *argc, char ***argv, GError **error)
 /* The task of a checkpoint, its labels and options. */
 static bool open_task(work *w, const char *path, GError **error)
 {
-    const xlm_checkpoint_task *task = w->loaded->task;
+    const xlm_model_task *task = w->loaded->task;
     if (task == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s: is not fine-tuned; xlm_tune makes a model that can be scored of it", path);
     if ((w->task = xlm_task_find(task->name, error)) == NULL) {
@@ -147,7 +147,7 @@ static void tell_language(const work *w)
 
 static bool open_text(work *w, GError **error)
 {
-    const xlm_checkpoint_task *task = w->loaded->task;
+    const xlm_model_task *task = w->loaded->task;
     const char *language = given.language != NULL ? given.language : *task->language != '\0' ? task->language : NULL;
     w->encoder.length = task->length;
     if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE,
@@ -168,14 +168,14 @@ static bool open_text(work *w, GError **error)
 
 static bool open_work(work *w, const char *path, GError **error)
 {
-    if ((w->loaded = xlm_checkpoint_load_header(path, error)) == NULL || !open_task(w, path, error) || !open_text(w, error))
+    if ((w->loaded = xlm_model_file_read_header(path, error)) == NULL || !open_task(w, path, error) || !open_text(w, error))
         return false;
     const xlm_loss_stream stream = {.name = "test"};
     const xlm_objective_spec objective = {.name = w->self.name, .cls = w->self.cls, .state = w->self.state, .weight = 1};
     const xlm_host_setup setup = {.model = w->loaded->model, .about = {.model = &w->loaded->config},
                                   .streams = 1, .stream = &stream, .objectives = 1, .objective = &objective};
     w->host = xlm_host_open(&setup, w->loaded->parameters, error);
-    return w->host != NULL && xlm_checkpoint_load_values(path, w->loaded, error);
+    return w->host != NULL && xlm_model_file_read_values(path, w->loaded, error);
 }
 
 static void close_work(work *w)
@@ -188,7 +188,7 @@ static void close_work(work *w)
     if (w->self.state != NULL)
         xlm_options_free(w->task->loss.options, w->self.state);
     g_free(w->self.state);
-    xlm_checkpoint_free_model(w->loaded);
+    xlm_model_file_free(w->loaded);
 }
 
 /* ---- results ---- */

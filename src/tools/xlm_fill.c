@@ -9,7 +9,7 @@
 #include "text/lines.h"
 #include "text/tokenizer.h"
 #include "tools/program.h"
-#include "train/checkpoint.h"
+#include "train/model_file.h"
 
 static const char MASK[] = "<mask>";
 
@@ -198,7 +198,7 @@ static bool open_filler(filler *f, const char *path, GError **error)
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, 0, 1);
-    if ((f->loaded = xlm_checkpoint_load_model(path, error)) == NULL)
+    if ((f->loaded = xlm_model_file_read(path, error)) == NULL)
         return false;
     if (f->loaded->config.head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_DATAERR,
@@ -211,7 +211,7 @@ static void close_filler(filler *f)
 {
     xlm_tape_free(f->tape);
     xlm_tokenizer_free(f->tokenizer);
-    xlm_checkpoint_free_model(f->loaded);
+    xlm_model_file_free(f->loaded);
 }
 
 static bool read_options(int *argc, char ***argv, GError **error)

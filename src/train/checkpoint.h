@@ -1,6 +1,6 @@
 /* xlm-mpi: checkpoints, one HDF5 file each, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Layout (names of parameters as in nn/model.h):
+ * A checkpoint is a model file (train/model_file.h) and the state of a run. Layout (names of parameters as in nn/model.h):
  *   /                          header_digest (store/store_digest.c, in every file), format = "xlm-mpi checkpoint",
  *                              format_version, program_version, library versions (MPI, HDF5,
  *                              BLIS), step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of
@@ -32,19 +32,11 @@
 #include "objective/state.h"
 #include "store/store.h"
 #include "text/vocabulary.h"
+#include "train/model_file.h"
 #include "train/start_record.h"
 
 /* The state that holds the highest score on the development set so far, and the step that had it. */
 #define XLM_CHECKPOINT_BEST "/task/best"
-
-/* What a fine-tuned model knows of its task, beside parameters named "objectives/<name>/...". */
-typedef struct xlm_checkpoint_task {
-    char *name;     /* "tagging" */
-    char *language; /* "": none in particular */
-    int64_t length;
-    char *options;  /* "column = upos\n..." */
-    char **labels;  /* NULL-terminated; empty where targets are not classes */
-} xlm_checkpoint_task;
 
 /* An average of parameters that an objective has declared. */
 typedef struct xlm_saved_average {
@@ -65,7 +57,7 @@ typedef struct xlm_run_state {
     uint64_t corpus_digest;
     const char *job_text;
     const xlm_vocabulary *vocabulary;
-    const xlm_checkpoint_task *task; /* NULL: none */
+    const xlm_model_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
     xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
     int kept;
@@ -96,22 +88,5 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
  * metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays.
  * Half-written files of a run that was killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
-
-/* For tools, not collective: a model with its parameters and vocabulary from a checkpoint, ready to encode. The file may be
- * anybody's: everything in it is checked, against one another and against what the file has room for, before memory is taken. */
-typedef struct xlm_loaded_model {
-    xlm_model_config config;
-    xlm_parameters *parameters;
-    xlm_model *model;
-    xlm_vocabulary *vocabulary;
-    xlm_checkpoint_task *task; /* NULL: not fine-tuned */
-    int64_t step;
-} xlm_loaded_model;
-xlm_loaded_model *xlm_checkpoint_load_model(const char *path, GError **error);
-/* The same in two steps, between which more parameters may be declared, as of an objective: all but the parameters' values, and
- * these. */
-xlm_loaded_model *xlm_checkpoint_load_header(const char *path, GError **error);
-bool xlm_checkpoint_load_values(const char *path, xlm_loaded_model *loaded, GError **error);
-void xlm_checkpoint_free_model(xlm_loaded_model *loaded);
 
 #endif

@@ -18,7 +18,7 @@ float *checkpoint_own(const xlm_run_state *state, int array)
 
 char *checkpoint_group(const xlm_run_state *state, int array)
 {
-    static const char *const groups[CHECKPOINT_AVERAGES] = {CHECKPOINT_MODEL, "/optimiser/first_moment", "/optimiser/second_moment"};
+    static const char *const groups[CHECKPOINT_AVERAGES] = {"/model", "/optimiser/first_moment", "/optimiser/second_moment"};
     if (array < CHECKPOINT_AVERAGES)
         return g_strdup(groups[array]);
     return g_strdup_printf("/objectives/%s/average", state->average[array - CHECKPOINT_AVERAGES].objective);
@@ -32,40 +32,9 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
     return g_str_has_prefix(rest, name) && rest[strlen(name)] == '/';
 }
 
-/* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
-static const int64_t MOST_STEPS = 1000000000000;
-
-checkpoint_condition checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error)
-{
-    char *format = xlm_store_get_text(store, "/", "format", error);
-    int64_t version = 0;
-    checkpoint_condition condition = format != NULL ? CHECKPOINT_GOOD : CHECKPOINT_DAMAGED;
-    if (format != NULL && strcmp(format, CHECKPOINT_FORMAT) != 0) {
-        xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint", xlm_store_path(store), format);
-        condition = CHECKPOINT_UNFIT;
-    }
-    g_free(format);
-    if (condition == CHECKPOINT_GOOD && !xlm_store_get_int(store, "/", "format_version", &version, error))
-        return CHECKPOINT_DAMAGED;
-    if (condition == CHECKPOINT_GOOD && version != CHECKPOINT_VERSION) {
-        xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d",
-                      xlm_store_path(store), version, CHECKPOINT_VERSION);
-        condition = CHECKPOINT_UNFIT;
-    }
-    if (condition != CHECKPOINT_GOOD)
-        return condition;
-    if (!xlm_store_get_int(store, "/", "step", step, error))
-        return CHECKPOINT_DAMAGED;
-    if (*step >= 0 && *step <= MOST_STEPS)
-        return CHECKPOINT_GOOD;
-    xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is damaged",
-                  xlm_store_path(store), *step, MOST_STEPS);
-    return CHECKPOINT_DAMAGED;
-}
-
 /* The file is whole, but not what is wanted; the caller says in which file. */
-static checkpoint_condition unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static checkpoint_condition unfit(GError **error, const char *format, ...)
+static xlm_file_condition unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static xlm_file_condition unfit(GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -73,36 +42,21 @@ static checkpoint_condition unfit(GError **error, const char *format, ...)
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s", what);
     g_free(what);
-    return CHECKPOINT_UNFIT;
-}
-
-checkpoint_condition checkpoint_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error)
-{
-    uint64_t dims[3] = {0};
-    if (!xlm_store_has(store, path))
-        return unfit(error, "it has no %s", path);
-    const int n = xlm_store_shape(store, path, dims, error);
-    if (n < 0)
-        return CHECKPOINT_DAMAGED;
-    const uint64_t rows = n == 2 ? dims[0] : 1, cols = n == 2 ? dims[1] : dims[0];
-    if (n > 2 || rows != (uint64_t)p->rows || cols != (uint64_t)p->cols)
-        return unfit(error, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT
-                     " x %" G_GINT64_FORMAT " here", path, rows, cols, p->rows, p->cols);
-    return CHECKPOINT_GOOD;
+    return XLM_FILE_UNFIT;
 }
 
 /* The classes are the same ones in the same order. */
-static checkpoint_condition check_task(const xlm_store *store, const xlm_checkpoint_task *task, GError **error)
+static xlm_file_condition check_task(const xlm_store *store, const xlm_model_task *task, GError **error)
 {
     if (task == NULL)
-        return CHECKPOINT_GOOD;
+        return XLM_FILE_GOOD;
     if (!xlm_store_has(store, "/task/labels"))
         return unfit(error, "it is not fine-tuned, it has no /task/labels");
     uint64_t n;
     char **labels = xlm_store_read_strings(store, "/task/labels", &n, error);
     if (labels == NULL)
-        return CHECKPOINT_DAMAGED;
-    checkpoint_condition condition = CHECKPOINT_GOOD;
+        return XLM_FILE_DAMAGED;
+    xlm_file_condition condition = XLM_FILE_GOOD;
     if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
         char *there = g_strjoinv(", ", labels), *here = g_strjoinv(", ", task->labels);
         condition = unfit(error, "its labels are %s; here %s", there, here);
@@ -114,13 +68,13 @@ static checkpoint_condition check_task(const xlm_store *store, const xlm_checkpo
 }
 
 /* The same subwords, languages and seed. */
-static checkpoint_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
+static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
     char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
-    checkpoint_condition condition = CHECKPOINT_GOOD;
+    xlm_file_condition condition = XLM_FILE_GOOD;
     if (digest == NULL || !xlm_store_get_int(store, "/generator", "seed", &seed, error))
-        condition = CHECKPOINT_DAMAGED;
+        condition = XLM_FILE_DAMAGED;
     else if (g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
         condition = unfit(error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
                         digest, s->corpus_digest);
@@ -130,64 +84,39 @@ static checkpoint_condition check_origin(const xlm_store *store, const xlm_run_s
     return condition;
 }
 
-static checkpoint_condition check_kept(const xlm_store *store, const xlm_saved_state *kept, GError **error)
+static xlm_file_condition check_kept(const xlm_store *store, const xlm_saved_state *kept, GError **error)
 {
     uint64_t dims[3] = {0};
     if (!xlm_store_has(store, kept->path))
         return unfit(error, "it has no %s", kept->path);
     const int dimensions = xlm_store_shape(store, kept->path, dims, error);
     if (dimensions < 0)
-        return CHECKPOINT_DAMAGED;
+        return XLM_FILE_DAMAGED;
     if (dimensions != 1 || dims[0] != (uint64_t)kept->n)
         return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", kept->path, dims[0],
                      kept->n);
-    return CHECKPOINT_GOOD;
+    return XLM_FILE_GOOD;
 }
 
-static checkpoint_condition check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
+static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
-    checkpoint_condition condition = check_origin(store, s, error);
-    if (condition == CHECKPOINT_GOOD)
+    xlm_file_condition condition = check_origin(store, s, error);
+    if (condition == XLM_FILE_GOOD)
         condition = check_task(store, s->task, error);
     for (int a = 0; a < checkpoint_arrays(s); a++) {
         char *group = checkpoint_group(s, a);
-        for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == CHECKPOINT_GOOD; i++) {
+        for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == XLM_FILE_GOOD; i++) {
             const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
             char *path = xlm_parameter_path(group, p);
             if (checkpoint_has(s, a, p))
-                condition = checkpoint_check_shape(store, path, p, error);
+                condition = xlm_model_file_check_shape(store, path, p, error);
             g_free(path);
         }
         g_free(group);
     }
-    for (int k = 0; k < s->kept && condition == CHECKPOINT_GOOD; k++)
+    for (int k = 0; k < s->kept && condition == XLM_FILE_GOOD; k++)
         condition = check_kept(store, &s->keep[k], error);
     return condition;
-}
-
-/* What training never leaves: a file of a run that came to infinity, or a damaged one. */
-static bool check_numbers(const xlm_store *store, const char *path, int64_t n, const float *values, bool positive, GError **error)
-{
-    int64_t i = 0;
-    while (i < n && isfinite(values[i]) && !(positive && values[i] < 0))
-        i++;
-    return i == n || xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is %g, where %s belongs; the run had gone "
-                                   "astray, or the file is damaged", xlm_store_path(store), path, i, (double)values[i],
-                                   positive ? "a mean of squares" : "a finite number");
-}
-
-static bool read_array(const xlm_store *store, const char *group, bool positive, const xlm_parameter *p, float *values, GError **error)
-{
-    char *path = xlm_parameter_path(group, p);
-    const bool good = xlm_store_read(store, path, XLM_F32, 0, (uint64_t)(p->rows == 1 ? p->cols : p->rows), values, error) &&
-                      check_numbers(store, path, p->rows * p->cols, values, positive, error);
-    g_free(path);
-    return good;
-}
-
-bool checkpoint_read_values(const xlm_store *store, const xlm_parameter *p, float *values, GError **error)
-{
-    return read_array(store, CHECKPOINT_MODEL, false, p, values, error);
 }
 
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int array, float *whole, GError **error)
@@ -197,7 +126,7 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
         if (checkpoint_has(s, array, p))
-            good = read_array(store, group, array == CHECKPOINT_SECOND_MOMENT, p, whole + p->start, error);
+            good = xlm_model_file_read_array(store, group, p, array == CHECKPOINT_SECOND_MOMENT, whole + p->start, error);
     }
     g_free(group);
     return good;
@@ -242,27 +171,27 @@ static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t s
     return good;
 }
 
-static checkpoint_condition check_store(const xlm_store *store, const xlm_run_state *s, GError **error)
+static xlm_file_condition check_store(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t step = 0;
     GError *why = NULL;
-    checkpoint_condition condition = checkpoint_check_format(store, &step, error);
-    if (condition != CHECKPOINT_GOOD)
+    xlm_file_condition condition = xlm_model_file_check_format(store, true, &step, error);
+    if (condition != XLM_FILE_GOOD)
         return condition;
     condition = check_fit(store, s, &why);
-    if (condition == CHECKPOINT_UNFIT) {
+    if (condition == XLM_FILE_UNFIT) {
         xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s", xlm_store_path(store), why->message);
         g_error_free(why);
-    } else if (condition == CHECKPOINT_DAMAGED) {
+    } else if (condition == XLM_FILE_DAMAGED) {
         g_propagate_error(error, why);
     }
-    return condition != CHECKPOINT_GOOD || check_sums(store, s, step, error) ? condition : CHECKPOINT_DAMAGED;
+    return condition != XLM_FILE_GOOD || check_sums(store, s, step, error) ? condition : XLM_FILE_DAMAGED;
 }
 
-checkpoint_condition checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
+xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
-    const checkpoint_condition condition = store != NULL ? check_store(store, s, error) : CHECKPOINT_DAMAGED;
+    const xlm_file_condition condition = store != NULL ? check_store(store, s, error) : XLM_FILE_DAMAGED;
     xlm_store_close(store);
     return condition;
 }

@@ -1,18 +1,14 @@
 /* xlm-mpi: is a checkpoint whole, and is it of this job? SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the files that write, read and load checkpoints share. Nothing here is collective: one process has the file open. */
+ * What the files that write and read checkpoints share. Nothing here is collective: one process has the file open. */
 #ifndef XLM_TRAIN_CHECKPOINT_CHECK_H
 #define XLM_TRAIN_CHECKPOINT_CHECK_H
 
 #include "train/checkpoint.h"
 
-#define CHECKPOINT_FORMAT "xlm-mpi checkpoint"
-enum { CHECKPOINT_VERSION = 1 };
-
 /* The flat arrays of a run, as many as checkpoint_arrays: from CHECKPOINT_AVERAGES on those of averages. */
 enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHECKPOINT_AVERAGES };
 int checkpoint_arrays(const xlm_run_state *state);
-#define CHECKPOINT_MODEL "/model"
 /* The group that an array stands in; g_free. */
 char *checkpoint_group(const xlm_run_state *state, int array);
 /* The file has this parameter in the array: averages are of the model and of their own objective. */
@@ -21,19 +17,10 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
 /* What this rank has of an array of moments or averages. */
 float *checkpoint_own(const xlm_run_state *state, int array);
 
-/* A file that is damaged is passed over by --resume auto; one that is whole but of another job ends the run. */
-typedef enum { CHECKPOINT_GOOD, CHECKPOINT_DAMAGED, CHECKPOINT_UNFIT } checkpoint_condition;
-
-/* Format and version are this program's (else CHECKPOINT_UNFIT), and *step, of the file, is one that a run can come to. */
-checkpoint_condition checkpoint_check_format(const xlm_store *store, int64_t *step, GError **error);
-/* The array of a parameter is there and has its shape. The message of CHECKPOINT_UNFIT does not name the file. */
-checkpoint_condition checkpoint_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);
 /* All of a file: format, that it fits the run, and every array, which is read into the scratch memory of `state`. *error is
- * set when the condition is not CHECKPOINT_GOOD. */
-checkpoint_condition checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
+ * set when the condition is not XLM_FILE_GOOD. */
+xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
 
-/* values[rows * cols] of one parameter of the model. EX_DATAERR for values that are not finite. */
-bool checkpoint_read_values(const xlm_store *store, const xlm_parameter *p, float *values, GError **error);
 /* values: of a saved state. */
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error);
 xlm_type checkpoint_state_type(const xlm_saved_state *kept);

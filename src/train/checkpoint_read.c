@@ -35,7 +35,7 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
 {
     GError *failure = NULL;
     if (store != NULL)
-        checkpoint_check_format(store, &s->step, &failure);
+        xlm_model_file_check_format(store, true, &s->step, &failure);
     if (store != NULL && s->start != NULL && failure == NULL)
         xlm_start_record_read(s->start, store, &failure);
     for (int k = 0; store != NULL && k < s->kept && failure == NULL; k++)
@@ -75,7 +75,7 @@ static void advise(GError *error, const char *advice)
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == CHECKPOINT_UNFIT)
+    if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == XLM_FILE_UNFIT)
         advise(failure, "; take the job it is of, or another checkpoint");
     if (xlm_comm_agree(comm, &failure))
         return take_file(comm, path, state, error);
@@ -91,12 +91,12 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
     for (guint i = steps->len; i-- > 0 && found == NULL;) {
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         GError *why = NULL;
-        const checkpoint_condition condition = checkpoint_check_file(path, state, &why);
-        if (condition == CHECKPOINT_GOOD) {
+        const xlm_file_condition condition = checkpoint_check_file(path, state, &why);
+        if (condition == XLM_FILE_GOOD) {
             found = path;
             break;
         }
-        if (condition == CHECKPOINT_UNFIT) {
+        if (condition == XLM_FILE_UNFIT) {
             advise(why, "; take the job it is of, another output directory, or --resume never");
             g_propagate_error(error, why);
             g_free(path);

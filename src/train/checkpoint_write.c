@@ -1,17 +1,13 @@
 /* xlm-mpi: writing checkpoints, all ranks together. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/checkpoint.h"
 
-#include "tensor/gemm.h"
-
 #include "train/checkpoint_check.h"
 #include "train/checkpoint_files.h"
 #include "train/model_attributes.h"
 
-/* An array as a whole: of the moments, which ranks have pieces of, in the scratch memory. Collective. */
+/* Moments or averages as a whole, which are sharded over ranks, in the scratch memory. Collective. */
 static const float *whole_array(const xlm_run_state *state, int array)
 {
-    if (array == CHECKPOINT_VALUES)
-        return xlm_parameters_values(state->parameters);
     xlm_shards_gather(state->shards, checkpoint_own(state, array), state->scratch);
     return state->scratch;
 }
@@ -28,16 +24,9 @@ static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_saved_s
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
     char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->corpus_digest);
-    const bool good = xlm_store_set_text(store, "/", "format", CHECKPOINT_FORMAT, error) &&
-                      xlm_store_set_int(store, "/", "format_version", CHECKPOINT_VERSION, error) &&
-                      xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
-                      xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
-                      xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
-                      xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
+    const bool good = xlm_model_file_write_origin(store, comm, XLM_CHECKPOINT_FORMAT, s->parameters, error) &&
                       xlm_store_set_int(store, "/", "step", s->step, error) &&
                       xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
-                      xlm_store_set_int(store, "/", "ranks", comm->ranks, error) &&
-                      xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(s->parameters), error) &&
                       xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
                       xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
                       xlm_store_set_int(store, "/generator", "step", s->step, error) &&
@@ -46,16 +35,6 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
                       (s->start == NULL || xlm_start_record_write(s->start, store, error));
     g_free(digest);
     return good;
-}
-
-static bool write_task(xlm_store *store, const xlm_checkpoint_task *task, GError **error)
-{
-    const uint64_t n = task != NULL ? g_strv_length(task->labels) : 0;
-    return task == NULL || (xlm_store_set_text(store, "/task", "name", task->name, error) &&
-                            xlm_store_set_text(store, "/task", "language", task->language, error) &&
-                            xlm_store_set_int(store, "/task", "length", task->length, error) &&
-                            xlm_store_set_text(store, "/task", "options", task->options, error) &&
-                            xlm_store_write_strings(store, "/task/labels", n, (const char *const *)task->labels, error));
 }
 
 /* All parameters of an array. */
@@ -73,15 +52,16 @@ static bool write_array(xlm_store *store, const xlm_comm *comm, const xlm_run_st
 
 static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
-    if (!write_provenance(store, comm, s, error) || !xlm_model_attributes_write(store, s->model, error))
+    if (!write_provenance(store, comm, s, error) ||
+        !xlm_model_file_write_content(store, comm, s->model, s->parameters, s->vocabulary, s->task, error))
         return false;
-    for (int a = 0; a < checkpoint_arrays(s); a++)
+    for (int a = CHECKPOINT_FIRST_MOMENT; a < checkpoint_arrays(s); a++)
         if (!write_array(store, comm, s, a, error))
             return false;
     for (int k = 0; k < s->kept; k++)
         if (!write_kept(store, comm, &s->keep[k], error))
             return false;
-    return write_task(store, s->task, error) && xlm_vocabulary_save(s->vocabulary, store, "/vocabulary", comm->rank, error);
+    return true;
 }
 
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)

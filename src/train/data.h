@@ -13,7 +13,7 @@ typedef struct xlm_training_data {
     const xlm_vocabulary *vocabulary;
     uint64_t digest;                  /* xlm_corpus_digest_of the vocabulary: checkpoints fit data with the same */
     xlm_stream_input input;           /* of the streams */
-    const xlm_checkpoint_task *task;  /* what checkpoints say of fine-tuning; NULL: nothing */
+    const xlm_model_task *task;       /* what checkpoints say of fine-tuning; NULL: nothing */
 } xlm_training_data;
 
 #endif

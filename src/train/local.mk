@@ -5,7 +5,6 @@ train_sources = \
 	src/train/checkpoint.h \
 	src/train/checkpoint_check.c src/train/checkpoint_check.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
-	src/train/checkpoint_load.c \
 	src/train/checkpoint_read.c \
 	src/train/checkpoint_write.c \
 	src/train/curves.c src/train/curves.h \
@@ -20,6 +19,7 @@ train_sources = \
 	src/train/job_record.c src/train/job_record.h \
 	src/train/memory.c \
 	src/train/model_attributes.c src/train/model_attributes.h \
+	src/train/model_file.c src/train/model_file.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/output_lock.c src/train/output_lock.h \
 	src/train/plan.c src/train/plan.h \

@@ -28,7 +28,7 @@ typedef struct source {
 static void close_source(source *s)
 {
     xlm_store_close(s->store);
-    xlm_checkpoint_free_model(s->loaded);
+    xlm_model_file_free(s->loaded);
     xlm_row_sources_free(s->subwords);
     xlm_row_sources_free(s->languages);
     g_ptr_array_unref(s->drawn);
@@ -59,7 +59,7 @@ static bool open_source(source *s, const xlm_job *job, const xlm_vocabulary *voc
         return xlm_error_set(error, EX_NOINPUT, "%s: %s; give [train] start another checkpoint", job->train.start,
                              g_strerror(errno));
     const bool average = job->train.start_rows == XLM_START_AVERAGE;
-    if ((s->loaded = xlm_checkpoint_load_header(s->path, error)) == NULL || !check_vocabulary(s, vocabulary, error) ||
+    if ((s->loaded = xlm_model_file_read_header(s->path, error)) == NULL || !check_vocabulary(s, vocabulary, error) ||
         (s->store = xlm_store_open(s->path, error)) == NULL)
         return false;
     s->subwords = xlm_row_sources_of_subwords(s->loaded->vocabulary, vocabulary, average);
@@ -99,9 +99,9 @@ static bool take(source *s, const xlm_parameter *there, const xlm_parameter *her
                              here->rows, here->cols);
     s->taken++;
     if (rows == NULL)
-        return checkpoint_read_values(s->store, there, values, error);
+        return xlm_model_file_read_array(s->store, "/model", there, false, values, error);
     float *read = g_new(float, there->rows * there->cols);
-    const bool good = checkpoint_read_values(s->store, there, read, error);
+    const bool good = xlm_model_file_read_array(s->store, "/model", there, false, read, error);
     if (good)
         xlm_row_sources_apply(rows, cols, read, values);
     g_free(read);
@@ -158,7 +158,7 @@ static xlm_jobfile *read_job(const source *s)
 static bool has_shape(const source *s, const xlm_parameter *here)
 {
     char *path = xlm_parameter_path("/model", here);
-    const bool good = checkpoint_check_shape(s->store, path, here, NULL) == CHECKPOINT_GOOD;
+    const bool good = xlm_model_file_check_shape(s->store, path, here, NULL) == XLM_FILE_GOOD;
     g_free(path);
     return good;
 }

@@ -108,7 +108,7 @@ static xlm_loaded_model *load_newest(const char *directory)
     xlm_loaded_model *loaded = NULL;
     for (guint i = steps->len; i-- > 0 && loaded == NULL;) {
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
-        loaded = xlm_checkpoint_load_header(path, NULL);
+        loaded = xlm_model_file_read_header(path, NULL);
         g_free(path);
     }
     g_array_unref(steps);
@@ -126,7 +126,7 @@ bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfi
         return false;
     }
     GError *why = NULL;
-    xlm_loaded_model *there = xlm_checkpoint_load_header(start, &why);
+    xlm_loaded_model *there = xlm_model_file_read_header(start, &why);
     const bool gone = there == NULL && xlm_error_exit_code(why) == EX_NOINPUT;
     if (gone && gives_all_keys(file)) {
         g_error_free(why);
@@ -143,6 +143,6 @@ bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfi
     }
     g_clear_error(&why);
     const bool good = merge_keys(start, file, &there->config, !gone, model, error);
-    xlm_checkpoint_free_model(there);
+    xlm_model_file_free(there);
     return good;
 }

@@ -14,7 +14,7 @@ static fuzz_original *original;
 static void begin(void)
 {
     static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", NULL};
-    static const xlm_checkpoint_task task = {.name = (char *)"tagging", .language = (char *)"en", .length = 16,
+    static const xlm_model_task task = {.name = (char *)"tagging", .language = (char *)"en", .length = 16,
                                              .options = (char *)"column = upos\n", .labels = labels};
     comm = fuzz_comm();
     resumed = make_run(comm, 16, true);
@@ -31,7 +31,7 @@ static void begin(void)
 static void read_model(const char *path)
 {
     GError *error = NULL;
-    xlm_loaded_model *model = xlm_checkpoint_load_model(path, &error);
+    xlm_loaded_model *model = xlm_model_file_read(path, &error);
     fuzz_check(model != NULL, error);
     const xlm_task *task = model != NULL && model->task != NULL ? xlm_task_find(model->task->name, NULL) : NULL;
     if (task != NULL) {
@@ -42,7 +42,7 @@ static void read_model(const char *path)
             xlm_options_free(task->loss.options, state);
         g_free(state);
     }
-    xlm_checkpoint_free_model(model);
+    xlm_model_file_free(model);
 }
 
 static void read_records(const char *path)

@@ -11,6 +11,8 @@
 
 #include "run_fixture.h"
 
+#include "train/warm_start.h"
+
 static bool same_numbers(const run *a, const run *b)
 {
     const size_t size = sizeof(float) * (size_t)xlm_parameters_size(a->state.parameters);
@@ -217,31 +219,105 @@ static void the_layout_is_as_documented(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
+/* Every parameter of `some` is in `all`, to the bit. */
+static bool same_values(const xlm_parameters *some, const xlm_parameters *all)
+{
+    bool same = true;
+    for (int i = 0; i < xlm_parameters_count(some); i++) {
+        const xlm_parameter *p = xlm_parameters_get(some, i), *q = xlm_parameters_get(all, xlm_parameters_find(all, p->name));
+        same = same && memcmp(xlm_parameters_values(some) + p->start, xlm_parameters_values(all) + q->start,
+                              sizeof(float) * (size_t)(p->rows * p->cols)) == 0;
+    }
+    return same;
+}
+
 static void tools_load_the_model(const xlm_comm *comm)
 {
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 6);
     write_step(comm, directory, 6, 1);
     if (comm->rank == 0) {
         xlm_loaded_model *loaded;
-        GOOD((loaded = xlm_checkpoint_load_model(path, &error)) != NULL);
+        GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
         CHECK(loaded->step == 6 && loaded->config.layers == 1 && loaded->config.hidden_size == 16 &&
               loaded->config.feed_forward_size == 64 && loaded->config.dropout == 0.25);
         CHECK(xlm_vocabulary_size(loaded->vocabulary) == SUBWORDS + XLM_SPECIALS);
         run *r = make_run(comm, 16, true);
         fill(r, 6);
-        for (int i = 0; i < xlm_parameters_count(loaded->parameters); i++) {
-            const xlm_parameter *p = xlm_parameters_get(loaded->parameters, i);
-            const xlm_parameter *q = xlm_parameters_get(r->state.parameters, xlm_parameters_find(r->state.parameters, p->name));
-            CHECK(memcmp(xlm_parameters_values(loaded->parameters) + p->start,
-                         xlm_parameters_values(r->state.parameters) + q->start,
-                         sizeof(float) * (size_t)(p->rows * p->cols)) == 0);
-        }
+        CHECK(same_values(loaded->parameters, r->state.parameters));
         free_run(r);
-        xlm_checkpoint_free_model(loaded);
+        xlm_model_file_free(loaded);
     }
     cut(comm, directory, 6);
     if (comm->rank == 0)
-        BAD(xlm_checkpoint_load_model(path, &error) != NULL, EX_DATAERR, path, "");
+        BAD(xlm_model_file_read(path, &error) != NULL, EX_DATAERR, path, "");
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
+/* A model without a run: written by all ranks, read by tools, begun from, and no checkpoint to go on from. */
+static void a_model_needs_no_run(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *path = g_build_filename(directory, "model.h5", NULL);
+    run *r = make_run(comm, 16, false);
+    fill(r, 3);
+    GOOD(xlm_model_file_write(comm, path, &r->config, r->state.parameters, r->vocabulary, &error));
+    const xlm_parameters *written = r->state.parameters;
+    if (comm->rank == 0) {
+        xlm_loaded_model *loaded;
+        GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
+        CHECK(loaded->step == 0 && loaded->task == NULL && loaded->config.hidden_size == 16 && loaded->config.dropout == 0.25);
+        CHECK(xlm_vocabulary_digest(loaded->vocabulary) == xlm_vocabulary_digest(r->vocabulary));
+        CHECK(same_values(loaded->parameters, written));
+        xlm_model_file_free(loaded);
+        xlm_store *store;
+        GOOD((store = xlm_store_open(path, &error)) != NULL);
+        CHECK(!xlm_store_has(store, "/optimiser") && !xlm_store_has(store, "/job") && !xlm_store_has(store, "/generator"));
+        CHECK(xlm_store_has(store, "/objectives/align/projection"));
+        xlm_store_close(store);
+    }
+
+    xlm_parameters *begun = xlm_parameters_new();
+    xlm_model *model = xlm_model_new(&r->config, begun);
+    xlm_parameters_seal(begun);
+    xlm_job job = {.train = {.start = path, .corpus = (char *)"corpus.h5"}};
+    xlm_start_record record = {0};
+    GOOD(xlm_warm_start(comm, &job, r->vocabulary, true, begun, &record, &error));
+    CHECK(same_values(begun, written) && record.step == 0);
+    xlm_start_record_clear(&record);
+    xlm_model_free(model);
+    xlm_parameters_free(begun);
+
+    run *other = make_run(comm, 16, false);
+    fill(other, 4);
+    BAD(xlm_checkpoint_read(comm, path, &other->state, &error), EX_DATAERR, path, "is \"xlm-mpi model\", not a checkpoint");
+    CHECK(is_at(comm, other, 4));
+    free_run(other);
+
+    /* Damage is seen wherever it is; nothing is left of a file that cannot be written. */
+    xlm_comm_barrier(comm);
+    if (comm->rank == 0) {
+        gchar *bytes;
+        gsize size;
+        GOOD(g_file_get_contents(path, &bytes, &size, &error));
+        for (int k = 1; k < 8; k++) {
+            bytes[size * (gsize)k / 8] ^= 4;
+            GOOD(g_file_set_contents(path, bytes, (gssize)size, &error));
+            GError *why = NULL;
+            xlm_loaded_model *loaded = xlm_model_file_read(path, &why);
+            CHECK(loaded != NULL ? same_values(loaded->parameters, written) : why->code == EX_DATAERR);
+            g_clear_error(&why);
+            xlm_model_file_free(loaded);
+            bytes[size * (gsize)k / 8] ^= 4;
+        }
+        GOOD(g_file_set_contents(path, bytes, (gssize)(size / 2), &error));
+        BAD(xlm_model_file_read(path, &error) != NULL, EX_DATAERR, path, "");
+        g_free(bytes);
+    }
+    char *nowhere = g_build_filename(directory, "no", "model.h5", NULL);
+    BAD(xlm_model_file_write(comm, nowhere, &r->config, r->state.parameters, r->vocabulary, &error), EX_CANTCREAT, nowhere, "");
+    CHECK_LIST(directory, "model.h5");
+    g_free(nowhere);
+    free_run(r);
     g_free(path);
     remove_directory(comm, directory);
 }
@@ -486,6 +562,7 @@ int main(int argc, char **argv)
     any_number_of_ranks_writes_and_reads(comm);
     the_layout_is_as_documented(comm);
     tools_load_the_model(comm);
+    a_model_needs_no_run(comm);
     the_newest_are_kept(comm);
     damage_is_named_and_passed_over(comm);
     a_damaged_header_is_passed_over(comm);

@@ -88,7 +88,12 @@ static const change model_changes[] = {
     {"/", "format_version", SET_INT, 2, .expected = "format version 2"},
     {"/", "header_digest", REMOVE, .expected = "has no header_digest"},
     /* the vocabulary */
-    {"/vocabulary", "specials", SET_INT, 4, .expected = "written by another version"},
+    {"/vocabulary", "format_version", SET_INT, 3, .expected = "written by another version"},
+    {"/vocabulary", "specials", SET_INT, 4, .expected = "not the number of special tokens"},
+    {"/vocabulary", "mask", SET_INT, -T40, .expected = "mask = -1 is no id"},
+    {"/vocabulary", "mask", SET_INT, T40, .expected = "a word is missing"},
+    {"/vocabulary", "unk", SET_INT, 2, .expected = "unk = 2 is the id of another special token"},
+    {"/vocabulary", "pad", REMOVE, .expected = "pad"},
     {"/vocabulary", "words", SET_TEXT, .text = "runes", .expected = "neither `icu` nor `space`"},
     {"/vocabulary/words", NULL, UNALLOCATED, T40, .expected = "/vocabulary/words: says that it has more elements"},
     {"/vocabulary/words", NULL, RETYPE_INT, 1, .expected = "/vocabulary/words: is not a list of fixed-length strings"},
@@ -143,7 +148,7 @@ static const change run_changes[] = {
 };
 
 static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", NULL};
-static const xlm_checkpoint_task task = {.name = (char *)"tagging", .language = (char *)"en", .length = 16,
+static const xlm_model_task task = {.name = (char *)"tagging", .language = (char *)"en", .length = 16,
                                          .options = (char *)"column = upos\n", .labels = labels};
 
 static run *make_tuned(const xlm_comm *comm)
@@ -177,7 +182,7 @@ static void models_are_refused(const xlm_comm *comm, const char *path, const cha
         const change *c = &model_changes[i];
         GError *error = NULL;
         write_changed(comm, path, bytes, size, c);
-        xlm_loaded_model *loaded = xlm_checkpoint_load_model(path, &error);
+        xlm_loaded_model *loaded = xlm_model_file_read(path, &error);
         if (loaded != NULL || error->code != EX_DATAERR || strstr(error->message, c->expected) == NULL ||
             strstr(error->message, path) == NULL) {
             fprintf(stderr, "%s %s: no \"%s\" in: %s\n", c->object, c->name != NULL ? c->name : "", c->expected,
@@ -185,7 +190,7 @@ static void models_are_refused(const xlm_comm *comm, const char *path, const cha
             failures++;
         }
         g_clear_error(&error);
-        xlm_checkpoint_free_model(loaded);
+        xlm_model_file_free(loaded);
     }
     /* Kilobytes. Sanitizers keep what was freed. */
     getrusage(RUSAGE_SELF, &after);
@@ -229,8 +234,8 @@ int main(int argc, char **argv)
     GOOD(xlm_checkpoint_read(comm, path, &r->state, &error));
     if (comm->rank == 0) {
         xlm_loaded_model *loaded;
-        GOOD((loaded = xlm_checkpoint_load_model(path, &error)) != NULL);
-        xlm_checkpoint_free_model(loaded);
+        GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
+        xlm_model_file_free(loaded);
         CHECK(g_file_get_contents(path, &bytes, &size, NULL));
     }
     if (comm->ranks == 1)

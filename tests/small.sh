@@ -20,10 +20,17 @@ long() { [ "${XLM_TEST_QUICK-}" != 1 ] || { echo "left out: XLM_TEST_QUICK=1" >&
 
 # is_open_mpi: whose launcher the tests use.
 is_open_mpi() { "${XLM_MPIEXEC:-mpiexec}" --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; }
-# ranks N PROGRAM...: runs on N ranks.
-ranks() { sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; }
-# start N PROGRAM...: the same in the background; then $launcher is mpiexec's process.
-start() { sh "$XLM_SOURCE/tests/mpirun.sh" "$@" & launcher=$!; }
+# ranks N PROGRAM...: runs on N ranks; one needs no mpiexec, which takes its time.
+ranks() {
+    if [ "$1" = 1 ]; then
+        shift
+        timeout "${XLM_TEST_TIMEOUT:-600}" "$@"
+    else
+        sh "$XLM_SOURCE/tests/mpirun.sh" "$@"
+    fi
+}
+# start N PROGRAM...: with mpiexec in the background, to be sent signals; then $launcher is mpiexec's process.
+start() { OMPI_MCA_odls_base_sigkill_timeout=1 sh "$XLM_SOURCE/tests/mpirun.sh" "$@" & launcher=$!; }
 # ended: waits for it; $code is its exit code.
 ended() { code=0; wait "$launcher" || code=$?; launcher=; }
 # rank_processes: of what was started, in the order of ranks.
@@ -206,8 +213,18 @@ resumes() {
     done
 }
 
+# values DIR SPLIT OBJECTIVE COLUMN [LANGUAGE]: "step value" of the rows of a run's metrics.csv; the column by its name there.
+values() {
+    awk -F, -v split_="$2" -v objective="$3" -v column="$4" -v language="${5-}" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i; if (!at) exit 1; next }
+        $2 == split_ && $3 == objective && $4 == language { print $1, $at }' "$1/metrics.csv"
+}
+# value DIR STEP SPLIT OBJECTIVE COLUMN [LANGUAGE]: the one of a step.
+value() { values "$1" "${@:3}" | sed -n "s/^$2 //p"; }
 # losses DIR: "step loss" of every step of a run.
-losses() { awk -F, '$2 == "train" && $3 == "total" { print $1, $6 }' "$1/metrics.csv"; }
+losses() { values "$1" train total loss; }
+# between LEAST NUMBER MOST: all three are numbers, in this order.
+between() { awk -v a="$1" -v x="$2" -v b="$3" 'BEGIN { exit !(x != "" && x + 0 == x && a <= x + 0 && x + 0 <= b) }'; }
 # rows DIR: all that metrics.csv says but the seconds, which differ.
 rows() { cut -d, -f1-11,13 "$1/metrics.csv"; }
 # has_steps DIR N: N steps at least are in the metrics.
@@ -216,5 +233,11 @@ has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 last_step() { losses "$1" | tail -n 1 | cut -d' ' -f1; }
 # checkpoint STEP: its file's name.
 checkpoint() { printf 'checkpoint-%08d.h5' "$1"; }
-# digest FILE: of every number in the parameters and moments of a checkpoint.
-digest() { for group in /model /optimiser; do h5dump -g $group "$1" | sed 1d; done | cksum; }
+# digest FILE: of every number in the parameters and moments of a checkpoint. Made once for a file as it is.
+mkdir "$scratch/.digests"
+digest() {
+    local seen
+    seen=$scratch/.digests/$(stat -L -c '%i-%s-%.9Z' "$1") || { echo "no $1"; return; }
+    [ -s "$seen" ] || for group in /model /optimiser; do h5dump -g $group "$1" | sed 1d; done | cksum >"$seen"
+    cat "$seen"
+}

@@ -6,18 +6,12 @@
 long
 mkdir out
 
-# run N OPTION...: on N ranks; one rank needs no mpiexec, which takes its time.
-run() {
-    local n=$1
-    shift
-    if [ "$n" = 1 ]; then xlm_prep "$@"; else ranks "$n" xlm_prep "$@"; fi
-}
 # refuse CODE MESSAGE OPTION...: on $ranks_to_try ranks, one line from xlm_prep, and nothing in out/. (In place of small.sh's.)
 refuse() {
     local code=$1 message=$2 n
     shift 2
     for n in $ranks_to_try; do
-        expect "$code" "^xlm_prep: .*$message" run "$n" "$@"
+        expect "$code" "^xlm_prep: .*$message" ranks "$n" xlm_prep "$@"
         once '^xlm_prep: '
         [ ! -s expect.out ] || fail "on standard output: $(head -3 expect.out)"
         nothing_in out

@@ -4,8 +4,6 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
-# One rank needs no mpiexec, which takes its time.
-ranks() { if [ "$1" = 1 ]; then shift; "$@"; else sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; fi; }
 trained job.conf base 2 --set train.steps=30
 
 # The keys of [model] are the checkpoint's.

@@ -93,7 +93,7 @@ if command -v script >/dev/null; then
     : >still
     mkfifo keys
     # The shell stays, as a user's does. script writes its log at the end only, unless it is asked to flush.
-    script -qefc "trap : INT; sh '$XLM_SOURCE/tests/mpirun.sh' 2 xlm_train job.conf ${common[*]} --set train.output=keys-out
+    script -qefc "trap : INT; OMPI_MCA_odls_base_sigkill_timeout=1 sh '$XLM_SOURCE/tests/mpirun.sh' 2 xlm_train job.conf ${common[*]} --set train.output=keys-out
         code=\$?; while [ -e keys-out/lock ]; do sleep 0.1; done; exit \$code" keys-out.log <keys >/dev/null 2>&1 &
     launcher=$!
     exec 7>keys

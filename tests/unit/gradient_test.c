@@ -85,27 +85,28 @@ static xlm_var *gelu_with_constant(xlm_tape *tape, void *context)
     return xlm_gelu(tape, x, constant(tape, 1, x->cols));
 }
 
-/* Of operators that make sums over rows beside their results: rows around a chunk, columns around vectors. */
-static int some_rows[] = {1, 7, 33, 65, 130};
-static const int some_cols[] = {1, 7, 16, 33, 80};
+/* Of operators that make sums over rows beside their results: rows around a chunk, columns around vectors, each with one of the
+ * other, since rows and columns are cut independently; and one with several chunks of several vectors. */
+static struct { int rows, cols; } shapes[] = {{1, 7},  {7, 7},  {33, 7},  {65, 7},  {130, 7}, {33, 1},
+                                              {33, 16}, {33, 33}, {33, 80}, {65, 33}};
 
 static void test_gelu(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < G_N_ELEMENTS(some_rows); r++)
-        for (size_t c = 0; c < G_N_ELEMENTS(some_cols); c++) {
-            xlm_parameters *p = gradient_inputs("x", some_rows[r], some_cols[c], "bias", 1, some_cols[c], NULL);
-            gradient_check(p, gelu, NULL);
-            gradient_check(p, gelu_of_sum, NULL);
-            gradient_check(p, gelu_of_shared, NULL);
-            xlm_parameters_free(p);
-            p = gradient_inputs("bias", 1, some_cols[c], NULL);
-            gradient_check(p, gelu_of_constant, &some_rows[r]);
-            xlm_parameters_free(p);
-            p = gradient_inputs("x", some_rows[r], some_cols[c], NULL);
-            gradient_check(p, gelu_with_constant, NULL);
-            xlm_parameters_free(p);
-        }
+    for (size_t k = 0; k < G_N_ELEMENTS(shapes); k++) {
+        const int rows = shapes[k].rows, cols = shapes[k].cols;
+        xlm_parameters *p = gradient_inputs("x", rows, cols, "bias", 1, cols, NULL);
+        gradient_check(p, gelu, NULL);
+        gradient_check(p, gelu_of_sum, NULL);
+        gradient_check(p, gelu_of_shared, NULL);
+        xlm_parameters_free(p);
+        p = gradient_inputs("bias", 1, cols, NULL);
+        gradient_check(p, gelu_of_constant, &shapes[k].rows);
+        xlm_parameters_free(p);
+        p = gradient_inputs("x", rows, cols, NULL);
+        gradient_check(p, gelu_with_constant, NULL);
+        xlm_parameters_free(p);
+    }
 }
 
 /* The tape is training and its seed and step are fixed, so the draws are too. */
@@ -298,10 +299,9 @@ static void check_residual_norm(int rows, int cols, struct ending *e)
 static void test_residual_norm(void **state)
 {
     (void)state;
-    for (size_t r = 0; r < G_N_ELEMENTS(some_rows); r++)
-        for (size_t c = 0; c < G_N_ELEMENTS(some_cols); c++)
-            for (int form = 0; form < 4; form++)
-                check_residual_norm(some_rows[r], some_cols[c], &(struct ending){.bias = form & 1, .p = form & 2 ? 0.25 : 0});
+    for (size_t k = 0; k < G_N_ELEMENTS(shapes); k++)
+        for (int form = 0; form < 4; form++)
+            check_residual_norm(shapes[k].rows, shapes[k].cols, &(struct ending){.bias = form & 1, .p = form & 2 ? 0.25 : 0});
 }
 
 /* Variables used several times, in every order of first and last use, and one that nothing depends on. */

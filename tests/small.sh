@@ -223,8 +223,8 @@ values() {
 value() { values "$1" "${@:3}" | sed -n "s/^$2 //p"; }
 # losses DIR: "step loss" of every step of a run.
 losses() { values "$1" train total loss; }
-# between LEAST NUMBER MOST: all three are numbers, in this order.
-between() { awk -v a="$1" -v x="$2" -v b="$3" 'BEGIN { exit !(x != "" && x + 0 == x && a <= x + 0 && x + 0 <= b) }'; }
+# is_between LEAST NUMBER MOST: all three are numbers, in this order.
+is_between() { awk -v a="$1" -v x="$2" -v b="$3" 'BEGIN { exit !(x != "" && x + 0 == x && a <= x + 0 && x + 0 <= b) }'; }
 # rows DIR: all that metrics.csv says but the seconds, which differ.
 rows() { cut -d, -f1-11,13 "$1/metrics.csv"; }
 # has_steps DIR N: N steps at least are in the metrics.

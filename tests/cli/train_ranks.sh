@@ -4,16 +4,16 @@
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
 
-# run NAME RANKS [OPTION...]: trains into directory NAME.
+# run NAME RANKS [OPTION...]: trains $steps steps into directory NAME.
 run() {
     local name=$1 n=$2
     shift 2
-    trained job.conf "$name" "$n" "$@"
+    trained job.conf "$name" "$n" --set "train.steps=$steps" "$@"
     [ "$(losses "$name" | wc -l)" -eq "$steps" ] ||
         fail "$name: metrics.csv has $(losses "$name" | wc -l) steps instead of $steps"
 }
 
-steps=100
+steps=40
 run one 1
 run two 2
 run again 2
@@ -44,25 +44,26 @@ for n in 1 2; do
     run "free-$n" $n "${free[@]}"
     agree one "free-$n"
 done
-steps=110
+steps=50
 for order in true false; do
     cp -r $([ $order = true ] && echo free-1 || echo one) "to-$order"
-    run "to-$order" 2 --set "train.reproducible=$order" --set train.steps=110
-    grep -q 'resumed from .* at step 100' "to-$order.log" || fail "the other order does not resume: $(cat "to-$order.log")"
+    run "to-$order" 2 --set "train.reproducible=$order"
+    grep -q 'resumed from .* at step 40' "to-$order.log" || fail "the other order does not resume: $(cat "to-$order.log")"
 done
-steps=100
+steps=40
 # It must be possible to fail: another seed gives other bits.
 run seed 1 --set train.seed=2
 [ "$(digest one/latest)" != "$(digest seed/latest)" ] || fail "another seed gave the same parameters"
 
-# It learns: chance is log 120 or so.
-awk -F, '$2 == "held_out" && $4 == "all" && $1 == 100 { n++; if ($6 > 4) bad = 1 } END { exit bad || n != 2 }' one/metrics.csv ||
-    fail "held-out losses after 100 steps: $(grep held_out one/metrics.csv)"
+# It learns: from 4.1 on text that it does not train on.
+for objective in mlm tlm; do
+    is_between 0 "$(value one $steps held_out $objective loss all)" 3.9 || fail "held-out losses: $(grep held_out one/metrics.csv)"
+done
 
 # Many ranks on few cores, one micro-batch each: it works, and it is what two ranks make. With sanitizers they need minutes.
 if [ "${XLM_TEST_QUICK-}" != 1 ] && [ "${XLM_SANITIZERS-}" != yes ]; then
-    steps=3
-    large=(--set train.steps=3 --set train.micro_batches=64 --set train.evaluate_instances=1 --set model.layers=1
+    steps=2 # the second from parameters that all 64 have sent
+    large=(--set train.micro_batches=64 --set train.evaluate_instances=1 --set model.layers=1
         --set "stream text.batch=64" --set "stream pairs.batch=64")
     run many 64 "${large[@]}"
     run few 2 "${large[@]}"

@@ -67,7 +67,7 @@ same() {
 # score FILE MEASURE: of the table that xlm_eval --csv wrote.
 score() { awk -F, -v measure="$2" '$1 == "measure" && $2 == measure { print $8 }' "$1"; }
 # dev DIR MEASURE: "step value" of each look at the development set.
-dev() { awk -F, -v measure="$2" '$2 == "dev" && $3 == measure { print $1, $13 }' "$1/metrics.csv"; }
+dev() { values "$1" dev "$2" score; }
 
 # ---- ranks, stops ----
 for n in 1 2 4; do

@@ -96,7 +96,7 @@ limited() { # KIB RANKS [OPTION...]
     shift 2
     code=0
     # shellcheck disable=SC2016 # expanded by the inner shell
-    ranks "$n" sh -c 'ulimit -v "$0"; exec xlm_train "$@"' "$kib" job.conf --set train.output=limited --set train.steps=2 \
+    sh "$XLM_SOURCE/tests/mpirun.sh" "$n" sh -c 'ulimit -v "$0"; exec xlm_train "$@"' "$kib" job.conf --set train.output=limited --set train.steps=2 \
         --set train.schedule=constant "$@" >limited.log 2>&1 || code=$?
 }
 if [ "${XLM_SANITIZERS-}" != yes ]; then

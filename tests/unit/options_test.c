@@ -48,25 +48,27 @@ static xlm_jobfile *parse_good(const char *text, char *const *overrides)
     return job;
 }
 
-static void expect(GError *error, int code, const char *message)
+/* The place, the key and what is allowed or near are tested, not the sentence around them: a '*' in the pattern stands for that. */
+static void expect(GError *error, int code, const char *pattern)
 {
     assert_non_null(error);
-    assert_string_equal(error->message, message);
+    if (!g_pattern_match_simple(pattern, error->message))
+        fail_msg("\"%s\" is not of the form \"%s\"", error->message, pattern);
     assert_int_equal(xlm_error_exit_code(error), code);
     g_error_free(error);
 }
 
-/* The job file, or else its override, must be refused with this message. */
-static void refuse(const char *text, const char *override, int code, const char *message)
+/* The job file, or else its override, must be refused with a message of this form. */
+static void refuse(const char *text, const char *override, int code, const char *pattern)
 {
     char *overrides[] = {(char *)override, NULL};
     GError *error = NULL;
     assert_null(parse(text, overrides, &error));
-    expect(error, code, message);
+    expect(error, code, pattern);
 }
 
-/* Reading [train] of the job must be refused with this message. */
-static void refuse_value(const char *text, const char *override, int code, const char *message)
+/* Reading [train] of the job must be refused with a message of this form. */
+static void refuse_value(const char *text, const char *override, int code, const char *pattern)
 {
     char *overrides[] = {(char *)override, NULL};
     xlm_jobfile *job = parse_good(text, overrides);
@@ -74,7 +76,7 @@ static void refuse_value(const char *text, const char *override, int code, const
     memset(&s, 0x55, sizeof s);
     GError *error = NULL;
     assert_false(xlm_options_parse(table, job, "train", &s, &error));
-    expect(error, code, message);
+    expect(error, code, pattern);
     xlm_jobfile_free(job);
 }
 
@@ -105,7 +107,7 @@ static void former_keys(void **state)
         xlm_jobfile_free(job);
     }
     refuse("[train]\nsteps = 1\nupdates = 2\n", NULL, EX_CONFIG,
-           "job.conf:3: [train]: key \"steps\" stands in line 2 already; remove one of the two");
+           "job.conf:3: [train]: *\"steps\"*line 2*");
     xlm_jobfile *job = parse_good("[model]\nupdates = 30\n", NULL); /* of another section */
     char *value = xlm_jobfile_value(job, "model", "updates");
     assert_string_equal(value, "30");
@@ -186,35 +188,31 @@ static void overrides_go_before_the_file(void **state)
 static void malformed_files(void **state)
 {
     (void)state;
-    const struct { const char *text, *message; } cases[] = {
-        {"[train]\nsteps 3\n", "job.conf:2: \"steps 3\" is neither [SECTION] nor KEY = VALUE; a comment begins with #"},
-        {"\n[train\nsteps=3\n",
-         "job.conf:2: \"[train\" is no section; write [SECTION] or [SECTION NAME] and nothing behind it"},
-        {"[train] # here\n",
-         "job.conf:1: \"[train] # here\" is no section; write [SECTION] or [SECTION NAME] and nothing behind it"},
-        {"steps=3\n", "job.conf:1: key \"steps\" stands before the first section; put a [SECTION] above it"},
-        {"[train]\n=3\n", "job.conf:2: \"\" cannot be a key; write KEY = VALUE"},
-        {"[train]\nst eps=3\n", "job.conf:2: \"st eps\" cannot be a key; write KEY = VALUE"},
-        {"[trian]\n", "job.conf:1: unknown section [trian]; did you mean \"train\"?"},
-        {"[wxyz]\n", "job.conf:1: unknown section [wxyz]; it is one of \"model\", \"train\", \"stream\""},
-        {"[]\n", "job.conf:1: unknown section []; it is one of \"model\", \"train\", \"stream\""},
-        {"[strem mono]\n", "job.conf:1: unknown section [strem]; did you mean \"stream\"?"},
-        {"[train x]\n", "job.conf:1: [train x] is a section without a name; write [train]"},
-        {"[stream]\n", "job.conf:1: [stream] needs a name; write [stream NAME]"},
-        {"[stream a/b]\n",
-         "job.conf:1: \"a/b\" cannot be the name of a section; use letters, digits, '_', '-' and '.'"},
-        {"[train]\na=1\n[train]\n", "job.conf:3: section [train] stands in line 1 already; join the two"},
-        {"[stream a]\n[stream  a]\n", "job.conf:2: section [stream a] stands in line 1 already; join the two"},
-        {"[train]\nsteps=1\n\nsteps=2\n",
-         "job.conf:4: [train]: key \"steps\" stands in line 2 already; remove one of the two"},
-        {"[train]\nsteps=\xff\n", "job.conf:2: byte 0xff is not UTF-8 text; is this a job file?"},
+    const struct { const char *text, *pattern; } cases[] = {
+        {"[train]\nsteps 3\n", "job.conf:2: \"steps 3\" *[SECTION]*KEY = VALUE*"},
+        {"\n[train\nsteps=3\n", "job.conf:2: \"[train\" *[SECTION NAME]*"},
+        {"[train] # here\n", "job.conf:1: \"[train] # here\" *[SECTION NAME]*"},
+        {"steps=3\n", "job.conf:1: *\"steps\"*before the first section*"},
+        {"[train]\n=3\n", "job.conf:2: \"\" *KEY = VALUE*"},
+        {"[train]\nst eps=3\n", "job.conf:2: \"st eps\" *KEY = VALUE*"},
+        {"[trian]\n", "job.conf:1: *[trian]*\"train\"*"},
+        {"[wxyz]\n", "job.conf:1: *[wxyz]*\"model\"*\"train\"*\"stream\"*"},
+        {"[]\n", "job.conf:1: *[]*\"model\"*\"train\"*\"stream\"*"},
+        {"[strem mono]\n", "job.conf:1: *[strem]*\"stream\"*"},
+        {"[train x]\n", "job.conf:1: [train x] *[train]*"},
+        {"[stream]\n", "job.conf:1: [stream] *[stream NAME]*"},
+        {"[stream a/b]\n", "job.conf:1: \"a/b\" *"},
+        {"[train]\na=1\n[train]\n", "job.conf:3: *[train]*line 1*"},
+        {"[stream a]\n[stream  a]\n", "job.conf:2: *[stream a]*line 1*"},
+        {"[train]\nsteps=1\n\nsteps=2\n", "job.conf:4: [train]: *\"steps\"*line 2*"},
+        {"[train]\nsteps=\xff\n", "job.conf:2: *0xff*UTF-8*"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
-        refuse(cases[i].text, NULL, EX_CONFIG, cases[i].message);
+        refuse(cases[i].text, NULL, EX_CONFIG, cases[i].pattern);
 
     GError *error = NULL;
     assert_null(xlm_jobfile_parse("job.conf", "[train]\n\0", 9, kinds, NULL, &error));
-    expect(error, EX_CONFIG, "job.conf:2: byte 0x00 is not UTF-8 text; is this a job file?");
+    expect(error, EX_CONFIG, "job.conf:2: *0x00*UTF-8*");
 }
 
 static void odd_but_good_files(void **state)
@@ -233,21 +231,16 @@ static void odd_but_good_files(void **state)
 static void wrong_overrides(void **state)
 {
     (void)state;
-    const char *form = ": the form is --set SECTION.KEY=VALUE, as in --set train.steps=100 or --set \"stream "
-                       "mono.batch=32\"";
     const char *const formless[] = {"steps=3", "train.steps", "", ".steps=3", "train.corpus=a\nb"};
     for (size_t i = 0; i < G_N_ELEMENTS(formless); i++) {
-        char *message = g_strconcat("--set ", formless[i], form, NULL);
-        refuse(sample, formless[i], EX_USAGE, message);
-        g_free(message);
+        char *pattern = g_strconcat("--set ", formless[i], ": *SECTION.KEY=VALUE*", NULL);
+        refuse(sample, formless[i], EX_USAGE, pattern);
+        g_free(pattern);
     }
-    refuse(sample, "tarin.steps=3", EX_USAGE,
-           "--set tarin.steps=3: unknown section [tarin]; did you mean \"train\"?");
-    refuse(sample, "stream mnoo.batch=3", EX_USAGE,
-           "--set stream mnoo.batch=3: job.conf has no section [stream mnoo]; did you mean [stream mono]?");
-    refuse("[train]\n", "stream mono.batch=3", EX_USAGE,
-           "--set stream mono.batch=3: job.conf has no section [stream mono]; add it there first");
-    refuse(sample, "train.=3", EX_USAGE, "--set train.=3: \"\" cannot be a key");
+    refuse(sample, "tarin.steps=3", EX_USAGE, "--set tarin.steps=3: *[tarin]*\"train\"*");
+    refuse(sample, "stream mnoo.batch=3", EX_USAGE, "--set stream mnoo.batch=3: *[stream mnoo]*[stream mono]*");
+    refuse("[train]\n", "stream mono.batch=3", EX_USAGE, "--set stream mono.batch=3: *[stream mono]*");
+    refuse(sample, "train.=3", EX_USAGE, "--set train.=3: \"\" *");
 }
 
 static void files_that_cannot_be_read(void **state)
@@ -257,9 +250,9 @@ static void files_that_cannot_be_read(void **state)
     char *path = g_build_filename(directory, "job.conf", NULL);
     GError *error = NULL;
     assert_null(xlm_jobfile_load(path, kinds, NULL, &error));
-    char *message = g_strconcat(path, ": no such job file", NULL);
-    expect(error, EX_NOINPUT, message);
-    g_free(message);
+    char *pattern = g_strconcat(path, ": *", NULL);
+    expect(error, EX_NOINPUT, pattern);
+    g_free(pattern);
 
     error = NULL;
     assert_null(xlm_jobfile_load(directory, kinds, NULL, &error));
@@ -341,7 +334,7 @@ static void comments_behind_values(void **state)
     xlm_options_free(table, &s);
     xlm_jobfile_free(job);
     refuse_value("[train]\ncorpus=c\nsteps=6#7\n", NULL, EX_CONFIG,
-                 "job.conf:3: [train]: steps = 6#7: must be an integer from 1 to 100000");
+                 "job.conf:3: [train]: steps = 6#7: *integer*1*100000*");
 }
 
 /* What a section is printed as reads again as the same, with nothing left to defaults. */
@@ -413,54 +406,53 @@ static void setting_again_frees_what_was_there(void **state)
 static void wrong_values(void **state)
 {
     (void)state;
-    const struct { const char *line, *message; } cases[] = {
-        {"steps=0", "steps = 0: must be an integer from 1 to 100000"},
-        {"steps=100001", "steps = 100001: must be an integer from 1 to 100000"},
-        {"steps=99999999999999999999", "steps = 99999999999999999999: must be an integer from 1 to 100000"},
-        {"steps=1e3", "steps = 1e3: must be an integer from 1 to 100000"},
-        {"steps=10k", "steps = 10k: must be an integer from 1 to 100000"},
-        {"steps=1__0", "steps = 1__0: must be an integer from 1 to 100000"},
-        {"steps=_1", "steps = _1: must be an integer from 1 to 100000"},
-        {"steps=1_", "steps = 1_: must be an integer from 1 to 100000"},
-        {"steps=", "steps = : must be an integer from 1 to 100000"},
-        {"steps=3# few", "steps = 3# few: must be an integer from 1 to 100000"},
-        {"rate=1.5", "rate = 1.5: must be a number from 0 to 1"},
-        {"rate=nan", "rate = nan: must be a number from 0 to 1"},
-        {"rate=inf", "rate = inf: must be a number from 0 to 1"},
-        {"rate=0x1p-3", "rate = 0x1p-3: must be a number from 0 to 1"},
-        {"rate=0,5", "rate = 0,5: must be a number from 0 to 1"},
-        {"verbose=1", "verbose = 1: must be true or false"},
-        {"form=brt", "form = brt: is none of bert|xlm; did you mean \"bert\"?"},
-        {"form=other", "form = other: is none of bert|xlm; it is one of \"bert\", \"xlm\""},
-        {"languages=en,,de", "languages = en,,de: an item of the list is empty; write a,b,c"},
-        {"languages=en,", "languages = en,: an item of the list is empty; write a,b,c"},
+    const struct { const char *line, *pattern; } cases[] = {
+        {"steps=0", "steps = 0: *integer*1*100000*"},
+        {"steps=100001", "steps = 100001: *integer*1*100000*"},
+        {"steps=99999999999999999999", "steps = 99999999999999999999: *integer*1*100000*"},
+        {"steps=1e3", "steps = 1e3: *integer*1*100000*"},
+        {"steps=10k", "steps = 10k: *integer*1*100000*"},
+        {"steps=1__0", "steps = 1__0: *integer*1*100000*"},
+        {"steps=_1", "steps = _1: *integer*1*100000*"},
+        {"steps=1_", "steps = 1_: *integer*1*100000*"},
+        {"steps=", "steps = : *integer*1*100000*"},
+        {"steps=3# few", "steps = 3# few: *integer*1*100000*"},
+        {"rate=1.5", "rate = 1.5: *number*0*1*"},
+        {"rate=nan", "rate = nan: *number*0*1*"},
+        {"rate=inf", "rate = inf: *number*0*1*"},
+        {"rate=0x1p-3", "rate = 0x1p-3: *number*0*1*"},
+        {"rate=0,5", "rate = 0,5: *number*0*1*"},
+        {"verbose=1", "verbose = 1: *true or false*"},
+        {"form=brt", "form = brt: *bert|xlm*did you mean \"bert\"*"},
+        {"form=other", "form = other: *bert|xlm*\"bert\", \"xlm\"*"},
+        {"languages=en,,de", "languages = en,,de: *empty*"},
+        {"languages=en,", "languages = en,: *empty*"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *text = g_strconcat("[train]\ncorpus=c.h5\n", cases[i].line, "\n", NULL);
-        char *message = g_strconcat("job.conf:3: [train]: ", cases[i].message, NULL);
-        refuse_value(text, NULL, EX_CONFIG, message);
-        g_free(message);
+        char *pattern = g_strconcat("job.conf:3: [train]: ", cases[i].pattern, NULL);
+        refuse_value(text, NULL, EX_CONFIG, pattern);
+        g_free(pattern);
         g_free(text);
     }
     refuse_value("[train]\ncorpus=\n", NULL, EX_CONFIG,
-                 "job.conf:2: [train]: corpus: is empty; give the path of a corpus");
+                 "job.conf:2: [train]: corpus: *empty*the path of a corpus*");
     refuse_value("\n[train]\nsteps=3\n", NULL, EX_CONFIG,
-                 "job.conf:2: [train]: key \"corpus\" is missing; give the path of a corpus");
-    refuse_value("", NULL, EX_CONFIG, "job.conf: [train]: key \"corpus\" is missing; give the path of a corpus");
+                 "job.conf:2: [train]: *\"corpus\" is missing*the path of a corpus*");
+    refuse_value("", NULL, EX_CONFIG, "job.conf: [train]: *\"corpus\" is missing*the path of a corpus*");
     refuse_value("[train]\ncorpus=c.h5\n", "train.steps=0", EX_USAGE,
-                 "--set train.steps: steps = 0: must be an integer from 1 to 100000");
+                 "--set train.steps: steps = 0: *integer*1*100000*");
 }
 
 static void unknown_keys(void **state)
 {
     (void)state;
     refuse_value("[train]\ncorpus=c.h5\nstpes=3\n", NULL, EX_CONFIG,
-                 "job.conf:3: [train]: unknown key \"stpes\"; did you mean \"steps\"?");
+                 "job.conf:3: [train]: *\"stpes\"*did you mean \"steps\"*");
     refuse_value("[train]\ncorpus=c.h5\nzzzzz=3\n", NULL, EX_CONFIG,
-                 "job.conf:3: [train]: unknown key \"zzzzz\"; it is one of \"steps\", \"rate\", \"verbose\", "
-                 "\"corpus\", \"form\", \"languages\"");
+                 "job.conf:3: [train]: *\"zzzzz\"*\"steps\", \"rate\", \"verbose\", \"corpus\", \"form\", \"languages\"*");
     refuse_value("[train]\ncorpus=c.h5\n", "train.lnguages=en", EX_USAGE,
-                 "--set train.lnguages: unknown key \"lnguages\"; did you mean \"languages\"?");
+                 "--set train.lnguages: *\"lnguages\"*did you mean \"languages\"*");
 
     /* Two modules share a section: each reads its own keys, both tables together say what is unknown. */
     struct { int64_t depth; } other;
@@ -474,7 +466,7 @@ static void unknown_keys(void **state)
     job = parse_good("[train]\ndetph=5\n", NULL);
     GError *error = NULL;
     assert_false(xlm_options_check_keys(tables, job, "train", &error));
-    expect(error, EX_CONFIG, "job.conf:2: [train]: unknown key \"detph\"; did you mean \"depth\"?");
+    expect(error, EX_CONFIG, "job.conf:2: [train]: *\"detph\"*did you mean \"depth\"*");
     xlm_jobfile_free(job);
 }
 
@@ -488,7 +480,7 @@ static void wrong_table(void **state)
     GError *error = NULL;
     assert_false(xlm_options_defaults(bad, &s, &error));
     expect(error, EX_SOFTWARE,
-           "the default of an option does not fit it: steps = 0: must be an integer from 1 to 9; correct its table");
+           "*default*steps = 0: *1*9*");
     assert_null(s.corpus);
 }
 
@@ -500,12 +492,12 @@ static void ranges_open_on_one_side(void **state)
     const xlm_option up = {"steps", XLM_OPTION_INT, "0", 2, INFINITY, NULL, "", offsetof(settings, steps)};
     assert_true(xlm_option_set(&up, "9_000_000_000_000_000_000", &s, NULL));
     assert_false(xlm_option_set(&up, "1", &s, &error));
-    expect(error, EX_CONFIG, "steps = 1: must be an integer at least 2");
+    expect(error, EX_CONFIG, "steps = 1: *integer*at least 2*");
     error = NULL;
     const xlm_option down = {"rate", XLM_OPTION_REAL, "0", -INFINITY, -0.5, NULL, "", offsetof(settings, rate)};
     assert_true(xlm_option_set(&down, "-1e30", &s, NULL));
     assert_false(xlm_option_set(&down, "0", &s, &error));
-    expect(error, EX_CONFIG, "rate = 0: must be a number at most -0.5");
+    expect(error, EX_CONFIG, "rate = 0: *number*at most -0.5*");
 }
 
 static void help_is_aligned(void **state)

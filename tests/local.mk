@@ -21,8 +21,8 @@ dist_check_SCRIPTS = \
 EXTRA_DIST += tests/sanitizers.supp
 
 test_scripts =
-include tests/unit/local.mk
 include tests/mpi/local.mk
+include tests/unit/local.mk
 include tests/cli/local.mk
 include tests/fault/local.mk
 include tests/fuzz/local.mk
@@ -30,7 +30,8 @@ include tests/bench/local.mk
 include tests/slurm/local.mk
 
 EXTRA_DIST += $(test_scripts)
-TESTS += $(check_PROGRAMS) $(test_scripts)
+# They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short.
+TESTS += $(test_scripts) $(check_PROGRAMS)
 
 # Objectives are loaded by tests, not linked into them.
 check_DATA = $(losses_LTLIBRARIES)

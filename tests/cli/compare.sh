@@ -27,12 +27,12 @@ for run in a b; do
     near "$(curve two.out 'train total loss' | awk -v c=$column '$1 == 10 { print $c }')" \
         "$(losses $run | awk '$1 > 5 && $1 <= 10 { sum += $2 } END { print sum / 5 }')" || fail "train loss of $run: $(cat two.out)"
     near "$(curve two.out 'held_out mlm perplexity' | awk -v c=$column '$1 == 20 { print $c }')" \
-        "$(awk -F, '$1 == 20 && $2 == "held_out" && $3 == "mlm" && $4 == "all" { print $7 }' $run/metrics.csv)" ||
+        "$(value $run 20 held_out mlm perplexity all)" ||
         fail "perplexity of $run: $(cat two.out)"
     column=$((column + 1))
 done
-best=$(awk -F, '$2 == "held_out" && $3 == "mlm" && $4 == "all" { print $8, $1 }' a/metrics.csv | sort -s -k1,1gr | head -n 1)
-[ "$(curve two.out 'held_out mlm accuracy' | awk '$1 == "best" { print $3 }')" = "@${best#* }" ] ||
+best=$(values a held_out mlm accuracy all | sort -s -k2,2gr | head -n 1)
+[ "$(curve two.out 'held_out mlm accuracy' | awk '$1 == "best" { print $3 }')" = "@${best% *}" ] ||
     fail "best accuracy, $best: $(curve two.out 'held_out mlm accuracy')"
 
 # Three, one with less in it, one without job.conf, and with damage: common steps, a section that is missing, lines passed over.

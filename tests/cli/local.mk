@@ -1,36 +1,37 @@
 # Tests that run the programs as a user would.
+# Which take longest stand first, the others in the order of the alphabet.
 test_scripts += \
+	tests/cli/study.sh \
+	tests/cli/tune.sh \
+	tests/cli/train_dictionary.sh \
+	tests/cli/train_plugin.sh \
+	tests/cli/train_ranks.sh \
+	tests/cli/train_resume.sh \
+	tests/cli/train_start.sh \
+	tests/cli/embed.sh \
+	tests/cli/train_jobs.sh \
+	tests/cli/derive_conllu.sh \
+	tests/cli/dict.sh \
+	tests/cli/tutorial.sh \
+	tests/cli/prep_errors.sh \
+	tests/cli/train_errors.sh \
+	tests/cli/prep.sh \
 	tests/cli/align_mlm_jobs.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
 	tests/cli/compare.sh \
 	tests/cli/derive.sh \
-	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \
-	tests/cli/dict.sh \
 	tests/cli/documents.sh \
-	tests/cli/embed.sh \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/install.sh \
 	tests/cli/objectives.sh \
 	tests/cli/pair_html.sh \
-	tests/cli/prep.sh \
-	tests/cli/prep_errors.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/spearman.sh \
-	tests/cli/study.sh \
-	tests/cli/train_dictionary.sh \
-	tests/cli/train_dump.sh \
-	tests/cli/train_errors.sh \
-	tests/cli/train_jobs.sh \
-	tests/cli/train_plugin.sh \
-	tests/cli/train_ranks.sh \
-	tests/cli/train_resume.sh \
-	tests/cli/train_start.sh \
-	tests/cli/tune.sh \
-	tests/cli/tutorial.sh
+	tests/cli/train_dump.sh
 # What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
 EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/codes \

@@ -80,7 +80,7 @@ tlm=$(h5dump -m %.17g -d /objectives/tlm/loss step.h5 | sed -n 's/.*(0): \([^,]*
 close "$(awk "BEGIN { printf \"%.12g\", $mlm + 0.5 * $tlm }")" "$loss" 1e-9 || fail "loss $loss is not $mlm + 0.5 · $tlm"
 logged next.log ranks 2 xlm_train job.conf --set train.steps=4 --set model.token_types=true --set model.dropout=0 \
     --set model.attention_dropout=0
-next() { awk -F, -v name="$1" '$1 == 4 && $2 == "train" && $3 == name { print $6 }' out/metrics.csv; }
+next() { value out 4 train "$1" loss; }
 close "$(next total)" "$loss" 1e-6 && close "$(next mlm)" "$mlm" 1e-6 && close "$(next tlm)" "$tlm" 1e-6 ||
     fail "losses of the next step: $(next total), $(next mlm), $(next tlm); in the file $loss, $mlm, $tlm"
 

@@ -37,9 +37,9 @@ sharpness = 2
 JOB
 steps=(--set train.steps=60 --set train.checkpoint_every=30)
 trained job.conf out 2 "${steps[@]}"
-awk -F, '$2 == "train" && $3 == "pull" { if (!n++) first = $6; last = $6 }
-    END { exit !(n == 60 && last < first - 0.2 && last >= -2) }' out/metrics.csv ||
-    fail "the plugin's loss does not fall: $(grep ,pull, out/metrics.csv | sed -n '1p;$p')"
+first=$(value out 1 train pull loss)
+[ "$(values out train pull loss | wc -l)" -eq 60 ] && is_between -2 "$(value out 60 train pull loss)" "$(awk "BEGIN { print $first - 0.2 }")" ||
+    fail "the plugin's loss does not fall: $(values out train pull loss | sed -n '1p;$p')"
 h5dump -d /objectives/pull/projection/weight out/latest >weight.txt || fail "its weight is not in the checkpoint"
 h5dump -d /objectives/pull/steps out/latest | grep -q '(0): 60' ||
     fail "its state is not in the checkpoint: $(h5dump -d /objectives/pull/steps out/latest)"

@@ -171,7 +171,7 @@ bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *inpu
     GError *failure = NULL;
     GArray *source_list = frequencies(in, from, &failure);
     GArray *target_list = failure == NULL ? frequencies(in, to, &failure) : NULL;
-    const bool good = xlm_comm_agree(comm, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error);
     if (good) {
         tokens source, target;
         GArray *pairs = g_array_new(FALSE, FALSE, sizeof(pair));
@@ -186,8 +186,6 @@ bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *inpu
         g_array_unref(pairs);
         close_tokens(&source);
         close_tokens(&target);
-    } else {
-        g_propagate_error(error, failure);
     }
     if (source_list != NULL)
         g_array_unref(source_list);

@@ -56,14 +56,12 @@ bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_example
     GError *failure = NULL;
     for (int64_t r = e->comm->rank; r < runs && failure == NULL; r += e->comm->ranks)
         run(e, examples, at[r], at[r + 1], arena, all, &failure);
-    const bool good = xlm_comm_agree(e->comm, &failure);
+    const bool good = xlm_comm_agree_on(e->comm, failure, error);
     if (good) {
         for (int64_t first = 0; first < size; first += G_MAXINT32)
             xlm_comm_merge_double(e->comm, all + first, (int)MIN(G_MAXINT32, size - first));
         for (int64_t i = 0; i < size; i++)
             vectors[i] = (float)all[i];
-    } else {
-        g_propagate_error(error, failure);
     }
     xlm_arena_free(arena);
     g_array_unref(cuts);

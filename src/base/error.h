@@ -3,7 +3,7 @@
  * A function that can fail takes `GError **error` last and returns false or NULL when it does. The code of the error is
  * the exit code of the program that meets it, the message is what the user reads:
  *     FILE:LINE: what is wrong; what to do
- * Errors met by one rank alone are made known to all by xlm_comm_agree() (comm/comm.h), and printed once, by
+ * Errors met by one rank alone are made known to all by xlm_comm_agree_on() (comm/comm.h), and printed once, by
  * xlm_error_exit(). */
 #ifndef XLM_BASE_ERROR_H
 #define XLM_BASE_ERROR_H

@@ -94,6 +94,14 @@ bool xlm_comm_agree(const xlm_comm *comm, GError **error)
     return false;
 }
 
+bool xlm_comm_agree_on(const xlm_comm *comm, GError *failure, GError **error)
+{
+    if (xlm_comm_agree(comm, &failure))
+        return true;
+    g_propagate_error(error, failure);
+    return false;
+}
+
 void xlm_comm_broadcast(const xlm_comm *comm, int root, void *bytes, size_t size)
 {
     for (size_t done = 0; done < size; done += PIECE)

@@ -126,10 +126,7 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError
         xlm_word_counts_free(*counts);
         *counts = xlm_word_counts_new();
     }
-    if (xlm_comm_agree(comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 /* ---- learning, on rank 0 ---- */
@@ -337,10 +334,7 @@ static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options,
         *bpe = xlm_bpe_read(options->codes, &failure);
     if (comm->rank == 0 && options->vocabulary != NULL && failure == NULL)
         *subwords = xlm_word_counts_read(options->vocabulary, &failure);
-    if (xlm_comm_agree(comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 /* Count, gather, and on rank 0 make what is not given. */
@@ -360,12 +354,9 @@ static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *option
         if (*subwords == NULL)
             *subwords = choose_subwords(options, *bpe, counting, &failure);
     }
-    good = xlm_comm_agree(comm, &failure);
     if (counting != NULL)
         free_counting(counting);
-    if (!good)
-        g_propagate_error(error, failure);
-    return good;
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 xlm_vocabulary *xlm_prepare_vocabulary(const xlm_comm *comm, const xlm_prepare_options *options,

@@ -160,9 +160,7 @@ bool xlm_prepare_derive(const xlm_comm *comm, const xlm_prepare_options *options
 {
     GError *failure = NULL;
     struct deriver d = {.maker = xlm_maker_new(options->made->pdata[0], (uint64_t)options->seed, &failure)};
-    const bool good = xlm_comm_agree(comm, &failure) && derive_file(comm, options, &d, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && derive_file(comm, options, &d, error);
     xlm_maker_free(d.maker);
-    if (!good)
-        g_propagate_error(error, failure);
     return good;
 }

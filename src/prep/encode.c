@@ -240,10 +240,8 @@ static bool encode_source(struct encoder *encoder, const xlm_prepare_source *sou
         if (failure == NULL)
             xlm_signals_none(&failure);
         xlm_prepare_progress_show(progress, xlm_scan_position(scan));
-        if (!xlm_comm_agree(encoder->comm, &failure)) {
-            g_propagate_error(error, failure);
+        if (!xlm_comm_agree_on(encoder->comm, failure, error))
             return false;
-        }
         if (!write_block(encoder, error))
             return false;
         more = !xlm_scan_ended(scan);
@@ -281,12 +279,10 @@ bool xlm_prepare_encode(const xlm_comm *comm, const xlm_prepare_options *options
 {
     GError *failure = NULL;
     struct encoder *encoder = new_encoder(comm, options, vocabulary, writer, counts, &failure);
-    const bool good = xlm_comm_agree(comm, &failure) && encode_all(encoder, maker, lines, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && encode_all(encoder, maker, lines, error);
     if (encoder != NULL)
         free_encoder(encoder);
     if (good)
         xlm_prepare_counts_sum(counts, comm);
-    else
-        g_propagate_error(error, failure);
     return good;
 }

@@ -54,10 +54,7 @@ static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_optio
         if (failure != NULL)
             remove_vocabulary_files(options, written);
     }
-    if (xlm_comm_agree(comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prepare_options *options,
@@ -151,14 +148,12 @@ bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GErro
         maker.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
     for (guint i = 0; i < options->made->len && failure == NULL; i++)
         maker.made[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, &failure);
-    const bool good = xlm_comm_agree(comm, &failure) && prepare_text(comm, options, &maker, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, &maker, error);
     for (int side = 0; side < 2; side++)
         xlm_normaliser_free(maker.normaliser[side]);
     for (guint i = 0; i < options->made->len; i++)
         xlm_maker_free(maker.made[i]);
     g_free(maker.made);
     xlm_fates_free(maker.fates);
-    if (!good)
-        g_propagate_error(error, failure);
     return good;
 }

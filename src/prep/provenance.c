@@ -132,8 +132,7 @@ bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, cons
 {
     wait_for_thread(provenance);
     GError *failure = g_steal_pointer(&provenance->failure);
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(comm, failure, error)) {
         xlm_provenance_free(provenance);
         return false;
     }

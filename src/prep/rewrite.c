@@ -33,9 +33,8 @@ static bool open_output(struct output *output, const xlm_comm *comm, const char 
         if (descriptor < 0 || (output->file = fdopen(descriptor, "wb")) == NULL)
             fail_output(output, EX_CANTCREAT, "cannot be made", &failure);
     }
-    if (xlm_comm_agree(comm, &failure))
+    if (xlm_comm_agree_on(comm, failure, error))
         return true;
-    g_propagate_error(error, failure);
     g_free(output->temporary);
     return false;
 }

@@ -37,10 +37,8 @@ bool xlm_prepare_segment(const xlm_comm *comm, const xlm_prepare_options *option
     xlm_word_counts *allowed = NULL;
     if (bpe != NULL && options->vocabulary != NULL)
         allowed = xlm_word_counts_read(options->vocabulary, &failure);
-    const bool good = xlm_comm_agree(comm, &failure) && segment_file(comm, options, bpe, allowed, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && segment_file(comm, options, bpe, allowed, error);
     xlm_word_counts_free(allowed);
     xlm_bpe_free(bpe);
-    if (!good)
-        g_propagate_error(error, failure);
     return good;
 }

@@ -45,7 +45,7 @@ int64_t *xlm_prepare_used_subwords(const xlm_comm *comm, const xlm_prepare_optio
     xlm_word_counts *words = xlm_word_counts_new();
     xlm_splitter *splitter = xlm_splitter_new(options->words, options->languages->pdata[language], &failure);
     int64_t *used = NULL;
-    if (xlm_comm_agree(comm, &failure) && collect_words(comm, options, maker, language, splitter, words, &failure)) {
+    if (xlm_comm_agree_on(comm, failure, error) && collect_words(comm, options, maker, language, splitter, words, error)) {
         const uint32_t n = xlm_word_counts_size(subwords);
         xlm_word_counts *parts = xlm_bpe_count_subwords(bpe, words, subwords);
         used = g_new0(int64_t, (size_t)n + 1);
@@ -56,8 +56,6 @@ int64_t *xlm_prepare_used_subwords(const xlm_comm *comm, const xlm_prepare_optio
         }
         xlm_comm_max_int64(comm, used, (int)n);
         xlm_word_counts_free(parts);
-    } else {
-        g_propagate_error(error, failure);
     }
     xlm_splitter_free(splitter);
     xlm_word_counts_free(words);

@@ -46,12 +46,11 @@ bool store_settle(xlm_store *store, GError *mine, GError **error)
         mine = store->mistake;
         store->mistake = NULL;
     }
-    bool good = mine == NULL;
     if (store->together)
-        good = xlm_comm_agree(&store->comm, &mine);
-    if (!good)
+        return xlm_comm_agree_on(&store->comm, mine, error);
+    if (mine != NULL)
         g_propagate_error(error, mine);
-    return good;
+    return mine == NULL;
 }
 
 bool store_settle_hdf5(xlm_store *store, GError *mine, GError **error)

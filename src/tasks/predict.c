@@ -72,7 +72,7 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_predi
         xlm_progress_show(&progress, (double)at[r + 1]);
     }
     xlm_progress_end(&progress);
-    const bool good = xlm_comm_agree(p->comm, &failure);
+    const bool good = xlm_comm_agree_on(p->comm, failure, error);
     if (good) {
         xlm_comm_merge_double(p->comm, (double *)results, (int)(2 * n));
         xlm_comm_merge_double(p->comm, (double *)losses, (int)(2 * runs));
@@ -83,8 +83,6 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_predi
         *loss = (xlm_measure){"loss", all.sum / MAX(all.terms, 1), (int64_t)all.terms};
         for (int64_t i = 0; i < n; i++)
             predictions[i] = (xlm_prediction){(int32_t)results[i].label, (float)results[i].score};
-    } else {
-        g_propagate_error(error, failure);
     }
     xlm_arena_free(arena);
     g_array_unref(cuts);

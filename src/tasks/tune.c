@@ -181,11 +181,7 @@ bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *op
     GError *failure = NULL;
     if (open_model(&t, &failure))
         open_text(&t, &failure);
-    bool good = xlm_comm_agree(comm, &failure);
-    if (good)
-        good = train(&t, comm, options, interrupted, error);
-    else
-        g_propagate_error(error, failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && train(&t, comm, options, interrupted, error);
     close_tuning(&t);
     return good;
 }

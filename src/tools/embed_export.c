@@ -209,9 +209,7 @@ static bool export_block(work *w, block *b, GError **error)
         GError *failure = NULL;
         if (w->comm->rank == 0)
             xlm_vector_file_add(w->file, n, b->names != NULL ? (const char *const *)b->names->pdata : NULL, vectors, &failure);
-        good = xlm_comm_agree(w->comm, &failure);
-        if (!good)
-            g_propagate_error(error, failure);
+        good = xlm_comm_agree_on(w->comm, failure, error);
     }
     w->done += n;
     xlm_progress_show(&w->progress, (double)w->done);
@@ -242,10 +240,7 @@ static bool create_file(work *w, int64_t n, GError **error)
     if (w->comm->rank == 0 && (w->file = xlm_vector_file_create(given.output, n, width(w), &failure)) != NULL)
         describe(w, &failure);
     w->progress = xlm_progress_begin("exporting", (double)MAX(n, 0), given.text != NULL ? "lines" : "words");
-    if (xlm_comm_agree(w->comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(w->comm, failure, error);
 }
 
 /* ---- the vocabulary ---- */
@@ -284,9 +279,7 @@ static bool export_vocabulary(work *w, GError **error)
 {
     GError *failure = NULL;
     GArray *ids = choose_subwords(w, &failure);
-    bool good = xlm_comm_agree(w->comm, &failure);
-    if (!good)
-        g_propagate_error(error, failure);
+    bool good = xlm_comm_agree_on(w->comm, failure, error);
     block b;
     open_block(&b, true);
     good = good && create_file(w, ids->len, error);
@@ -329,8 +322,7 @@ static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *en
         numbers[0] = (int64_t)text->len;
         numbers[1] = got == 0;
     }
-    if (!xlm_comm_agree(w->comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(w->comm, failure, error)) {
         g_string_free(text, TRUE);
         return NULL;
     }
@@ -367,8 +359,7 @@ static xlm_lines *open_lines(const work *w, const char *path, GError **error)
     xlm_lines *lines = NULL;
     if (w->comm->rank == 0)
         lines = strcmp(path, "-") == 0 ? xlm_lines_open_input(&failure) : xlm_lines_open(path, &failure);
-    if (!xlm_comm_agree(w->comm, &failure))
-        g_propagate_error(error, failure);
+    xlm_comm_agree_on(w->comm, failure, error);
     return lines;
 }
 
@@ -490,10 +481,7 @@ static bool finish(work *w, GError **error)
     xlm_progress_end(&w->progress);
     if (w->comm->rank == 0 && xlm_vector_file_describe_number(w->file, "cut", w->cut, &failure))
         xlm_vector_file_commit(g_steal_pointer(&w->file), &failure);
-    if (xlm_comm_agree(w->comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(w->comm, failure, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -501,13 +489,11 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     work w = {.comm = comm, .path = arguments[0], .language = -1};
     GError *failure = NULL;
     open_work(&w, &failure);
-    if (xlm_comm_agree(comm, &failure) &&
-        (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, &failure) &&
-        finish(&w, &failure))
+    if (xlm_comm_agree_on(comm, failure, error) &&
+        (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, error) &&
+        finish(&w, error))
         tell(&w);
     close_work(&w);
-    if (failure != NULL)
-        g_propagate_error(error, failure);
 }
 
 static void free_options(void)

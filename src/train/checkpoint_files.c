@@ -82,10 +82,7 @@ bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, in
     GError *failure = NULL;
     if (comm->rank == 0 && point(directory, "latest", step, &failure) && (best == 0 || point(directory, "best", best, &failure)))
         remove_old(directory, step, best, keep);
-    if (xlm_comm_agree(comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int64_t best, bool *there, GError **error)
@@ -101,10 +98,8 @@ bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int6
         g_free(path);
         g_free(link);
     }
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    }
     xlm_comm_broadcast(comm, 0, there, sizeof *there);
     return true;
 }
@@ -207,10 +202,8 @@ bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64
         remove_unfinished(directory);
         *moved = set_aside(directory, after, &failure);
     }
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    }
     xlm_comm_broadcast(comm, 0, moved, sizeof *moved);
     return true;
 }

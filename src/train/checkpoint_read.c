@@ -18,10 +18,8 @@ static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_st
         memset(s->scratch, 0, bytes);
         if (store != NULL)
             checkpoint_read_whole(store, s, a, s->scratch, &failure);
-        if (!xlm_comm_agree(comm, &failure)) {
-            g_propagate_error(error, failure);
+        if (!xlm_comm_agree_on(comm, failure, error))
             return false;
-        }
         xlm_comm_broadcast(comm, 0, s->scratch, bytes);
         if (a == CHECKPOINT_VALUES)
             memcpy(xlm_parameters_values(s->parameters), s->scratch, bytes);
@@ -40,10 +38,8 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
         xlm_start_record_read(s->start, store, &failure);
     for (int k = 0; store != NULL && k < s->kept && failure == NULL; k++)
         checkpoint_read_state(store, &s->keep[k], s->keep[k].values, &failure);
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    }
     for (int k = 0; k < s->kept; k++)
         xlm_comm_broadcast(comm, 0, s->keep[k].values, xlm_state_bytes(&s->keep[k]));
     if (s->start != NULL)
@@ -56,11 +52,9 @@ static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *sta
 {
     GError *failure = NULL;
     xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
-    const bool good = xlm_comm_agree(comm, &failure) && take_arrays(comm, store, state, &failure) &&
-                      take_rest(comm, store, state, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && take_arrays(comm, store, state, error) &&
+                      take_rest(comm, store, state, error);
     xlm_store_close(store);
-    if (!good)
-        g_propagate_error(error, failure);
     return good;
 }
 
@@ -77,9 +71,8 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
     GError *failure = NULL;
     if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == XLM_FILE_UNFIT)
         advise(failure, "; take the job it is of, or another checkpoint");
-    if (xlm_comm_agree(comm, &failure))
+    if (xlm_comm_agree_on(comm, failure, error))
         return take_file(comm, path, state, error);
-    g_propagate_error(error, failure);
     return false;
 }
 
@@ -117,10 +110,8 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
 {
     GError *failure = NULL;
     *found = comm->rank == 0 ? find_newest(directory, state, &failure) : NULL;
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    }
     void *path = *found;
     size_t size = *found != NULL ? strlen(*found) + 1 : 0;
     xlm_comm_broadcast_bytes(comm, 0, &path, &size);

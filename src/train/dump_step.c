@@ -100,15 +100,14 @@ bool xlm_trainer_dump_step(xlm_trainer *trainer, const char *path, GError **erro
     xlm_arena_reset(t->arena);
     if (inputs > 0)
         read_inputs(t, input, &failure);
-    bool good = xlm_comm_agree(t->comm, &failure);
+    bool good = xlm_comm_agree_on(t->comm, failure, error);
     if (good) {
+        failure = NULL;
         xlm_trainer_label(t, input, inputs, false);
         if (inputs > 0)
             dump(t, path, input, &failure);
-        good = xlm_comm_agree(t->comm, &failure);
+        good = xlm_comm_agree_on(t->comm, failure, error);
     }
     g_free(input);
-    if (!good)
-        g_propagate_error(error, failure);
     return good;
 }

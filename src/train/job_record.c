@@ -55,10 +55,7 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
         g_free(whole);
         g_free(path);
     }
-    if (xlm_comm_agree(comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 char *xlm_job_record_of_checkpoint(const char *path, GError **error)

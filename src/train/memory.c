@@ -152,8 +152,5 @@ bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estim
         xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit leaves %.2f "
                       "GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
                       (double)space / (1 << 30), (double)left / (1 << 30));
-    if (xlm_comm_agree(t->comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(t->comm, failure, error);
 }

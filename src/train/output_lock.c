@@ -348,10 +348,9 @@ xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *director
         lock->guard = g_strconcat(lock->path, ".changing", NULL);
         take(lock, directory, finishes, &failure);
     }
-    if (xlm_comm_agree(comm, &failure))
+    if (xlm_comm_agree_on(comm, failure, error))
         return lock;
     free_lock(lock);
-    g_propagate_error(error, failure);
     return NULL;
 }
 

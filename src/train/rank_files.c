@@ -222,14 +222,6 @@ static bool read_states(const char *directory, const xlm_rank_file_header *first
     return good;
 }
 
-static bool agree(const xlm_comm *comm, GError *mine, GError **error)
-{
-    if (xlm_comm_agree(comm, &mine))
-        return true;
-    g_propagate_error(error, mine);
-    return false;
-}
-
 /* Array number 1, 2, …, of which each rank has its own elements. */
 static float *own_array(const xlm_run_state *state, int array)
 {
@@ -245,7 +237,7 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
     for (int array = 0; array < first->arrays; array++) {
         for (int rank = 0; comm->rank == 0 && rank < first->ranks && failure == NULL; rank++)
             read_array(directory, first, rank, array, state->scratch, &failure);
-        if (!agree(comm, failure, error))
+        if (!xlm_comm_agree_on(comm, failure, error))
             return false;
         xlm_comm_broadcast(comm, 0, state->scratch, bytes);
         if (array == 0)
@@ -255,7 +247,7 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
     }
     if (comm->rank == 0)
         read_states(directory, first, state, &failure);
-    if (!agree(comm, failure, error))
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
     for (int k = 0; k < state->kept; k++)
         xlm_comm_broadcast(comm, 0, state->keep[k].values, xlm_state_bytes(&state->keep[k]));
@@ -270,7 +262,7 @@ bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t ne
     GError *failure = NULL;
     if (comm->rank == 0)
         find(directory, newest, state, &first, &failure);
-    if (!agree(comm, failure, error))
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
     xlm_comm_broadcast(comm, 0, &first, sizeof first);
     *found = first.ranks > 0;

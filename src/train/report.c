@@ -87,9 +87,8 @@ xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **e
     r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(trainer->host), 1));
     if (trainer->comm->rank == 0)
         r->metrics = open_metrics(trainer, resumed, &failure);
-    if (!xlm_comm_agree(trainer->comm, &failure)) {
+    if (!xlm_comm_agree_on(trainer->comm, failure, error)) {
         xlm_report_close(r);
-        g_propagate_error(error, failure);
         return NULL;
     }
     r->since = r->last_step_at = r->opened_at = xlm_clock();

@@ -396,9 +396,8 @@ static bool open_output(xlm_trainer *t, bool finishes, GError **error)
     const xlm_job *job = t->job;
     if (comm->rank == 0 && g_mkdir_with_parents(job->train.output, 0777) != 0)
         xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", job->train.output, g_strerror(errno));
-    if (xlm_comm_agree(comm, &failure))
+    if (xlm_comm_agree_on(comm, failure, error))
         return (t->stopping = xlm_stopping_open(comm, job->train.output, finishes, error)) != NULL;
-    g_propagate_error(error, failure);
     return false;
 }
 
@@ -413,10 +412,7 @@ static bool check_start(const xlm_trainer *t, const xlm_run_options *options, GE
             xlm_warm_start_check(job, t->data->vocabulary, &failure);
         g_array_unref(steps);
     }
-    if (xlm_comm_agree(t->comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(t->comm, failure, error);
 }
 
 bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,

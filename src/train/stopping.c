@@ -138,8 +138,5 @@ bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error)
     if (xlm_output_lock_is_lost(stopping->lock))
         xlm_error_set(&failure, EX_CANTCREAT, "%s: another run has taken this output directory over, because this one gave no sign "
                       "of life for minutes; nothing more is written", stopping->directory);
-    if (xlm_comm_agree(stopping->comm, &failure))
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return xlm_comm_agree_on(stopping->comm, failure, error);
 }

@@ -131,10 +131,9 @@ xlm_trainer *xlm_trainer_open(const xlm_comm *comm, const xlm_job *job, const xl
                      "bit", comm->ranks);
     GError *failure = NULL;
     open_rank(t, &failure);
-    if (xlm_comm_agree(comm, &failure))
+    if (xlm_comm_agree_on(comm, failure, error))
         return t;
     xlm_trainer_close(t);
-    g_propagate_error(error, failure);
     return NULL;
 }
 

@@ -278,10 +278,8 @@ bool xlm_warm_start(const xlm_comm *comm, const xlm_job *job, const xlm_vocabula
     xlm_start_record_clear(record);
     if (comm->rank == 0)
         start_alone(job, vocabulary, objectives, parameters, record, &failure);
-    if (!xlm_comm_agree(comm, &failure)) {
-        g_propagate_error(error, failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    }
     xlm_comm_broadcast(comm, 0, xlm_parameters_values(parameters), sizeof(float) * (size_t)xlm_parameters_size(parameters));
     xlm_start_record_share(record, comm);
     return true;

@@ -1,5 +1,5 @@
 # Floor 1: what ranks say to one another.
 comm_sources = \
 	src/comm/comm.c src/comm/comm.h \
-	src/comm/exchange.c \
+	src/comm/reduce_scatter.c \
 	src/comm/shards.c src/comm/shards.h

@@ -27,7 +27,7 @@ xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size)
     return (xlm_shards){.comm = comm, .size = size, .bucket = bucket, .buckets = buckets, .own = own * bucket};
 }
 
-void xlm_shards_share(const xlm_shards *shards, float *whole)
+void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
 {
     const xlm_comm *comm = shards->comm;
     if (comm->ranks == 1)
@@ -64,8 +64,8 @@ void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own)
     copy_pieces(shards, (float *)(uintptr_t)whole, own, true);
 }
 
-void xlm_shards_gather(const xlm_shards *shards, const float *own, float *whole)
+void xlm_shards_all_gather_from(const xlm_shards *shards, const float *own, float *whole)
 {
     copy_pieces(shards, whole, (float *)(uintptr_t)own, false);
-    xlm_shards_share(shards, whole);
+    xlm_shards_all_gather(shards, whole);
 }

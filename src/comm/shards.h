@@ -3,9 +3,9 @@
  * Gradients and parameters are whole on every rank while a pass runs; the moments of the optimiser, and the work of the update,
  * are sharded (Rajbhandari et al. 2020, "ZeRO", stage 1). The array is cut into buckets, and bucket i belongs to rank i mod R, so
  * that every rank owns something of each part of the array and sends and receives at any time of the backward pass:
- *   xlm_exchange      reduce-scatter: sums each bucket over ranks, onto its owner, while the backward pass still computes others;
- *   the owner         updates it;
- *   xlm_shards_share  all-gather: brings the owners' buckets to all ranks.
+ *   xlm_reduce_scatter     sums each bucket over ranks, onto its owner, while the backward pass still computes others;
+ *   the owner              updates it;
+ *   xlm_shards_all_gather  brings the owners' buckets to all ranks.
  *
  * When the number of ranks R is a power of two, a bucket is summed along one tree: rank r adds what r XOR R/2 has, then R/4, ...,
  * 1, half of the ranks being done each time, until the owner has the sum. As additions commute, the sum has the same bits whoever
@@ -43,37 +43,37 @@ static inline int64_t xlm_shards_place(const xlm_shards *shards, int64_t element
     return element / shards->bucket / shards->comm->ranks * shards->bucket + element % shards->bucket;
 }
 
-/* Collective. All-gather: the owners' buckets of whole[size], to all ranks. */
-void xlm_shards_share(const xlm_shards *shards, float *whole);
+/* Collective. The owners' buckets of whole[size], to all ranks. */
+void xlm_shards_all_gather(const xlm_shards *shards, float *whole);
 /* Collective. The same from arrays of [own]. */
-void xlm_shards_gather(const xlm_shards *shards, const float *own, float *whole);
+void xlm_shards_all_gather_from(const xlm_shards *shards, const float *own, float *whole);
 /* This rank's buckets of whole[size] into own[own]; not collective. */
 void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own);
 
 /* ---- reduce-scatter ---- */
 
-typedef struct xlm_exchange xlm_exchange;
+typedef struct xlm_reduce_scatter xlm_reduce_scatter;
 
-/* Bytes that an exchange of that size holds for what arrives; with MPI_Ireduce it is MPI that holds about as much. */
-uint64_t xlm_exchange_bytes(int64_t size, int ranks);
+/* Bytes that a reduce-scatter of that size holds for what arrives; with MPI_Ireduce it is MPI that holds about as much. */
+uint64_t xlm_reduce_scatter_bytes(int64_t size, int ranks);
 /* fixed: buckets are summed along the tree above where R is a power of two. */
-xlm_exchange *xlm_exchange_new(const xlm_shards *shards, bool fixed);
-void xlm_exchange_free(xlm_exchange *exchange);
+xlm_reduce_scatter *xlm_reduce_scatter_new(const xlm_shards *shards, bool fixed);
+void xlm_reduce_scatter_free(xlm_reduce_scatter *reduce_scatter);
 
 /* Begin to sum values[size] over ranks; nothing is sent yet. */
-void xlm_exchange_begin(xlm_exchange *exchange, float *values);
+void xlm_reduce_scatter_begin(xlm_reduce_scatter *reduce_scatter, float *values);
 /* values[from, size) are complete on this rank. Sends what can be sent, adds what has arrived, and does not wait. Call it often:
  * nothing moves in between. Calls with the same or a higher `from` than before only do the latter. */
-void xlm_exchange_ready(xlm_exchange *exchange, int64_t from);
+void xlm_reduce_scatter_ready(xlm_reduce_scatter *reduce_scatter, int64_t from);
 /* All values are complete; waits until the owned buckets hold the sums over all ranks. The other buckets are undefined.
  * Collective. */
-void xlm_exchange_end(xlm_exchange *exchange);
+void xlm_reduce_scatter_end(xlm_reduce_scatter *reduce_scatter);
 
 /* Since the beginning: bytes sent by this rank; seconds in which a message was under way; of which waited for in
- * xlm_exchange_end. */
-typedef struct xlm_exchange_report {
+ * xlm_reduce_scatter_end. */
+typedef struct xlm_reduce_scatter_report {
     double bytes, seconds, waited;
-} xlm_exchange_report;
-xlm_exchange_report xlm_exchange_get_report(const xlm_exchange *exchange);
+} xlm_reduce_scatter_report;
+xlm_reduce_scatter_report xlm_reduce_scatter_get_report(const xlm_reduce_scatter *reduce_scatter);
 
 #endif

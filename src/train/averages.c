@@ -61,7 +61,7 @@ float *xlm_averages_gather(const xlm_averages *averages, int average, float *scr
     float *own = averages->average[average].own;
     if (averages->shards->comm->ranks == 1)
         return own;
-    xlm_shards_gather(averages->shards, own, scratch);
+    xlm_shards_all_gather_from(averages->shards, own, scratch);
     return scratch;
 }
 

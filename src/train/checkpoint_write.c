@@ -8,7 +8,7 @@
 /* Moments or averages as a whole, which are sharded over ranks, in the scratch memory. Collective. */
 static const float *whole_array(const xlm_run_state *state, int array)
 {
-    xlm_shards_gather(state->shards, checkpoint_own(state, array), state->scratch);
+    xlm_shards_all_gather_from(state->shards, checkpoint_own(state, array), state->scratch);
     return state->scratch;
 }
 

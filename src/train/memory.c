@@ -125,11 +125,11 @@ xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size, ranks),
         .averages = xlm_averages_bytes(t->host, size, ranks),
         .states = 2 * state_bytes(t),
-        .exchange = xlm_exchange_bytes(size, ranks),
+        .reduce_scatter = xlm_reduce_scatter_bytes(size, ranks),
         .pass = largest_pass(t, micro_batches, recompute),
         .other_pass = largest_pass(t, micro_batches, !recompute),
     };
-    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.exchange + e.pass + program;
+    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.pass + program;
     return e;
 }
 

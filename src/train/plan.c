@@ -13,7 +13,7 @@ enum { ROUNDS = 3 };
 /* Seconds, of one rank in one step with one micro-batch; the mean over ranks. */
 typedef struct rates {
     double pass, flops, tokens; /* of a micro-batch */
-    double read, agree, clear, norm, update, exchange;
+    double read, agree, clear, norm, update, communication;
     double seconds; /* of the steps that were measured, in all */
 } rates;
 
@@ -39,14 +39,15 @@ static rates rates_of(const xlm_trainer *t, int64_t tokens)
     r.clear = seconds_of(row, n, XLM_PART_CLEAR);
     r.norm = seconds_of(row, n, XLM_PART_NORM);
     r.update = seconds_of(row, n, XLM_PART_UPDATE);
-    r.exchange = seconds_of(row, n, XLM_PART_EXCHANGE) + seconds_of(row, n, XLM_PART_WAIT) + seconds_of(row, n, XLM_PART_SHARE);
-    r.pass = r.seconds - r.read - r.agree - r.clear - r.norm - r.update - r.exchange - seconds_of(row, n, XLM_PART_ADD);
-    double all[] = {r.pass, r.flops, r.read, r.agree, r.clear, r.norm, r.update, r.exchange};
+    r.communication = seconds_of(row, n, XLM_PART_REDUCE_SCATTER) + seconds_of(row, n, XLM_PART_WAIT) +
+                      seconds_of(row, n, XLM_PART_ALL_GATHER);
+    r.pass = r.seconds - r.read - r.agree - r.clear - r.norm - r.update - r.communication - seconds_of(row, n, XLM_PART_ADD);
+    double all[] = {r.pass, r.flops, r.read, r.agree, r.clear, r.norm, r.update, r.communication};
     xlm_comm_sum_double(t->comm, all, G_N_ELEMENTS(all));
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         all[i] /= t->comm->ranks;
     r.pass = all[0], r.flops = all[1], r.read = all[2], r.agree = all[3], r.clear = all[4], r.norm = all[5], r.update = all[6],
-    r.exchange = all[7];
+    r.communication = all[7];
     return r;
 }
 
@@ -110,7 +111,7 @@ static bool measure(xlm_trainer *t, rates *r, GError **error)
     return good;
 }
 
-/* Elements whose gradients are complete at the very end of a sweep. */
+/* Elements whose gradients are complete at the very end of a backward pass. */
 static int64_t embedding_elements(const xlm_parameters *parameters)
 {
     int64_t n = 0;
@@ -139,7 +140,7 @@ static prediction predict(const xlm_trainer *t, const rates *r, int ranks, doubl
         const double once = p.wire / 2 / network, late = once * (double)embedding_elements(t->parameters) / size;
         p.waiting = once + MAX(late, once - pass * 2 / 3);
     } else if (t->comm->ranks > 1) {
-        p.waiting = r->exchange * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
+        p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / t->comm->ranks);
     }
     /* An update moves eight arrays of an owner's elements. Of a rank's micro-batches every second one is added to those before it: it,
      * what it is added to and the sum are moved, one array more for each level of the tree above. */

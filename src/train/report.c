@@ -305,9 +305,9 @@ void xlm_report_profile(const xlm_trainer *trainer, int64_t steps)
                      1e-9 * r->bytes / r->seconds);
         g_free(name);
     }
-    const xlm_exchange_report x = xlm_exchange_get_report(trainer->exchange);
+    const xlm_reduce_scatter_report x = xlm_reduce_scatter_get_report(trainer->reduce_scatter);
     if (x.seconds > 0)
-        xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that behind the sweep",
+        xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that behind the backward pass",
                      1e-6 * x.bytes / (double)(steps + 1), 1e3 * x.seconds / (double)(steps + 1),
                      100 * (1 - MIN(x.waited / x.seconds, 1)));
 }

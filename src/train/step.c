@@ -128,9 +128,9 @@ static void complete(void *data, int64_t from)
             add_up(a->buffer, a->n, from, a->completed);
         a->completed = from;
     }
-    xlm_profile_enter(t->profile, XLM_PART_EXCHANGE, false, 0);
+    xlm_profile_enter(t->profile, XLM_PART_REDUCE_SCATTER, false, 0);
     if (a->last)
-        xlm_exchange_ready(t->exchange, a->completed);
+        xlm_reduce_scatter_ready(t->reduce_scatter, a->completed);
 }
 
 /* The last of this micro-batch's inputs that an objective learns from; -1: none. */
@@ -173,7 +173,7 @@ static void run_micro_batches(xlm_trainer *t, const xlm_pass_input *inputs, cons
 {
     const int64_t own = own_micro_batches(t), size = xlm_parameters_size(t->parameters);
     int depth = 0;
-    xlm_exchange_begin(t->exchange, t->buffer[0]);
+    xlm_reduce_scatter_begin(t->reduce_scatter, t->buffer[0]);
     for (int64_t i = 0; i < own; i++) {
         /* Added up like a binary counter, numbers in this order make the pairs (j, j + own/2), then (j, j + own/4), ... */
         const int64_t j = xlm_micro_batch_reversed(i, own), micro_batch = micro_batch_of(t, j);
@@ -189,7 +189,7 @@ static void run_micro_batches(xlm_trainer *t, const xlm_pass_input *inputs, cons
         xlm_tape_settle(t->tape, 0);
     }
     xlm_profile_enter(t->profile, XLM_PART_WAIT, false, 0);
-    xlm_exchange_end(t->exchange);
+    xlm_reduce_scatter_end(t->reduce_scatter);
 }
 
 xlm_step_report xlm_step_report_new(const xlm_trainer *trainer)
@@ -253,8 +253,8 @@ static bool update(xlm_trainer *t, GByteArray *const *published, xlm_step_report
     xlm_averages_update(t->averages);
     xlm_host_finish_step(t->host, t->step, published);
     xlm_snapshot_release(xlm_stopping_snapshot(t->stopping), t->step + 1);
-    xlm_profile_enter(t->profile, XLM_PART_SHARE, false, 0);
-    xlm_shards_share(&t->shards, xlm_parameters_values(t->parameters));
+    xlm_profile_enter(t->profile, XLM_PART_ALL_GATHER, false, 0);
+    xlm_shards_all_gather(&t->shards, xlm_parameters_values(t->parameters));
     t->step++;
     return true;
 }

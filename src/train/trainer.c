@@ -160,7 +160,7 @@ void xlm_trainer_allocate(xlm_trainer *trainer)
     xlm_parameters_seal(t->parameters);
     xlm_parameters_initialise(t->parameters, (uint64_t)t->job->train.seed);
     t->shards = xlm_shards_of(t->comm, xlm_parameters_size(t->parameters));
-    t->exchange = xlm_exchange_new(&t->shards, t->job->train.reproducible);
+    t->reduce_scatter = xlm_reduce_scatter_new(&t->shards, t->job->train.reproducible);
     t->optimiser = xlm_optimiser_new(&t->job->train.optimiser, t->parameters, &t->shards);
     t->averages = xlm_averages_new(t->host, t->parameters, &t->shards);
     t->tape = xlm_tape_new(t->parameters);
@@ -203,7 +203,7 @@ void xlm_trainer_close(xlm_trainer *trainer)
     xlm_tape_free(t->tape);
     xlm_profile_free(t->profile);
     xlm_optimiser_free(t->optimiser);
-    xlm_exchange_free(t->exchange);
+    xlm_reduce_scatter_free(t->reduce_scatter);
     xlm_averages_free(t->averages);
     xlm_model_free(t->model);
     xlm_parameters_free(t->parameters);

@@ -36,7 +36,7 @@ typedef struct xlm_trainer {
 
     /* from xlm_trainer_allocate on */
     xlm_shards shards;      /* which pieces of the flat arrays this rank updates */
-    xlm_exchange *exchange;
+    xlm_reduce_scatter *reduce_scatter;
     xlm_optimiser *optimiser;
     xlm_averages *averages; /* of parameters, which objectives ask for */
     xlm_tape *tape;
@@ -58,11 +58,11 @@ typedef struct xlm_trainer {
 #define XLM_PART_AGREE "agree on the step"
 #define XLM_PART_CLEAR "clear gradients"
 #define XLM_PART_ADD "add micro-batches"
-#define XLM_PART_EXCHANGE "exchange, in the sweep"
-#define XLM_PART_WAIT "exchange, waited for"
+#define XLM_PART_REDUCE_SCATTER "reduce-scatter, overlapped"
+#define XLM_PART_WAIT "reduce-scatter, waited for"
 #define XLM_PART_NORM "gradient norm"
 #define XLM_PART_UPDATE "update"
-#define XLM_PART_SHARE "share parameters"
+#define XLM_PART_ALL_GATHER "all-gather parameters"
 
 /* What one step did; the same on all ranks. */
 typedef struct xlm_step_report {
@@ -83,7 +83,7 @@ void xlm_trainer_close(xlm_trainer *trainer);
 
 /* Bytes this rank will need: parameters, moments, gradients, and the largest pass. */
 typedef struct xlm_memory_estimate {
-    uint64_t parameters, gradients, moments, averages, states, exchange, pass, total;
+    uint64_t parameters, gradients, moments, averages, states, reduce_scatter, pass, total;
     uint64_t other_pass; /* with [train] recompute the other way; not in total */
     uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
 } xlm_memory_estimate;

@@ -84,5 +84,5 @@ for gbit in 10 1; do
     measured=$(rate "$work/wire-$gbit/metrics.csv" 2)
     grep '^gradients:' "$work/wire-$gbit.log" >&2 || true
     row "$gbit Gbit/s, plan off by" "$said tokens/s said" "$measured tokens/s" "$(off "$said" "$measured")" "<= 0.2"
-    row "  exchange behind the sweep" "$(hidden "$work/wire-$gbit.log")" "" ""
+    row "  reduce-scatter behind the backward pass" "$(hidden "$work/wire-$gbit.log")" "" ""
 done

@@ -9,7 +9,7 @@
 #   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
 #                                                  those from the end of the one before to its own
 #   flops LOG                                      GFLOP/s of a rank in the steps of a run with --profile
-#   hidden LOG                                     share of the time of the gradients' exchange behind the sweep, of the same
+#   hidden LOG                                     share of the reduce-scatter's time that is hidden behind the backward pass
 #
 # Corpora are made once a directory: in $XLM_BENCH_CORPORA when it is set, else in DIR.
 
@@ -97,4 +97,4 @@ flops() {
         END { if (seconds > 0) printf "%.1f\n", work / seconds; else exit 1 }' "$1"
 }
 
-hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that behind the sweep.*/\1/p' "$1"; }
+hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that behind the backward pass.*/\1/p' "$1"; }

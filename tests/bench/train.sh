@@ -61,9 +61,9 @@ scaling() { # SHAPE [GOAL]
 }
 scaling 2x1 ">= 1.85"
 scaling 1x2
-row "exchange behind the sweep, 2x1" "$(hidden "$work/2x1.log")" "" ""
+row "reduce-scatter behind the backward pass, 2x1" "$(hidden "$work/2x1.log")" "" ""
 for shape in 1x1 2x1; do
     peak=$(sed -n 's/^peak memory: \([0-9.]*\) GiB.*/\1/p' "$work/$shape.log")
-    said=$(sed -n 's/^memory: \([0-9.]*\) GiB a rank.*/\1/p' "$work/$shape.log")
-    row "memory said beforehand, off by, $shape" "$said GiB" "$peak GiB at the peak" "$(off "$said" "$peak")" "<= 0.15"
+    estimated=$(sed -n 's/^memory: \([0-9.]*\) GiB a rank.*/\1/p' "$work/$shape.log")
+    row "memory estimate, off by, $shape" "$estimated GiB" "$peak GiB at the peak" "$(off "$estimated" "$peak")" "<= 0.15"
 done

@@ -177,15 +177,15 @@ awk -F, '$3 == "total" && $10 < 0.01 { exit 1 }' clipped/metrics.csv || fail "th
 run plain 2 --set train.steps=4 --set train.evaluate_every=2
 run profiled 2 --set train.steps=4 --set train.evaluate_every=2 --profile
 same plain profiled
-for row in 'linear' 'linear, back' 'attention, back' 'vocab_cross_entropy' 'exchange, waited for' 'gradient norm' 'update'; do
+for row in 'linear' 'linear, back' 'attention, back' 'vocab_cross_entropy' 'reduce-scatter, waited for' 'gradient norm' 'update'; do
     [ "$(grep -c "^$row  *[1-9]" profiled.log)" -eq 1 ] || fail "no row '$row' in the profile: $(tail -n 30 profiled.log)"
 done
 sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '
     /%/ && !/^gradients:/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/) sum += $i }
     END { exit !(sum > 98 && sum < 102) }' ||
     fail "shares of the profile: $(tail -n 30 profiled.log)"
-awk '/^exchange, in the sweep/ { calls = $5 } END { exit !(calls > 20) }' profiled.log ||
-    fail "gradients do not leave in the sweep: $(tail -n 30 profiled.log)"
+awk '/^reduce-scatter, overlapped/ { calls = $3 } END { exit !(calls > 20) }' profiled.log ||
+    fail "the reduce-scatter does not run during the backward pass: $(tail -n 30 profiled.log)"
 
 # ---- plan: one line a number of ranks; moments are divided; nothing is written ----
 ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=planned >plan.out 2>plan.log ||

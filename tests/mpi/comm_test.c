@@ -64,33 +64,33 @@ static void check_sum(const xlm_comm *comm, size_t i, float value)
 static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t stride)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);
-    xlm_exchange *exchange = xlm_exchange_new(&shards, fixed);
+    xlm_reduce_scatter *sum = xlm_reduce_scatter_new(&shards, fixed);
     float *values = g_new0(float, n + 1);
     for (int round = 0; round < 2; round++) {
         values[n] = 42; /* must not be touched */
-        xlm_exchange_begin(exchange, values);
+        xlm_reduce_scatter_begin(sum, values);
         for (int64_t from = n; from > 0;) {
             const int64_t next = MAX(0, from - stride * (1 + comm->rank));
             for (int64_t i = next; i < from; i++)
                 values[i] = own_sum(comm, (size_t)i);
             from = next;
-            xlm_exchange_ready(exchange, from);
+            xlm_reduce_scatter_ready(sum, from);
         }
-        xlm_exchange_end(exchange);
+        xlm_reduce_scatter_end(sum);
         for (int64_t i = 0; i < n && failures == 0; i++)
             if (xlm_shards_owner(&shards, i) == comm->rank)
                 check_sum(comm, (size_t)i, values[i]);
-        xlm_shards_share(&shards, values);
+        xlm_shards_all_gather(&shards, values);
         CHECK(values[n] == 42);
         for (int64_t i = 0; i < n && failures == 0; i++)
             check_sum(comm, (size_t)i, values[i]);
     }
-    const xlm_exchange_report report = xlm_exchange_get_report(exchange);
+    const xlm_reduce_scatter_report report = xlm_reduce_scatter_get_report(sum);
     CHECK(report.waited >= 0 && report.seconds >= 0 && (comm->ranks > 1 || report.bytes == 0));
     double bytes = report.bytes;
     xlm_comm_sum_double(comm, &bytes, 1);
     CHECK(bytes == 2 * sizeof(float) * (double)n * (comm->ranks - 1));
-    xlm_exchange_free(exchange);
+    xlm_reduce_scatter_free(sum);
     g_free(values);
 }
 
@@ -115,7 +115,7 @@ static void buckets_are_owned_and_gathered(const xlm_comm *comm, int64_t n)
         if (xlm_shards_owner(&shards, i) == comm->rank)
             CHECK(own[xlm_shards_place(&shards, i)] == whole[i]);
     memset(whole, 0, sizeof *whole * (size_t)n);
-    xlm_shards_gather(&shards, own, whole);
+    xlm_shards_all_gather_from(&shards, own, whole);
     for (int64_t i = 0; i < n && failures == 0; i++)
         CHECK(whole[i] == drawn(1, (size_t)i));
     g_free(own);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tensor/gemm.h"
+#include "tensor/variable.h"
 
 #ifdef XLM_DOUBLE
 static const double TOLERANCE = 1e-10;

@@ -18,6 +18,7 @@
 
 #include "base/rng.h"
 #include "tensor/parameters.h"
+#include "tensor/variable.h"
 #endif
 
 #include <omp.h>

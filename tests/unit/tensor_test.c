@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "tensor/gemm.h"
 #include "tensor/parameters.h"
+#include "tensor/variable.h"
 
 static float number(uint32_t which, int64_t i)
 {

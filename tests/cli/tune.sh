@@ -67,7 +67,7 @@ same() {
 # score FILE MEASURE: of the table that xlm_eval --csv wrote.
 score() { awk -F, -v measure="$2" '$1 == "measure" && $2 == measure { print $8 }' "$1"; }
 # dev DIR MEASURE: "step value" of each look at the development set.
-dev() { values "$1" dev "$2" score; }
+dev() { values "$1" dev "$2" score en; }
 
 # ---- ranks, stops ----
 for n in 1 2 4; do

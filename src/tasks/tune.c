@@ -10,7 +10,7 @@
 typedef struct tuning {
     const xlm_tune_job *job;
     const xlm_task *task;
-    xlm_loss self;            /* the task, for its functions that need no trainer */
+    xlm_loss self;            /* the task, for its functions that need no model */
     xlm_loaded_model *loaded; /* of the checkpoint, without parameters */
     xlm_task_encoder encoder;
     void *development;        /* text */
@@ -113,7 +113,7 @@ static void close_tuning(tuning *t)
     xlm_model_file_free(t->loaded);
 }
 
-/* ---- the trainer's job ---- */
+/* ---- the job of the run ---- */
 
 /* Its texts and states belong to the tuning's job: only the arrays and names made here are freed. */
 static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objective *objective)
@@ -138,11 +138,11 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     return job;
 }
 
-static bool measure(void *data, xlm_trainer *trainer, GArray *measures, GError **error)
+static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error)
 {
     const tuning *t = data;
-    const xlm_predictor predictor = {.comm = trainer->comm, .host = trainer->host, .tape = trainer->tape, .task = t->task,
-                                     .step = trainer->step};
+    const xlm_predictor predictor = {.comm = workspace->comm, .host = workspace->host, .tape = workspace->tape, .task = t->task,
+                                     .step = step};
     xlm_measure loss;
     if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss, error))
         return false;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "train/snapshot.h"
 
 static struct {
     bool asked;

@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "tensor/tape.h"
 #include "train/derivative.h"
+#include "train/hooks.h"
+#include "train/micro_batches.h"
 
 enum {
     ALONE = 16,    /* elements of a parameter that are moved alone; all of a smaller one */
@@ -23,12 +25,14 @@ static const double LARGEST_CHANGE = 1; /* of the loss in the first step, as the
 
 /* What one objective's check has at hand. */
 typedef struct checker {
-    xlm_trainer *trainer;
+    const xlm_job *job;
+    const xlm_workspace *workspace;
+    int64_t step;           /* updates made before */
     int objective;
     xlm_pass_input input;
     int64_t terms, *totals; /* [objectives] */
     double *numbers;        /* of a pass */
-    char *kept;             /* values of all declared state, one after another */
+    char *saved;            /* values of all declared state before the passes, one after another */
     const float *gradient;
     float *nudged;          /* the gradient at another of the neighbours, by which its own rounding is measured */
     double loss, rounding;
@@ -38,60 +42,64 @@ typedef struct checker {
 
 /* ---- passes ---- */
 
-/* Declared state from where it was kept, or into it. */
+/* Declared state from where it was saved, or into it. */
 static void copy_state(const checker *c, bool restore)
 {
-    char *at = c->kept;
-    for (guint i = 0; i < c->trainer->kept->len; i++) {
-        const xlm_saved_state *state = &g_array_index(c->trainer->kept, xlm_saved_state, i);
-        const size_t bytes = xlm_state_bytes(state);
-        memcpy(restore ? state->values : at, restore ? at : state->values, bytes);
+    int n;
+    const xlm_saved_state *state = xlm_host_states(c->workspace->host, &n);
+    char *at = c->saved;
+    for (int i = 0; i < n; i++) {
+        const size_t bytes = xlm_state_bytes(&state[i]);
+        memcpy(restore ? state[i].values : at, restore ? at : state[i].values, bytes);
         at += bytes;
     }
 }
 
-static size_t state_bytes(const xlm_trainer *t)
+static size_t state_bytes(const xlm_host *host)
 {
+    int states;
     size_t bytes = 0;
-    for (guint i = 0; i < t->kept->len; i++)
-        bytes += xlm_state_bytes(&g_array_index(t->kept, xlm_saved_state, i));
+    const xlm_saved_state *state = xlm_host_states(host, &states);
+    for (int i = 0; i < states; i++)
+        bytes += xlm_state_bytes(&state[i]);
     return bytes;
 }
 
 /* The loss, times its weight as the gradient is; into `gradient` too when that is not NULL. */
 static double pass(checker *c, float *gradient)
 {
-    xlm_trainer *t = c->trainer;
+    const xlm_workspace *w = c->workspace;
     copy_state(c, true);
-    memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(t->host));
-    xlm_tape_begin(t->tape, gradient, false, (uint64_t)t->job->train.seed, (uint64_t)t->step);
-    xlm_host_run(t->host, t->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
-    return t->job->objective[c->objective].weight * c->numbers[c->objective] / (double)c->terms;
+    memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(w->host));
+    xlm_tape_begin(w->tape, gradient, false, (uint64_t)c->job->train.seed, (uint64_t)c->step);
+    xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
+    return c->job->objective[c->objective].weight * c->numbers[c->objective] / (double)c->terms;
 }
 
 /* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
 static bool find_input(checker *c, GError **error)
 {
     GError *failure = NULL;
-    xlm_trainer *t = c->trainer;
-    const int s = t->job->objective[c->objective].stream;
-    for (int64_t g = 0; g < t->micro_batches && c->terms == 0; g++) {
-        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? t->micro_batches : 1, .step = t->step,
+    const xlm_workspace *w = c->workspace;
+    const int s = c->job->objective[c->objective].stream;
+    const int64_t micro_batches = xlm_micro_batches_on(c->job->train.micro_batches, w->comm->ranks);
+    for (int64_t g = 0; g < micro_batches && c->terms == 0; g++) {
+        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? micro_batches : 1, .step = c->step,
                                     .only = c->objective};
         if (s >= 0) {
-            const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(t->job->stream[s].config.batch, t->micro_batches, g);
+            const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(c->job->stream[s].config.batch, micro_batches, g);
             if (slice.n == 0)
                 continue;
-            xlm_batch *batch = XLM_TAKE(t->arena, xlm_batch, 1);
-            if (xlm_stream_read(t->stream[s], t->step, slice.first, slice.n, t->arena, batch, &failure))
+            xlm_batch *batch = XLM_TAKE(w->arena, xlm_batch, 1);
+            if (xlm_stream_read(w->streams->training[s], c->step, slice.first, slice.n, w->arena, batch, &failure))
                 c->input.batch = batch;
-            if (!xlm_comm_agree(t->comm, &failure)) {
+            if (!xlm_comm_agree(w->comm, &failure)) {
                 g_propagate_error(error, failure);
                 return false;
             }
         }
-        xlm_host_count(t->host, &c->input, t->arena);
-        xlm_trainer_label(t, &c->input, 1, false);
+        xlm_host_count(w->host, &c->input, w->arena);
+        xlm_workspace_label(w, (uint64_t)c->job->train.seed, c->step, &c->input, 1);
         c->terms = c->totals[c->objective] = c->input.terms[c->objective];
     }
     return true;
@@ -101,7 +109,7 @@ static bool find_input(checker *c, GError **error)
  * last of them goes into c->nudged. */
 static double measure_rounding(checker *c)
 {
-    xlm_parameters *p = c->trainer->parameters;
+    xlm_parameters *p = c->workspace->parameters;
     float *x = xlm_parameters_values(p);
     const int64_t n = xlm_parameters_size(p);
     float *before = g_memdup2(x, sizeof *x * (size_t)n);
@@ -271,7 +279,7 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
         direction[i] /= sqrt(length);
         foretold += direction[i] * (double)c->gradient[p->start + begin + i];
     }
-    const motion m = {c, xlm_parameters_values(c->trainer->parameters) + p->start, n, index, direction};
+    const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, n, index, direction};
     compare(&m, foretold, r);
     r->groups++;
     g_free(index);
@@ -281,7 +289,7 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
 /* Declared by the objective. */
 static bool is_own(const checker *c, const xlm_parameter *p)
 {
-    char *prefix = g_strdup_printf("objectives/%s/", c->trainer->job->objective[c->objective].name);
+    char *prefix = g_strdup_printf("objectives/%s/", c->job->objective[c->objective].name);
     const bool own = g_str_has_prefix(p->name, prefix);
     g_free(prefix);
     return own;
@@ -289,7 +297,7 @@ static bool is_own(const checker *c, const xlm_parameter *p)
 
 static void check_parameter(checker *c, int number, result *r)
 {
-    const xlm_parameter *p = xlm_parameters_get(c->trainer->parameters, number);
+    const xlm_parameter *p = xlm_parameters_get(c->workspace->parameters, number);
     const int64_t n = p->rows * p->cols;
     const float *gradient = c->gradient + p->start;
     bool any = false;
@@ -309,7 +317,7 @@ static void check_parameter(checker *c, int number, result *r)
     const int alone = any ? choose_alone(c, number, gradient, n, own ? ALONE_OWN : ALONE, index) : 0;
     for (int i = 0; i < alone; i++) {
         const double one = 1;
-        const motion m = {c, xlm_parameters_values(c->trainer->parameters) + p->start, 1, &index[i], &one};
+        const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, 1, &index[i], &one};
         compare(&m, (double)gradient[index[i]], r);
         r->alone++;
     }
@@ -338,15 +346,15 @@ static void print_row(const xlm_parameter *p, const result *r)
 /* The table of one objective; the number of parameters that are wrong, *worst one that is most. */
 static int print_table(const checker *c, const result *results, const char **worst)
 {
-    const xlm_trainer *t = c->trainer;
-    const xlm_job_objective *o = &t->job->objective[c->objective];
+    const xlm_parameters *parameters = c->workspace->parameters;
+    const xlm_job_objective *o = &c->job->objective[c->objective];
     int wrong = 0, lost = 0;
     double largest = 0;
     printf("objective %s (plugin %s): loss %.6f of %" G_GINT64_FORMAT " terms, rounding %.1e\n", o->name, o->plugin,
            c->loss / o->weight, c->terms, c->rounding / fabs(o->weight));
     printf("%-44s %14s %6s %7s %8s %9s\n", "gradient", "shape", "alone", "groups", "unclear", "error");
-    for (int i = 0; i < xlm_parameters_count(t->parameters); i++) {
-        const xlm_parameter *p = xlm_parameters_get(t->parameters, i);
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
         print_row(p, &results[i]);
         lost += results[i].zero == 0 && results[i].unclear >= results[i].alone + results[i].groups;
         wrong += results[i].wrong > 0;
@@ -369,28 +377,28 @@ static void announce(checker *c)
     pass(c, NULL);
     const double seconds = xlm_clock() - begin;
     char text[16];
-    const int n = xlm_parameters_count(c->trainer->parameters);
-    xlm_log_info("objective %s: up to %d comparisons of 12 passes each, %s a rank", c->trainer->job->objective[c->objective].name,
-                 n * (ALONE + GROUPS), xlm_log_duration(seconds * 12 * n * (ALONE + GROUPS) / c->trainer->comm->ranks, text));
+    const int n = xlm_parameters_count(c->workspace->parameters);
+    xlm_log_info("objective %s: up to %d comparisons of 12 passes each, %s a rank", c->job->objective[c->objective].name,
+                 n * (ALONE + GROUPS), xlm_log_duration(seconds * 12 * n * (ALONE + GROUPS) / c->workspace->comm->ranks, text));
 }
 
 /* The gradient, the loss and its rounding, in the unchanged model. */
 static bool prepare(checker *c, GError **error)
 {
-    xlm_trainer *t = c->trainer;
-    const xlm_job_objective *o = &t->job->objective[c->objective];
+    const xlm_workspace *w = c->workspace;
+    const xlm_job_objective *o = &c->job->objective[c->objective];
     if (!find_input(c, error))
         return false;
     if (c->terms == 0 || o->weight == 0)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: %s at step %" G_GINT64_FORMAT "%s", o->name,
-                             o->weight == 0 ? "it has a weight of 0" : "it has no terms", t->step + 1,
-                             t->step < o->begin ? "; set its begin = 0" : "");
-    float *gradient = t->buffer[0];
-    memset(gradient, 0, sizeof *gradient * (size_t)xlm_parameters_size(t->parameters));
-    xlm_tape_constants(t->tape, XLM_CONSTANTS_KEEP);
+                             o->weight == 0 ? "it has a weight of 0" : "it has no terms", c->step + 1,
+                             c->step < o->begin ? "; set its begin = 0" : "");
+    float *gradient = w->gradient;
+    memset(gradient, 0, sizeof *gradient * (size_t)xlm_parameters_size(w->parameters));
+    xlm_tape_constants(w->tape, XLM_CONSTANTS_KEEP);
     c->loss = pass(c, gradient);
     c->gradient = gradient;
-    xlm_tape_constants(t->tape, XLM_CONSTANTS_REPEAT);
+    xlm_tape_constants(w->tape, XLM_CONSTANTS_REPEAT);
     const double again = pass(c, NULL);
     if (again != c->loss)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s: two passes over one batch have losses %.9g and %.9g; what it "
@@ -402,23 +410,23 @@ static bool prepare(checker *c, GError **error)
 
 static bool check_objective(checker *c, GError **error)
 {
-    xlm_trainer *t = c->trainer;
-    const int n = xlm_parameters_count(t->parameters);
+    const xlm_workspace *w = c->workspace;
+    const int n = xlm_parameters_count(w->parameters);
     result *results = g_new0(result, n);
     GError *failure = NULL;
     if (prepare(c, &failure))
-        for (int i = t->comm->rank; i < n; i += t->comm->ranks)
+        for (int i = w->comm->rank; i < n; i += w->comm->ranks)
             check_parameter(c, i, &results[i]);
-    xlm_tape_constants(t->tape, XLM_CONSTANTS_FREE);
+    xlm_tape_constants(w->tape, XLM_CONSTANTS_FREE);
     copy_state(c, true);
-    if (xlm_comm_agree(t->comm, &failure)) {
-        xlm_comm_merge_double(t->comm, (double *)results, n * RESULT);
+    if (xlm_comm_agree(w->comm, &failure)) {
+        xlm_comm_merge_double(w->comm, (double *)results, n * RESULT);
         const char *worst = NULL;
-        const int wrong = t->comm->rank == 0 ? print_table(c, results, &worst) : 0;
+        const int wrong = w->comm->rank == 0 ? print_table(c, results, &worst) : 0;
         if (wrong > 0)
             xlm_error_set(&failure, EX_SOFTWARE, "objective %s: %d gradients are not what differences of the loss say, by more "
-                          "than %g %%; most that of %s", t->job->objective[c->objective].name, wrong, 100 * TOLERANCE, worst);
-        xlm_comm_agree(t->comm, &failure);
+                          "than %g %%; most that of %s", c->job->objective[c->objective].name, wrong, 100 * TOLERANCE, worst);
+        xlm_comm_agree(w->comm, &failure);
     }
     g_free(results);
     if (failure != NULL)
@@ -426,19 +434,18 @@ static bool check_objective(checker *c, GError **error)
     return failure == NULL;
 }
 
-bool xlm_trainer_check_gradients(xlm_trainer *trainer, GError **error)
+bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, GError **error)
 {
-    xlm_trainer *t = trainer;
     GError *first = NULL;
-    for (int k = 0; k < t->job->objectives; k++) {
+    for (int k = 0; k < job->objectives; k++) {
         checker c = {
-            .trainer = t, .objective = k, .totals = g_new0(int64_t, t->job->objectives),
-            .numbers = g_new0(double, xlm_host_numbers(t->host)), .kept = g_malloc0(MAX(state_bytes(t), 1)),
-            .nudged = g_new0(float, xlm_parameters_size(t->parameters)),
-            .key = xlm_rng_make_key((uint64_t)t->job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
+            .job = job, .workspace = workspace, .step = step, .objective = k, .totals = g_new0(int64_t, job->objectives),
+            .numbers = g_new0(double, xlm_host_numbers(workspace->host)), .saved = g_malloc0(MAX(state_bytes(workspace->host), 1)),
+            .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),
+            .key = xlm_rng_make_key((uint64_t)job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
         };
         GError *failure = NULL;
-        xlm_arena_reset(t->arena);
+        xlm_arena_reset(workspace->arena);
         copy_state(&c, false);
         check_objective(&c, &failure);
         if (failure != NULL && first != NULL) {
@@ -450,7 +457,7 @@ bool xlm_trainer_check_gradients(xlm_trainer *trainer, GError **error)
         g_free(c.nudged);
         g_free(c.totals);
         g_free(c.numbers);
-        g_free(c.kept);
+        g_free(c.saved);
     }
     if (first == NULL)
         return true;

@@ -18,11 +18,11 @@
 #ifndef XLM_TRAIN_CHECK_GRADIENTS_H
 #define XLM_TRAIN_CHECK_GRADIENTS_H
 
-#include "train/trainer.h"
+#include "train/workspace.h"
 
-/* Collective: ranks share the parameters. Tables on standard output of rank 0. EX_SOFTWARE when a gradient is further from the
- * differences than 0.5 %, when two passes over the same batch give two losses, and when an objective could not be checked, as
- * one that begins later or has no terms; errors of reading. */
-bool xlm_trainer_check_gradients(xlm_trainer *trainer, GError **error);
+/* Of the step that follows `step` updates. Collective: ranks share the parameters. Tables on standard output of rank 0.
+ * EX_SOFTWARE when a gradient is further from the differences than 0.5 %, when two passes over the same batch give two losses,
+ * and when an objective could not be checked, as one that begins later or has no terms; errors of reading. */
+bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, GError **error);
 
 #endif

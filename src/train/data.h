@@ -8,7 +8,7 @@
 #include "stream/stream.h"
 #include "train/checkpoint.h"
 
-/* Everything is borrowed, and must outlive the trainer. */
+/* Everything is borrowed, and must outlive the run. */
 typedef struct xlm_training_data {
     const xlm_vocabulary *vocabulary;
     uint64_t digest;                  /* xlm_corpus_digest_of the vocabulary: checkpoints fit data with the same */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "train/hooks.h"
+#include "train/averages.h"
 
 /* Sums over the predicted tokens of one language. */
 typedef struct tally {
@@ -29,13 +29,13 @@ static void spread(int64_t first, int64_t n, int64_t run, int64_t wanted, GArray
     }
 }
 
-/* The instances of stream s that are looked at, `most` or a little more: each component (a language or a pair) has one block at
- * least, and the others are shared out in proportion to what there is of each. */
-static GArray *choose_blocks(const xlm_trainer *t, int s, int64_t most)
+/* The instances of stream s to evaluate, [train] evaluate_instances or a little more: each component (a language or a pair) has one
+ * block at least, and the others are shared out in proportion to what there is of each. */
+static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
 {
-    const xlm_stream *stream = t->held_out[s];
+    const xlm_stream *stream = w->streams->held_out[s];
     const int components = xlm_stream_components(stream);
-    const int64_t run = MAX(1, t->job->stream[s].config.batch / t->job->train.micro_batches);
+    const int64_t most = job->train.evaluate_instances, run = MAX(1, job->stream[s].config.batch / job->train.micro_batches);
     GArray *blocks = g_array_new(FALSE, FALSE, sizeof(block));
     int64_t more = 0, one = 0; /* blocks that there are besides the first of each component; components with any */
     for (int i = 0; i < components; i++) {
@@ -67,35 +67,44 @@ static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *b
     }
 }
 
-/* One block of a stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. metrics: of the objective. averaged: the
- * average that its labels need, or NULL. */
-static bool run_block(xlm_trainer *t, float *averaged, int s, int k, int64_t first, int64_t n, tally *sums, xlm_metric_sum *metrics,
+/* What is evaluated. */
+typedef struct evaluation {
+    const xlm_job *job;
+    const xlm_workspace *workspace;
+    int64_t step;
+} evaluation;
+
+/* One block of its stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. metrics: of the objective.
+ * averaged: the average that its labels need, or NULL. */
+static bool run_block(const evaluation *e, float *averaged, int k, const block *b, tally *sums, xlm_metric_sum *metrics,
                       GError **error)
 {
-    xlm_arena_reset(t->arena);
+    const xlm_workspace *w = e->workspace;
+    const int s = e->job->objective[k].stream;
+    xlm_arena_reset(w->arena);
     xlm_batch batch;
-    if (!xlm_stream_read_in_order(t->held_out[s], first, n, t->arena, &batch, error))
+    if (!xlm_stream_read_in_order(w->streams->held_out[s], b->first, b->n, w->arena, &batch, error))
         return false;
-    xlm_pass_input input = {.stream = s, .batch = &batch, .parts = 1, .step = t->step, .held_out = true, .only = k};
-    xlm_host_count(t->host, &input, t->arena);
-    if (xlm_host_loss(t->host, k)->cls->label != NULL) {
-        xlm_tape_begin(t->tape, NULL, false, (uint64_t)t->job->train.seed, 0);
-        xlm_host_label(t->host, t->tape, &input, xlm_host_average_of(t->host, k), averaged);
+    xlm_pass_input input = {.stream = s, .batch = &batch, .parts = 1, .step = e->step, .held_out = true, .only = k};
+    xlm_host_count(w->host, &input, w->arena);
+    if (xlm_host_loss(w->host, k)->cls->label != NULL) {
+        xlm_tape_begin(w->tape, NULL, false, (uint64_t)e->job->train.seed, 0);
+        xlm_host_label(w->host, w->tape, &input, xlm_host_average_of(w->host, k), averaged);
     }
     const int64_t terms = input.terms[k];
     if (terms == 0)
         return true;
-    xlm_score *scores = XLM_TAKE(t->arena, xlm_score, batch.masked);
+    xlm_score *scores = XLM_TAKE(w->arena, xlm_score, batch.masked);
     for (int32_t i = 0; i < batch.masked; i++)
         scores[i] = (xlm_score){.loss = NAN};
-    double *row = g_new0(double, xlm_host_numbers(t->host));
-    const guint names = xlm_host_metric_names(t->host, k)->len;
-    xlm_tape_begin(t->tape, NULL, false, (uint64_t)t->job->train.seed, 0);
-    xlm_host_run(t->host, t->tape, &input, NULL, row, &(xlm_host_wishes){.scores = scores});
+    double *row = g_new0(double, xlm_host_numbers(w->host));
+    const guint names = xlm_host_metric_names(w->host, k)->len;
+    xlm_tape_begin(w->tape, NULL, false, (uint64_t)e->job->train.seed, 0);
+    xlm_host_run(w->host, w->tape, &input, NULL, row, &(xlm_host_wishes){.scores = scores});
     sums[0].terms += (double)terms;
     sums[0].loss += row[k];
     if (names > 0)
-        memcpy(metrics, xlm_host_metric_sums(t->host, row, k), sizeof *metrics * names);
+        memcpy(metrics, xlm_host_metric_sums(w->host, row, k), sizeof *metrics * names);
     if (batch.masked > 0 && !isnan(scores[0].loss)) {
         add_scores(&batch, scores, sums + 1);
         for (int32_t i = 0; i < batch.masked; i++)
@@ -143,29 +152,29 @@ static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t wi
             sums[w] += sums[i * width + w];
 }
 
-static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows, GError **error)
+static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError **error)
 {
-    const int s = t->job->objective[k].stream, width = 1 + (int)t->config.languages;
-    GArray *blocks = choose_blocks(t, s, most);
+    const xlm_workspace *w = e->workspace;
+    const int width = 1 + (int)w->model->languages;
+    GArray *blocks = choose_blocks(e->job, w, e->job->objective[k].stream);
     const int64_t n = blocks->len;
-    const GPtrArray *names = xlm_host_metric_names(t->host, k);
+    const GPtrArray *names = xlm_host_metric_names(w->host, k);
     tally *sums = g_new0(tally, n * width);
     xlm_metric_sum *metrics = g_new0(xlm_metric_sum, n * names->len);
-    const int average = xlm_host_average_of(t->host, k);
-    float *averaged = average >= 0 ? xlm_averages_gather(t->averages, average, t->buffer[0]) : NULL;
+    const int average = xlm_host_average_of(w->host, k);
+    float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
-    for (int64_t i = t->comm->rank; i < n && *error == NULL; i += t->comm->ranks) {
-        const block *b = &g_array_index(blocks, block, i);
+    for (int64_t i = w->comm->rank; i < n && *error == NULL; i += w->comm->ranks) {
         xlm_progress_show(&progress, (double)i);
-        run_block(t, averaged, s, k, b->first, b->n, sums + i * width, metrics + i * names->len, error);
+        run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, metrics + i * names->len, error);
     }
     xlm_progress_end(&progress);
     g_array_unref(blocks);
-    const bool good = xlm_comm_agree(t->comm, error);
+    const bool good = xlm_comm_agree(w->comm, error);
     if (good) {
-        add_blocks(t->comm, (double *)sums, n, width * TALLY);
-        add_blocks(t->comm, (double *)metrics, n, 2 * (int64_t)names->len);
-        for (int language = -1; language < t->config.languages; language++)
+        add_blocks(w->comm, (double *)sums, n, width * TALLY);
+        add_blocks(w->comm, (double *)metrics, n, 2 * (int64_t)names->len);
+        for (int language = -1; language < w->model->languages; language++)
             add_row(rows, k, language, &sums[1 + language]);
         for (guint i = 0; i < names->len; i++)
             add_metric(rows, k, names->pdata[i], &metrics[i]);
@@ -175,14 +184,15 @@ static bool evaluate_objective(xlm_trainer *t, int k, int64_t most, GArray *rows
     return good;
 }
 
-bool xlm_evaluate(xlm_trainer *trainer, int64_t instances, xlm_evaluation **rows, int *n, GError **error)
+bool xlm_evaluate(const xlm_job *job, const xlm_workspace *workspace, int64_t step, xlm_evaluation **rows, int *n, GError **error)
 {
+    const evaluation e = {.job = job, .workspace = workspace, .step = step};
     GArray *all = g_array_new(FALSE, FALSE, sizeof(xlm_evaluation));
     GError *failure = NULL;
-    for (int k = 0; k < trainer->job->objectives && failure == NULL; k++) {
-        const xlm_job_objective *objective = &trainer->job->objective[k];
-        if (objective->stream >= 0 && trainer->held_out[objective->stream] != NULL && trainer->step >= objective->begin)
-            evaluate_objective(trainer, k, instances, all, &failure);
+    for (int k = 0; k < job->objectives && failure == NULL; k++) {
+        const xlm_job_objective *objective = &job->objective[k];
+        if (objective->stream >= 0 && workspace->streams->held_out[objective->stream] != NULL && step >= objective->begin)
+            evaluate_objective(&e, k, all, &failure);
     }
     *n = (int)all->len;
     *rows = (xlm_evaluation *)g_array_free(all, FALSE);

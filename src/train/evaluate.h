@@ -2,7 +2,7 @@
 #ifndef XLM_TRAIN_EVALUATE_H
 #define XLM_TRAIN_EVALUATE_H
 
-#include "train/trainer.h"
+#include "train/workspace.h"
 
 /* One objective on held-out text. language -1: all languages, else a language id. perplexity and accuracy are of the predicted
  * tokens, and NAN for objectives that give no scores (then there is a row for all languages only). */
@@ -10,12 +10,14 @@ typedef struct xlm_evaluation {
     int objective, language;
     int64_t terms;
     double loss, perplexity, accuracy;
-    const char *metric; /* NULL: a row of losses; else this metric of the objective, its count under terms. The trainer's */
+    const char *metric; /* NULL: a row of losses; else this metric of the objective, its count under terms. The host's */
     double score;       /* of the metric */
 } xlm_evaluation;
 
-/* Collective. Evaluate every objective on the held-out part of its stream, dropout off, with at most `instances` instances a
- * stream, spread evenly over it. *rows is new memory (g_free), the same on all ranks and for any number of them. */
-bool xlm_evaluate(xlm_trainer *trainer, int64_t instances, xlm_evaluation **rows, int *n, GError **error);
+/* Collective. Evaluate every objective on the held-out part of its stream after `step` updates, dropout off, with at most [train]
+ * evaluate_instances instances a stream, spread evenly over it. *rows is new memory (g_free), the same on all ranks and for any
+ * number of them. */
+bool xlm_evaluate(const xlm_job *job, const xlm_workspace *workspace, int64_t step, xlm_evaluation **rows, int *n,
+                  GError **error);
 
 #endif

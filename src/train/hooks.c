@@ -16,6 +16,13 @@ void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_
     }
 }
 
+void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n)
+{
+    const xlm_label_setup setup = {.host = workspace->host, .tape = workspace->tape, .averages = workspace->averages,
+                                   .scratch = workspace->gradient, .seed = seed, .step = (uint64_t)step};
+    xlm_make_labels(&setup, input, n);
+}
+
 GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host)
 {
     const int objectives = xlm_host_objectives(host);

@@ -2,7 +2,7 @@
 #ifndef XLM_TRAIN_HOOKS_H
 #define XLM_TRAIN_HOOKS_H
 
-#include "train/averages.h"
+#include "train/workspace.h"
 
 /* What labels are made with. */
 typedef struct xlm_label_setup {
@@ -16,6 +16,9 @@ typedef struct xlm_label_setup {
 
 /* Collective where there are averages. Labels of those of input[n] that have been counted. */
 void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_t n);
+
+/* The same outside of steps, dropout off; what stood in the workspace's gradient is lost. */
+void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n);
 
 /* Collective. What objectives have published in this step on all ranks, [objectives]: for xlm_host_finish_step. */
 GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host);

@@ -11,13 +11,16 @@ train_sources = \
 	src/train/data.h \
 	src/train/derivative.c src/train/derivative.h \
 	src/train/dump.c src/train/dump.h \
-	src/train/dump_step.c \
+	src/train/dump_step.c src/train/dump_step.h \
+	src/train/engine.c src/train/engine.h src/train/engine_internal.h \
 	src/train/evaluate.c src/train/evaluate.h \
 	src/train/hooks.c src/train/hooks.h \
 	src/train/job.c src/train/job.h \
 	src/train/job_changes.c src/train/job_changes.h \
 	src/train/job_record.c src/train/job_record.h \
-	src/train/memory.c \
+	src/train/job_streams.c src/train/job_streams.h \
+	src/train/memory.c src/train/memory.h \
+	src/train/micro_batches.c src/train/micro_batches.h \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/model_file.c src/train/model_file.h \
 	src/train/optimiser.c src/train/optimiser.h \
@@ -25,14 +28,15 @@ train_sources = \
 	src/train/plan.c src/train/plan.h \
 	src/train/rank_files.c src/train/rank_files.h \
 	src/train/report.c src/train/report.h \
+	src/train/resume.c src/train/resume.h \
 	src/train/row_sources.c src/train/row_sources.h \
-	src/train/run.c src/train/run.h \
+	src/train/run.c src/train/run.h src/train/run_progress.h \
 	src/train/snapshot.c src/train/snapshot.h \
 	src/train/snapshot_child.c src/train/snapshot_child.h \
 	src/train/start_record.c src/train/start_record.h \
 	src/train/step.c \
 	src/train/stopping.c src/train/stopping.h \
 	src/train/threads.c src/train/threads.h \
-	src/train/trainer.c src/train/trainer.h \
 	src/train/warm_start.c src/train/warm_start.h \
-	src/train/warm_start_model.c
+	src/train/warm_start_model.c \
+	src/train/workspace.h

@@ -4,7 +4,10 @@
 #include <sys/resource.h>
 
 #include "base/exhaustion.h"
-#include "train/trainer.h"
+#include "comm/shards.h"
+#include "train/averages.h"
+#include "train/memory.h"
+#include "train/micro_batches.h"
 
 /* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
 static uint64_t node_memory(void)
@@ -58,99 +61,99 @@ static uint64_t group_memory(void)
     return least;
 }
 
-/* Address space of threads, most of which is never touched: stacks, and what malloc sets aside for those that allocate. */
-static uint64_t thread_space(const xlm_trainer *t)
+/* Address space of a rank's threads (wanted: [train] threads), most of which is never touched: stacks, and what malloc sets aside
+ * for those that allocate. */
+static uint64_t thread_space(const xlm_comm *comm, int64_t wanted)
 {
     enum { ARENA = 64 << 20, ALLOCATING = 3 }; /* our own threads: signals, and two of Open MPI */
-    const int shared_by = g_getenv("OMP_NUM_THREADS") != NULL ? 1 : t->comm->local_ranks;
-    const uint64_t threads = (uint64_t)(t->job->train.threads > 0 ? t->job->train.threads : MAX(omp_get_max_threads() / shared_by, 1));
+    const int shared_by = g_getenv("OMP_NUM_THREADS") != NULL ? 1 : comm->local_ranks;
+    const uint64_t threads = (uint64_t)(wanted > 0 ? wanted : MAX(omp_get_max_threads() / shared_by, 1));
     struct rlimit stack;
     const bool limited = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
     return (threads + ALLOCATING) * (limited ? stack.rlim_cur : (rlim_t)2 << 20) + (uint64_t)ALLOCATING * ARENA;
 }
 
 /* A micro-batch of `instances` that are as long as they may be. */
-static xlm_input_size full_size(const xlm_trainer *t, int s, int64_t instances)
+static xlm_input_size full_size(const xlm_stream *stream, int64_t instances)
 {
-    const int64_t length = xlm_stream_longest(t->stream[s]), tokens = instances * length;
+    const int64_t length = xlm_stream_longest(stream), tokens = instances * length;
     return (xlm_input_size){.tokens = tokens, .sequences = instances, .length = length,
-                            .predicted = (int64_t)(xlm_stream_predicted_share(t->stream[s]) * (double)tokens)};
+                            .predicted = (int64_t)(xlm_stream_predicted_share(stream) * (double)tokens)};
 }
 
-double xlm_trainer_step_flops(const xlm_trainer *trainer)
+double xlm_step_flops(const xlm_run_size *size)
 {
-    const xlm_trainer *t = trainer;
     double flops = 0;
-    for (int s = 0; s < t->job->streams; s++) {
-        const xlm_input_size size = full_size(t, s, t->job->stream[s].config.batch);
-        flops += xlm_host_pass_flops(t->host, s, &size, t->job->train.recompute);
+    for (int s = 0; s < size->streams->n; s++) {
+        const xlm_input_size input = full_size(size->streams->training[s], size->job->stream[s].config.batch);
+        flops += xlm_host_pass_flops(size->host, s, &input, size->job->train.recompute);
     }
     return flops;
 }
 
-/* The largest pass: a micro-batch of any stream, more of which may be predicted than on average. Evaluation passes are no larger. */
-static uint64_t largest_pass(const xlm_trainer *t, int64_t micro_batches, bool recompute)
+/* The largest pass: a micro-batch of any stream, more of which may be predicted than on average. Evaluation passes are no
+ * larger. */
+static uint64_t largest_pass(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
     uint64_t most = 0;
-    for (int s = 0; s < t->job->streams; s++) {
-        const int64_t instances = (t->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
-        xlm_input_size size = full_size(t, s, instances);
-        size.predicted = xlm_stream_most_predicted(t->stream[s], instances);
-        most = MAX(most, xlm_host_pass_bytes(t->host, s, &size, recompute));
+    for (int s = 0; s < size->streams->n; s++) {
+        const xlm_stream *stream = size->streams->training[s];
+        const int64_t instances = (size->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
+        xlm_input_size input = full_size(stream, instances);
+        input.predicted = xlm_stream_most_predicted(stream, instances);
+        most = MAX(most, xlm_host_pass_bytes(size->host, s, &input, recompute));
     }
     return most;
 }
 
 /* Declared states of objectives, which have another copy for snapshots (train/snapshot.h). */
-static uint64_t state_bytes(const xlm_trainer *t)
+static uint64_t state_bytes(const xlm_host *host)
 {
     int n;
-    const xlm_saved_state *state = xlm_host_states(t->host, &n);
+    const xlm_saved_state *state = xlm_host_states(host, &n);
     uint64_t bytes = 0;
     for (int i = 0; i < n; i++)
         bytes += xlm_state_bytes(&state[i]);
     return bytes;
 }
 
-xlm_memory_estimate xlm_trainer_memory(const xlm_trainer *trainer, int ranks)
+xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
 {
-    const xlm_trainer *t = trainer;
-    const int64_t size = xlm_parameters_size(t->parameters), micro_batches = xlm_job_micro_batches(t->job, ranks);
-    const uint64_t flat = sizeof(float) * (uint64_t)size;
+    const xlm_train_config *c = &size->job->train;
+    const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
+    const uint64_t flat = sizeof(float) * (uint64_t)size->parameters;
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
-    const bool recompute = t->job->train.recompute;
     xlm_memory_estimate e = {
         .parameters = flat,
-        .gradients = flat * (uint64_t)xlm_trainer_gradient_buffers(&t->job->train, micro_batches, ranks),
-        .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size, ranks),
-        .averages = xlm_averages_bytes(t->host, size, ranks),
-        .states = 2 * state_bytes(t),
-        .reduce_scatter = xlm_reduce_scatter_bytes(size, ranks),
-        .pass = largest_pass(t, micro_batches, recompute),
-        .other_pass = largest_pass(t, micro_batches, !recompute),
+        .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
+        .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size->parameters, ranks),
+        .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
+        .states = 2 * state_bytes(size->host),
+        .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks),
+        .pass = largest_pass(size, micro_batches, c->recompute),
+        .other_pass = largest_pass(size, micro_batches, !c->recompute),
     };
     e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.pass + program;
     return e;
 }
 
-bool xlm_trainer_estimate(const xlm_trainer *trainer, xlm_memory_estimate *estimate, GError **error)
+bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory_estimate *estimate, GError **error)
 {
-    const xlm_trainer *t = trainer;
-    const bool recompute = t->job->train.recompute;
-    xlm_memory_estimate e = xlm_trainer_memory(t, t->comm->ranks);
-    e.node_needed = (uint64_t)xlm_comm_sum_node(t->comm, (int64_t)e.total);
+    const xlm_train_config *c = &size->job->train;
+    xlm_memory_estimate e = xlm_memory_of_rank(size, comm->ranks);
+    e.node_needed = (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.total);
     e.node_available = MIN(node_memory(), group_memory());
     *estimate = e;
     GError *failure = NULL;
     if (e.node_available > 0 && e.node_needed > e.node_available)
         xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
                       "%.1f GiB free; lower the batch or the model, raise micro_batches%s, or use more nodes",
-                      (double)e.node_needed / (1 << 30), t->comm->local_ranks, (double)e.total / (1 << 30),
-                      (double)e.node_available / (1 << 30), recompute ? "" : ", set recompute = true");
-    const uint64_t space = e.total + thread_space(t), left = xlm_address_space_left();
+                      (double)e.node_needed / (1 << 30), comm->local_ranks, (double)e.total / (1 << 30),
+                      (double)e.node_available / (1 << 30), c->recompute ? "" : ", set recompute = true");
+    const uint64_t space = e.total + thread_space(comm, c->threads), left = xlm_address_space_left();
     if (failure == NULL && space > left)
-        xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit leaves %.2f "
-                      "GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
+        xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit leaves "
+                      "%.2f GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
                       (double)space / (1 << 30), (double)left / (1 << 30));
-    return xlm_comm_agree_on(t->comm, failure, error);
+    return xlm_comm_agree_on(comm, failure, error);
 }

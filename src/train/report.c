@@ -1,4 +1,4 @@
-/* xlm-mpi: what a training run tells its user. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what a training run prints, and metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/report.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@ typedef struct score {
 } score;
 
 struct xlm_report {
-    const xlm_trainer *trainer;
+    xlm_report_setup of;
     FILE *metrics; /* NULL on all ranks but 0 */
-    bool write_failed, removed; /* the metrics; said once */
+    bool write_failed, removed; /* the metrics; each is warned of once */
     /* since the last line of the log */
     double since, flops, paused_at, paused_flops;
     int64_t steps, tokens;
@@ -36,7 +36,7 @@ struct xlm_report {
     double run_seconds, opened_at;
     int64_t run_steps, run_tokens;
     double last_step_at;
-    score held_out; /* weighted sum of the objectives' losses; with a judge its first measure */
+    score held_out; /* weighted sum of the objectives' losses; with a validation its first measure */
     const char *held_out_name;
 };
 
@@ -59,12 +59,12 @@ static char *rows_up_to(const char *path, int64_t step)
     return text;
 }
 
-/* The rows that stay are put in place whole, so that a full disk does not cost an earlier run's rows. */
-static FILE *open_metrics(const xlm_trainer *trainer, bool resumed, GError **error)
+/* Rows of before are written to a file that takes the place of the old one, so that a full disk does not cost them. */
+static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **error)
 {
-    char *path = g_build_filename(trainer->job->train.output, "metrics.csv", NULL);
-    char *kept = resumed ? rows_up_to(path, trainer->step) : NULL;
-    const char *text = kept != NULL && *kept != '\0' ? kept : HEADER;
+    char *path = g_build_filename(setup->job->train.output, "metrics.csv", NULL);
+    char *rows = resumed ? rows_up_to(path, setup->progress->step) : NULL;
+    const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
     FILE *file = NULL;
     GError *failure = NULL;
     if (!g_file_set_contents(path, text, -1, &failure))
@@ -72,36 +72,36 @@ static FILE *open_metrics(const xlm_trainer *trainer, bool resumed, GError **err
     else if ((file = fopen(path, "a")) == NULL)
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, g_strerror(errno));
     g_clear_error(&failure);
-    g_free(kept);
+    g_free(rows);
     g_free(path);
     return file;
 }
 
-xlm_report *xlm_report_open(const xlm_trainer *trainer, bool resumed, GError **error)
+xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError **error)
 {
     xlm_report *r = g_new0(xlm_report, 1);
     GError *failure = NULL;
-    r->trainer = trainer;
-    r->objective_loss = g_new0(double, MAX(trainer->job->objectives, 1));
-    r->objective_steps = g_new0(int64_t, MAX(trainer->job->objectives, 1));
-    r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(trainer->host), 1));
-    if (trainer->comm->rank == 0)
-        r->metrics = open_metrics(trainer, resumed, &failure);
-    if (!xlm_comm_agree_on(trainer->comm, failure, error)) {
+    r->of = *setup;
+    r->objective_loss = g_new0(double, MAX(setup->job->objectives, 1));
+    r->objective_steps = g_new0(int64_t, MAX(setup->job->objectives, 1));
+    r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(setup->host), 1));
+    if (setup->comm->rank == 0)
+        r->metrics = open_metrics(setup, resumed, &failure);
+    if (!xlm_comm_agree_on(setup->comm, failure, error)) {
         xlm_report_close(r);
         return NULL;
     }
     r->since = r->last_step_at = r->opened_at = xlm_clock();
-    r->gemm_gflops = trainer->hardware.gemm_gflops;
+    r->gemm_gflops = setup->gemm_gflops;
     r->held_out.last_step = r->held_out.best_step = -1;
     r->flops = xlm_gemm_flops();
     return r;
 }
 
-/* A file without a name takes rows in silence, and without its directory no checkpoint can be made. */
-static void look_whether_removed(xlm_report *r)
+/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. */
+static void warn_of_removal(xlm_report *r)
 {
-    const char *directory = r->trainer->job->train.output;
+    const char *directory = r->of.job->train.output;
     struct stat is;
     if (r->removed || fstat(fileno(r->metrics), &is) != 0 || is.st_nlink > 0)
         return;
@@ -109,8 +109,8 @@ static void look_whether_removed(xlm_report *r)
     if (g_file_test(directory, G_FILE_TEST_IS_DIR))
         xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
     else
-        xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what was "
-                     "learnt is lost", directory);
+        xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what "
+                     "was learnt is lost", directory);
 }
 
 void xlm_report_flush(xlm_report *report)
@@ -120,9 +120,9 @@ void xlm_report_flush(xlm_report *report)
         return;
     const bool failed = fflush(r->metrics) != 0 || ferror(r->metrics);
     if (failed && !r->write_failed)
-        xlm_log_warn("%s/metrics.csv: rows were lost: %s", r->trainer->job->train.output, g_strerror(errno));
+        xlm_log_warn("%s/metrics.csv: rows were lost: %s", r->of.job->train.output, g_strerror(errno));
     r->write_failed |= failed;
-    look_whether_removed(r);
+    warn_of_removal(r);
 }
 
 void xlm_report_close(xlm_report *report)
@@ -157,24 +157,24 @@ void xlm_report_resume(xlm_report *report)
 static void write_metric(const xlm_report *r, const char *split, const char *objective, const char *metric, const char *language,
                          int64_t count, double value)
 {
-    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s/%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->trainer->step, split, objective,
-            metric, language, count, value);
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s/%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
+            objective, metric, language, count, value);
 }
 
 static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 {
-    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->trainer->step,
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->of.progress->step,
             s->loss, s->learning_rate, s->gradient_norm, s->tokens, seconds);
-    for (int k = 0; k < r->trainer->job->objectives; k++)
+    for (int k = 0; k < r->of.job->objectives; k++)
         if (s->terms[k] > 0)
-            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->trainer->step,
-                    r->trainer->job->objective[k].name, s->terms[k], s->objective_loss[k]);
+            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->of.progress->step,
+                    r->of.job->objective[k].name, s->terms[k], s->objective_loss[k]);
     const xlm_metric_sum *sum = s->metric;
-    for (int k = 0; k < r->trainer->job->objectives; k++) {
-        const GPtrArray *names = xlm_host_metric_names(r->trainer->host, k);
+    for (int k = 0; k < r->of.job->objectives; k++) {
+        const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
         for (guint i = 0; i < names->len; i++, sum++)
             if (sum->count > 0)
-                write_metric(r, "train", r->trainer->job->objective[k].name, names->pdata[i], "", (int64_t)sum->count,
+                write_metric(r, "train", r->of.job->objective[k].name, names->pdata[i], "", (int64_t)sum->count,
                              sum->sum / sum->count);
     }
 }
@@ -182,12 +182,12 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 /* Each objective's mean loss since the last line, where there are several: "  (mlm 5.1234, tlm 4.9876)". */
 static void describe_losses(const xlm_report *r, GString *line)
 {
-    if (r->trainer->job->objectives < 2)
+    if (r->of.job->objectives < 2)
         return;
     const char *before = "  (";
-    for (int k = 0; k < r->trainer->job->objectives; k++)
+    for (int k = 0; k < r->of.job->objectives; k++)
         if (r->objective_steps[k] > 0) {
-            g_string_append_printf(line, "%s%s %.4f", before, r->trainer->job->objective[k].name,
+            g_string_append_printf(line, "%s%s %.4f", before, r->of.job->objective[k].name,
                                    r->objective_loss[k] / (double)r->objective_steps[k]);
             before = ", ";
         }
@@ -198,11 +198,11 @@ static void describe_losses(const xlm_report *r, GString *line)
 static void describe_metrics(const xlm_report *r, GString *line)
 {
     const xlm_metric_sum *sum = r->metric;
-    for (int k = 0; k < r->trainer->job->objectives; k++) {
-        const GPtrArray *names = xlm_host_metric_names(r->trainer->host, k);
+    for (int k = 0; k < r->of.job->objectives; k++) {
+        const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
         for (guint i = 0; i < names->len; i++, sum++)
             if (sum->count > 0)
-                g_string_append_printf(line, "  %s/%s %.4f", r->trainer->job->objective[k].name, (const char *)names->pdata[i],
+                g_string_append_printf(line, "  %s/%s %.4f", r->of.job->objective[k].name, (const char *)names->pdata[i],
                                        sum->sum / sum->count);
     }
 }
@@ -213,8 +213,8 @@ static double share_of_gemm(xlm_report *r, double seconds, bool interval)
 {
     const double rate = (xlm_gemm_flops() - r->flops) / seconds * 1e-9;
     if (rate > r->gemm_gflops && interval && r->gemm_gflops > 0 && !r->gemm_raised) {
-        xlm_log_info("products run at %.0f GFLOP/s, faster than GEMM when it was measured (%.0f): others were at work then; %% of "
-                     "GEMM is of the fastest interval from here on", rate, r->gemm_gflops);
+        xlm_log_info("products run at %.0f GFLOP/s, faster than GEMM when it was measured (%.0f): others were at work then; "
+                     "%% of GEMM is of the fastest interval from here on", rate, r->gemm_gflops);
         r->gemm_raised = true;
     }
     if (rate > r->gemm_gflops && interval)
@@ -225,13 +225,14 @@ static double share_of_gemm(xlm_report *r, double seconds, bool interval)
 /* The fields that matter most come first: a terminal shows as many as have room. */
 static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool interval)
 {
-    const xlm_trainer *t = r->trainer;
+    const xlm_run_progress *progress = r->of.progress;
+    const int64_t steps = r->of.job->train.steps;
     const double seconds = MAX(now - r->since, 1e-9), share = share_of_gemm(r, seconds, interval);
     char tokens[16], left[16];
     GString *line = g_string_new(NULL);
-    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left", t->step,
-                    t->job->train.steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
-                    xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(t->job->train.steps - t->step), left));
+    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left",
+                    progress->step, steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
+                    xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(steps - progress->step), left));
     describe_losses(r, line);
     describe_metrics(r, line);
     g_string_append_printf(line, "  lr %.2e  |g| %.2f  %.0f%% of GEMM", s->learning_rate, s->gradient_norm, 100 * share);
@@ -247,9 +248,9 @@ static void start_interval(xlm_report *r, double now)
     r->flops = xlm_gemm_flops();
     r->steps = r->tokens = 0;
     r->loss = 0;
-    memset(r->objective_loss, 0, sizeof(double) * (size_t)r->trainer->job->objectives);
-    memset(r->metric, 0, sizeof *r->metric * (size_t)xlm_host_metrics(r->trainer->host));
-    memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->trainer->job->objectives);
+    memset(r->objective_loss, 0, sizeof(double) * (size_t)r->of.job->objectives);
+    memset(r->metric, 0, sizeof *r->metric * (size_t)xlm_host_metrics(r->of.host));
+    memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->of.job->objectives);
 }
 
 void xlm_report_step(xlm_report *report, const xlm_step_report *step)
@@ -265,32 +266,32 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     r->steps++;
     r->tokens += step->tokens;
     r->loss += step->loss;
-    for (int k = 0; k < r->trainer->job->objectives; k++) {
+    for (int k = 0; k < r->of.job->objectives; k++) {
         if (step->terms[k] == 0)
             continue;
         r->objective_loss[k] += step->objective_loss[k];
         r->objective_steps[k]++;
     }
-    for (int i = 0; i < xlm_host_metrics(r->trainer->host); i++) {
+    for (int i = 0; i < xlm_host_metrics(r->of.host); i++) {
         r->metric[i].sum += step->metric[i].sum;
         r->metric[i].count += step->metric[i].count;
     }
     write_rows(r, step, seconds);
-    const bool interval = r->trainer->step % r->trainer->job->train.log_every == 0 ||
-                          r->trainer->step == r->trainer->job->train.steps;
+    const bool interval = r->of.progress->step % r->of.job->train.log_every == 0 ||
+                          r->of.progress->step == r->of.job->train.steps;
     if (interval || xlm_log_is_live())
         print_line(r, step, now, interval);
-    xlm_report_flush(r); /* a snapshot of the step may be all that stays of the run */
+    xlm_report_flush(r); /* a snapshot of this step may be what the run resumes from */
     if (interval) {
         start_interval(r, now);
     }
 }
 
-void xlm_report_profile(const xlm_trainer *trainer, int64_t steps)
+void xlm_report_profile(xlm_profile *profile, const xlm_reduce_scatter_report *reduce_scatter, int64_t steps)
 {
     int n;
     double total = 0;
-    const xlm_profile_row *row = xlm_profile_rows(trainer->profile, &n);
+    const xlm_profile_row *row = xlm_profile_rows(profile, &n);
     for (int i = 0; i < n; i++)
         total += row[i].seconds;
     if (steps < 1 || total <= 0)
@@ -305,21 +306,21 @@ void xlm_report_profile(const xlm_trainer *trainer, int64_t steps)
                      1e-9 * r->bytes / r->seconds);
         g_free(name);
     }
-    const xlm_reduce_scatter_report x = xlm_reduce_scatter_get_report(trainer->reduce_scatter);
-    if (x.seconds > 0)
+    const xlm_reduce_scatter_report *x = reduce_scatter;
+    if (x->seconds > 0)
         xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that behind the backward pass",
-                     1e-6 * x.bytes / (double)(steps + 1), 1e3 * x.seconds / (double)(steps + 1),
-                     100 * (1 - MIN(x.waited / x.seconds, 1)));
+                     1e-6 * x->bytes / (double)(steps + 1), 1e3 * x->seconds / (double)(steps + 1),
+                     100 * (1 - MIN(x->waited / x->seconds, 1)));
 }
 
 static void note_score(xlm_report *r, const char *name, double value, bool better)
 {
     r->held_out_name = name;
     r->held_out.last = value;
-    r->held_out.last_step = r->trainer->step;
+    r->held_out.last_step = r->of.progress->step;
     if (r->held_out.best_step < 0 || better) {
         r->held_out.best = value;
-        r->held_out.best_step = r->trainer->step;
+        r->held_out.best_step = r->of.progress->step;
     }
 }
 
@@ -330,7 +331,7 @@ static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
     int objectives = 0;
     for (int i = 0; i < n; i++)
         if (rows[i].language < 0 && rows[i].metric == NULL) {
-            loss += r->trainer->job->objective[rows[i].objective].weight * rows[i].loss;
+            loss += r->of.job->objective[rows[i].objective].weight * rows[i].loss;
             objectives++;
         }
     if (objectives > 0)
@@ -340,24 +341,25 @@ static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
 void xlm_report_summary(const xlm_report *report)
 {
     const xlm_report *r = report;
-    const xlm_trainer *t = r->trainer;
+    const xlm_run_progress *progress = r->of.progress;
+    const xlm_train_config *c = &r->of.job->train;
     if (r->metrics == NULL)
         return;
     char took[16], tokens[16], rate[16];
     GString *line = g_string_new(NULL);
     g_string_printf(line, "%s: %" G_GINT64_FORMAT " steps in %s, %s tokens, %s tokens/s",
-                    t->step == t->job->train.steps ? "finished" : "stopped", r->run_steps,
+                    progress->step == c->steps ? "finished" : "stopped", r->run_steps,
                     xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
                     xlm_log_count((double)r->run_tokens / MAX(r->run_seconds, 1e-9), rate));
     if (r->held_out.last_step >= 0) {
         g_string_append_printf(line, "; %s %.4f", r->held_out_name, r->held_out.last);
-        if (r->held_out.last_step != t->step)
+        if (r->held_out.last_step != progress->step)
             g_string_append_printf(line, " at step %" G_GINT64_FORMAT, r->held_out.last_step);
         if (r->held_out.best_step != r->held_out.last_step)
             g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, r->held_out.best, r->held_out.best_step);
     }
-    if (t->saved == t->step)
-        g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", t->job->train.output, t->step);
+    if (progress->saved == progress->step)
+        g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", c->output, progress->step);
     xlm_log_info("%s", line->str);
     g_string_free(line, TRUE);
 }
@@ -366,28 +368,29 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
 {
     if (report->metrics == NULL)
         return;
-    const xlm_trainer *t = report->trainer;
+    const xlm_job *job = report->of.job;
+    const int64_t step = report->of.progress->step;
     note_held_out(report, rows, n);
     for (int i = 0; i < n; i++) {
         const xlm_evaluation *e = &rows[i];
-        const char *objective = t->job->objective[e->objective].name;
-        const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(t->data->vocabulary)[e->language];
+        const char *objective = job->objective[e->objective].name;
+        const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(report->of.vocabulary)[e->language];
         if (e->metric != NULL) {
             write_metric(report, "held_out", objective, e->metric, language, e->terms, e->score);
-            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", t->step, objective,
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", step, objective,
                          language, e->metric, e->score, e->terms);
             continue;
         }
-        fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", t->step, objective, language,
+        fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, objective, language,
                 e->terms, e->loss);
         if (isnan(e->perplexity)) {
             fputs(",,,,,,\n", report->metrics);
-            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", t->step,
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", step,
                          objective, language, e->loss, e->terms);
         } else {
             fprintf(report->metrics, "%.10g,%.6g,,,,,\n", e->perplexity, e->accuracy);
             xlm_log_info("held out, step %" G_GINT64_FORMAT
-                         ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)", t->step,
+                         ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)", step,
                          objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
         }
     }
@@ -398,14 +401,14 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
 {
     if (report->metrics == NULL)
         return;
-    const int64_t step = report->trainer->step;
+    const int64_t step = report->of.progress->step;
     const xlm_measure *first = &g_array_index(measures, xlm_measure, 0);
     note_score(report, first->name, first->value, best);
     GString *line = g_string_new(NULL);
     for (guint i = 0; i < measures->len; i++) {
         const xlm_measure *m = &g_array_index(measures, xlm_measure, i);
-        fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, validation->split, m->name,
-                validation->language, m->terms, m->value);
+        fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, validation->split,
+                m->name, validation->language, m->terms, m->value);
         g_string_append_printf(line, "%s%s %.4f", i > 0 ? "  " : "", m->name, m->value);
     }
     xlm_log_info("%s, step %" G_GINT64_FORMAT ": %s%s", validation->split, step, line->str, best ? "  (best so far)" : "");

@@ -2,9 +2,9 @@
 #ifndef XLM_TRAIN_RUN_H
 #define XLM_TRAIN_RUN_H
 
-#include "train/trainer.h"
-
-enum { XLM_RESUME_AUTO, XLM_RESUME_NEVER, XLM_RESUME_FILE };
+#include "train/data.h"
+#include "train/resume.h"
+#include "train/workspace.h"
 
 /* A number that says how good a model is. */
 typedef struct xlm_measure {
@@ -13,11 +13,11 @@ typedef struct xlm_measure {
     int64_t terms;    /* it is the mean of, or sums over */
 } xlm_measure;
 
-/* What judges the model during a run, in place of the losses on held-out text. By the first of its measures (more is better)
+/* What measures the model during a run, in place of the losses on held-out text. By the first of its measures (more is better)
  * checkpoints are compared, and `best` (train/checkpoint.h) points at the first of those with the highest. */
 typedef struct xlm_validation {
-    /* Collective; the same on all ranks. Append to measures (GArray of xlm_measure). */
-    bool (*measure)(void *data, xlm_trainer *trainer, GArray *measures, GError **error);
+    /* The model after `step` updates. Collective; the same on all ranks. Append to measures (GArray of xlm_measure). */
+    bool (*measure)(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error);
     void *data;
     const char *split;    /* what metrics.csv calls the set: "dev" */
     const char *language; /* of the set */
@@ -28,7 +28,7 @@ typedef struct xlm_run_options {
     const char *resume_file; /* of XLM_RESUME_FILE */
     const xlm_validation *validation;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
-    bool finish;             /* make the checkpoint of a run whose ranks were killed (train/snapshot.h), and stop; resume is auto */
+    bool finish;             /* make the checkpoint of a run whose ranks were killed (train/snapshot.h); resume is auto */
     bool profile;            /* count where the time of a step goes, and print it in the end */
     bool check_gradients;    /* compare the next step's gradients with differences (train/check_gradients.h); train nothing */
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "train/trainer.h"
+#include "train/micro_batches.h"
 
 enum { MOST_MICRO_BATCHES = 64, MOST_INSTANCES = 200 };
 

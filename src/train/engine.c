@@ -1,0 +1,187 @@
+/* xlm-mpi: the engine of a training run: opening what it needs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/engine_internal.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/pages.h"
+#include "objective/readers.h"
+
+static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError **error)
+{
+    const xlm_job *job = e->job;
+    const xlm_vocabulary *vocabulary = data->vocabulary;
+    xlm_loss_stream *stream = g_new0(xlm_loss_stream, MAX(job->streams, 1));
+    xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
+    for (int s = 0; s < job->streams; s++) {
+        stream[s] = (xlm_loss_stream){
+            .name = job->stream[s].name, .parallel = xlm_stream_has_pairs(e->streams.training[s]),
+            .mask = xlm_stream_predicted_share(e->streams.training[s]),
+            .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
+            .dictionary = xlm_stream_dictionary(e->streams.training[s]),
+        };
+    }
+    for (int k = 0; k < job->objectives; k++) {
+        const xlm_job_objective *o = &job->objective[k];
+        objective[k] = (xlm_objective_spec){.name = o->name, .cls = o->cls, .state = o->state, .stream = o->stream,
+                                            .weight = o->weight, .begin = o->begin};
+    }
+    const xlm_resource_origin origin = {.vocabulary = vocabulary, .digest = data->digest};
+    e->resources = xlm_resources_new(xlm_resource_readers, &origin);
+    const xlm_host_setup setup = {
+        .model = e->model,
+        .about = {
+            .model = &e->config,
+            .words = xlm_vocabulary_words(vocabulary),
+            .counts = xlm_vocabulary_counts(vocabulary),
+            .specials = xlm_vocabulary_specials(vocabulary),
+            .languages = xlm_vocabulary_language_names(vocabulary),
+            .seed = (uint64_t)job->train.seed,
+            .steps = job->train.steps,
+        },
+        .resources = e->resources,
+        .streams = job->streams, .stream = stream,
+        .objectives = job->objectives, .objective = objective,
+    };
+    e->host = xlm_host_open(&setup, e->parameters, error);
+    g_free(stream);
+    g_free(objective);
+    return e->host != NULL;
+}
+
+static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **error)
+{
+    e->config = e->job->model;
+    e->config.vocabulary = xlm_vocabulary_size(data->vocabulary);
+    e->config.languages = xlm_vocabulary_languages(data->vocabulary);
+    if (!xlm_model_check(&e->config, error)) {
+        g_prefix_error(error, "[model]: ");
+        return false;
+    }
+    e->parameters = xlm_parameters_new();
+    e->model = xlm_model_new(&e->config, e->parameters);
+    return xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) && open_objectives(e, data, error);
+}
+
+xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)
+{
+    xlm_engine *e = g_new0(xlm_engine, 1);
+    e->comm = comm;
+    e->job = job;
+    e->micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
+    if (e->micro_batches != job->train.micro_batches)
+        xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with "
+                     "runs on fewer ranks to rounding, not to the bit", e->micro_batches, job->train.micro_batches);
+    else if ((comm->ranks & (comm->ranks - 1)) != 0 && job->train.reproducible)
+        xlm_log_info("ranks: %d is not a power of two: losses agree with runs on other numbers of ranks to rounding, not to the "
+                     "bit", comm->ranks);
+    GError *failure = NULL;
+    open_rank(e, data, &failure);
+    if (xlm_comm_agree_on(comm, failure, error))
+        return e;
+    xlm_engine_close(e);
+    return NULL;
+}
+
+void xlm_engine_allocate(xlm_engine *engine, bool profile)
+{
+    xlm_engine *e = engine;
+    const xlm_train_config *c = &e->job->train;
+    xlm_parameters_seal(e->parameters);
+    xlm_parameters_initialise(e->parameters, (uint64_t)c->seed);
+    e->shards = xlm_shards_of(e->comm, xlm_parameters_size(e->parameters));
+    e->reduce_scatter = xlm_reduce_scatter_new(&e->shards, c->reproducible);
+    e->optimiser = xlm_optimiser_new(&c->optimiser, e->parameters, &e->shards);
+    e->averages = xlm_averages_new(e->host, e->parameters, &e->shards);
+    e->tape = xlm_tape_new(e->parameters);
+    xlm_tape_recompute(e->tape, c->recompute);
+    const xlm_run_size run_size = xlm_engine_size(e);
+    const uint64_t pass = xlm_memory_of_rank(&run_size, e->comm->ranks).pass;
+    xlm_tape_reserve(e->tape, pass + pass / 8); /* an objective may take more than was estimated */
+    e->arena = xlm_arena_new();
+    e->buffers = xlm_gradient_buffers(c->reproducible, e->micro_batches, e->comm->ranks);
+    e->buffer = g_new(float *, e->buffers);
+    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(e->parameters);
+    for (int b = 0; b < e->buffers; b++) {
+        e->buffer[b] = xlm_pages_take(bytes, "gradients");
+        xlm_pages_keep_from_children(e->buffer[b], bytes, true);
+    }
+    e->profile = profile ? xlm_profile_new() : NULL;
+}
+
+void xlm_engine_close(xlm_engine *engine)
+{
+    xlm_engine *e = engine;
+    if (e == NULL)
+        return;
+    xlm_host_close(e->host);
+    xlm_resources_free(e->resources);
+    for (int b = 0; b < e->buffers; b++) {
+        xlm_pages_keep_from_children(e->buffer[b], sizeof(float) * (size_t)xlm_parameters_size(e->parameters), false);
+        free(e->buffer[b]);
+    }
+    g_free(e->buffer);
+    xlm_arena_free(e->arena);
+    xlm_tape_free(e->tape);
+    xlm_profile_free(e->profile);
+    xlm_optimiser_free(e->optimiser);
+    xlm_reduce_scatter_free(e->reduce_scatter);
+    xlm_averages_free(e->averages);
+    xlm_model_free(e->model);
+    xlm_parameters_free(e->parameters);
+    xlm_job_streams_close(&e->streams);
+    g_free(e);
+}
+
+const xlm_model_config *xlm_engine_model(const xlm_engine *engine) { return &engine->config; }
+xlm_parameters *xlm_engine_parameters(xlm_engine *engine) { return engine->parameters; }
+const xlm_host *xlm_engine_host(const xlm_engine *engine) { return engine->host; }
+xlm_profile *xlm_engine_profile(xlm_engine *engine) { return engine->profile; }
+
+xlm_reduce_scatter_report xlm_engine_reduce_scatter_report(const xlm_engine *engine)
+{
+    return xlm_reduce_scatter_get_report(engine->reduce_scatter);
+}
+
+xlm_run_size xlm_engine_size(const xlm_engine *engine)
+{
+    return (xlm_run_size){
+        .job = engine->job,
+        .streams = &engine->streams,
+        .host = engine->host,
+        .parameters = xlm_parameters_size(engine->parameters),
+    };
+}
+
+void xlm_engine_begin_averages(xlm_engine *engine) { xlm_averages_begin(engine->averages); }
+
+xlm_workspace xlm_engine_workspace(xlm_engine *engine)
+{
+    return (xlm_workspace){
+        .comm = engine->comm,
+        .model = &engine->config,
+        .streams = &engine->streams,
+        .resources = engine->resources,
+        .parameters = engine->parameters,
+        .host = engine->host,
+        .averages = engine->averages,
+        .tape = engine->tape,
+        .arena = engine->arena,
+        .gradient = engine->buffer[0],
+    };
+}
+
+xlm_run_state xlm_engine_state(xlm_engine *engine)
+{
+    return (xlm_run_state){
+        .model = &engine->config,
+        .parameters = engine->parameters,
+        .shards = &engine->shards,
+        .scratch = engine->buffer[0],
+        .first_moment = engine->optimiser->first_moment,
+        .second_moment = engine->optimiser->second_moment,
+        .optimiser = engine->optimiser->name,
+        .averages = engine->averages->n,
+        .average = engine->averages->average,
+    };
+}

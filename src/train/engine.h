@@ -1,0 +1,91 @@
+/* xlm-mpi: the engine of a training run: all that makes a step. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * It has the model and its parameters, the streams, the host of the objectives, gradients, their reduce-scatter and the sharded
+ * optimiser. It does not know how far a run has come (train/run_progress.h), nor checkpoints or logs (train/run.h):
+ *
+ *   xlm_engine_open -> xlm_memory_check(xlm_engine_size) -> xlm_engine_allocate -> xlm_engine_step ... -> xlm_engine_close
+ *
+ * What a step computes and in which order it adds: train/micro_batches.h. */
+#ifndef XLM_TRAIN_ENGINE_H
+#define XLM_TRAIN_ENGINE_H
+
+#include "comm/shards.h"
+#include "tensor/profile.h"
+#include "train/checkpoint.h"
+#include "train/memory.h"
+#include "train/snapshot.h"
+#include "train/workspace.h"
+
+typedef struct xlm_engine xlm_engine;
+
+/* Open streams, model and objectives of a job, and declare the parameters; nothing large is allocated yet. What is given is
+ * borrowed as long as the engine lives. Collective. */
+xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error);
+/* NULL is allowed. */
+void xlm_engine_close(xlm_engine *engine);
+
+/* For estimates; before xlm_engine_allocate too, as are the next three. */
+xlm_run_size xlm_engine_size(const xlm_engine *engine);
+/* The job's, with what the vocabulary says. */
+const xlm_model_config *xlm_engine_model(const xlm_engine *engine);
+xlm_parameters *xlm_engine_parameters(xlm_engine *engine);
+const xlm_host *xlm_engine_host(const xlm_engine *engine);
+
+/* Allocate everything and draw the initial parameters. profile: count where the time of steps goes. */
+void xlm_engine_allocate(xlm_engine *engine, bool profile);
+
+/* The parameters were set, by a run that resumes nothing: averages of them start as copies. */
+void xlm_engine_begin_averages(xlm_engine *engine);
+
+/* ---- steps ---- */
+
+/* What one step did; the same on all ranks. */
+typedef struct xlm_step_report {
+    double loss;             /* weighted sum of the objectives */
+    double *objective_loss;  /* [objectives] global means; NAN for one that had no terms */
+    int64_t *terms;          /* [objectives] */
+    xlm_metric_sum *metric;  /* [xlm_host_metrics] of all micro-batches */
+    int64_t tokens;          /* real tokens encoded, all ranks */
+    double gradient_norm;    /* before clipping */
+    double learning_rate;
+    bool updated;            /* the step was made; false: a rank had been asked to stop before it began, nothing else is set */
+    bool stop;               /* a rank was asked to stop */
+} xlm_step_report;
+
+/* Memory for a report of the engine's steps. */
+xlm_step_report xlm_step_report_new(const xlm_engine *engine);
+void xlm_step_report_clear(xlm_step_report *report);
+
+/* The update that follows `step` updates, or none when a rank has been asked to stop before. snapshot: of the run's state, which
+ * learns when it changes; NULL: none. Collective. Returns false on an error of reading (agreed on), or when loss or gradient are
+ * not finite: EX_SOFTWARE, the parameters then are those before the step. */
+bool xlm_engine_step(xlm_engine *engine, int64_t step, xlm_snapshot *snapshot, xlm_step_report *report, GError **error);
+/* For measurements: the same, but every rank computes this one micro-batch and no other. */
+bool xlm_engine_sample_step(xlm_engine *engine, int64_t step, int64_t micro_batch, xlm_step_report *report, GError **error);
+
+/* ---- between steps ---- */
+
+/* For passes without an update. */
+xlm_workspace xlm_engine_workspace(xlm_engine *engine);
+/* Its part of the state that checkpoints read and write: model, parameters, moments, averages and how they are sharded. The rest is 0. */
+xlm_run_state xlm_engine_state(xlm_engine *engine);
+
+/* ---- measurements ---- */
+
+/* Rows of the profile beside those of the operators. */
+#define XLM_PART_READ "read instances"
+#define XLM_PART_AGREE "agree on the step"
+#define XLM_PART_CLEAR "clear gradients"
+#define XLM_PART_ADD "add micro-batches"
+#define XLM_PART_REDUCE_SCATTER "reduce-scatter, overlapped"
+#define XLM_PART_WAIT "reduce-scatter, waited for"
+#define XLM_PART_NORM "gradient norm"
+#define XLM_PART_UPDATE "update"
+#define XLM_PART_ALL_GATHER "all-gather parameters"
+
+/* Of all steps since xlm_engine_allocate, or since xlm_profile_reset; NULL: not asked for. */
+xlm_profile *xlm_engine_profile(xlm_engine *engine);
+/* Of all steps. */
+xlm_reduce_scatter_report xlm_engine_reduce_scatter_report(const xlm_engine *engine);
+
+#endif

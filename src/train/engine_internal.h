@@ -1,0 +1,31 @@
+/* xlm-mpi: what opening an engine and making its steps share. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_ENGINE_INTERNAL_H
+#define XLM_TRAIN_ENGINE_INTERNAL_H
+
+#include "train/engine.h"
+#include "train/micro_batches.h"
+
+struct xlm_engine {
+    const xlm_comm *comm;
+    const xlm_job *job;
+    xlm_job_streams streams;
+    xlm_model_config config;
+    xlm_parameters *parameters;
+    xlm_model *model;
+    xlm_resources *resources; /* files that objectives ask for */
+    xlm_host *host;           /* of the job's objectives, in their order */
+    int64_t micro_batches;    /* G of this run: the job's, or more when there are more ranks */
+
+    /* from xlm_engine_allocate on */
+    xlm_shards shards;        /* which buckets of the flat arrays this rank updates */
+    xlm_reduce_scatter *reduce_scatter;
+    xlm_optimiser *optimiser;
+    xlm_averages *averages;   /* of parameters, which objectives ask for */
+    xlm_tape *tape;
+    xlm_arena *arena;         /* the batches of a step */
+    int buffers;
+    float **buffer;           /* [buffers] gradients, layout of the parameters; the step's sum ends in own buckets of buffer[0] */
+    xlm_profile *profile;     /* NULL: not asked for */
+};
+
+#endif

@@ -1,0 +1,26 @@
+/* xlm-mpi: what passes without an update work with. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_WORKSPACE_H
+#define XLM_TRAIN_WORKSPACE_H
+
+#include "comm/comm.h"
+#include "objective/host.h"
+#include "tensor/tape.h"
+#include "train/averages.h"
+#include "train/job_streams.h"
+
+/* Evaluation, step dumps, the check of gradients and predictions of tasks run passes between the steps of an engine
+ * (train/engine.h), which all of this belongs to. Tape, arena and gradient are theirs until its next step. */
+typedef struct xlm_workspace {
+    const xlm_comm *comm;
+    const xlm_model_config *model;
+    const xlm_job_streams *streams;
+    const xlm_resources *resources; /* files that objectives have asked for */
+    xlm_parameters *parameters;
+    xlm_host *host;
+    const xlm_averages *averages; /* of parameters, which objectives ask for */
+    xlm_tape *tape;
+    xlm_arena *arena;
+    float *gradient; /* [size of the parameters] */
+} xlm_workspace;
+
+#endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: what ranks say to one another. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what ranks send to one another. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "comm/comm.h"
 
 #include <hdf5.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 
-/* MPI counts are int; larger messages go in pieces of this many bytes. */
+/* MPI counts are int; larger messages go in parts of this many bytes. */
 static const size_t PIECE = (size_t)1 << 30;
 
 static void stop_all(MPI_Comm *mpi, int *code, ...)

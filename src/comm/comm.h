@@ -1,4 +1,4 @@
-/* xlm-mpi: what ranks say to one another. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: what ranks send to one another. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A thin floor over MPI: starting and ending, agreement on errors, and the few exchanges that training and preparation
  * need. All functions that take an xlm_comm are collective over it unless their comment says otherwise. An MPI failure

@@ -1,4 +1,4 @@
-# Floor 1: what ranks say to one another.
+# Floor 1: what ranks send to one another.
 comm_sources = \
 	src/comm/comm.c src/comm/comm.h \
 	src/comm/reduce_scatter.c \

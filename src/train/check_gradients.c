@@ -105,7 +105,7 @@ static bool find_input(checker *c, GError **error)
     return true;
 }
 
-/* Deviation of the loss when each parameter is another of its neighbours: what cannot be told from rounding. The gradient at the
+/* Deviation of the loss when each parameter is another of its neighbours: what cannot be distinguished from rounding. The gradient at the
  * last of them goes into c->nudged. */
 static double measure_rounding(checker *c)
 {
@@ -202,7 +202,7 @@ static comparison compare_again(const motion *m, double foretold, comparison fir
     return best;
 }
 
-/* Compare the derivative along the motion with what the gradient says it is. */
+/* Compare the derivative along the motion with what the gradient gives. */
 static void compare(const motion *m, double foretold, result *r)
 {
     static const double others[] = {0.2, 0.04, 6, 36}; /* times the first step: where the loss bends more, or rounding is more */

@@ -10,7 +10,7 @@
  *     shows in groups, a wrong element alone, or as its share of a group. Of the objective's own parameters more elements are
  *     moved alone, and groups are small;
  *   - differences with steps of many sizes are extrapolated (train/derivative.h), and the rounding of a loss is measured: what is
- *     lost in it is told as such, not taken for agreement.
+ *     lost in it is printed as such, not taken for agreement.
  * A difference that does not agree, or in which nothing is clear, is made again with other steps before it is reported.
  *
  * Constants (xlm_constant) stay what they are in the unchanged model, since the tape gives them no gradient: targets and

@@ -48,7 +48,7 @@ typedef struct xlm_saved_average {
 typedef struct xlm_run_state {
     const xlm_model_config *model;
     xlm_parameters *parameters;
-    const xlm_shards *shards;            /* which pieces of the moments this rank has */
+    const xlm_shards *shards;            /* which buckets of the moments this rank has */
     float *first_moment, *second_moment; /* [shards->own] */
     float *scratch;                      /* [size of the parameters], for the checkpoint's use */
     const char *optimiser;               /* "adamw" */

@@ -63,11 +63,11 @@ void xlm_optimiser_free(xlm_optimiser *optimiser);
  *   constant      peak */
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
 
-/* L2 norm of the flat gradient, in double, of which each rank's own pieces are looked at. NaN or infinite when the gradient is
+/* L2 norm of the flat gradient, in double, each rank over its own buckets. NaN or infinite when the gradient is
  * not finite. Collective. */
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
 
-/* Update number `step` of the own pieces with the gradient times `factor` (the clipping factor min(1, clip / norm)). The
+/* Update number `step` of the own buckets with the gradient times `factor` (the clipping factor min(1, clip / norm)). The
  * gradient's array is used as scratch. The other elements of the parameters are then out of date (xlm_shards_all_gather).
  * Collective.
  *   m ← β₁ m + (1−β₁) g,  v ← β₂ v + (1−β₂) g²,  u = (m / (1−β₁ᵗ)) / (sqrt(v / (1−β₂ᵗ)) + ε),  t = step + 1

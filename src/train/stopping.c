@@ -20,7 +20,7 @@ struct xlm_stopping {
     xlm_run_state state;
     xlm_snapshot *snapshot; /* set while the thread runs */
     int terminal;           /* standard error of mpiexec, on rank 0 where it can be had; else -1 */
-    bool said;              /* that a signal was noted */
+    bool announced;         /* that a signal was noted */
 };
 
 /* A snapshot that was taken because of a SIGCONT which did not announce the end. */
@@ -44,10 +44,10 @@ static bool is_read_at_once(int terminal)
 }
 
 /* mpiexec passes on nothing any more while it ends the ranks, so it is gone around. */
-static void say(xlm_stopping *s)
+static void announce(xlm_stopping *s)
 {
     const char *signal = g_strsignal(xlm_signals_noted());
-    s->said = true;
+    s->announced = true;
     if (xlm_snapshot_age(s->snapshot) < 0) {
         xlm_log_info("signal noted (%s), finishing the step; a checkpoint is written then", signal);
         return;
@@ -69,8 +69,8 @@ static void hear(void *data, const xlm_signal *signal)
         if (s->launcher.waits)
             xlm_signals_note(SIGTERM); /* it comes when all of the time to finish the step is over */
     }
-    if (xlm_signals_noted() != 0 && !s->said)
-        say(s);
+    if (xlm_signals_noted() != 0 && !s->announced)
+        announce(s);
 }
 
 static void tick(void *data)

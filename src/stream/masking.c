@@ -59,10 +59,12 @@ typedef struct options {
 } options;
 
 static const xlm_option masking_options[] = {
-    {"mask", XLM_OPTION_REAL, "0.15", 0, 1, NULL, "share of the ordinary tokens that is predicted; 0: none", offsetof(options, mask)},
-    {"mask_token", XLM_OPTION_REAL, "0.8", 0, 1, NULL, "share of those that is replaced by <mask>", offsetof(options, mask_token)},
+    {"mask", XLM_OPTION_REAL, "0.15", 0, 1, NULL, "share of the tokens, special ones excepted, that is predicted; 0: none",
+     offsetof(options, mask)},
+    {"mask_token", XLM_OPTION_REAL, "0.8", 0, 1, NULL, "share of the predicted tokens that is replaced by <mask>",
+     offsetof(options, mask_token)},
     {"mask_random", XLM_OPTION_REAL, "0.1", 0, 1, NULL,
-     "share of those that is replaced by a random token; the rest stays", offsetof(options, mask_random)},
+     "share of the predicted tokens that is replaced by a random token; the rest stays as it is", offsetof(options, mask_random)},
     XLM_OPTION_END,
 };
 

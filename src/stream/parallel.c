@@ -197,14 +197,15 @@ typedef struct options {
 
 static const xlm_option parallel_options[] = {
     {"shuffle_sides", XLM_OPTION_FLAG, "false", 0, 0, NULL,
-     "type parallel: draw for each instance which side comes first (PPA)", offsetof(options, shuffle_sides)},
+     "type parallel: draw for each instance which side comes first (PPA); else the source", offsetof(options, shuffle_sides)},
     {"share", XLM_OPTION_REAL, "1", 0, 1, NULL,
      "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a smaller "
      "one is part of a larger one", offsetof(options, share)},
     {"least_side", XLM_OPTION_INT, "0", 0, 65536, NULL,
-     "type parallel: pairs with a side of fewer subwords are left out (PPA: 10); 0: no bound", offsetof(options, least_side)},
+     "type parallel: fewest subwords of a side, else its pair is left out (PPA: 10); 0: no bound", offsetof(options, least_side)},
     {"most_pair", XLM_OPTION_INT, "0", 0, 131072, NULL,
-     "type parallel: pairs of more subwords together are left out (PPA: 128); 0: no bound", offsetof(options, most_pair)},
+     "type parallel: most subwords of both sides together, else the pair is left out (PPA: 128); 0: no bound",
+     offsetof(options, most_pair)},
     XLM_OPTION_END,
 };
 

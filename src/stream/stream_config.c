@@ -14,14 +14,15 @@ enum { TYPE, FORM };
 static const xlm_option *own_options(void)
 {
     static xlm_option table[] = {
-        [TYPE] = {"type", XLM_OPTION_CHOICE, "monolingual", 0, 0, NULL, "text that is read", offsetof(xlm_stream_config, type)},
+        [TYPE] = {"type", XLM_OPTION_CHOICE, "monolingual", 0, 0, NULL, "kind of text that is read",
+                  offsetof(xlm_stream_config, type)},
         [FORM] = {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, NULL,
-                  "type parallel: several pairs, source half and target half with positions of their own (xlm); one pair, "
-                  "<s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
-        {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MOST_BATCH, NULL, "instances a step, over all ranks",
+                  "type parallel: how pairs are laid out: several in an instance, a half of sources and a half of targets with "
+                  "positions of their own (xlm); one, <s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
+        {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MOST_BATCH, NULL, "number of instances in a step, over all ranks",
          offsetof(xlm_stream_config, batch)},
         {"length", XLM_OPTION_INT, "128", 4, 65536, NULL,
-         "most tokens of an instance, special ones included; for form xlm of each half", offsetof(xlm_stream_config, length)},
+         "most tokens of an instance, special tokens included; for form xlm of each half", offsetof(xlm_stream_config, length)},
         XLM_OPTION_END,
     };
     table[TYPE].choices = xlm_stage_choices(XLM_STAGE_SPANS);

@@ -12,10 +12,11 @@ typedef struct options {
 
 static const xlm_option text_options[] = {
     {"languages", XLM_OPTION_LIST, "", 0, 0, NULL,
-     "languages (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty",
+     "languages that are read (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty",
      offsetof(options, languages)},
     {"alpha", XLM_OPTION_REAL, "0.7", 0, 1, NULL,
-     "languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power", offsetof(options, alpha)},
+     "exponent of the draw: languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power",
+     offsetof(options, alpha)},
     XLM_OPTION_END,
 };
 

@@ -32,7 +32,8 @@ typedef struct options {
 
 static const xlm_option translation_options[] = {
     {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "dictionary by which tokens are switched to the other language (DICT-MLM), from xlm_dict", offsetof(options, dictionary)},
+     "file of xlm_dict, the dictionary by which tokens are switched to the other language (DICT-MLM)",
+     offsetof(options, dictionary)},
     XLM_OPTION_END,
 };
 

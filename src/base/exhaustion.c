@@ -9,24 +9,41 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* Allocations and threads that fail reach us as messages of GLib, which aborts after them. Nothing may be allocated in here. */
-static void end_with_message(const char *domain, GLogLevelFlags level, const char *message, void *program)
+static const char *watched = "xlm-mpi"; /* the program */
+
+/* limit: the option of ulimit. Nothing may be allocated in here. */
+static _Noreturn void end_without(const char *what, char limit, const char *message)
 {
-    const bool memory = strstr(message, "failed to allocate") != NULL, thread = strstr(message, "creating thread") != NULL;
-    if ((level & G_LOG_LEVEL_ERROR) == 0 || (!memory && !thread)) {
-        g_log_default_handler(domain, level, message, NULL);
-        return;
-    }
     char line[512];
-    const int n = snprintf(line, sizeof line, "%s: the system gives no more %s (%s); raise the limit (ulimit -%s), take fewer ranks on "
-                           "a node, or give it less to do\n", (const char *)program, memory ? "memory" : "threads", message,
-                           memory ? "v" : "u");
+    const int n = snprintf(line, sizeof line, "%s: the system gives no more %s (%s); raise the limit (ulimit -%c), take fewer ranks on "
+                           "a node, or give it less to do\n", watched, what, message, limit);
     const ssize_t written = write(STDERR_FILENO, line, (size_t)CLAMP(n, 0, (int)sizeof line - 1));
     (void)written; /* there is nowhere else to say it */
     _exit(EX_OSERR);
 }
 
-void xlm_exhaustion_watch(const char *program) { g_log_set_default_handler(end_with_message, (void *)program); }
+/* What GLib is not given it tells by a message alone, and aborts after it. */
+static void heed_message(const char *domain, GLogLevelFlags level, const char *message, void *nothing)
+{
+    (void)nothing;
+    const bool memory = strstr(message, "failed to allocate") != NULL, thread = strstr(message, "creating thread") != NULL;
+    if ((level & G_LOG_LEVEL_ERROR) != 0 && (memory || thread))
+        end_without(memory ? "memory" : "threads", memory ? 'v' : 'u', message);
+    g_log_default_handler(domain, level, message, NULL);
+}
+
+void xlm_exhaustion_watch(const char *program)
+{
+    watched = program;
+    g_log_set_default_handler(heed_message, NULL);
+}
+
+void xlm_exhaustion_no_memory(size_t size, const char *purpose)
+{
+    char message[200];
+    snprintf(message, sizeof message, "%zu MiB for %s", (size >> 20) + 1, purpose);
+    end_without("memory", 'v', message);
+}
 
 uint64_t xlm_address_space_left(void)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/exhaustion.h"
+
 static const size_t LINE = 64, LARGE = (size_t)2 << 20;
 
 void *xlm_pages_take(size_t size, const char *purpose)
@@ -13,7 +15,7 @@ void *xlm_pages_take(size_t size, const char *purpose)
     const size_t alignment = size >= LARGE ? LARGE : LINE;
     void *taken = NULL;
     if (posix_memalign(&taken, alignment, MAX(size, LINE)) != 0)
-        g_error("out of memory: %zu MiB were needed for %s", (size >> 20) + 1, purpose);
+        xlm_exhaustion_no_memory(size, purpose);
 #ifdef MADV_HUGEPAGE
     /* Whole large pages only, or the last one would be there in full for the sake of its first bytes. A system that cannot
      * do it says so and leaves the pages as they are. */

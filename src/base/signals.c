@@ -45,7 +45,8 @@ static void install(int number, int flags)
 {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | flags};
     sigemptyset(&action.sa_mask);
-    sigaction(number, &action, NULL);
+    if (sigaction(number, &action, NULL) != 0)
+        g_error("no handler for signal %d: %s", number, g_strerror(errno));
 }
 
 void xlm_signals_watch(void)
@@ -98,7 +99,8 @@ static void open_pipe(void)
         g_unix_set_fd_nonblocking(listening.pipe[end], TRUE, NULL);
     listening.poll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN};
-    epoll_ctl(listening.poll, EPOLL_CTL_ADD, listening.pipe[0], &event);
+    if (listening.poll < 0 || epoll_ctl(listening.poll, EPOLL_CTL_ADD, listening.pipe[0], &event) != 0)
+        g_error("signals cannot be waited for: %s", g_strerror(errno));
 }
 
 void xlm_signals_listen(const xlm_signals_listener *listener)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/pages.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels/processor.h"
 
@@ -105,9 +106,8 @@ void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
 static double time_products(double duration, double *mean)
 {
     enum { N = 1024 };
-    xlm_real *memory = aligned_alloc(64, sizeof(xlm_real) * 3 * N * N), *a = memory, *b = a + N * N, *c = b + N * N;
-    if (memory == NULL)
-        g_error("out of memory: %d MiB are needed to measure GEMM", (int)(sizeof(xlm_real) * 3 * N * N >> 20));
+    xlm_real *memory = xlm_pages_take(sizeof(xlm_real) * 3 * N * N, "the measurement of GEMM");
+    xlm_real *a = memory, *b = a + N * N, *c = b + N * N;
     for (int i = 0; i < 2 * N * N; i++)
         memory[i] = (xlm_real)1 / (xlm_real)(1 + i % 7);
     const double begin = xlm_clock();

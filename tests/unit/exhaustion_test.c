@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/exhaustion.h"
+#include "base/pages.h"
 
 /* A child without core file that does what ends it; its wait status, and what it prints in text. */
 static int status_of(void (*work)(void), char *text, size_t size)
@@ -43,13 +44,14 @@ static void ask_for_too_much(void)
     g_free(memory);
 }
 
+static void ask_for_too_many_pages(void) { g_assert_null(xlm_pages_take(G_MAXSIZE / 4, "a test")); }
+
 static void fail_otherwise(void) { g_error("something else"); }
 
-static void test_no_memory(void **state)
+static void check_no_memory(void (*work)(void))
 {
-    (void)state;
     char text[1000];
-    const int status = status_of(ask_for_too_much, text, sizeof text);
+    const int status = status_of(work, text, sizeof text);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), EX_OSERR);
     /* AddressSanitizer warns before. */
@@ -58,6 +60,13 @@ static void test_no_memory(void **state)
     assert_true(message == text || message[-1] == '\n');
     assert_non_null(strstr(text, "ulimit -v"));
     assert_true(g_str_has_suffix(text, "\n"));
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    check_no_memory(ask_for_too_much);
+    check_no_memory(ask_for_too_many_pages);
 }
 
 /* Errors of a program itself are still GLib's. */

@@ -160,7 +160,7 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
     const int64_t n = blocks->len;
     const GPtrArray *names = xlm_host_metric_names(w->host, k);
     tally *sums = g_new0(tally, n * width);
-    xlm_metric_sum *metrics = g_new0(xlm_metric_sum, n * names->len);
+    xlm_metric_sum *metrics = g_new0(xlm_metric_sum, MAX(n * names->len, 1)); /* NULL takes no offset */
     const int average = xlm_host_average_of(w->host, k);
     float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");

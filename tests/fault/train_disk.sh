@@ -88,7 +88,7 @@ if unshare -rm true 2>/dev/null; then
         finish
 FULL
     head -c 600000 /dev/zero >filler
-    export -f begin failed continues newest_of start ended rank_processes until_true fail finish has_steps losses ranks
+    export -f begin failed continues newest_of start ended rank_processes until_true fail finish has_steps losses values ranks
     export launcher failures
     OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash full.sh || fail "on a full disk"
     rm -rf "$space"

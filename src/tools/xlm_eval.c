@@ -172,7 +172,8 @@ static bool open_work(work *w, const char *path, GError **error)
         return false;
     const xlm_loss_stream stream = {.name = "test"};
     const xlm_objective_spec objective = {.name = w->self.name, .cls = w->self.cls, .state = w->self.state, .weight = 1};
-    const xlm_host_setup setup = {.model = w->loaded->model, .about = {.model = &w->loaded->config},
+    const xlm_host_setup setup = {.model = w->loaded->model, .about = {.model = &w->loaded->config,
+                                            .specials = xlm_vocabulary_specials(w->loaded->vocabulary)},
                                   .streams = 1, .stream = &stream, .objectives = 1, .objective = &objective};
     w->host = xlm_host_open(&setup, w->loaded->parameters, error);
     return w->host != NULL && xlm_model_file_read_values(path, w->loaded, error);

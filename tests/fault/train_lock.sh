@@ -30,9 +30,9 @@ expect 0 '' quick
 
 # Two in the same instant: one gets it, the other says so.
 for which in 1 2; do
-    ranks 1 xlm_train job.conf --set train.output=both --set train.steps=1000000 --set train.schedule=constant \
-        >"both$which.log" 2>&1 &
-    pid[which]=$!
+    start 1 xlm_train job.conf --set train.output=both --set train.steps=1000000 --set train.schedule=constant \
+        >"both$which.log" 2>&1
+    pid[which]=$launcher
 done
 until [ -n "${one-}" ]; do
     for which in 1 2; do kill -0 "${pid[which]}" 2>/dev/null || one=$which; done

@@ -98,14 +98,14 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs);
 /* y_i = x[index_i].  index: [n], copied; a row may be taken more than once. */
 xlm_var *xlm_rows(xlm_tape *tape, xlm_var *x, const int32_t *index, int64_t n);
 
-/* What became of one target. */
+/* How one target was predicted. */
 typedef struct xlm_score {
     float loss;     /* −log p(target) */
     int32_t correct; /* 1 when the target has the highest probability */
 } xlm_score;
 
 /* Mean over rows of −log softmax(h Eᵀ + b)[target].  h: M x e, table: V x e, bias: 1 x V or NULL, targets: [M], copied.
- * Logits are made for `chunk` rows at a time; when all M fit in one chunk they are kept for the way back, else made
+ * Logits are made for `chunk` rows at a time; when all M fit in one chunk they are kept for the backward pass, else made
  * again, so no more than chunk x V logits are ever held. scores: [M] filled in, or NULL. y: 1 x 1. M >= 1. */
 xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
                                  int64_t chunk, xlm_score *scores);

@@ -22,7 +22,7 @@ void xlm_prepare_progress_next(xlm_prepare_progress *progress, const xlm_prepare
 
 /* ---- at its end ---- */
 
-/* What became of sentences or of pairs. */
+/* How many sentences or pairs are trained on, held out, left aside or empty. */
 typedef struct xlm_fate_counts {
     int64_t train, held_out, aside, empty;
 } xlm_fate_counts;

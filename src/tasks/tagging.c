@@ -153,7 +153,7 @@ static char **tagging_labels(const xlm_loss *self, const void *pointer, GError *
     return NULL;
 }
 
-/* What became of a text. */
+/* What was cut or replaced in a text, for the log. */
 typedef struct tally {
     int64_t cut, unknown, long_words;
 } tally;

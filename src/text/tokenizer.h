@@ -3,7 +3,7 @@
  * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/bpe.h),
  * look up their ids, and exchange them for their twins when the language is a made one (text/vocabulary.h): its text is
  * given in the letters of its base, in its own order of words. No special tokens are added; a character that the
- * vocabulary does not have is its unknown token. The way back is xlm_vocabulary_decode. */
+ * vocabulary does not have is its unknown token. The inverse is xlm_vocabulary_decode. */
 #ifndef XLM_TEXT_TOKENIZER_H
 #define XLM_TEXT_TOKENIZER_H
 

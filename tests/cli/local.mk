@@ -40,6 +40,6 @@ EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/text \
 	tests/cli/fastbpe_known_answers/vocabulary
 # An objective of somebody else, compiled by train_plugin.sh.
-EXTRA_DIST += tests/plugin/pull-together.c tests/plugin/stand-still.c
+EXTRA_DIST += tests/plugins/pull-together.c tests/plugins/stand-still.c
 # Objectives with labels, averages, queues, sides of pairs, compiled by objectives.sh.
 EXTRA_DIST += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/sides.c

@@ -11,7 +11,7 @@ make -s -C "$XLM_BUILD" install-xlmincludeHEADERS xlmincludedir="$scratch/prefix
 warnings='-Wall -Wextra -Werror'
 # shellcheck disable=SC2086 # compilers and flags are words
 build() { $XLM_CC -std=c11 $warnings -shared -fPIC -I prefix/include ${XLM_SANITIZE_FLAGS:-} -o "$out" "$in"; }
-in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so
+in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so
 build || fail "the plugin does not compile"
 # Nor do the compilers that are not this build's complain, of it or of a table of options in C++.
 for compiler in gcc clang; do
@@ -97,8 +97,8 @@ cmp right.txt shared.txt || fail "another table on 2 ranks: $(diff right.txt sha
 # What it takes for constant is no mistake. What it remembers in secret is.
 sed '/^.stream pairs/,/^.objective pull/ { /^.objective pull/!d }; s/hidden_size = 32/hidden_size = 16/' job.conf >pull.conf
 wrong() { # NAME RC PATTERN SED-SCRIPT
-    sed "$4" "$XLM_SOURCE/tests/plugin/pull-together.c" >"$1.c"
-    cmp -s "$1.c" "$XLM_SOURCE/tests/plugin/pull-together.c" && fail "$1: nothing was changed"
+    sed "$4" "$XLM_SOURCE/tests/plugins/pull-together.c" >"$1.c"
+    cmp -s "$1.c" "$XLM_SOURCE/tests/plugins/pull-together.c" && fail "$1: nothing was changed"
     in=$1.c out=pull-together.so build && checks "$1" 1 pull.conf
     [ "$code" -eq "$2" ] || fail "$1: ended with $code: $(tail -n 2 "$1.log")"
     grep -q -e "$3" "$1.txt" "$1.log" || fail "$1: no '$3' in: $(grep -h -e WRONG -e 'xlm_train: ' "$1.txt" "$1.log")"
@@ -112,7 +112,7 @@ wrong constant 0 '^objective pull' \
     's/\(cosine(tape, projected, \)words/\1xlm_detach(tape, words)/'
 wrong memory 70 'objective pull: two passes over one batch have losses' '
     s/^static xlm_var \*pull_loss/static int calls;\n&/; s/-pull->sharpness)/-pull->sharpness * ++calls)/'
-in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
+in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
 expect 64 'check-gradients does not go with' xlm_train job.conf --check-gradients --dry-run
 expect 70 'objective pull was not checked: it has no terms at step 1; set its begin = 0' \
     xlm_train pull.conf --check-gradients --set train.output=none --set 'objective pull.begin=5'
@@ -133,12 +133,12 @@ for abi in 'XLM_LOSS_ABI + 1' 3; do
     sed "s/XLM_LOSS_ABI,/$abi,/" "$in" >old.c
     in=old.c out=pull-together.so build && expect 78 'pull-together.so: was built for plugin ABI [35], this program has 4' \
         xlm_train job.conf
-    in=$XLM_SOURCE/tests/plugin/pull-together.c
+    in=$XLM_SOURCE/tests/plugins/pull-together.c
 done
-sed 's/xlm_loss_pull_together/xlm_loss_other/' "$XLM_SOURCE/tests/plugin/pull-together.c" >other.c
+sed 's/xlm_loss_pull_together/xlm_loss_other/' "$XLM_SOURCE/tests/plugins/pull-together.c" >other.c
 in=other.c out=pull-together.so build && expect 78 'xlm_loss_pull_together' xlm_train job.conf
 # Its own options alone, by its path, which needs no job file.
-in=$XLM_SOURCE/tests/plugin/pull-together.c out=pull-together.so build
+in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build
 xlm_train --help-job=./pull-together.so >help.txt && grep -q 'plugin = ./pull-together.so' help.txt && grep -q '^  sharpness ' help.txt &&
     ! grep -q learning_rate help.txt || fail "--help-job of a plugin: $(cat help.txt)"
 expect 64 '^xlm_train: --help-job: ./none.so: cannot be loaded' xlm_train --help-job=./none.so

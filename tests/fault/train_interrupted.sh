@@ -8,7 +8,7 @@
 long
 small_corpus
 # shellcheck disable=SC2086 # compilers and flags are words
-$XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o stand-still.so "$XLM_SOURCE/tests/plugin/stand-still.c" ||
+$XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o stand-still.so "$XLM_SOURCE/tests/plugins/stand-still.c" ||
     fail "the plugin does not compile"
 cat >>job.conf <<'JOB'
 

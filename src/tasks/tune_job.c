@@ -5,8 +5,7 @@
 
 #include "base/options.h"
 
-static const char *const former_keys[] = {"granules", "micro_batches", NULL};
-static const xlm_jobfile_kind kinds[] = {{"tune", false, former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
+static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
 
 #define TUNE(member) offsetof(xlm_tune_config, member)
 #define TRAIN(member) TUNE(train.member)

@@ -54,6 +54,8 @@ typedef struct xlm_train_config {
      PLACE(threads)},                                                                                                            \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 
+/* Keys of [train], and of [tune], that had another name before (base/jobfile.h). */
+extern const char *const xlm_training_former_keys[];
 /* The sections that a job file may have. */
 extern const xlm_jobfile_kind xlm_job_kinds[];
 extern const xlm_option xlm_train_options[];

@@ -133,10 +133,13 @@ typedef struct xlm_declaration xlm_declaration;
  * has one, number 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the model does not have, or
  * sides of a stream without pairs, are refused. */
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
-/* A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
+/* Parameters and states of an objective have names of their own, each once; not "loss", "average" and "average/...", which files
+ * have beside them. Others end the program.
+ *
+ * A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
 void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
-/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints as
+/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps, as
  * "/objectives/<objective>/<name>". */
 typedef enum xlm_state_type { XLM_STATE_F32, XLM_STATE_F64, XLM_STATE_I64 } xlm_state_type;
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);

@@ -1,6 +1,8 @@
 /* xlm-mpi: what an objective declares of its own. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/declaration.h"
 
+#include <string.h>
+
 #include "tensor/tape.h"
 
 struct xlm_declaration {
@@ -68,9 +70,33 @@ static char *parameter_name(const xlm_loss *loss, const char *name)
     return g_strdup_printf("objectives/%s/%s", loss->name, name);
 }
 
+/* What stands under "objectives/<name>/" in checkpoints and step dumps beside this. */
+static bool is_reserved(const char *name)
+{
+    return strcmp(name, "loss") == 0 || strcmp(name, "average") == 0 || g_str_has_prefix(name, "average/");
+}
+
+static bool is_state(const xlm_host *host, const char *full)
+{
+    for (guint i = 0; i < host->states->len; i++)
+        if (strcmp(g_array_index(host->states, xlm_saved_state, i).path + 1, full) == 0)
+            return true;
+    return false;
+}
+
+/* In files, parameters and states of an objective stand side by side. full: parameter_name. */
+static void check_name(const xlm_declaration *d, const char *name, const char *full)
+{
+    if (is_reserved(name))
+        g_error("objective %s: parameters and states cannot be named \"%s\"", d->hosted->loss.name, name);
+    if (is_state(d->hosted->host, full) || xlm_parameters_find(d->parameters, full) >= 0)
+        g_error("objective %s: \"%s\" is declared twice", d->hosted->loss.name, name);
+}
+
 static void declare(xlm_declaration *d, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
 {
     char *full = parameter_name(&d->hosted->loss, name);
+    check_name(d, name, full);
     xlm_parameters_add(d->parameters, full, rows, cols, init, decay);
     g_free(full);
 }
@@ -130,9 +156,10 @@ void xlm_declare_publish(xlm_declaration *declaration, int64_t cols)
 
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n)
 {
-    const xlm_saved_state state = {
-        .path = g_strdup_printf("/objectives/%s/%s", declaration->hosted->loss.name, name), .type = type, .values = values, .n = n,
-    };
+    char *full = parameter_name(&declaration->hosted->loss, name);
+    check_name(declaration, name, full);
+    const xlm_saved_state state = {.path = g_strconcat("/", full, NULL), .type = type, .values = values, .n = n};
+    g_free(full);
     g_array_append_val(declaration->hosted->host->states, state);
 }
 

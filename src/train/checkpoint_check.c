@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "train/model_attributes.h"
+#include "train/objective_arrays.h"
 
 int checkpoint_arrays(const xlm_run_state *state) { return CHECKPOINT_AVERAGES + state->averages; }
 
@@ -21,15 +22,12 @@ char *checkpoint_group(const xlm_run_state *state, int array)
     static const char *const groups[CHECKPOINT_AVERAGES] = {"/model", "/optimiser/first_moment", "/optimiser/second_moment"};
     if (array < CHECKPOINT_AVERAGES)
         return g_strdup(groups[array]);
-    return g_strdup_printf("/objectives/%s/average", state->average[array - CHECKPOINT_AVERAGES].objective);
+    return xlm_average_group(state->average[array - CHECKPOINT_AVERAGES].objective);
 }
 
 bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p)
 {
-    if (array < CHECKPOINT_AVERAGES || !g_str_has_prefix(p->name, "objectives/"))
-        return true;
-    const char *name = state->average[array - CHECKPOINT_AVERAGES].objective, *rest = p->name + strlen("objectives/");
-    return g_str_has_prefix(rest, name) && rest[strlen(name)] == '/';
+    return array < CHECKPOINT_AVERAGES || xlm_average_has(state->average[array - CHECKPOINT_AVERAGES].objective, p);
 }
 
 /* The file is whole, but not what is wanted; the caller says in which file. */
@@ -142,13 +140,7 @@ static bool check_best(const xlm_store *store, const double best[2], int64_t ste
 
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error)
 {
-    return xlm_store_read(store, kept->path, checkpoint_state_type(kept), 0, (uint64_t)kept->n, values, error);
-}
-
-xlm_type checkpoint_state_type(const xlm_saved_state *kept)
-{
-    static const xlm_type types[] = {[XLM_STATE_F32] = XLM_F32, [XLM_STATE_F64] = XLM_F64, [XLM_STATE_I64] = XLM_I64};
-    return types[kept->type];
+    return xlm_store_read(store, kept->path, xlm_state_store_type(kept), 0, (uint64_t)kept->n, values, error);
 }
 
 static bool check_kept_numbers(const xlm_store *store, const xlm_saved_state *kept, int64_t step, GError **error)

@@ -23,7 +23,6 @@ xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *
 
 /* values: of a saved state. */
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error);
-xlm_type checkpoint_state_type(const xlm_saved_state *kept);
 /* One of the flat arrays: whole[size of the parameters]. Gaps between parameters are left as they are. */
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *state, int array, float *whole, GError **error);
 

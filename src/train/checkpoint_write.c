@@ -4,21 +4,13 @@
 #include "train/checkpoint_check.h"
 #include "train/checkpoint_files.h"
 #include "train/model_attributes.h"
+#include "train/objective_arrays.h"
 
 /* Moments or averages as a whole, which are sharded over ranks, in the scratch memory. Collective. */
 static const float *whole_array(const xlm_run_state *state, int array)
 {
     xlm_shards_all_gather_from(state->shards, checkpoint_own(state, array), state->scratch);
     return state->scratch;
-}
-
-static bool write_kept(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *kept, GError **error)
-{
-    const uint64_t n = (uint64_t)kept->n, rank = (uint64_t)comm->rank, ranks = (uint64_t)comm->ranks;
-    const uint64_t first = n / ranks * rank + MIN(rank, n % ranks), own = n / ranks + (rank < n % ranks);
-    const char *values = kept->values;
-    return xlm_store_dataset(store, kept->path, checkpoint_state_type(kept), 1, &n, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, kept->path, first, own, values + xlm_state_bytes(kept) / MAX(n, 1) * first, error);
 }
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
@@ -59,7 +51,7 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
         if (!write_array(store, comm, s, a, error))
             return false;
     for (int k = 0; k < s->kept; k++)
-        if (!write_kept(store, comm, &s->keep[k], error))
+        if (!xlm_state_write(store, comm, &s->keep[k], error))
             return false;
     return true;
 }

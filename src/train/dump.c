@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "objective/readers.h"
 #include "train/model_attributes.h"
+#include "train/objective_arrays.h"
 
 static bool write_ints(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t n, GError **error)
 {
@@ -35,6 +36,26 @@ bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *r
     const bool good = resource->reader->write(store, dataset, resource->contents, error) &&
                       xlm_store_set_text(store, dataset, "path", resource->path, error);
     g_free(dataset);
+    return good;
+}
+
+bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < n && good; i++)
+        good = xlm_state_write(store, NULL, &state[i], error);
+    return good;
+}
+
+bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_parameters *parameters, const float *whole,
+                            GError **error)
+{
+    char *group = xlm_average_group(objective);
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
+        if (xlm_average_has(objective, xlm_parameters_get(parameters, i)))
+            good = xlm_parameter_array_write(store, NULL, group, parameters, i, whole, error);
+    g_free(group);
     return good;
 }
 

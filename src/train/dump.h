@@ -13,6 +13,10 @@
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the
  *                              plugin's, a line `key = value` each)
+ *   /objectives/<name>/<state>   f32, f64 or i64 [n]: what the objective has declared with xlm_declare_state, as it is before the
+ *                              step
+ *   /objectives/<name>/average/<parameter>   f32, of an objective with an average: the momentum average of the model's and of
+ *                              the objective's own parameters that its label function reads
  *   /dictionaries/<k>          [n x 2] i32: pairs of a dictionary that objectives have asked for; attributes: path, first, second
  *                              (other kinds of files as their reader says, objective/readers.h)
  *   /parameters/<parameter>    f32 [rows x cols] or [cols]
@@ -25,6 +29,7 @@
 
 #include "nn/model.h"
 #include "objective/resources.h"
+#include "objective/state.h"
 #include "store/store.h"
 
 typedef struct xlm_dump_stream {
@@ -48,6 +53,10 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int6
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
 /* A file that an objective has asked for; number: 0, 1, ... of its kind. */
 bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error);
+/* Of objectives: n states; the average of one of them, whole[size of the parameters]. */
+bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state, GError **error);
+bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_parameters *parameters, const float *whole,
+                            GError **error);
 /* The rest; then the file is committed. On failure nothing is left. */
 bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
                      const xlm_parameters *parameters, const float *gradients, GError **error);

@@ -10,7 +10,8 @@
 typedef struct dumped_step {
     const xlm_job *job;
     const xlm_workspace *workspace;
-    int64_t step; /* updates made before */
+    int64_t step;     /* updates made before */
+    const char *path; /* of the file */
 } dumped_step;
 
 /* The whole batch of every stream, and the objectives without stream in one part. */
@@ -68,8 +69,34 @@ static bool dump_resources(const xlm_resources *resources, xlm_store *store, GEr
     return good;
 }
 
-/* input: [streams + 1] counted, with labels. */
-static bool dump(const dumped_step *d, const char *path, const xlm_pass_input *input, GError **error)
+/* By rank 0: the file, with what objectives had before the step. NULL on errors. */
+static xlm_store *create(const dumped_step *d, GError **error)
+{
+    const xlm_workspace *w = d->workspace;
+    int n;
+    const xlm_saved_state *states = xlm_host_states(w->host, &n);
+    xlm_store *store = xlm_dump_create(d->path, w->model, d->step, error);
+    if (store != NULL && dump_resources(w->resources, store, error) && xlm_dump_write_states(store, n, states, error))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
+}
+
+/* Collective: averages are gathered from all ranks, and written by rank 0, whose store it is. */
+static bool dump_averages(const dumped_step *d, xlm_store *store, GError **error)
+{
+    const xlm_workspace *w = d->workspace;
+    GError *failure = NULL;
+    for (int a = 0; a < w->averages->n; a++) {
+        const float *whole = xlm_averages_gather(w->averages, a, w->gradient);
+        if (store != NULL && failure == NULL)
+            xlm_dump_write_average(store, w->averages->average[a].objective, w->parameters, whole, &failure);
+    }
+    return xlm_comm_agree_on(w->comm, failure, error);
+}
+
+/* By rank 0. input: [streams + 1] counted, with labels. Takes the store, which is committed, or discarded on errors. */
+static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, GError **error)
 {
     const xlm_workspace *w = d->workspace;
     const int objectives = d->job->objectives;
@@ -80,12 +107,9 @@ static bool dump(const dumped_step *d, const char *path, const xlm_pass_input *i
     for (int s = 0; s <= w->streams->n; s++)
         for (int k = 0; k < objectives; k++)
             terms[k] += input[s].terms[k];
-    xlm_store *store = xlm_dump_create(path, w->model, d->step, error);
-    bool good = store != NULL;
-    if (good && !(dump_resources(w->resources, store, error) && dump_passes(d, store, input, terms, sums, error))) {
+    bool good = dump_passes(d, store, input, terms, sums, error);
+    if (!good)
         xlm_store_discard(store);
-        good = false;
-    }
     for (int k = 0; k < objectives; k++) {
         const xlm_job_objective *o = &d->job->objective[k];
         rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
@@ -95,7 +119,7 @@ static bool dump(const dumped_step *d, const char *path, const xlm_pass_input *i
     }
     good = good && xlm_dump_finish(store, objectives, rows, loss, w->parameters, w->gradient, error);
     if (good)
-        xlm_log_info("step %" G_GINT64_FORMAT " written to %s: loss %.6f", d->step, path, loss);
+        xlm_log_info("step %" G_GINT64_FORMAT " written to %s: loss %.6f", d->step, d->path, loss);
     g_free(rows);
     g_free(terms);
     g_free(sums);
@@ -104,22 +128,25 @@ static bool dump(const dumped_step *d, const char *path, const xlm_pass_input *i
 
 bool xlm_dump_step(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *path, GError **error)
 {
-    const dumped_step d = {.job = job, .workspace = workspace, .step = step};
+    const xlm_workspace *w = workspace;
+    const dumped_step d = {.job = job, .workspace = w, .step = step, .path = path};
     /* Labels are made by rank 0, averages gathered by all. */
-    const int64_t inputs = workspace->comm->rank == 0 ? workspace->streams->n + 1 : 0;
+    const int64_t inputs = w->comm->rank == 0 ? w->streams->n + 1 : 0;
     xlm_pass_input *input = g_new0(xlm_pass_input, MAX(inputs, 1));
+    xlm_store *store = NULL;
     GError *failure = NULL;
-    xlm_arena_reset(workspace->arena);
-    if (inputs > 0)
-        read_inputs(&d, input, &failure);
-    bool good = xlm_comm_agree_on(workspace->comm, failure, error);
+    xlm_arena_reset(w->arena);
+    if (inputs > 0 && read_inputs(&d, input, &failure))
+        store = create(&d, &failure);
+    bool good = xlm_comm_agree_on(w->comm, failure, error) && dump_averages(&d, store, error);
     if (good) {
         failure = NULL;
-        xlm_workspace_label(workspace, (uint64_t)job->train.seed, step, input, inputs);
-        if (inputs > 0)
-            dump(&d, path, input, &failure);
-        good = xlm_comm_agree_on(workspace->comm, failure, error);
+        xlm_workspace_label(w, (uint64_t)job->train.seed, step, input, inputs);
+        if (store != NULL)
+            dump(&d, g_steal_pointer(&store), input, &failure);
+        good = xlm_comm_agree_on(w->comm, failure, error);
     }
+    xlm_store_discard(store);
     g_free(input);
     return good;
 }

@@ -68,6 +68,17 @@ for plugin in distil contrast sides; do
     done
     h5diff "$plugin-1.h5" "$plugin-2.h5" >diff.log 2>&1 || fail "$plugin: dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
     numbers "/objectives/$plugin/loss" "$plugin-1.h5" | awk '{ exit !($1 == $1 + 0 && $1 != 0) }' || fail "$plugin: no loss in the dump"
+    if [ $plugin = contrast ]; then # what the labels were made with, as the checkpoint before the step has it
+        for path in queue place sum average; do
+            h5diff contrast-2.h5 contrast/latest "/objectives/contrast/$path" "/objectives/contrast/$path" >diff.log 2>&1 ||
+                fail "$path in the dump is not the checkpoint's: $(tail -n 3 diff.log)"
+        done
+        arrays() { h5ls -r "$1/objectives/contrast/average" | grep Dataset; }
+        arrays contrast/latest >arrays.txt
+        [ "$(wc -l <arrays.txt)" -gt 20 ] && cmp arrays.txt <(arrays contrast-2.h5) || fail "averages in the dump: $(arrays contrast-2.h5)"
+        h5diff contrast-2.h5 contrast-2.h5 /objectives/contrast/average/embeddings /parameters/embeddings >diff.log 2>&1 &&
+            fail "the average in the dump is the model itself"
+    fi
     for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
         # shellcheck disable=SC2086 # options are words
         trained $plugin.conf "$plugin-memory" 1 $more --set train.steps=3 --set train.micro_batches=1 --resume never

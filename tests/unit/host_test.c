@@ -1,6 +1,10 @@
 /* xlm-mpi: the host of objectives: views, how often things are asked and encoded. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "host_fixture.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tensor/gemm.h"
 #include "tensor/tape.h"
 
@@ -298,6 +302,52 @@ static void test_refusals(void **state)
            "[objective look]: it reads the two sides of pairs, and [stream pairs] has none; set type = parallel there");
 }
 
+/* ---- names, which stand side by side in files ---- */
+
+struct named {
+    const char *state, *weight; /* NULL: none */
+    double number;
+};
+
+static void named_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    struct named *named = self->state;
+    if (named->state != NULL)
+        xlm_declare_state(declaration, named->state, XLM_STATE_F64, &named->number, 1);
+    if (named->weight != NULL)
+        xlm_declare_weight(declaration, named->weight, 1, 1);
+}
+
+static const xlm_loss_class named_class = {
+    .abi = XLM_LOSS_ABI, .name = "named", .summary = "declares a state and a weight", .needs_stream = true,
+    .state_size = sizeof(struct named), .declare = named_declare, .loss = look_loss,
+};
+
+static void test_names(void **state)
+{
+    static const struct named names[] = {
+        {"queue", "projection", 0}, {"loss", NULL, 0}, {"average", NULL, 0}, {NULL, "average/x", 0}, {"queue", "queue", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            const xlm_batch of = pair_batch();
+            struct hosted_job job = pair_job(&of);
+            signal(SIGTRAP, SIG_DFL);
+            signal(SIGABRT, SIG_DFL);
+            close(STDERR_FILENO);
+            add_objective(&job, "named", &named_class, NULL);
+            *(struct named *)job.objective[0].state = names[i];
+            _exit(open_job(&job) ? 0 : 1);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+                           : WIFSIGNALED(status) && (WTERMSIG(status) == SIGTRAP || WTERMSIG(status) == SIGABRT));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_counted_once),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

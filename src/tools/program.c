@@ -41,14 +41,14 @@ static char *progress;
 static const GOptionEntry standard_options[] = {
     {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and end", NULL},
     {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version and end", NULL},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry progress_options[] = {
     {"progress", 0, 0, G_OPTION_ARG_STRING, &progress,
      "how progress is shown: a live line where messages are read on a terminal, else a line an interval (auto, the default); a "
      "live line on the terminal, also when messages go into a file (line); a line an interval (log); not at all (none)",
      "auto|line|log|none"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static bool set_progress(GError **error)
 {

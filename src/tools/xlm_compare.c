@@ -31,7 +31,7 @@ static const xlm_program program = {
 static int lines = 12;
 static const GOptionEntry options[] = {
     {"lines", 0, 0, G_OPTION_ARG_INT, &lines, "number of steps to show of a curve, at most (default 12)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
 typedef struct run {

@@ -47,7 +47,7 @@ static const GOptionEntry source_options[] = {
      "FILE"},
     {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, as the corpus calls it", "LANG"},
     {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of the translation, as the corpus calls it", "LANG"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry choice_options[] = {
     {"translations", 0, 0, G_OPTION_ARG_STRING, &given.translations,
@@ -58,11 +58,11 @@ static const GOptionEntry choice_options[] = {
     {"share", 0, 0, G_OPTION_ARG_DOUBLE, &given.share,
      "share of the source subwords that have a translation to keep, drawn at random (default 1)", "SHARE"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of that draw (default 0)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "dictionary to write (HDF5)", "FILE"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"Dictionaries to read", source_options},

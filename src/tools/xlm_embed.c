@@ -15,7 +15,7 @@ static gint64 threads;
 static const GOptionEntry shared_options[] = {
     {"threads", 0, 0, G_OPTION_ARG_INT64, &threads,
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_embed_command *find_command(const char *name, GError **error)
 {

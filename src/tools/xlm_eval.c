@@ -55,7 +55,7 @@ static const GOptionEntry options[] = {
      "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
     {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 

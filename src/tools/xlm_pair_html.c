@@ -42,7 +42,7 @@ static const GOptionEntry options[] = {
     {"original", 0, 0, G_OPTION_ARG_STRING, &given.original,
      "the language that the others are translated from: one of those given, or another, which is only read",
      "LANG[=ROOT]"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 

@@ -76,7 +76,7 @@ static const GOptionEntry text_options[] = {
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or "
      "between spaces, in text that is already tokenised (space)", "icu|space"},
     {"lower", 0, 0, G_OPTION_ARG_NONE, &given.lower, "bring text to lower case", NULL},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry subword_options[] = {
     {"bpe", 0, 0, G_OPTION_ARG_INT64, &given.merges, "learn N merges, for all languages together", "N"},
@@ -95,13 +95,13 @@ static const GOptionEntry subword_options[] = {
      "leave subwords that occur less often out of the vocabulary (default 1)", "N"},
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary, "keep the N most frequent subwords (default all)",
      "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry split_options[] = {
     {"held-out", 0, 0, G_OPTION_ARG_DOUBLE, &given.held_out, "share of sentences to hold out (default 0.01)", "SHARE"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed,
      "seed of the draws of held-out sentences, shared subwords and orders of words (default 0)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry made_options[] = {
     {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.made,
@@ -113,7 +113,7 @@ static const GOptionEntry made_options[] = {
     {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &given.derive_conllu,
      "with one --derive and the arguments IN OUT: bring annotated text into the synthetic language, words with all their columns",
      NULL},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
@@ -125,7 +125,7 @@ static const GOptionEntry output_options[] = {
     {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
      "write text", NULL},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"Text to read", text_options},

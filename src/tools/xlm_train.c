@@ -45,14 +45,14 @@ static struct {
 
 static const double NETWORK = 10; /* Gbit/s, by default */
 
-static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(given.job), G_OPTION_ENTRY_NULL};
+static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(given.job), {.long_name = NULL}};
 
 static const GOptionEntry run_options[] = {
     XLM_RUN_OPTIONS(given.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
     {"check-gradients", 0, 0, G_OPTION_ARG_NONE, &given.check_gradients,
      "train nothing; compare the gradients of every objective with differences of its loss, on a micro-batch of the next step, "
      "dropout off, and show a table; for authors of plugins, with a small model", NULL},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const GOptionEntry plan_options[] = {
     {"plan", 0, 0, G_OPTION_ARG_NONE, &given.plan,
@@ -61,7 +61,7 @@ static const GOptionEntry plan_options[] = {
     {"ranks", 0, 0, G_OPTION_ARG_STRING, &given.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
      "N[,N...]"},
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &given.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"Job", job_options},

@@ -53,7 +53,7 @@ static xlm_job_command_line given;
 
 static const GOptionEntry options[] = {XLM_JOB_OPTIONS(given),
                                        XLM_RUN_OPTIONS(given, "the model anew", ", operator by operator"),
-                                       G_OPTION_ENTRY_NULL};
+                                       {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 

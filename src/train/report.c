@@ -297,11 +297,11 @@ void xlm_report_profile(xlm_profile *profile, const xlm_reduce_scatter_report *r
     if (steps < 1 || total <= 0)
         return;
     xlm_log_info("profile of %" G_GINT64_FORMAT " steps of rank 0, %.2f ms each", steps, 1e3 * total / (double)steps);
-    xlm_log_info("%-28s %9s %10s %7s %9s %7s", "operator", "calls", "ms", "share", "GFLOP/s", "GB/s");
+    xlm_log_info("%-32s %9s %10s %7s %9s %7s", "operator", "calls", "ms", "share", "GFLOP/s", "GB/s");
     for (int i = 0; i < n; i++) {
         const xlm_profile_row *r = &row[i];
-        char *name = g_strconcat(r->name, r->backward ? ", back" : "", NULL);
-        xlm_log_info("%-28s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps,
+        char *name = g_strconcat(r->name, r->backward ? ", backward" : "", NULL);
+        xlm_log_info("%-32s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps,
                      1e3 * r->seconds / (double)steps, 100 * r->seconds / total, 1e-9 * r->flops / r->seconds,
                      1e-9 * r->bytes / r->seconds);
         g_free(name);

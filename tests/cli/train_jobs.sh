@@ -177,7 +177,7 @@ awk -F, '$3 == "total" && $10 < 0.01 { exit 1 }' clipped/metrics.csv || fail "th
 run plain 2 --set train.steps=4 --set train.evaluate_every=2
 run profiled 2 --set train.steps=4 --set train.evaluate_every=2 --profile
 same plain profiled
-for row in 'linear' 'linear, back' 'attention, back' 'vocab_cross_entropy' 'reduce-scatter, waited for' 'gradient norm' 'update'; do
+for row in 'linear' 'linear, backward' 'attention, backward' 'vocab_cross_entropy' 'reduce-scatter, waited for' 'gradient norm' 'update'; do
     [ "$(grep -c "^$row  *[1-9]" profiled.log)" -eq 1 ] || fail "no row '$row' in the profile: $(tail -n 30 profiled.log)"
 done
 sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '

@@ -33,8 +33,8 @@ EXTRA_DIST += $(test_scripts)
 # They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short.
 TESTS += $(test_scripts) $(check_PROGRAMS)
 
-# Objectives are loaded by tests, not linked into them.
-check_DATA = $(losses_LTLIBRARIES)
+# Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
+check_DATA = $(losses_LTLIBRARIES) $(benchmark_programs)
 
 if !HAVE_CMOCKA
 check-local:

@@ -1,8 +1,9 @@
 /* xlm-mpi: do threads have cores of their own? SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The threads of a rank wait for one another many times in a matrix product, BLIS's by spinning. Where one of them has to wait
- * for a core, because other ranks or other processes run there, all others burn theirs meanwhile: two threads on two busy cores
- * are several times slower than one. OpenMP's wait policy has no say in BLIS's barriers; fewer threads help. */
+ * The threads of a rank wait for one another at the end of each operator. Where one of them has to wait for a core, because other
+ * ranks or other processes run there, all others have to wait for it: they sleep when that lasts (src/tensor/gemm.c says what was
+ * done for it), but two threads on two busy cores are still slower than one. Fewer threads help.
+ */
 #ifndef XLM_TENSOR_CROWDING_H
 #define XLM_TENSOR_CROWDING_H
 

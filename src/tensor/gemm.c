@@ -6,10 +6,14 @@
 #include <omp.h>
 #include <stdatomic.h>
 
-/* BLIS divides m and n among threads, never k, so each element's sum is the same for any number of threads; but only in
- * its ordinary way. Its way for small matrices takes kernels that add up in another order at the edges of what a thread
- * got, and only some processors have it. So products of up to SMALL multiply-adds are made by one thread in any case and
- * may go the small way, the others never do. */
+/* Threads divide C into blocks, one each, and each calls BLIS for its block alone. BLIS could do it, but its threads meet at
+ * barriers within a product, where they wait by spinning: where one of them has no core for a moment the others burn theirs, and
+ * two threads on two busy cores were seven times slower than one. Here they meet once, at OpenMP's barrier, which sleeps when the
+ * wait is long. Each thread packs what it multiplies, so some of it is packed twice.
+ *
+ * k is never divided, so the sum of each element is the same however C is cut; but only in BLIS's ordinary way. Its way for small
+ * matrices takes kernels that add up in another order at the edges of a block, and only some processors have it. So products of
+ * up to SMALL multiply-adds are made by one thread in any case and may go the small way, the others never do. */
 static const int64_t SMALL = 1 << 18;
 
 static atomic_uint_fast64_t operations;
@@ -20,19 +24,77 @@ static atomic_uint_fast64_t operations;
 #define BLIS_GEMM bli_sgemm_ex
 #endif
 
+typedef struct product {
+    trans_t a_form, b_form;
+    int64_t m, n, k, lda, ldb, ldc;
+    const xlm_real *a, *b;
+    xlm_real *c, alpha, beta;
+    bool small;
+} product;
+
+/* C[row … row + rows, col … col + cols], by the thread that calls. */
+static void multiply_block(const product *p, int64_t row, int64_t rows, int64_t col, int64_t cols)
+{
+    rntm_t one_thread = BLIS_RNTM_INITIALIZER;
+    if (!p->small)
+        bli_rntm_disable_l3_sup(&one_thread);
+    bli_rntm_set_num_threads(1, &one_thread);
+    const xlm_real *a = p->a + row * (p->a_form == BLIS_TRANSPOSE ? 1 : p->lda);
+    const xlm_real *b = p->b + col * (p->b_form == BLIS_TRANSPOSE ? p->ldb : 1);
+    xlm_real alpha = p->alpha, beta = p->beta;
+    BLIS_GEMM(p->a_form, p->b_form, rows, cols, p->k, &alpha, (xlm_real *)a, p->lda, 1, (xlm_real *)b, p->ldb, 1, &beta,
+              p->c + row * p->ldc + col, p->ldc, 1, NULL, &one_thread);
+}
+
+/* The extent of each of `parts` parts but the last: a multiple of UNIT, as the tiles of BLIS's kernels are. */
+static int64_t extent_of_part(int64_t extent, int64_t parts)
+{
+    enum { UNIT = 16 };
+    return ((extent + parts - 1) / parts + UNIT - 1) / UNIT * UNIT;
+}
+
+/* The blocks, at most one a thread. What a thread packs grows with the rows and columns of its block: as few as possible. */
+static void choose_blocks(const product *p, int threads, int64_t *rows, int64_t *cols)
+{
+    int64_t least = INT64_MAX;
+    for (int down = 1; down <= threads; down++) {
+        if (threads % down != 0)
+            continue;
+        const int64_t r = extent_of_part(p->m, down), c = extent_of_part(p->n, threads / down);
+        if (r + c < least) {
+            least = r + c;
+            *rows = r;
+            *cols = c;
+        }
+    }
+}
+
+static void multiply_by_threads(const product *p, int threads)
+{
+    int64_t rows = p->m, cols = p->n;
+    choose_blocks(p, threads, &rows, &cols);
+    const int64_t across = (p->n + cols - 1) / cols, blocks = (p->m + rows - 1) / rows * across;
+#pragma omp parallel for schedule(static, 1)
+    for (int64_t i = 0; i < blocks; i++) {
+        const int64_t row = i / across * rows, col = i % across * cols;
+        multiply_block(p, row, MIN(rows, p->m - row), col, MIN(cols, p->n - col));
+    }
+}
+
 void xlm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
               int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc)
 {
     if (m == 0 || n == 0)
         return;
-    rntm_t threads = BLIS_RNTM_INITIALIZER;
-    const bool small = m * n * k <= SMALL;
-    if (!small)
-        bli_rntm_disable_l3_sup(&threads);
-    bli_rntm_set_num_threads(small || omp_in_parallel() ? 1 : omp_get_max_threads(), &threads);
-    xlm_real alpha_real = (xlm_real)alpha, beta_real = (xlm_real)beta;
-    BLIS_GEMM(transpose_a ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE, transpose_b ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE, m, n, k,
-              &alpha_real, (xlm_real *)a, lda, 1, (xlm_real *)b, ldb, 1, &beta_real, c, ldc, 1, NULL, &threads);
+    const product p = {.a_form = transpose_a ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE,
+                       .b_form = transpose_b ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE,
+                       .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c,
+                       .alpha = (xlm_real)alpha, .beta = (xlm_real)beta, .small = m * n * k <= SMALL};
+    const int threads = p.small || omp_in_parallel() ? 1 : omp_get_max_threads();
+    if (threads == 1)
+        multiply_block(&p, 0, m, 0, n);
+    else
+        multiply_by_threads(&p, threads);
     atomic_fetch_add_explicit(&operations, 2 * (uint64_t)m * (uint64_t)n * (uint64_t)k, memory_order_relaxed);
 }
 

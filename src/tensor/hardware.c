@@ -92,14 +92,12 @@ void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
 #pragma omp parallel
     xlm_processor_flush_denormals();
     choose_kernels(hardware);
-    bli_thread_set_num_threads(hardware->threads);
 }
 
 void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
 {
     hardware->threads = threads;
     omp_set_num_threads(threads);
-    bli_thread_set_num_threads(threads);
 }
 
 /* Square products of all threads for `duration` seconds; GFLOP/s of the fastest, *mean: of all together. */

@@ -49,7 +49,7 @@ void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware)
                      "start fewer ranks, or set threads in the job", most[TOO_MANY]);
     else if (most[TOO_MANY] + most[OTHERS] > 0)
         xlm_log_warn("other processes want %" G_GINT64_FORMAT " of the processors that this job's threads run on; threads wait for "
-                     "the slowest: where that lasts, set threads = 1 or fewer ranks", most[OTHERS]);
+                     "the slowest: where that lasts, set threads = 1 or fewer ranks, or OMP_WAIT_POLICY=passive", most[OTHERS]);
     else
         return;
     if (most[ASKED_FOR] == 0)

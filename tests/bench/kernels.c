@@ -17,6 +17,7 @@
 #include "tensor/hardware.h"
 #include "tensor/kernels.h"
 #include "tensor/parameters.h"
+#include "tensor/variable.h"
 
 enum { TOKENS = 2048, WIDTH = 512, INNER = 2048, WORDS = 40000, MASKED = 307 };
 static const double DURATION = 0.15; /* seconds a line */

@@ -6,6 +6,7 @@ BENCHMARKS = \
 	tests/bench/train.sh \
 	tests/bench/order.sh \
 	tests/bench/ranks.sh \
+	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
@@ -19,6 +20,7 @@ EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += \
 	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
+	tests/bench/crowded.sh \
 	tests/bench/kernels.sh \
 	tests/bench/netns_agent.sh \
 	tests/bench/network.sh \

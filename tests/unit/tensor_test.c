@@ -168,7 +168,7 @@ static void test_gemm(void **state)
     assert_true(c[0] == 1);
 }
 
-/* 1, 2, 3 threads and one of the threads of a parallel region: the same bits, and every product counted. */
+/* 1 to 7 threads and one of the threads of a parallel region: the same bits, and every product counted. */
 static void test_gemm_threads(void **state)
 {
     (void)state;
@@ -179,12 +179,12 @@ static void test_gemm_threads(void **state)
             float *one = g_new0(float, n);
             omp_set_num_threads(1);
             multiply(p, form & 1, form & 2, 0, one);
-            for (int threads = 2; threads <= 3; threads++) {
+            for (int threads = 2; threads <= 7; threads++) {
                 float *several = g_new0(float, n);
                 omp_set_num_threads(threads);
                 multiply(p, form & 1, form & 2, 0, several);
                 assert_memory_equal(one, several, sizeof(float) * n);
-                float *inside[3];
+                float *inside[7];
                 const double before = xlm_gemm_flops();
 #pragma omp parallel for schedule(static, 1)
                 for (int t = 0; t < threads; t++) {

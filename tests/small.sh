@@ -233,11 +233,14 @@ has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 last_step() { losses "$1" | tail -n 1 | cut -d' ' -f1; }
 # checkpoint STEP: its file's name.
 checkpoint() { printf 'checkpoint-%08d.h5' "$1"; }
-# digest FILE: of every number in the parameters and moments of a checkpoint. Made once for a file as it is.
+# digest FILE: of every number in the parameters and moments of a checkpoint, and in the averages and states of objectives. Made once
+# for a file as it is.
 mkdir "$scratch/.digests"
 digest() {
     local seen
     seen=$scratch/.digests/$(stat -L -c '%i-%s-%.9Z' "$1") || { echo "no $1"; return; }
-    [ -s "$seen" ] || for group in /model /optimiser; do h5dump -g $group "$1" | sed 1d; done | cksum >"$seen"
+    [ -s "$seen" ] || for group in $(h5ls "$1" | sed -n 's/^\(model\|optimiser\|objectives\) .*/\1/p'); do
+        h5dump -g "/$group" "$1" | sed 1d
+    done | cksum >"$seen"
     cat "$seen"
 }

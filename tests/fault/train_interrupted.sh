@@ -7,15 +7,22 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
-# shellcheck disable=SC2086 # compilers and flags are words
-$XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o stand-still.so "$XLM_SOURCE/tests/plugins/stand-still.c" ||
-    fail "the plugin does not compile"
+for plugin in stand-still contrast; do
+    # shellcheck disable=SC2086 # compilers and flags are words
+    $XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o $plugin.so "$XLM_SOURCE/tests/plugins/$plugin.c" ||
+        fail "the plugin $plugin does not compile"
+done
+# One with a state in f64 that changes in the middle of a step, one with a momentum average and states in f32, f64 and i64.
 cat >>job.conf <<'JOB'
 
 [objective still]
 plugin = ./stand-still.so
 stream = text
 weight = 0.1
+
+[objective contrast]
+plugin = ./contrast.so
+stream = pairs
 JOB
 # Step 6 lasts as long as there is a file "still".
 common=(--set train.steps=8 --set train.keep=100)
@@ -63,7 +70,8 @@ saved() {
     [ "$(cd "$1" && echo *)" = "$(checkpoint $reached) job.conf latest metrics.csv" ] || fail "$1: $(ls "$1")"
     [ "$(readlink "$1/latest")" = "$(checkpoint $reached)" ] || fail "$1: latest is $(readlink "$1/latest")"
     [ "$(digest "$1/latest")" = "$(digest "whole/$(checkpoint $reached)")" ] || fail "$1: not the state of step $reached"
-    [ "$(numbers /objectives/still/steps "$1/latest")" = $reached ] || fail "$1: a state of another step"
+    [ "$(numbers /objectives/still/steps "$1/latest")" = $reached ] &&
+        [ "$(numbers /objectives/contrast/place "$1/latest" | paste -s)" = "$((8 * reached))	$reached" ] || fail "$1: a state of another step"
     [ "$(last_step "$1")" = $reached ] || fail "$1: rows up to $(last_step "$1")"
     logged "$1-resumed.log" ranks "$2" xlm_train job.conf --set "train.output=$1" "${common[@]}"
     same_bits whole "$1"
@@ -154,6 +162,11 @@ for damage in flip lack step; do
     expect 0 'of step 5 cannot be put together' ranks 1 xlm_train job.conf --set "train.output=parts-$damage" "${common[@]}"
     grep -q 'resumed from .* at step 3$' expect.err || fail "parts-$damage: $(grep -v ^step expect.err)"
     [ -z "$(find "parts-$damage" -name 'stopped-0*')" ] || fail "parts-$damage: left $(ls "parts-$damage")"
+done
+for n in 1 2; do
+    cp -r parts parts-$n
+    expect 0 "resumed from what a stopped run left in parts-$n at step 5$" ranks $n xlm_train job.conf --set train.output=parts-$n "${common[@]}"
+    same_bits whole parts-$n
 done
 expect 65 'do not fit the job' ranks 1 xlm_train job.conf --set train.output=parts --set train.seed=2
 expect 0 'resumed from what a stopped run left in parts at step 5$' ranks 3 xlm_train job.conf --set train.output=parts "${common[@]}"

@@ -82,7 +82,8 @@ typedef enum xlm_view_rows {
 
 /* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to the
  * highest layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these alone. A view
- * without gradient is encoded for `label` where the class has it, otherwise for `loss`. */
+ * without gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights that is encoded for
+ * a label and asked for again, by another label or a loss, stays until the end of the step. */
 typedef struct xlm_view {
     xlm_view_input input;
     xlm_view_weights weights;

@@ -109,6 +109,7 @@ static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)
 {
     input->arena = arena;
+    input->kept = NULL;
     input->terms = XLM_TAKE(arena, int64_t, MAX(host->objectives, 1));
     input->labels = XLM_TAKE(arena, void *, MAX(host->objectives, 1));
     for (int k = 0; k < host->objectives; k++) {
@@ -152,16 +153,12 @@ static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xl
 static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const xlm_host_wishes *wishes)
 {
     xlm_encodings encodings = {0};
-    if (input->batch == NULL)
-        return NULL;
     for (int k = 0; k < host->objectives; k++)
         if (is_called(&host->objective[k], input, wishes, k))
-            xlm_encodings_add(&encodings, &host->objective[k], false);
+            xlm_encodings_add(&encodings, &host->objective[k], false, input->kept);
     if (wishes->hidden != NULL)
         xlm_encodings_add_whole(&encodings, host->about.model->layers);
-    if (encodings.n == 0)
-        return NULL;
-    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, NULL);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->kept, NULL);
     if (wishes->hidden != NULL)
         *wishes->hidden = xlm_views_whole(views);
     return views;
@@ -190,7 +187,7 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
         call[k] = (struct xlm_pass_call){.hosted = h, .input = input};
-        if (views != NULL && is_called(h, input, w, k))
+        if (is_called(h, input, w, k))
             call[k].views = xlm_views_of(views, h, false);
     }
     for (int k = 0; k < host->objectives; k++) {
@@ -229,8 +226,7 @@ int xlm_host_average_of(const xlm_host *host, int k)
 /* Objective k has labels that are made with this average; -1: without one. */
 static bool labels_with(const xlm_host *host, int k, int average)
 {
-    const xlm_hosted *h = &host->objective[k];
-    return h->spec.cls->label != NULL && (average < 0 ? !h->averaged : g_array_index(host->averages, int, average) == k);
+    return host->objective[k].spec.cls->label != NULL && xlm_host_average_of(host, k) == average;
 }
 
 bool xlm_host_has_labels(const xlm_host *host, int average)
@@ -241,24 +237,40 @@ bool xlm_host_has_labels(const xlm_host *host, int average)
     return any;
 }
 
-void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged)
+/* What is encoded for the labels with this average of a stream's objectives, and added to *kept what passes after it need of that.
+ * input: of the stream; NULL for an estimate: all objectives take part and have terms. */
+static xlm_encodings encodings_of_labels(const xlm_host *host, int stream, const xlm_pass_input *input, int average,
+                                         xlm_arena *arena, xlm_kept_view **kept)
 {
     xlm_encodings encodings = {0};
     for (int k = 0; k < host->objectives; k++)
-        if (labels_with(host, k, average) && takes_part(&host->objective[k], input, k))
-            xlm_encodings_add(&encodings, &host->objective[k], true);
-    xlm_encoded_views *views = encodings.n > 0 ? xlm_views_encode(&encodings, host->model, tape, input->batch, averaged) : NULL;
+        if (labels_with(host, k, average) && host->objective[k].spec.stream == stream &&
+            (input == NULL || takes_part(&host->objective[k], input, k)))
+            xlm_encodings_add(&encodings, &host->objective[k], true, *kept);
+    for (int k = 0; k < host->objectives; k++) {
+        const xlm_hosted *h = &host->objective[k];
+        const bool label = h->spec.cls->label != NULL, later = !label || xlm_host_average_of(host, k) > average;
+        if (later && h->spec.stream == stream && (input == NULL || (takes_part(h, input, k) && (label || input->terms[k] > 0))))
+            xlm_encodings_keep(&encodings, h, label, arena, kept);
+    }
+    return encodings;
+}
+
+void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged)
+{
+    const xlm_encodings encodings = encodings_of_labels(host, input->stream, input, average, input->arena, &input->kept);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->kept, averaged);
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
         if (!labels_with(host, k, average) || !takes_part(h, input, k))
             continue;
-        const struct xlm_pass_call call = {.hosted = h, .input = input, .label = true,
-                                           .views = views != NULL ? xlm_views_of(views, h, true) : NULL};
+        const struct xlm_pass_call call = {.hosted = h, .input = input, .label = true, .views = xlm_views_of(views, h, true)};
         const xlm_pass pass = make_pass(&call);
         h->average = averaged;
         input->terms[k] = h->spec.cls->label(&h->loss, tape, &pass);
         h->average = NULL;
     }
+    xlm_views_keep(views, input->arena, input->kept);
 }
 
 /* ---- memory and operations ---- */
@@ -287,14 +299,22 @@ static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_in
     };
 }
 
-/* Of the objectives of a stream, their losses, or their labels with this average. */
-static xlm_encodings encodings_of(const xlm_host *host, int stream, bool label, int average)
+/* Of each pass over a micro-batch of the stream, those of labels first, that of losses last: xlm_encodings. */
+static GArray *encodings_of_passes(const xlm_host *host, int stream, xlm_arena *arena, xlm_kept_view **kept)
 {
-    xlm_encodings encodings = {0};
+    GArray *passes = g_array_new(FALSE, FALSE, sizeof(xlm_encodings));
+    for (int a = -1; a < xlm_host_averages(host); a++) {
+        const xlm_encodings labels = encodings_of_labels(host, stream, NULL, a, arena, kept);
+        for (xlm_kept_view *k = *kept; k != NULL; k = k->next)
+            k->made = true;
+        g_array_append_val(passes, labels);
+    }
+    xlm_encodings losses = {0};
     for (int k = 0; k < host->objectives; k++)
-        if (host->objective[k].spec.stream == stream && (!label || labels_with(host, k, average)))
-            xlm_encodings_add(&encodings, &host->objective[k], label);
-    return encodings;
+        if (host->objective[k].spec.stream == stream)
+            xlm_encodings_add(&losses, &host->objective[k], false, *kept);
+    g_array_append_val(passes, losses);
+    return passes;
 }
 
 /* Bytes a token of the batch of one side. */
@@ -316,25 +336,45 @@ static uint64_t bytes_of(const xlm_host *host, const xlm_encodings *encodings, c
 
 uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
-    xlm_encodings encodings = encodings_of(host, stream, false, -1);
-    uint64_t most = bytes_of(host, &encodings, size, recompute);
-    for (int a = -1; a < xlm_host_averages(host); a++) {
-        encodings = encodings_of(host, stream, true, a);
-        most = MAX(most, bytes_of(host, &encodings, size, recompute));
-    }
+    xlm_kept_view *kept = NULL;
+    xlm_arena *arena = xlm_arena_new();
+    GArray *passes = encodings_of_passes(host, stream, arena, &kept);
+    uint64_t most = 0;
+    for (guint i = 0; i < passes->len; i++)
+        most = MAX(most, bytes_of(host, &g_array_index(passes, xlm_encodings, i), size, recompute));
+    g_array_unref(passes);
+    xlm_arena_free(arena);
     return most;
+}
+
+uint64_t xlm_host_kept_bytes(const xlm_host *host, int stream, const xlm_input_size *size)
+{
+    xlm_kept_view *kept = NULL;
+    xlm_arena *arena = xlm_arena_new();
+    g_array_unref(encodings_of_passes(host, stream, arena, &kept));
+    int64_t rows = 0;
+    for (const xlm_kept_view *k = kept; k != NULL; k = k->next)
+        rows += k->view.rows == XLM_ROWS_MASKED ? size->predicted
+                : k->view.rows == XLM_ROWS_FIRST ? size->sequences : size->tokens + size->sequences;
+    xlm_arena_free(arena);
+    return sizeof(xlm_real) * (uint64_t)(rows * host->about.model->hidden_size);
 }
 
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
     double flops = 0;
-    for (int a = -2; a < xlm_host_averages(host); a++) {
-        const xlm_encodings encodings = encodings_of(host, stream, a > -2, a); /* -2: the losses */
-        for (int i = 0; i < encodings.n; i++) {
-            const xlm_pass_size one = size_of(&encodings, i, size);
+    xlm_kept_view *kept = NULL;
+    xlm_arena *arena = xlm_arena_new();
+    GArray *passes = encodings_of_passes(host, stream, arena, &kept);
+    for (guint p = 0; p < passes->len; p++) {
+        const xlm_encodings *encodings = &g_array_index(passes, xlm_encodings, p);
+        for (int i = 0; i < encodings->n; i++) {
+            const xlm_pass_size one = size_of(encodings, i, size);
             /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
             flops += (one.constant ? 1 : recompute ? 4 : 3) * xlm_model_forward_flops(host->about.model, &one);
         }
     }
+    g_array_unref(passes);
+    xlm_arena_free(arena);
     return flops;
 }

@@ -72,6 +72,7 @@ typedef struct xlm_pass_input {
     /* Filled in by xlm_host_count and xlm_host_label. */
     int64_t *terms;   /* [objectives] 0 of those that take no part */
     void **labels;    /* [objectives] what label has made; NULL: nothing */
+    struct xlm_kept_view *kept; /* views that were encoded for labels and are asked for again */
     xlm_arena *arena;
 } xlm_pass_input;
 
@@ -136,6 +137,8 @@ typedef struct xlm_input_size {
 } xlm_input_size;
 /* Bytes of the tape for a pass over such a micro-batch, as xlm_model_pass_bytes; of all objectives of the stream, begun or not. */
 uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
+/* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for. */
+uint64_t xlm_host_kept_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
 /* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 

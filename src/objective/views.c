@@ -48,11 +48,46 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
     }
 }
 
-void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label)
+static bool is_same(const xlm_view *a, const xlm_view *b)
 {
-    for (guint i = 0; i < hosted->views->len; i++)
-        if (is_for(hosted, &g_array_index(hosted->views, xlm_view, i), label))
-            add_view(encodings, &g_array_index(hosted->views, xlm_view, i));
+    return a->input == b->input && a->weights == b->weights && a->layer == b->layer && a->rows == b->rows &&
+           a->gradient == b->gradient && a->dropout == b->dropout;
+}
+
+static const xlm_kept_view *find_kept(const xlm_kept_view *kept, const xlm_view *view)
+{
+    while (kept != NULL && !is_same(&kept->view, view))
+        kept = kept->next;
+    return kept;
+}
+
+static bool is_made(const xlm_kept_view *kept, const xlm_view *view)
+{
+    const xlm_kept_view *found = find_kept(kept, view);
+    return found != NULL && found->made;
+}
+
+void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, const xlm_kept_view *kept)
+{
+    for (guint i = 0; i < hosted->views->len; i++) {
+        const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
+        if (is_for(hosted, view, label) && !is_made(kept, view))
+            add_view(encodings, view);
+    }
+}
+
+void xlm_encodings_keep(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, xlm_arena *arena, xlm_kept_view **kept)
+{
+    for (guint i = 0; i < hosted->views->len; i++) {
+        const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
+        if (view->gradient || view->weights != XLM_WEIGHTS_LIVE || !is_for(hosted, view, label) || find(encodings, view) < 0 ||
+            find_kept(*kept, view) != NULL)
+            continue;
+        add_view(encodings, view);
+        xlm_kept_view *one = XLM_TAKE(arena, xlm_kept_view, 1);
+        *one = (xlm_kept_view){.view = *view, .next = *kept};
+        *kept = one;
+    }
 }
 
 void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
@@ -63,12 +98,10 @@ void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
 
 /* ---- encoding ---- */
 
-/* The states of one layer at some rows, taken out once for all who want them. */
+/* A view, made once for all who declare it. */
 struct taken {
-    int encoding;
-    int64_t layer;
-    xlm_view_rows rows;
-    xlm_var *states;
+    xlm_view view;
+    xlm_encoded encoded;
     struct taken *next;
 };
 
@@ -80,6 +113,9 @@ struct done {
 
 struct xlm_encoded_views {
     xlm_tape *tape;
+    const xlm_batch *batch; /* the stream's */
+    const xlm_kept_view *kept;
+    int64_t hidden_size;
     xlm_encodings encodings;
     struct done done[G_N_ELEMENTS(((xlm_encodings *)NULL)->encoding)];
     struct taken *taken;
@@ -111,10 +147,11 @@ static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tap
 }
 
 xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch,
-                                    xlm_real *averaged)
+                                    const xlm_kept_view *kept, xlm_real *averaged)
 {
     xlm_encoded_views *views = XLM_TAPE_TAKE(tape, xlm_encoded_views, 1);
-    *views = (xlm_encoded_views){.tape = tape, .encodings = *encodings};
+    *views = (xlm_encoded_views){.tape = tape, .batch = batch, .kept = kept, .encodings = *encodings,
+                                 .hidden_size = xlm_model_get_config(model)->hidden_size};
     xlm_tape_mode before = xlm_tape_get_mode(tape);
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
@@ -156,15 +193,55 @@ static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view 
     return view->gradient ? states : xlm_tape_hold(views->tape, states);
 }
 
-static xlm_var *states_of(xlm_encoded_views *views, int encoding, const xlm_view *view)
+/* The variable of states that a pass before has kept. */
+static xlm_var *take_kept(xlm_tape *tape, const xlm_kept_view *kept, const xlm_batch *batch, int64_t cols)
+{
+    int32_t n;
+    const int32_t *rows = rows_of(batch, kept->view.rows, &n);
+    if (n == 0)
+        return NULL;
+    xlm_var *states = xlm_constant(tape, n, cols, kept->states);
+    xlm_row_key *keys = rows != NULL ? XLM_TAPE_TAKE(tape, xlm_row_key, n) : NULL;
+    for (int32_t i = 0; keys != NULL && i < n; i++)
+        keys[i] = batch->keys[rows[i]];
+    states->keys = keys != NULL ? keys : batch->keys;
+    return states;
+}
+
+static xlm_encoded make_view(xlm_encoded_views *views, const xlm_view *view)
+{
+    const xlm_kept_view *kept = find_kept(views->kept, view);
+    if (kept != NULL && kept->made) {
+        const xlm_batch *batch = xlm_view_batch(views->tape, views->batch, view->input);
+        return (xlm_encoded){.batch = batch, .states = take_kept(views->tape, kept, batch, views->hidden_size)};
+    }
+    const int encoding = find(&views->encodings, view);
+    return (xlm_encoded){.batch = views->done[encoding].batch, .states = take_out(views, encoding, view)};
+}
+
+static xlm_encoded find_view(xlm_encoded_views *views, const xlm_view *view)
 {
     for (const struct taken *t = views->taken; t != NULL; t = t->next)
-        if (t->encoding == encoding && t->layer == view->layer && t->rows == view->rows)
-            return t->states;
+        if (is_same(&t->view, view))
+            return t->encoded;
     struct taken *t = XLM_TAPE_TAKE(views->tape, struct taken, 1);
-    *t = (struct taken){encoding, view->layer, view->rows, take_out(views, encoding, view), views->taken};
+    *t = (struct taken){*view, make_view(views, view), views->taken};
     views->taken = t;
-    return t->states;
+    return t->encoded;
+}
+
+void xlm_views_keep(xlm_encoded_views *views, xlm_arena *arena, xlm_kept_view *kept)
+{
+    for (; kept != NULL; kept = kept->next) {
+        if (kept->made)
+            continue;
+        const xlm_var *states = find_view(views, &kept->view).states;
+        const int64_t rows = states != NULL ? xlm_var_rows(states) : 0;
+        kept->made = true;
+        kept->states = XLM_TAKE(arena, xlm_real, MAX(rows, 1) * views->hidden_size);
+        if (states != NULL)
+            xlm_var_read(states, 0, rows, kept->states);
+    }
 }
 
 const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_hosted *hosted, bool label)
@@ -175,10 +252,8 @@ const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_ho
     for (int i = 0; i < own->n; i++) {
         const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
         own->view[i] = (xlm_encoded){NULL, NULL};
-        if (!is_for(hosted, view, label))
-            continue;
-        const int encoding = find(&views->encodings, view);
-        own->view[i] = (xlm_encoded){.batch = views->done[encoding].batch, .states = states_of(views, encoding, view)};
+        if (is_for(hosted, view, label))
+            own->view[i] = find_view(views, view);
     }
     return own;
 }

@@ -91,19 +91,36 @@ double xlm_step_flops(const xlm_run_size *size)
     return flops;
 }
 
-/* The largest pass: a micro-batch of any stream, more of which may be predicted than on average. Evaluation passes are no
- * larger. */
+/* The largest micro-batch of stream s, more of which may be predicted than on average. */
+static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64_t micro_batches)
+{
+    const xlm_stream *stream = size->streams->training[s];
+    const int64_t instances = (size->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
+    xlm_input_size input = full_size(stream, instances);
+    input.predicted = xlm_stream_most_predicted(stream, instances);
+    return input;
+}
+
+/* The largest pass: a micro-batch of any stream. Evaluation passes are no larger. */
 static uint64_t largest_pass(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
     uint64_t most = 0;
     for (int s = 0; s < size->streams->n; s++) {
-        const xlm_stream *stream = size->streams->training[s];
-        const int64_t instances = (size->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
-        xlm_input_size input = full_size(stream, instances);
-        input.predicted = xlm_stream_most_predicted(stream, instances);
+        const xlm_input_size input = largest_micro_batch(size, s, micro_batches);
         most = MAX(most, xlm_host_pass_bytes(size->host, s, &input, recompute));
     }
     return most;
+}
+
+/* Of all micro-batches of a rank together. */
+static uint64_t kept_views(const xlm_run_size *size, int64_t micro_batches, int ranks)
+{
+    uint64_t bytes = 0;
+    for (int s = 0; s < size->streams->n; s++) {
+        const xlm_input_size input = largest_micro_batch(size, s, micro_batches);
+        bytes += xlm_host_kept_bytes(size->host, s, &input);
+    }
+    return bytes * (uint64_t)((micro_batches + ranks - 1) / ranks);
 }
 
 /* Declared states of objectives, which have another copy for snapshots (train/snapshot.h). */
@@ -130,10 +147,12 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
         .states = 2 * state_bytes(size->host),
         .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks),
+        .kept = kept_views(size, micro_batches, ranks),
         .pass = largest_pass(size, micro_batches, c->recompute),
         .other_pass = largest_pass(size, micro_batches, !c->recompute),
     };
-    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.pass + program;
+    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.kept + e.pass +
+              program;
     return e;
 }
 

@@ -280,6 +280,146 @@ static void test_draws(void **state)
     g_free(first);
 }
 
+/* ---- views without gradient, for labels and for losses ---- */
+
+/* Sees its view without gradient in label, the sum of which is its only term; a view with gradient for the loss. */
+struct labeller {
+    xlm_view view;
+    double average; /* momentum; 0: no average */
+    double sum;
+};
+
+enum { LABELLED, LEARNED };
+
+static void labeller_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    const struct labeller *labeller = self->state;
+    const xlm_view lowest = {.layer = 0, .gradient = true, .dropout = true};
+    xlm_declare_view(declaration, &labeller->view);
+    xlm_declare_view(declaration, &lowest);
+    if (labeller->average > 0)
+        xlm_declare_average(declaration, labeller->average);
+}
+
+static int64_t labeller_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    struct labeller *labeller = self->state;
+    const xlm_var *h = xlm_pass_view(pass, LABELLED)->states;
+    (void)tape;
+    labeller->sum = 0;
+    for (int64_t i = 0; i < h->rows * h->cols; i++)
+        labeller->sum += h->value[i];
+    return 1;
+}
+
+static xlm_var *labeller_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    (void)self;
+    return xlm_mean(tape, xlm_pass_view(pass, LEARNED)->states);
+}
+
+static const xlm_loss_class labeller_class = {
+    .abi = XLM_LOSS_ABI, .name = "labeller", .summary = "labels by a view", .needs_stream = true,
+    .state_size = sizeof(struct labeller), .declare = labeller_declare, .label = labeller_label, .loss = labeller_loss,
+};
+
+/* What labels and losses over one micro-batch do, with two labellers, of which the second has an average, and a looker. */
+struct step_of_views {
+    double flops, sum[2];    /* of products; of each labeller's view */
+    double states[TOKENS * 6];
+    xlm_row_key keys[TOKENS];
+    int64_t rows;            /* of the looker's view */
+    uint64_t kept;           /* bytes, as estimated */
+};
+
+enum { FIRST_LABELLER = 1, SECOND_LABELLER = 2, LOOKER = 4 };
+
+static struct step_of_views take_step(int who, const xlm_view *labelled, const xlm_view *looked_at)
+{
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    struct labeller *labeller[2] = {NULL, NULL};
+    struct looker *looker = NULL;
+    static const char *const names[] = {"first", "second"};
+    for (int i = 0; i < 2; i++)
+        if (who & (i == 0 ? FIRST_LABELLER : SECOND_LABELLER)) {
+            add_objective(&job, names[i], &labeller_class, NULL);
+            labeller[i] = job.objective[job.objectives - 1].state;
+            *labeller[i] = (struct labeller){.view = *labelled, .average = i * 0.5};
+        }
+    if (who & LOOKER)
+        looker = add_looker(&job, "look", 1, looked_at);
+    assert_true(open_job(&job));
+    struct step_of_views made = {0};
+    xlm_pass_input input = job_input(&job, 0, 1);
+    const double before = xlm_gemm_flops();
+    for (int average = -1; average < xlm_host_averages(job.host); average++)
+        if (xlm_host_has_labels(job.host, average)) {
+            xlm_tape_begin(job.tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+            xlm_host_label(job.host, job.tape, &input, average, average < 0 ? NULL : xlm_parameters_values(job.parameters));
+        }
+    run_job(&job, &input, NULL, NULL);
+    made.flops = xlm_gemm_flops() - before;
+    for (int i = 0; i < 2; i++)
+        made.sum[i] = labeller[i] != NULL ? labeller[i]->sum : 0;
+    if (looker != NULL) {
+        const xlm_var *h = looker->seen[0]->states;
+        made.rows = h->rows;
+        memcpy(made.states, h->value, sizeof(double) * (size_t)(h->rows * h->cols));
+        memcpy(made.keys, h->keys, sizeof *made.keys * (size_t)h->rows);
+    }
+    const xlm_input_size size = {.tokens = TOKENS, .sequences = 2, .length = 7, .predicted = 3};
+    made.kept = xlm_host_kept_bytes(job.host, 0, &size);
+    close_job(&job);
+    return made;
+}
+
+/* A view that labels and losses ask for is encoded once for all of them, and is what it is for one alone. */
+static void test_labels_share_views_with_losses(void **state)
+{
+    (void)state;
+    const xlm_view all = {.input = XLM_INPUT_ORIGINAL, .layer = XLM_TOP_LAYER}, half = {.input = XLM_INPUT_ORIGINAL, .layer = 1};
+    xlm_view masked = all, second = all, dropped = all;
+    masked.rows = XLM_ROWS_MASKED;
+    second.input = XLM_INPUT_SECOND;
+    dropped.dropout = true;
+    const double loss = projection(TOKENS); /* all that a looker does beside encoding */
+
+    const struct step_of_views label = take_step(FIRST_LABELLER, &all, &all), look_alone = take_step(LOOKER, &all, &all);
+    assert_true(label.flops == look_alone.flops - loss && label.kept == 0 && look_alone.kept == 0);
+    struct step_of_views both = take_step(FIRST_LABELLER | LOOKER, &all, &all);
+    assert_true(both.flops == look_alone.flops && both.sum[0] == label.sum[0]);
+    assert_true(both.rows == TOKENS && both.kept == sizeof(double) * 6 * (TOKENS + 2));
+    assert_memory_equal(both.states, look_alone.states, sizeof both.states);
+    assert_memory_equal(both.keys, look_alone.keys, sizeof both.keys);
+
+    /* Labels with averages, which are made later, share it too. */
+    both = take_step(FIRST_LABELLER | SECOND_LABELLER | LOOKER, &all, &all);
+    assert_true(both.flops == look_alone.flops && both.sum[0] == label.sum[0] && both.sum[1] == label.sum[0]);
+
+    /* Up to the highest layer that either asks for; other rows of it. */
+    const struct step_of_views lower = take_step(LOOKER, NULL, &half);
+    both = take_step(FIRST_LABELLER | LOOKER, &all, &half);
+    assert_true(both.flops == look_alone.flops && both.sum[0] == label.sum[0]);
+    assert_memory_equal(both.states, lower.states, sizeof both.states);
+    both = take_step(FIRST_LABELLER | LOOKER, &half, &all);
+    assert_true(both.flops == look_alone.flops);
+    assert_memory_equal(both.states, look_alone.states, sizeof both.states);
+    both = take_step(FIRST_LABELLER | LOOKER, &all, &masked);
+    assert_true(both.flops == label.flops + projection(3) && both.rows == 3 && both.kept == sizeof(double) * 6 * 3);
+    for (int i = 0; i < 3; i++) {
+        assert_memory_equal(&both.keys[i], &pair_keys[pair_masked[i]], sizeof *both.keys);
+        assert_memory_equal(both.states + i * 6, look_alone.states + pair_masked[i] * 6, 6 * sizeof *both.states);
+    }
+
+    /* Another input, or other dropout, is another encoding. */
+    const struct step_of_views side = take_step(LOOKER, NULL, &second);
+    both = take_step(FIRST_LABELLER | LOOKER, &all, &second);
+    assert_true(both.flops == label.flops + side.flops && both.kept == 0);
+    both = take_step(FIRST_LABELLER | LOOKER, &all, &dropped);
+    assert_true(both.flops == label.flops + look_alone.flops && both.kept == 0);
+}
+
 /* ---- refusals and estimates ---- */
 
 static void refuse(xlm_view view, bool parallel, const char *message)
@@ -356,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_encoded_once),
         cmocka_unit_test(test_counted_once),
         cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_labels_share_views_with_losses),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_names),
     };

@@ -116,6 +116,10 @@ typedef struct xlm_host_wishes {
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
                   const xlm_host_wishes *wishes);
 
+/* The states of one view of a batch, for programs that look at a model without objectives: live weights, on a tape that has begun.
+ * NULL when the view has no rows. */
+xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const xlm_view *view);
+
 /* ---- around a step of training ---- */
 
 /* From here to xlm_host_finish_step, or the next call, rows that objectives publish are kept. */

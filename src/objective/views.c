@@ -230,6 +230,16 @@ static xlm_encoded find_view(xlm_encoded_views *views, const xlm_view *view)
     return t->encoded;
 }
 
+xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const xlm_view *view)
+{
+    xlm_encodings encodings = {0};
+    xlm_view resolved = *view;
+    if (resolved.layer == XLM_TOP_LAYER)
+        resolved.layer = xlm_model_get_config(model)->layers;
+    add_view(&encodings, &resolved);
+    return find_view(xlm_views_encode(&encodings, model, tape, batch, NULL, NULL), &resolved).states;
+}
+
 void xlm_views_keep(xlm_encoded_views *views, xlm_arena *arena, xlm_kept_view *kept)
 {
     for (; kept != NULL; kept = kept->next) {

@@ -1,4 +1,4 @@
-/* xlm-mpi: what a fine-tuned model says of examples. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: predictions of a fine-tuned model for examples. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TASKS_PREDICT_H
 #define XLM_TASKS_PREDICT_H
 

@@ -344,12 +344,15 @@ static const char *take_line(const char **text, size_t *size, int64_t *number)
     return line;
 }
 
+/* As it is called in messages. */
+static const char *name_of(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
+
 /* A line's ids at the end of the block's. */
 static bool encode_line(work *w, block *b, const char *line, size_t size, int64_t number, const char *path, GError **error)
 {
     if (xlm_tokenizer_encode(w->tokenizer, w->language, line, size, b->ids, NULL, error))
         return true;
-    g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", path, number);
+    g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", name_of(path), number);
     return false;
 }
 
@@ -363,15 +366,16 @@ static xlm_lines *open_lines(const work *w, const char *path, GError **error)
     return lines;
 }
 
-static bool export_text(work *w, GError **error)
+/* What a line of a text adds to a block. */
+typedef bool add_line(work *w, block *b, const char *line, size_t size, int64_t number, GError **error);
+
+/* Collective. Every line of a text, in order; what they add to the block is exported, or stays in it. */
+static bool read_text(work *w, const char *path, add_line *add, bool export, block *b, GError **error)
 {
     GError *failure = NULL;
-    xlm_lines *lines = open_lines(w, given.text, &failure);
-    const char *path = strcmp(given.text, "-") == 0 ? "standard input" : given.text;
-    bool good = failure == NULL && create_file(w, -1, &failure), end = false;
+    xlm_lines *lines = open_lines(w, path, &failure);
+    bool good = failure == NULL && (!export || create_file(w, -1, &failure)), end = false;
     int64_t number = 0;
-    block b;
-    open_block(&b, false);
     while (good && !end) {
         int64_t size = 0;
         char *text = next_lines(w, lines, &size, &end, &failure);
@@ -380,22 +384,35 @@ static bool export_text(work *w, GError **error)
         while (good && at < stop) {
             size_t length;
             const char *line = take_line(&at, &length, &number);
-            good = encode_line(w, &b, line, length, number, path, &failure);
-            end_vector(&b, NULL);
+            good = add(w, b, line, length, number, &failure);
         }
-        good = good && export_block(w, &b, &failure);
+        good = good && (!export || export_block(w, b, &failure));
         g_free(text);
     }
-    close_block(&b);
     xlm_lines_close(lines);
     if (failure != NULL)
         g_propagate_error(error, failure);
     return good;
 }
 
-/* Words of a line without the blanks around it: what it is called, or NULL when it is no one word or has no subwords. Its ids are
- * at the end of the block's. */
-static bool read_word(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
+static bool add_sentence(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
+{
+    const bool good = encode_line(w, b, line, size, number, given.text, error);
+    end_vector(b, NULL);
+    return good;
+}
+
+static bool export_text(work *w, GError **error)
+{
+    block b;
+    open_block(&b, false);
+    const bool good = read_text(w, given.text, add_sentence, true, &b, error);
+    close_block(&b);
+    return good;
+}
+
+/* A line that is one word, without the blanks around it. Others, and words without subwords, are passed over. */
+static bool add_word(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
 {
     const guint before = b->ids->len;
     char *word = g_strstrip(g_strndup(line, size));
@@ -411,37 +428,13 @@ static bool read_word(work *w, block *b, const char *line, size_t size, int64_t 
     return good;
 }
 
-/* All words first: how many there are stands at the top of the file. */
-static bool read_words(work *w, block *all, GError **error)
-{
-    GError *failure = NULL;
-    xlm_lines *lines = open_lines(w, given.words, &failure);
-    bool good = failure == NULL, end = false;
-    int64_t number = 0;
-    while (good && !end) {
-        int64_t size = 0;
-        char *text = next_lines(w, lines, &size, &end, &failure);
-        const char *at = text, *stop = text != NULL ? text + size : NULL;
-        good = text != NULL;
-        while (good && at < stop) {
-            size_t length;
-            const char *line = take_line(&at, &length, &number);
-            good = read_word(w, all, line, length, number, &failure);
-        }
-        g_free(text);
-    }
-    xlm_lines_close(lines);
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    return good;
-}
-
 static bool export_words(work *w, GError **error)
 {
     block all, b;
     open_block(&all, true);
     open_block(&b, true);
-    bool good = read_words(w, &all, error) && create_file(w, block_size(&all), error);
+    /* All words first: how many there are stands at the top of the file. */
+    bool good = read_text(w, given.words, add_word, false, &all, error) && create_file(w, block_size(&all), error);
     for (int64_t i = 0; good && i < block_size(&all); i++) {
         const int64_t first = g_array_index(all.offsets, int64_t, i), end = g_array_index(all.offsets, int64_t, i + 1);
         g_array_append_vals(b.ids, &g_array_index(all.ids, int32_t, first), (guint)(end - first));

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "objective/host.h"
+#include "stream/examples.h"
 #include "tensor/hardware.h"
 #include "text/lines.h"
 #include "text/tokenizer.h"
@@ -45,6 +47,7 @@ typedef struct filler {
     xlm_loaded_model *loaded;
     xlm_tokenizer *tokenizer;
     xlm_tape *tape;
+    xlm_arena *arena;
     int language;
 } filler;
 
@@ -85,31 +88,37 @@ static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, G
     return true;
 }
 
-/* Logits of the masked rows, M x V, memory of the tape. */
-static const float *predict(filler *f, const GArray *ids, const GArray *rows)
+/* The sentence as an example, whose masks are predicted. */
+static xlm_examples *make_example(const filler *f, const GArray *ids, const GArray *rows)
 {
-    const int32_t n = (int32_t)ids->len, offsets[2] = {0, n};
-    int32_t *positions = g_new(int32_t, n), *languages = g_new(int32_t, n), *types = g_new0(int32_t, n);
-    xlm_row_key *keys = g_new0(xlm_row_key, n);
-    for (int32_t i = 0; i < n; i++) {
-        positions[i] = i;
-        languages[i] = MAX(f->language, 0);
-        keys[i].position = (uint32_t)i;
+    xlm_examples *example = xlm_examples_new(xlm_vocabulary_specials(f->loaded->vocabulary));
+    for (guint i = 0, mask = 0; i < ids->len; i++) {
+        xlm_examples_add(example, g_array_index(ids, int32_t, i), MAX(f->language, 0), 0);
+        if (mask < rows->len && g_array_index(rows, int32_t, mask) == (int32_t)i) {
+            xlm_examples_predict(example, -1);
+            mask++;
+        }
     }
-    const xlm_batch batch = {
-        .tokens = n, .sequences = 1, .masked = (int32_t)rows->len, .offsets = offsets, .ids = (int32_t *)ids->data,
-        .original = (int32_t *)ids->data, .positions = positions, .languages = languages, .types = types, .keys = keys,
-        .masked_rows = (int32_t *)rows->data, .specials = xlm_vocabulary_specials(f->loaded->vocabulary),
-    };
-    xlm_tape_begin(f->tape, NULL, false, 0, 0);
-    xlm_var **hidden = xlm_model_encode(f->loaded->model, f->tape, &batch, XLM_TOP_LAYER, batch.masked_rows, batch.masked);
-    const xlm_var *z = xlm_lm_logits(f->loaded->model, f->tape, hidden[f->loaded->config.layers]);
-    float *logits = xlm_tape_take(f->tape, sizeof *logits * (uint64_t)(xlm_var_rows(z) * xlm_var_cols(z)));
-    xlm_var_read(z, 0, xlm_var_rows(z), logits);
-    g_free(positions);
-    g_free(languages);
-    g_free(types);
-    g_free(keys);
+    xlm_examples_end(example);
+    return example;
+}
+
+/* Logits of the masked rows, M x V, memory of the tape; NULL on errors. */
+static const float *predict(filler *f, const GArray *ids, const GArray *rows, GError **error)
+{
+    static const xlm_view masked = {.layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED};
+    xlm_examples *example = make_example(f, ids, rows);
+    xlm_batch batch;
+    float *logits = NULL;
+    xlm_arena_reset(f->arena);
+    if (xlm_examples_read(example, 1, &(int64_t){0}, &(uint32_t){0}, f->arena, &batch, error)) {
+        xlm_tape_begin(f->tape, NULL, false, 0, 0);
+        xlm_var *hidden = xlm_host_encode_view(f->loaded->model, f->tape, &batch, &masked);
+        const xlm_var *z = xlm_lm_logits(f->loaded->model, f->tape, hidden);
+        logits = xlm_tape_take(f->tape, sizeof *logits * (uint64_t)(xlm_var_rows(z) * xlm_var_cols(z)));
+        xlm_var_read(z, 0, xlm_var_rows(z), logits);
+    }
+    xlm_examples_free(example);
     return logits;
 }
 
@@ -141,10 +150,10 @@ static bool fill(filler *f, const char *sentence, const char *place, GError **er
 {
     GError *why = NULL;
     GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
-    bool good = encode(f, sentence, ids, rows, &why) || refuse(place, why, error);
+    const float *logits = encode(f, sentence, ids, rows, &why) ? predict(f, ids, rows, &why) : NULL;
+    bool good = logits != NULL || refuse(place, why, error);
     if (good) {
         const int64_t size = f->loaded->config.vocabulary;
-        const float *logits = predict(f, ids, rows);
         printf("%s\n", sentence);
         for (guint m = 0; m < rows->len; m++) {
             if (rows->len > 1)
@@ -204,11 +213,13 @@ static bool open_filler(filler *f, const char *path, GError **error)
         return xlm_error_set(error, EX_DATAERR,
                              "%s: has no head for words (it is fine-tuned); take the checkpoint that it was made from", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
-           (f->tape = xlm_tape_new(f->loaded->parameters)) != NULL && find_language(f, error);
+           (f->tape = xlm_tape_new(f->loaded->parameters)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
+           find_language(f, error);
 }
 
 static void close_filler(filler *f)
 {
+    xlm_arena_free(f->arena);
     xlm_tape_free(f->tape);
     xlm_tokenizer_free(f->tokenizer);
     xlm_model_file_free(f->loaded);

@@ -1,6 +1,7 @@
 # Floor 1: the tape, its operators, kernels and BLIS. Compiled a second time in double precision for gradient checks.
 tensor_sources = \
 	src/tensor/attention.c src/tensor/attention.h \
+	src/tensor/backward.c \
 	src/tensor/cosine.c \
 	src/tensor/cross_entropy.c \
 	src/tensor/dropout.c src/tensor/dropout.h \
@@ -20,7 +21,7 @@ tensor_sources = \
 	src/tensor/row_products.c \
 	src/tensor/rows.c src/tensor/rows.h \
 	src/tensor/sequence_mean.c \
-	src/tensor/tape.c src/tensor/tape.h \
+	src/tensor/tape.c src/tensor/tape.h src/tensor/tape_internal.h \
 	src/tensor/variable.c src/tensor/variable.h \
 	src/tensor/vocabulary.c \
 	src/tensor/kernels/attention.h \

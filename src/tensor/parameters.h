@@ -53,17 +53,17 @@ void xlm_tape_free(xlm_tape *tape);
 /* Start a pass; everything from the last pass is gone. gradients: flat array that parameter gradients are added to, or
  * NULL: no gradients at all. training: dropout is on. seed, step: of the draws. */
 void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step);
-/* Before a pass: gradients[size] has nothing to add to, whatever stands there. In this pass and those after it, until
- * xlm_tape_settle, what comes first to a parameter is assigned: cheaper than to clear all of it beforehand. */
+/* Before a pass: take gradients[size] as zeros, whatever stands there. In this pass and those after it, until
+ * xlm_tape_clear_untouched, the first gradient of a parameter is assigned, not added: cheaper than to clear the array. */
 void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients);
-/* Zeros, from xlm_tape_clear's gradients[from] on, where nothing has come. `from` is no place inside of a parameter. */
-void xlm_tape_settle(xlm_tape *tape, int64_t from);
+/* From xlm_tape_clear's gradients[from] on, zeros where no gradient was assigned. `from` is no place inside of a parameter. */
+void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from);
 /* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward pass. */
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
 /* In the backward pass, call complete(data, from) after each operator: gradients[from, size) of the parameters will not be
  * added to any more in it. `from` falls to 0 by the end. */
 typedef void xlm_tape_complete(void *data, int64_t from);
-void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data);
+void xlm_tape_on_completion(xlm_tape *tape, xlm_tape_complete *complete, void *data);
 /* The backward pass: operators in reverse order. */
 void xlm_tape_backward(xlm_tape *tape);
 /* Count the time of operators from now on in this profile (NULL: no more), which is the caller's. */

@@ -1,80 +1,11 @@
-/* xlm-mpi: the tape: variables, the list of operators, the backward pass. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/tape.h"
-
+/* xlm-mpi: the tape: variables, the list of operators, segments. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "tensor/kernels.h"
-#include "tensor/parameters.h"
+#include "tensor/tape_internal.h"
 
-/* Elements that a thread takes at a time. */
-enum { BLOCK = 1 << 12 };
-
-/* Memory that is used by turns within a pass: gradients, and what operators borrow. The header stands right before it. */
-typedef struct buffer {
-    uint64_t size;
-    int32_t holders;     /* variables whose gradient this is; 0 when free */
-    struct buffer *next; /* in the list of free ones */
-} buffer;
-
-enum { HEADER = 64 };
-_Static_assert(sizeof(buffer) <= HEADER, "the header of a buffer keeps its alignment");
-
-/* Every xlm_var handed out is the first member of one of these. */
-typedef struct variable {
-    xlm_var var;
-    xlm_tape *tape;
-    const xlm_arena *arena; /* that it lives in */
-    bool leaf;    /* a parameter, or several of one stack: grad is the caller's */
-    int first, n; /* of a leaf: which parameters */
-    bool passing; /* its value may be overwritten by the only operator that takes it */
-    int32_t uses; /* as an operator's input */
-    int64_t end;  /* of a parameter in the flat array; else 0 */
-} variable;
-
-typedef struct operation {
-    const char *name;
-    double bytes; /* that its forward pass moves */
-    int64_t end;  /* in the flat array, of the parameters that this and earlier operators add gradients to */
-    xlm_backward *backward;
-    void *state;
-    xlm_var *y;
-    int inputs;
-    xlm_var **input; /* NULL for operators that open their inputs' gradients themselves */
-} operation;
-
-struct xlm_tape {
-    xlm_arena *arena;    /* what lasts for the pass, and memory used by turns */
-    xlm_arena *inside;   /* results inside of the segment at hand, when segments are recomputed */
-    xlm_arena *taking;   /* the one of the two that is taken from */
-    bool recompute;
-    xlm_parameters *parameters;
-    xlm_real *gradients;
-    bool *empty;         /* [parameters] nothing has come to its gradient since xlm_tape_clear */
-    int unsettled;       /* parameters before this number may be empty, those from it on are not */
-    xlm_rng_key key;
-    xlm_tape_mode mode;
-    GArray *operations;  /* of operation */
-    GPtrArray *leaves;   /* xlm_var of parameter i, or NULL when it was not asked for yet */
-    xlm_tape_constants_mode constants;
-    GPtrArray *kept;     /* GBytes: constants of a pass, in the order of the calls; NULL: none */
-    guint repeated;      /* of those, in this pass */
-    buffer *free;
-    xlm_tape_complete *complete;
-    void *watcher;
-    xlm_profile *profile;
-    bool remembers;      /* the operator recorded last stands in operations */
-    double bytes;        /* of the operator recorded last */
-};
-
-/* What grad points to when a gradient is wanted and nothing has been added yet. Read-only, so that a write is caught. */
-static const xlm_real nothing_yet[1];
-static xlm_real *const NOTHING = (xlm_real *)nothing_yet;
-
-static variable *inner(xlm_var *x) { return (variable *)x; }
-
-static uint64_t bytes_of(const xlm_var *x) { return sizeof(xlm_real) * (uint64_t)x->rows * (uint64_t)x->cols; }
+const xlm_real tape_no_gradient[1];
 
 void xlm_tape_fail(const char *operator_name, const char *format, ...)
 {
@@ -158,8 +89,6 @@ xlm_keep xlm_keep_rate(double p)
 }
 
 /* ---- memory used by turns ---- */
-
-static buffer *header_of(const void *bytes) { return (buffer *)((uintptr_t)bytes - HEADER); }
 
 void *xlm_tape_borrow(xlm_tape *tape, uint64_t bytes)
 {
@@ -302,7 +231,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
             y->keys = inputs[i]->keys;
     }
     tape->bytes = bytes;
-    tape->remembers = y->grad != NULL;
+    tape->recorded = y->grad != NULL;
     if (y->grad == NULL)
         return y;
     int64_t end = end_of_last(tape);
@@ -331,7 +260,7 @@ void xlm_tape_moves(xlm_tape *tape, double bytes)
 {
     xlm_profile_add_bytes(tape->profile, bytes - tape->bytes);
     tape->bytes = bytes;
-    if (tape->remembers)
+    if (tape->recorded)
         g_array_index(tape->operations, operation, tape->operations->len - 1).bytes = bytes;
 }
 
@@ -354,173 +283,6 @@ xlm_real *xlm_tape_take_over(xlm_var *z)
     xlm_real *value = z->value;
     z->value = NULL;
     return value;
-}
-
-/* ---- gradients ---- */
-
-static void drop_gradient(xlm_var *x)
-{
-    xlm_tape_return(inner(x)->tape, x->grad);
-    x->grad = NOTHING;
-}
-
-/* Zeros in gradients[from, end). */
-static void clear(xlm_tape *tape, int64_t from, int64_t end)
-{
-    enum { LONG = 1 << 16 };
-#pragma omp parallel for schedule(static) if (end - from > XLM_PARALLEL)
-    for (int64_t at = from; at < end; at += LONG)
-        memset(tape->gradients + at, 0, sizeof(xlm_real) * (size_t)MIN(LONG, end - at));
-}
-
-static void clear_parameter(xlm_tape *tape, int i)
-{
-    const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
-    clear(tape, p->start, p->start + p->rows * p->cols);
-    tape->empty[i] = false;
-}
-
-/* Somebody is about to give a leaf's gradient all its elements. Whether there is something to add to: a stack of which a part has
- * something is cleared elsewhere. */
-static bool has_gradient(xlm_tape *tape, const variable *leaf)
-{
-    int empty = 0;
-    for (int i = leaf->first; i < leaf->first + leaf->n && i < tape->unsettled; i++)
-        empty += tape->empty[i];
-    for (int i = leaf->first; empty > 0 && i < leaf->first + leaf->n; i++) {
-        if (tape->empty[i] && empty < leaf->n)
-            clear_parameter(tape, i);
-        tape->empty[i] = false;
-    }
-    return empty < leaf->n;
-}
-
-void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients)
-{
-    tape->gradients = gradients;
-    tape->unsettled = xlm_parameters_count(tape->parameters);
-    tape->empty = g_renew(bool, tape->empty, tape->unsettled);
-    for (int i = 0; i < tape->unsettled; i++)
-        tape->empty[i] = true;
-}
-
-void xlm_tape_settle(xlm_tape *tape, int64_t from)
-{
-    while (tape->unsettled > 0) {
-        const int i = tape->unsettled - 1, n = xlm_parameters_count(tape->parameters);
-        const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
-        if (p->start < from)
-            return;
-        if (tape->empty[i])
-            clear_parameter(tape, i);
-        const int64_t gap = p->start + p->rows * p->cols;
-        clear(tape, gap, i + 1 < n ? xlm_parameters_get(tape->parameters, i + 1)->start : xlm_parameters_size(tape->parameters));
-        tape->unsettled = i;
-    }
-}
-
-xlm_grad xlm_grad_open(xlm_var *x)
-{
-    if (x->grad == NULL || inner(x)->leaf)
-        return (xlm_grad){.at = x->grad, .add = x->grad == NULL || has_gradient(inner(x)->tape, inner(x))};
-    if (x->grad == NOTHING) {
-        x->grad = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
-        return (xlm_grad){.at = x->grad, .add = false};
-    }
-    if (header_of(x->grad)->holders > 1) {
-        xlm_real *own = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
-        memcpy(own, x->grad, bytes_of(x));
-        drop_gradient(x);
-        x->grad = own;
-    }
-    return (xlm_grad){.at = x->grad, .add = true};
-}
-
-xlm_grad xlm_grad_open_in_place(xlm_var *x, xlm_var *y)
-{
-    if (x->grad != NOTHING || header_of(y->grad)->holders > 1)
-        return xlm_grad_open(x);
-    x->grad = y->grad;
-    header_of(y->grad)->holders++;
-    return (xlm_grad){.at = x->grad, .add = false};
-}
-
-xlm_real *xlm_grad_add(xlm_var *x)
-{
-    const xlm_grad g = xlm_grad_open(x);
-    if (g.at == NULL || g.add)
-        return g.at;
-    const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = x->rows * x->cols;
-#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += BLOCK)
-        kernel->fill(MIN(BLOCK, n - i), 0, g.at + i, false);
-    return g.at;
-}
-
-void xlm_grad_pass(xlm_var *x, xlm_var *y)
-{
-    if (x->grad == NOTHING) {
-        x->grad = y->grad;
-        header_of(y->grad)->holders++;
-        return;
-    }
-    const xlm_grad g = xlm_grad_open(x);
-    if (g.at == NULL)
-        return;
-    const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = x->rows * x->cols;
-    const xlm_real *dy = y->grad;
-#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i += BLOCK)
-        kernel->scale(MIN(BLOCK, n - i), 1, dy + i, g.at + i, g.add);
-}
-
-void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)
-{
-    if (loss->rows != 1 || loss->cols != 1)
-        xlm_tape_fail("tape_seed", "a loss is 1 x 1, not %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, loss->rows, loss->cols);
-    if (inner(loss)->tape != tape)
-        xlm_tape_fail("tape_seed", "the loss is from another tape");
-    xlm_real *grad = xlm_grad_add(loss);
-    if (grad != NULL)
-        *grad += (xlm_real)factor;
-}
-
-static void go_back(const operation *o)
-{
-    for (int k = 0; k < o->inputs; k++)
-        xlm_grad_add(o->input[k]);
-    o->backward(o->state);
-    if (o->y->grad != NOTHING)
-        drop_gradient(o->y);
-}
-
-void xlm_tape_watch(xlm_tape *tape, xlm_tape_complete *complete, void *data)
-{
-    tape->complete = complete;
-    tape->watcher = data;
-}
-
-/* Back through the operations from number `first` on. */
-static void run_backward(xlm_tape *tape, guint first)
-{
-    for (guint i = tape->operations->len; i-- > first;) {
-        /* A copy: a segment's backward function records operations. */
-        const operation o = g_array_index(tape->operations, operation, i);
-        xlm_profile_enter(tape->profile, o.name, true, 2 * o.bytes);
-        /* Otherwise nothing that a root depends on made use of it. */
-        if (o.y->grad != NOTHING)
-            go_back(&o);
-        if (tape->complete != NULL)
-            tape->complete(tape->watcher, i > 0 ? g_array_index(tape->operations, operation, i - 1).end : 0);
-    }
-}
-
-void xlm_tape_backward(xlm_tape *tape)
-{
-    run_backward(tape, 0);
-    xlm_profile_leave(tape->profile);
 }
 
 /* ---- segments ---- */
@@ -554,8 +316,8 @@ static void segment_backward(void *pointer)
     const guint first = tape->operations->len;
     const xlm_tape_mode mode = tape->mode;
     xlm_grad_pass(run_inside(s), s->y);
-    drop_gradient(s->y);
-    run_backward(tape, first);
+    tape_drop_gradient(s->y);
+    tape_run_backward(tape, first);
     g_array_set_size(tape->operations, first);
     xlm_tape_set_mode(tape, mode);
     give_back(tape);
@@ -576,7 +338,7 @@ xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const vo
     g_array_set_size(tape->operations, first);
     tape->taking = tape->arena;
     s->y = record(tape, "segment", result->rows, result->cols, 1, &result, false, segment_backward, s);
-    if (tape->remembers) /* the parameters inside */
+    if (tape->recorded) /* the parameters inside */
         g_array_index(tape->operations, operation, first).end = end;
     s->y->keys = x->keys;
     memcpy(s->y->value, result->value, bytes_of(result));

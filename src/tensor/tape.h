@@ -20,7 +20,7 @@
  *
  * Gradients. The memory of a variable's gradient exists from the first operator that adds to it in the backward pass until the
  * operator that made the variable has run backward; then it serves another variable. It is not cleared beforehand: the
- * first to come assigns, the others add (xlm_grad_open says which); so it is with parameters' (xlm_tape_clear). An operator whose
+ * first operator assigns, the others add (xlm_grad_open says which); so it is with parameters' (xlm_tape_clear). An operator whose
  * dx_i needs nothing but dy_i may work in dy's own memory (xlm_grad_open_in_place), and one whose dx is dy hands it on without a
  * copy (xlm_grad_pass).
  *
@@ -46,7 +46,7 @@ xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t
                          xlm_backward *backward, void *state);
 
 /* For the profile: bytes that the operator recorded last moves in its forward pass, in place of all of its inputs and its result.
- * Backwards twice as many are assumed: operands again, gradients of the result and of the inputs. */
+ * For its backward pass twice as many are assumed: operands again, gradients of the result and of the inputs. */
 void xlm_tape_moves(xlm_tape *tape, double bytes);
 
 /* End the program: the caller of an operator made a mistake. */

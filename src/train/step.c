@@ -120,7 +120,7 @@ static void accumulate(void *data, int64_t from)
     xlm_engine *e = a->engine;
     if (from < a->done) {
         xlm_profile_enter(e->profile, XLM_PART_CLEAR, false, 0);
-        xlm_tape_settle(e->tape, from);
+        xlm_tape_clear_untouched(e->tape, from);
         const double arrays = a->n > 1 ? a->n + 1.0 : 0; /* read and written */
         xlm_profile_enter(e->profile, XLM_PART_ADD, false, sizeof(float) * arrays * (double)(a->done - from));
         if (a->n > 1)
@@ -152,7 +152,7 @@ static void run_micro_batch(const step *made, const xlm_pass_input *input, const
             continue;
         xlm_tape_begin(e->tape, gradient, true, (uint64_t)e->job->train.seed, (uint64_t)made->number);
         if (s == last)
-            xlm_tape_watch(e->tape, accumulate, accumulation);
+            xlm_tape_on_completion(e->tape, accumulate, accumulation);
         xlm_host_run(e->host, e->tape, &input[s], totals, sums, NULL);
     }
     accumulate(accumulation, 0);
@@ -190,7 +190,7 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
     }
     if (own == 0) {
         xlm_tape_clear(e->tape, e->buffer[0]);
-        xlm_tape_settle(e->tape, 0);
+        xlm_tape_clear_untouched(e->tape, 0);
     }
     xlm_profile_enter(e->profile, XLM_PART_WAIT, false, 0);
     xlm_reduce_scatter_end(e->reduce_scatter);

@@ -385,7 +385,7 @@ static float run_network(xlm_tape *t, float *gradient, int layers)
 }
 
 /* What comes first to a parameter's gradient is assigned, whatever stood there; the rest and the gaps become zeros. */
-static void test_first_to_come_assigns(void **state)
+static void test_first_gradient_is_assigned(void **state)
 {
     (void)state;
     xlm_parameters *p = network_parameters();
@@ -401,7 +401,7 @@ static void test_first_to_come_assigns(void **state)
             xlm_tape_clear(t, got);
             for (int pass = 0; pass < passes; pass++)
                 run_network(t, got, layers);
-            xlm_tape_settle(t, 0);
+            xlm_tape_clear_untouched(t, 0);
             for (size_t i = 0; i < n; i++)
                 assert_true(got[i] == wanted[i]);
             run_network(t, wanted, layers);
@@ -415,8 +415,8 @@ static void test_first_to_come_assigns(void **state)
     xlm_parameters_free(p);
 }
 
-/* The same where a part of a stack has something already, and piece by piece from the end. */
-static void test_first_to_come_to_a_stack(void **state)
+/* The same where a part of a stack has values already, and cleared in two parts, from the end. */
+static void test_first_gradient_of_a_stack(void **state)
 {
     (void)state;
     static const char *const names[] = {"a", "b", "c"};
@@ -433,16 +433,16 @@ static void test_first_to_come_to_a_stack(void **state)
         gradient[i] = NAN;
     xlm_tape_clear(t, gradient);
     xlm_tape_begin(t, gradient, true, 1, 1);
-    /* In the sweep "b" comes first, then all three. */
+    /* In the backward pass the gradient of "b" comes first, then that of all three. */
     xlm_tape_seed(t, xlm_mean(t, xlm_param_stack(t, "a", 3)), 96);
     xlm_tape_seed(t, xlm_mean(t, xlm_param(t, "b")), 32);
     xlm_tape_backward(t);
-    xlm_tape_settle(t, xlm_parameters_get(p, 4)->start);
+    xlm_tape_clear_untouched(t, xlm_parameters_get(p, 4)->start);
     const int64_t stack = xlm_parameters_get(p, 1)->start;
     assert_true(gradient[n - 1] == 0 && isnan(gradient[0]));
     for (int i = 0; i < 96; i++)
         assert_true(gradient[stack + i] == (i / 32 == 1 ? 2 : 1));
-    xlm_tape_settle(t, 0);
+    xlm_tape_clear_untouched(t, 0);
     for (int64_t i = 0; i < stack; i++)
         assert_true(gradient[i] == 0);
     g_free(gradient);
@@ -576,8 +576,8 @@ int main(void)
         cmocka_unit_test(test_dropout_rate),
         cmocka_unit_test(test_dropout_follows_tokens),
         cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_first_to_come_assigns),
-        cmocka_unit_test(test_first_to_come_to_a_stack),
+        cmocka_unit_test(test_first_gradient_is_assigned),
+        cmocka_unit_test(test_first_gradient_of_a_stack),
         cmocka_unit_test(test_threads_make_the_same_bits),
         cmocka_unit_test(test_memory),
     };

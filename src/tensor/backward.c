@@ -1,0 +1,174 @@
+/* xlm-mpi: the backward pass of a tape. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "tensor/kernels.h"
+#include "tensor/tape_internal.h"
+
+/* Elements that a thread takes at a time. */
+enum { BLOCK = 1 << 12 };
+
+/* ---- gradients ---- */
+
+void tape_drop_gradient(xlm_var *x)
+{
+    xlm_tape_return(inner(x)->tape, x->grad);
+    x->grad = NOTHING;
+}
+
+/* Zeros in gradients[from, end). */
+static void clear(xlm_tape *tape, int64_t from, int64_t end)
+{
+    enum { LONG = 1 << 16 };
+#pragma omp parallel for schedule(static) if (end - from > XLM_PARALLEL)
+    for (int64_t at = from; at < end; at += LONG)
+        memset(tape->gradients + at, 0, sizeof(xlm_real) * (size_t)MIN(LONG, end - at));
+}
+
+static void clear_parameter(xlm_tape *tape, int i)
+{
+    const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
+    clear(tape, p->start, p->start + p->rows * p->cols);
+    tape->empty[i] = false;
+}
+
+/* Whether a leaf's gradient has values to add to; the caller is about to assign or add all elements. Of a stack of which some
+ * parameters have values the others are cleared. */
+static bool has_gradient(xlm_tape *tape, const variable *leaf)
+{
+    int empty = 0;
+    for (int i = leaf->first; i < leaf->first + leaf->n && i < tape->maybe_empty; i++)
+        empty += tape->empty[i];
+    for (int i = leaf->first; empty > 0 && i < leaf->first + leaf->n; i++) {
+        if (tape->empty[i] && empty < leaf->n)
+            clear_parameter(tape, i);
+        tape->empty[i] = false;
+    }
+    return empty < leaf->n;
+}
+
+void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients)
+{
+    tape->gradients = gradients;
+    tape->maybe_empty = xlm_parameters_count(tape->parameters);
+    tape->empty = g_renew(bool, tape->empty, tape->maybe_empty);
+    for (int i = 0; i < tape->maybe_empty; i++)
+        tape->empty[i] = true;
+}
+
+void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from)
+{
+    while (tape->maybe_empty > 0) {
+        const int i = tape->maybe_empty - 1, n = xlm_parameters_count(tape->parameters);
+        const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
+        if (p->start < from)
+            return;
+        if (tape->empty[i])
+            clear_parameter(tape, i);
+        const int64_t gap = p->start + p->rows * p->cols;
+        clear(tape, gap, i + 1 < n ? xlm_parameters_get(tape->parameters, i + 1)->start : xlm_parameters_size(tape->parameters));
+        tape->maybe_empty = i;
+    }
+}
+
+xlm_grad xlm_grad_open(xlm_var *x)
+{
+    if (x->grad == NULL || inner(x)->leaf)
+        return (xlm_grad){.at = x->grad, .add = x->grad == NULL || has_gradient(inner(x)->tape, inner(x))};
+    if (x->grad == NOTHING) {
+        x->grad = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
+        return (xlm_grad){.at = x->grad, .add = false};
+    }
+    if (header_of(x->grad)->holders > 1) {
+        xlm_real *own = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
+        memcpy(own, x->grad, bytes_of(x));
+        tape_drop_gradient(x);
+        x->grad = own;
+    }
+    return (xlm_grad){.at = x->grad, .add = true};
+}
+
+xlm_grad xlm_grad_open_in_place(xlm_var *x, xlm_var *y)
+{
+    if (x->grad != NOTHING || header_of(y->grad)->holders > 1)
+        return xlm_grad_open(x);
+    x->grad = y->grad;
+    header_of(y->grad)->holders++;
+    return (xlm_grad){.at = x->grad, .add = false};
+}
+
+xlm_real *xlm_grad_add(xlm_var *x)
+{
+    const xlm_grad g = xlm_grad_open(x);
+    if (g.at == NULL || g.add)
+        return g.at;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = x->rows * x->cols;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->fill(MIN(BLOCK, n - i), 0, g.at + i, false);
+    return g.at;
+}
+
+void xlm_grad_pass(xlm_var *x, xlm_var *y)
+{
+    if (x->grad == NOTHING) {
+        x->grad = y->grad;
+        header_of(y->grad)->holders++;
+        return;
+    }
+    const xlm_grad g = xlm_grad_open(x);
+    if (g.at == NULL)
+        return;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = x->rows * x->cols;
+    const xlm_real *dy = y->grad;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += BLOCK)
+        kernel->scale(MIN(BLOCK, n - i), 1, dy + i, g.at + i, g.add);
+}
+
+void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)
+{
+    if (loss->rows != 1 || loss->cols != 1)
+        xlm_tape_fail("tape_seed", "a loss is 1 x 1, not %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, loss->rows, loss->cols);
+    if (inner(loss)->tape != tape)
+        xlm_tape_fail("tape_seed", "the loss is from another tape");
+    xlm_real *grad = xlm_grad_add(loss);
+    if (grad != NULL)
+        *grad += (xlm_real)factor;
+}
+
+static void run_one(const operation *o)
+{
+    for (int k = 0; k < o->inputs; k++)
+        xlm_grad_add(o->input[k]);
+    o->backward(o->state);
+    if (o->y->grad != NOTHING)
+        tape_drop_gradient(o->y);
+}
+
+void xlm_tape_on_completion(xlm_tape *tape, xlm_tape_complete *complete, void *data)
+{
+    tape->complete = complete;
+    tape->complete_data = data;
+}
+
+void tape_run_backward(xlm_tape *tape, guint first)
+{
+    for (guint i = tape->operations->len; i-- > first;) {
+        /* A copy: a segment's backward function records operations. */
+        const operation o = g_array_index(tape->operations, operation, i);
+        xlm_profile_enter(tape->profile, o.name, true, 2 * o.bytes);
+        /* Otherwise no loss depends on its result. */
+        if (o.y->grad != NOTHING)
+            run_one(&o);
+        if (tape->complete != NULL)
+            tape->complete(tape->complete_data, i > 0 ? g_array_index(tape->operations, operation, i - 1).end : 0);
+    }
+}
+
+void xlm_tape_backward(xlm_tape *tape)
+{
+    tape_run_backward(tape, 0);
+    xlm_profile_leave(tape->profile);
+}

@@ -18,12 +18,12 @@ static _Noreturn void end_without(const char *what, char limit, const char *mess
     const int n = snprintf(line, sizeof line, "%s: the system gives no more %s (%s); raise the limit (ulimit -%c), take fewer ranks on "
                            "a node, or give it less to do\n", watched, what, message, limit);
     const ssize_t written = write(STDERR_FILENO, line, (size_t)CLAMP(n, 0, (int)sizeof line - 1));
-    (void)written; /* there is nowhere else to say it */
+    (void)written; /* there is nowhere else to report it */
     _exit(EX_OSERR);
 }
 
-/* What GLib is not given it tells by a message alone, and aborts after it. */
-static void heed_message(const char *domain, GLogLevelFlags level, const char *message, void *nothing)
+/* GLib reports want of memory or threads by a message alone, and aborts after it. */
+static void handle_message(const char *domain, GLogLevelFlags level, const char *message, void *nothing)
 {
     (void)nothing;
     const bool memory = strstr(message, "failed to allocate") != NULL, thread = strstr(message, "creating thread") != NULL;
@@ -35,7 +35,7 @@ static void heed_message(const char *domain, GLogLevelFlags level, const char *m
 void xlm_exhaustion_watch(const char *program)
 {
     watched = program;
-    g_log_set_default_handler(heed_message, NULL);
+    g_log_set_default_handler(handle_message, NULL);
 }
 
 void xlm_exhaustion_no_memory(size_t size, const char *purpose)

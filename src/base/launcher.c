@@ -45,7 +45,7 @@ static bool is_below_hydra(void)
 
 /* In the child, which inherits standard output and error. The manager looks for ranks that have ended whenever one of the two is
  * closed, unless it was the last: closing standard error after the parent's end makes it look in time. */
-static void hold_output(pid_t parent)
+static void keep_output_open(pid_t parent)
 {
     const struct timespec while_parent_ends = {.tv_nsec = 5000000}, while_manager_looks = {.tv_nsec = 500000000};
     sigset_t all;
@@ -64,5 +64,5 @@ void xlm_launcher_secure_exit_code(void)
 {
     const pid_t parent = getpid();
     if (is_below_hydra() && xlm_process_fork() == 0)
-        hold_output(parent);
+        keep_output_open(parent);
 }

@@ -53,7 +53,7 @@ void xlm_signals_watch(void)
 {
     install(SIGTERM, 0);
     install(SIGUSR1, 0);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of writing, to be spoken of */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is reported as an error of writing */
     install(SIGINT, (int)SA_RESETHAND); /* a second Ctrl-C does not wait */
 }
 
@@ -82,9 +82,9 @@ static void *listen_to_signals(void *nothing)
             signal.resumed = signal.number == SIGCONT && stopped > 0;
             if (signal.number == SIGCONT)
                 stopped = 0;
-            listening.listener->heard(listening.listener->data, &signal);
+            listening.listener->on_signal(listening.listener->data, &signal);
         }
-        listening.listener->tick(listening.listener->data);
+        listening.listener->on_tick(listening.listener->data);
     }
 }
 

@@ -11,12 +11,12 @@
 void xlm_signals_watch(void);
 /* Number of the first signal noted on this rank, or 0. */
 int xlm_signals_noted(void);
-/* When a signal was noted on this rank: false, and the error that says so (EX_TEMPFAIL), for work that is given up. */
+/* When a signal was noted on this rank: false with EX_TEMPFAIL and a message, for work that is given up. */
 bool xlm_signals_none(GError **error);
 /* As if that signal had come. For any thread. */
 void xlm_signals_note(int number);
 
-/* A signal as the listening thread hears of it: one of those above, or SIGCONT. */
+/* A signal as the listening thread receives it: one of those above, or SIGCONT. */
 typedef struct xlm_signal {
     int number;
     pid_t sender;
@@ -25,8 +25,8 @@ typedef struct xlm_signal {
 
 /* Both are called by a thread of its own, one at a time, whatever the main thread is doing. */
 typedef struct xlm_signals_listener {
-    void (*heard)(void *data, const xlm_signal *signal); /* at once */
-    void (*tick)(void *data);                            /* about ten times a second, and between signals */
+    void (*on_signal)(void *data, const xlm_signal *signal); /* at once */
+    void (*on_tick)(void *data);                         /* about ten times a second, and between signals */
     void *data;
 } xlm_signals_listener;
 

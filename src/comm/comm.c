@@ -12,7 +12,7 @@
 #include "base/signals.h"
 
 /* MPI counts are int; larger messages go in parts of this many bytes. */
-static const size_t PIECE = (size_t)1 << 30;
+static const size_t LARGEST_MESSAGE = (size_t)1 << 30;
 
 static void stop_all(MPI_Comm *mpi, int *code, ...)
 {
@@ -104,8 +104,8 @@ bool xlm_comm_agree_on(const xlm_comm *comm, GError *failure, GError **error)
 
 void xlm_comm_broadcast(const xlm_comm *comm, int root, void *bytes, size_t size)
 {
-    for (size_t done = 0; done < size; done += PIECE)
-        MPI_Bcast((char *)bytes + done, (int)MIN(PIECE, size - done), MPI_BYTE, root, comm->mpi);
+    for (size_t done = 0; done < size; done += LARGEST_MESSAGE)
+        MPI_Bcast((char *)bytes + done, (int)MIN(LARGEST_MESSAGE, size - done), MPI_BYTE, root, comm->mpi);
 }
 
 void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size_t *size)

@@ -49,8 +49,8 @@ void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
     g_free(request);
 }
 
-/* Between this rank's buckets of whole and own. */
-static void copy_pieces(const xlm_shards *shards, float *whole, float *own, bool to_own)
+/* This rank's buckets, from whole to own or back. */
+static void copy_own_buckets(const xlm_shards *shards, float *whole, float *own, bool to_own)
 {
     for (int64_t p = shards->comm->rank, k = 0; p < shards->buckets; p += shards->comm->ranks, k++) {
         float *there = whole + p * shards->bucket, *here = own + k * shards->bucket;
@@ -61,11 +61,11 @@ static void copy_pieces(const xlm_shards *shards, float *whole, float *own, bool
 
 void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own)
 {
-    copy_pieces(shards, (float *)(uintptr_t)whole, own, true);
+    copy_own_buckets(shards, (float *)(uintptr_t)whole, own, true);
 }
 
 void xlm_shards_all_gather_from(const xlm_shards *shards, const float *own, float *whole)
 {
-    copy_pieces(shards, whole, (float *)(uintptr_t)own, false);
+    copy_own_buckets(shards, whole, (float *)(uintptr_t)own, false);
     xlm_shards_all_gather(shards, whole);
 }

@@ -47,13 +47,13 @@ static GByteArray *load(const char *path, GError **error)
         xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
         return NULL;
     }
-    enum { PIECE = 1 << 20 };
+    enum { BLOCK = 1 << 20 };
     GByteArray *bytes = g_byte_array_new();
     int got;
     do {
         const guint before = bytes->len;
-        g_byte_array_set_size(bytes, before + PIECE);
-        got = gzread(file, bytes->data + before, PIECE);
+        g_byte_array_set_size(bytes, before + BLOCK);
+        got = gzread(file, bytes->data + before, BLOCK);
         g_byte_array_set_size(bytes, before + (guint)MAX(got, 0));
     } while (got > 0 && bytes->len < G_MAXINT32);
     int why = Z_OK;
@@ -63,7 +63,7 @@ static GByteArray *load(const char *path, GError **error)
                       why == Z_ERRNO ? g_strerror(errno) : message);
     else if (got > 0)
         xlm_error_set(error, EX_DATAERR, "%s: more than 2 GiB of text", path);
-    /* The end of a file that is cut short is only told here. */
+    /* Only closing reports a file that is cut short. */
     else if (gzclose(file) == Z_BUF_ERROR)
         xlm_error_set(error, EX_DATAERR, "%s: the compressed data is cut short", path);
     else
@@ -103,7 +103,7 @@ static bool split_index(const char *line, size_t size, int64_t *offset, int64_t 
     return *offset >= 0 && *length >= 0;
 }
 
-/* What the database says about itself stands under such headwords. */
+/* Headwords of the database's description of itself. */
 static bool is_about_database(const char *line, size_t size)
 {
     static const char *const names[] = {"00database", "00-database"};
@@ -168,8 +168,8 @@ static char *behind_number(char *text)
     return at > text && at[0] == '.' && at[1] == ' ' ? at + 2 : text;
 }
 
-/* The translations of one line. Returns how many, -1 on error. */
-static int give_line(xlm_entries *entries, xlm_entry *entry, char *line, GError **error)
+/* Hands the translations of one line on. Returns how many, -1 on error. */
+static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line, GError **error)
 {
     int n = 0;
     for (char *rest = behind_number(line); rest != NULL;) {
@@ -191,8 +191,8 @@ static int give_line(xlm_entries *entries, xlm_entry *entry, char *line, GError 
     return n;
 }
 
-/* The entry at text[size]. Returns how many translations it has, -1 on error. */
-static int give_entry(xlm_entries *entries, xlm_entry *entry, const char *text, size_t size, GError **error)
+/* Hands the entry at text[size] on. Returns how many translations it has, -1 on error. */
+static int read_entry(xlm_entries *entries, xlm_entry *entry, const char *text, size_t size, GError **error)
 {
     GString *head = g_string_new(NULL), *line = g_string_new(NULL);
     int n = 0;
@@ -205,7 +205,7 @@ static int give_entry(xlm_entries *entries, xlm_entry *entry, const char *text, 
             entry->size[0] = head->len;
         } else if (!is_remark(text + start, length)) {
             strip(text + start, length, line);
-            const int more = give_line(entries, entry, line->str, error);
+            const int more = read_translations(entries, entry, line->str, error);
             n = more < 0 ? -1 : n + more;
         }
         start += length + 1;
@@ -231,7 +231,7 @@ static bool read_line(xlm_entries *entries, const xlm_lines *index, const char *
              memchr(text->data + offset, '\0', (size_t)length) != NULL)
         wrong = "leads to what is not UTF-8 text";
     else {
-        const int n = give_entry(entries, &entry, (const char *)text->data + offset, (size_t)length, error);
+        const int n = read_entry(entries, &entry, (const char *)text->data + offset, (size_t)length, error);
         if (n != 0)
             return n > 0;
         wrong = "leads to an entry without a translation";

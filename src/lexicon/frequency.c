@@ -17,12 +17,12 @@ static gint by_count(gconstpointer a, gconstpointer b)
 
 static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t *counts, GError **error)
 {
-    enum { PIECE = 1 << 20 };
-    int32_t *ids = g_new(int32_t, MIN(PIECE, text->tokens) + 1);
+    enum { BLOCK = 1 << 20 };
+    int32_t *ids = g_new(int32_t, MIN(BLOCK, text->tokens) + 1);
     bool good = true;
     xlm_progress progress = xlm_progress_begin("counting subwords", (double)text->tokens, "tokens");
-    for (int64_t at = 0; at < text->tokens && good; at += PIECE) {
-        const int64_t n = MIN(PIECE, text->tokens - at);
+    for (int64_t at = 0; at < text->tokens && good; at += BLOCK) {
+        const int64_t n = MIN(BLOCK, text->tokens - at);
         xlm_progress_show(&progress, (double)at);
         good = xlm_corpus_read_tokens(corpus, text, at, n, ids, error);
         for (int64_t i = 0; i < n && good; i++)

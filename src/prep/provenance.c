@@ -29,18 +29,18 @@ static bool digest_file(xlm_provenance *provenance, struct input *input, GError 
     FILE *file = fopen(input->path, "rbe");
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", input->path, g_strerror(errno));
-    enum { PIECE = 1 << 18 };
-    guchar *piece = g_malloc(PIECE);
+    enum { BLOCK = 1 << 18 };
+    guchar *block = g_malloc(BLOCK);
     GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
     size_t got;
-    while (!g_atomic_int_get(&provenance->stop) && (got = fread(piece, 1, PIECE, file)) > 0) {
-        g_checksum_update(checksum, piece, (gssize)got);
+    while (!g_atomic_int_get(&provenance->stop) && (got = fread(block, 1, BLOCK, file)) > 0) {
+        g_checksum_update(checksum, block, (gssize)got);
         input->bytes += (int64_t)got;
     }
     const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", input->path, g_strerror(errno));
     g_strlcpy(input->digest, g_checksum_get_string(checksum), sizeof input->digest);
     g_checksum_free(checksum);
-    g_free(piece);
+    g_free(block);
     fclose(file);
     return good;
 }

@@ -242,11 +242,11 @@ static void sync_data(xlm_store *store, GError **error)
         close(descriptor);
 }
 
-static void give_name(xlm_store *store, GError **error)
+static void rename_file(xlm_store *store, GError **error)
 {
     struct stat status;
     if (fstat(store->descriptor, &status) != 0 || ftruncate(store->descriptor, status.st_size) != 0) {
-        /* The truncation gives back what was set aside and not used. */
+        /* The truncation frees what was reserved and not used. */
         system_error(store, "cannot be cut to its size", errno, error);
         g_unlink(store->temporary);
         return;
@@ -294,7 +294,7 @@ bool xlm_store_commit(xlm_store *store, GError **error)
         xlm_store_discard(store);
         return false;
     }
-    good = step(store, give_name, is_first(store), error);
+    good = step(store, rename_file, is_first(store), error);
     free_store(store);
     return good;
 }

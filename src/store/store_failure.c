@@ -104,7 +104,7 @@ struct store_watchdog {
     int64_t seconds;
 };
 
-static void *watch(void *data)
+static void *wait_for_end(void *data)
 {
     struct store_watchdog *w = data;
     int64_t end = g_get_monotonic_time() + w->seconds * G_TIME_SPAN_SECOND;
@@ -137,7 +137,7 @@ void store_watch(xlm_store *store, bool on)
             w->seconds += 5; /* rank 0 speaks */
         g_mutex_init(&w->mutex);
         g_cond_init(&w->changed);
-        w->thread = g_thread_new("store", watch, w);
+        w->thread = g_thread_new("store", wait_for_end, w);
     } else if (w != NULL) {
         g_mutex_lock(&w->mutex);
         w->done = true;

@@ -81,7 +81,7 @@ struct reason {
     int rank; /* how useful it is: 0 innermost description, 1 from MPI, 2 from the operating system */
 };
 
-static void offer(struct reason *reason, int rank, char *text)
+static void offer_reason(struct reason *reason, int rank, char *text)
 {
     if (text[0] != '\0' && rank > reason->rank) {
         g_free(reason->text);
@@ -92,8 +92,8 @@ static void offer(struct reason *reason, int rank, char *text)
     }
 }
 
-/* Records come innermost first. What the system says stands inside a longer text: error message = 'No space left on device'. */
-static herr_t look_at_record(unsigned n, const H5E_error2_t *record, void *data)
+/* Records come innermost first. The system's message stands inside a longer text: error message = 'No space left on device'. */
+static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *data)
 {
     struct reason *reason = data;
     const char *text = record->desc != NULL ? record->desc : "";
@@ -103,18 +103,18 @@ static herr_t look_at_record(unsigned n, const H5E_error2_t *record, void *data)
         end = strchr(quoted, '\'');
     }
     if (end != NULL)
-        offer(reason, 2, g_strndup(quoted, end - quoted));
+        offer_reason(reason, 2, g_strndup(quoted, end - quoted));
     else if (strstr(text, "MPI_ERR_") != NULL)
-        offer(reason, 1, g_strndup(strstr(text, "MPI_ERR_"), strcspn(strstr(text, "MPI_ERR_"), "'")));
+        offer_reason(reason, 1, g_strndup(strstr(text, "MPI_ERR_"), strcspn(strstr(text, "MPI_ERR_"), "'")));
     else if (n == 0 && strcmp(text, "file write failed") != 0)
-        offer(reason, 0, g_strdup(text));
+        offer_reason(reason, 0, g_strdup(text));
     return 0;
 }
 
 bool store_error(const xlm_store *store, const char *object, int exit_code, const char *what, GError **error)
 {
     struct reason reason = {NULL, -1};
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look_at_record, &reason);
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, read_error_record, &reason);
     H5Eclear2(H5E_DEFAULT);
     xlm_error_set(error, exit_code, "%s: %s%s%s%s%s", store->path, object != NULL ? object : "",
                   object != NULL ? ": " : "", what, reason.text != NULL ? ": " : "",
@@ -233,8 +233,8 @@ static bool check_storage(const xlm_store *store, const char *path, store_datase
                                  " bytes holds; the file is damaged", store->path, path, store->size);
 }
 
-/* Takes over the handle. */
-static store_dataset *keep(const xlm_store *store, const char *path, hid_t id, GError **error)
+/* Adds an open dataset to the table, which closes it. */
+static store_dataset *add_dataset(const xlm_store *store, const char *path, hid_t id, GError **error)
 {
     store_dataset *d = g_new0(store_dataset, 1);
     d->id = id;
@@ -275,5 +275,5 @@ store_dataset *store_find(const xlm_store *store, const char *path, GError **err
         store_error(store, path, EX_DATAERR, "cannot be opened", error);
         return NULL;
     }
-    return keep(store, path, id, error);
+    return add_dataset(store, path, id, error);
 }

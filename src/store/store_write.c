@@ -48,8 +48,8 @@ static void choose_chunk(store_dataset *d, bool growing)
     for (int i = d->dimensions - 1; i >= 0; i--) {
         d->chunk[i] = room;
         if (!(growing && i == 0)) {
-            uint64_t extent = MAX(d->dims[i], 1), pieces = (extent + room - 1) / room;
-            d->chunk[i] = (extent + pieces - 1) / pieces;
+            uint64_t extent = MAX(d->dims[i], 1), chunks = (extent + room - 1) / room;
+            d->chunk[i] = (extent + chunks - 1) / chunks;
         }
         room = MAX(room / d->chunk[i], 1);
     }

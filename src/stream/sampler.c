@@ -23,7 +23,7 @@ struct xlm_sampler {
 static const double rounding = 1e-6;
 
 /* Give out what is left to the largest remainders, or take back from the largest quotas what "at least one" cost. */
-static void settle(int n, int32_t *quota, double *remainder, int64_t left)
+static void distribute_rest(int n, int32_t *quota, double *remainder, int64_t left)
 {
     for (; left > 0; left--) {
         int most = 0;
@@ -60,7 +60,7 @@ static void set_quotas(int n, const double *share, const int64_t *instances, dou
         }
         left -= quota[i];
     }
-    settle(n, quota, weight, left);
+    distribute_rest(n, quota, weight, left);
     g_free(weight);
 }
 

@@ -69,7 +69,7 @@ static xlm_real *columns(const struct head *h, const struct part *part, int64_t 
 
 /* ---- scratch ---- */
 
-static int64_t up(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
+static int64_t round_up(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
 
 static int64_t longest(const struct state *s)
 {
@@ -82,8 +82,8 @@ static int64_t longest(const struct state *s)
 /* Divide `memory` (NULL: only count) for sequences of at most n; returns the reals it takes. */
 static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *memory)
 {
-    const int64_t rows = MIN(n, BLOCK), stride = up(w);
-    const int64_t ld = up(n) + LINE; /* so that rows of a power of two do not share cache sets */
+    const int64_t rows = MIN(n, BLOCK), stride = round_up(w);
+    const int64_t ld = round_up(n) + LINE; /* so that rows of a power of two do not share cache sets */
     scratch->ld = ld;
     scratch->stride = stride;
     struct { xlm_real **at; int64_t size; } parts[] = {
@@ -94,11 +94,11 @@ static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *m
     int64_t size = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
         *parts[i].at = memory != NULL ? memory + size : NULL;
-        size += up(parts[i].size);
+        size += round_up(parts[i].size);
     }
     scratch->value = scratch->key;
     scratch->bits = (uint8_t *)(memory != NULL ? memory + size : NULL);
-    return size + up((n + 7) / 8);
+    return size + round_up((n + 7) / 8);
 }
 
 /* The scratch memory of all threads is one block, behind the table of pointers into it. */
@@ -171,8 +171,8 @@ static void forward_head(const struct head *h)
     }
 }
 
-/* A part's gradient from row `row` on += or = a b; b has rows of stride. */
-static void give(const struct head *h, const struct part *part, int64_t row, int64_t rows, int64_t depth, const xlm_real *a,
+/* A part's gradient from row `row` on = or, with `add`, += a b; b has rows of stride. */
+static void add_product(const struct head *h, const struct part *part, int64_t row, int64_t rows, int64_t depth, const xlm_real *a,
                  int64_t a_row, int64_t a_col, const xlm_real *b, bool add)
 {
     if (part->grad.at != NULL)
@@ -180,8 +180,8 @@ static void give(const struct head *h, const struct part *part, int64_t row, int
                                    columns(h, part, row, part->grad.at), part->var->cols, add);
 }
 
-/* The gradient of a part whose rows nothing has asked for. */
-static void give_nothing(const struct head *h, const struct part *part)
+/* The gradient of a part that has no query rows. */
+static void assign_zeros(const struct head *h, const struct part *part)
 {
     if (part->grad.at == NULL || part->grad.add)
         return;
@@ -205,9 +205,9 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
         kernel->softmax_back(n, h->factor, log_sums(h)[first + i], mean, scratch->p + i * ld, scratch->dp + i * ld,
                              draw(h, first + i), s->rate.scale);
     }
-    give(h, &s->query, h->query_row + first, rows, n, scratch->dp, ld, 1, scratch->key, s->query.grad.add);
-    give(h, &s->key, h->row, n, rows, scratch->dp, 1, ld, scratch->query, s->key.grad.add || first > 0);
-    give(h, &s->value, h->row, n, rows, scratch->p, 1, ld, scratch->dy, s->value.grad.add || first > 0);
+    add_product(h, &s->query, h->query_row + first, rows, n, scratch->dp, ld, 1, scratch->key, s->query.grad.add);
+    add_product(h, &s->key, h->row, n, rows, scratch->dp, 1, ld, scratch->query, s->key.grad.add || first > 0);
+    add_product(h, &s->value, h->row, n, rows, scratch->p, 1, ld, scratch->dy, s->value.grad.add || first > 0);
 }
 
 static void backward_head(const struct head *h)
@@ -217,8 +217,8 @@ static void backward_head(const struct head *h)
     const xlm_kernels *kernel = xlm_kernels_get();
     const xlm_real *key = columns(h, &s->key, h->row, s->key.var->value);
     if (h->m == 0) {
-        give_nothing(h, &s->key);
-        give_nothing(h, &s->value);
+        assign_zeros(h, &s->key);
+        assign_zeros(h, &s->value);
         return;
     }
     kernel->transpose(h->n, s->w, key, s->key.var->cols, scratch->key_t, scratch->ld);

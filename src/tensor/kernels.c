@@ -34,15 +34,15 @@ const xlm_kernels *xlm_kernels_find(const char *name)
 }
 
 /* XLM_KERNELS; NULL when it is unset or empty. */
-static const char *wished(void)
+static const char *requested(void)
 {
-    const char *wish = getenv("XLM_KERNELS");
-    return wish != NULL && *wish != '\0' ? wish : NULL;
+    const char *name_given = getenv("XLM_KERNELS");
+    return name_given != NULL && *name_given != '\0' ? name_given : NULL;
 }
 
 bool xlm_kernels_check(GError **error)
 {
-    if (xlm_kernels_find(wished()) != NULL)
+    if (xlm_kernels_find(requested()) != NULL)
         return true;
     const xlm_kernels *runnable[TABLES + 1];
     const char *names[TABLES + 1] = {NULL};
@@ -51,7 +51,7 @@ bool xlm_kernels_check(GError **error)
         names[i] = runnable[i]->name;
     char *known = g_strjoinv(", ", (char **)names);
     xlm_error_set(error, EX_USAGE, "XLM_KERNELS=%s: there are no such kernels for the processor of %s; leave it unset, or take one of %s",
-                  wished(), g_get_host_name(), known);
+                  requested(), g_get_host_name(), known);
     g_free(known);
     return false;
 }
@@ -60,9 +60,9 @@ const xlm_kernels *xlm_kernels_get(void)
 {
     static gsize chosen = 0;
     if (g_once_init_enter(&chosen)) {
-        const xlm_kernels *table = xlm_kernels_find(wished());
+        const xlm_kernels *table = xlm_kernels_find(requested());
         if (table == NULL)
-            g_error("XLM_KERNELS=%s: this processor has no such kernels; leave it unset, or take \"portable\"", wished());
+            g_error("XLM_KERNELS=%s: this processor has no such kernels; leave it unset, or take \"portable\"", requested());
         g_once_init_leave(&chosen, (gsize)table);
     }
     return (const xlm_kernels *)chosen;

@@ -273,18 +273,18 @@ static void clear_paragraph(gpointer data)
 static void finish_paragraphs(const page_walk *walk)
 {
     xlm_html_page *page = walk->page;
-    GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_html_paragraph));
+    GArray *with_text = g_array_new(FALSE, FALSE, sizeof(xlm_html_paragraph));
     for (guint i = 0; i < page->paragraphs->len; i++) {
         xlm_html_paragraph *paragraph = &g_array_index(page->paragraphs, xlm_html_paragraph, i);
         paragraph->occurrences = GPOINTER_TO_UINT(g_hash_table_lookup(walk->occurrences, paragraph->id));
         if (paragraph->text != NULL)
-            g_array_append_val(kept, *paragraph);
+            g_array_append_val(with_text, *paragraph);
         else
             clear_paragraph(paragraph);
     }
     g_array_free(page->paragraphs, TRUE);
-    page->paragraphs = kept;
-    g_array_set_clear_func(kept, clear_paragraph);
+    page->paragraphs = with_text;
+    g_array_set_clear_func(with_text, clear_paragraph);
 }
 
 xlm_html_page *xlm_html_read(xlm_html_reader *reader, const char *name, const char *bytes, size_t size, GError **error)

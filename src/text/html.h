@@ -26,7 +26,7 @@ typedef struct xlm_html_paragraph {
 
 typedef struct xlm_html_page {
     GArray *paragraphs; /* xlm_html_paragraph, in the order in which their elements begin */
-    bool damaged;       /* something in the page had to be mended or left out */
+    bool damaged;       /* something in the page had to be repaired or left out */
 } xlm_html_page;
 
 typedef struct xlm_html_reader xlm_html_reader;

@@ -17,7 +17,7 @@ typedef struct language {
     xlm_strings *texts; /* that `monolingual` has */
     int64_t untranslated, repeated;
 
-    /* The path at hand. */
+    /* Of the path that is being read. */
     xlm_html_page *page;    /* NULL when there is none of this path */
     GHashTable *paragraphs; /* set of the page's xlm_html_paragraph, by id and occurrence */
 } language;
@@ -31,7 +31,7 @@ typedef struct language_pair {
 } language_pair;
 
 struct xlm_html_pairs {
-    GPtrArray *languages; /* language; one that is only looked at is the last */
+    GPtrArray *languages; /* language; the last may be the original alone, which is not written */
     guint outputs;        /* number of languages to write */
     guint original;       /* index, or G_MAXUINT */
     GArray *pairs;        /* language_pair */

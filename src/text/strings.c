@@ -169,7 +169,7 @@ uint32_t xlm_strings_add(xlm_strings *s, const char *bytes, size_t size)
         g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
     if (s->count == s->capacity) {
         if (s->capacity >= 1u << 30)
-            g_error("more than %u different words; the text cannot be handled in one piece", s->capacity);
+            g_error("more than %u different words; the text is too large", s->capacity);
         set_capacity(s, 2 * s->capacity);
         at = find_slot(s, bytes, size, key);
     }

@@ -124,7 +124,7 @@ static int language_of_file(const work *w, const char *path)
     return one ? found : -1;
 }
 
-static void tell_language(const work *w)
+static void report_language(const work *w)
 {
     const char *name = language_name(w);
     if (given.language != NULL) {
@@ -159,7 +159,7 @@ static bool open_text(work *w, GError **error)
     w->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     const bool good = w->task->encode(&w->self, w->text, &w->encoder, w->examples, description, error);
     if (good) {
-        tell_language(w);
+        report_language(w);
         xlm_log_info("test: %s", description->str);
     }
     g_string_free(description, TRUE);
@@ -251,7 +251,7 @@ static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_me
 }
 
 /* By rank 0. */
-static bool tell(const work *w, const xlm_prediction *predictions, const xlm_measure *loss, GError **error)
+static bool write_results(const work *w, const xlm_prediction *predictions, const xlm_measure *loss, GError **error)
 {
     xlm_task_scores *scores = xlm_task_scores_new();
     w->task->score(&w->self, w->text, predictions, scores);
@@ -279,7 +279,7 @@ static bool evaluate(const xlm_comm *comm, work *w, GError **error)
     bool good = xlm_predict(&predictor, w->examples, predictions, &loss, error);
     if (good) {
         if (comm->rank == 0)
-            tell(w, predictions, &loss, error);
+            write_results(w, predictions, &loss, error);
         good = xlm_comm_agree(comm, error);
     }
     xlm_tape_free(tape);

@@ -46,7 +46,7 @@ GArray *xlm_checkpoint_steps(const char *directory)
 }
 
 /* A link cannot be replaced in place, but a new one can take its name. */
-static bool point(const char *directory, const char *name, int64_t step, GError **error)
+static bool set_link(const char *directory, const char *name, int64_t step, GError **error)
 {
     char *target = file_name(step), *link = g_build_filename(directory, name, NULL), *fresh = g_strconcat(link, ".new", NULL);
     g_unlink(fresh);
@@ -80,7 +80,7 @@ bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, in
                                  GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0 && point(directory, "latest", step, &failure) && (best == 0 || point(directory, "best", best, &failure)))
+    if (comm->rank == 0 && set_link(directory, "latest", step, &failure) && (best == 0 || set_link(directory, "best", best, &failure)))
         remove_old(directory, step, best, keep);
     return xlm_comm_agree_on(comm, failure, error);
 }
@@ -92,7 +92,7 @@ bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int6
         char *path = xlm_checkpoint_path(directory, best), *link = g_build_filename(directory, "best", NULL);
         *there = best > 0 && g_file_test(path, G_FILE_TEST_EXISTS);
         if (*there)
-            point(directory, "best", best, &failure);
+            set_link(directory, "best", best, &failure);
         else
             g_unlink(link);
         g_free(path);
@@ -134,7 +134,7 @@ static bool move(const char *directory, const char *name, const char *into, GErr
 }
 
 /* After checkpoints have gone: `latest` points at the newest of those that stay, or is gone too. */
-static bool mend_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
+static bool update_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
 {
     char *latest = g_build_filename(directory, "latest", NULL);
     bool good = true;
@@ -143,7 +143,7 @@ static bool mend_latest(const char *directory, const GArray *steps, int64_t afte
         while (stay < steps->len && g_array_index(steps, int64_t, stay) <= after)
             stay++;
         if (stay > 0)
-            good = point(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
+            good = set_link(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
         else
             g_unlink(latest);
     }
@@ -188,7 +188,7 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
                move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
     if (good && moved > 0 && after >= 0)
-        mend_latest(directory, steps, after, error);
+        update_latest(directory, steps, after, error);
     g_free(into);
     g_array_unref(steps);
     return moved;

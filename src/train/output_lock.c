@@ -13,12 +13,13 @@
 #include "base/signals.h"
 
 static const char GROUP[] = "lock";
-static const int64_t SIGN_OF_LIFE = 30, DEAD = 300; /* seconds */
-static const int64_t PATIENCE = 30;                 /* seconds that a takeover takes at the very most */
+/* Seconds between two refreshes of the lock's modification time; from which age on a lock is stale; that replacing a stale lock
+ * takes at the very most. */
+static const int64_t REFRESH = 30, STALE_AFTER = 300, LONGEST_REPLACEMENT = 30;
 
 struct xlm_output_lock {
     char *path, *temporary, *guard;
-    GMutex mutex; /* signs of life are another thread's */
+    GMutex mutex; /* another thread refreshes the lock */
     ino_t file;   /* of the lock, while it is ours */
     double refreshed;
     bool lost;
@@ -28,14 +29,14 @@ struct xlm_output_lock {
 
 typedef struct holder {
     char *text;
-    char *program, *host, *boot, *namespace, *job, *cluster, *turn, *since;
+    char *program, *host, *boot, *namespace, *job, *cluster, *restarts, *since;
     pid_t process, writer;
     uint64_t started, writer_started;
 } holder;
 
 static void clear_holder(holder *h)
 {
-    char *const texts[] = {h->text, h->program, h->host, h->boot, h->namespace, h->job, h->cluster, h->turn, h->since};
+    char *const texts[] = {h->text, h->program, h->host, h->boot, h->namespace, h->job, h->cluster, h->restarts, h->since};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     *h = (holder){0};
@@ -72,7 +73,7 @@ static holder this_run(pid_t process, pid_t writer)
     const holder h = {
         .program = g_strdup(g_get_prgname()), .host = g_strdup(g_get_host_name()),
         .boot = first_line("/proc/sys/kernel/random/boot_id"), .namespace = process_namespace(),
-        .job = variable("SLURM_JOB_ID"), .cluster = variable("SLURM_CLUSTER_NAME"), .turn = variable("SLURM_RESTART_COUNT"),
+        .job = variable("SLURM_JOB_ID"), .cluster = variable("SLURM_CLUSTER_NAME"), .restarts = variable("SLURM_RESTART_COUNT"),
         .since = g_date_time_format(now, "%F %T"), .process = process, .started = started(process),
         .writer = writer, .writer_started = started(writer),
     };
@@ -92,7 +93,7 @@ static char *describe_in_file(const holder *h)
     g_key_file_set_string(file, GROUP, "namespace", h->namespace);
     g_key_file_set_string(file, GROUP, "slurm_job", h->job);
     g_key_file_set_string(file, GROUP, "slurm_cluster", h->cluster);
-    g_key_file_set_string(file, GROUP, "slurm_restarts", h->turn);
+    g_key_file_set_string(file, GROUP, "slurm_restarts", h->restarts);
     g_key_file_set_int64(file, GROUP, "writer", h->writer);
     g_key_file_set_uint64(file, GROUP, "writer_started", h->writer_started);
     char *text = g_key_file_to_data(file, NULL, NULL);
@@ -106,7 +107,7 @@ static char *get_text(GKeyFile *file, const char *key)
     return value != NULL ? value : g_strdup("");
 }
 
-/* One that says nothing, for want of room or cut short, has empty texts. Errors are GLib's, of reading. */
+/* A lock that is empty or cut short, for want of room, has empty texts. Errors are GLib's, of reading. */
 static bool read_holder(const char *path, holder *h, GError **error)
 {
     *h = (holder){0};
@@ -120,7 +121,7 @@ static bool read_holder(const char *path, holder *h, GError **error)
     h->namespace = get_text(file, "namespace");
     h->job = get_text(file, "slurm_job");
     h->cluster = get_text(file, "slurm_cluster");
-    h->turn = get_text(file, "slurm_restarts");
+    h->restarts = get_text(file, "slurm_restarts");
     h->since = get_text(file, "since");
     h->process = (pid_t)g_key_file_get_int64(file, GROUP, "process", NULL);
     h->started = g_key_file_get_uint64(file, GROUP, "started", NULL);
@@ -130,13 +131,13 @@ static bool read_holder(const char *path, holder *h, GError **error)
     return true;
 }
 
-/* Slurm's word that a job is over; false where it is not asked or does not know. */
+/* Whether Slurm knows that the job is over; false where there is no Slurm. */
 static bool slurm_has_ended(const holder *h, const holder *us)
 {
     if (*h->job == '\0' || strcmp(h->cluster, us->cluster) != 0)
         return false;
     if (strcmp(h->job, us->job) == 0)
-        return strcmp(h->turn, us->turn) != 0; /* this job, before it was queued again */
+        return strcmp(h->restarts, us->restarts) != 0; /* this job, before it was queued again */
     char *squeue = g_find_program_in_path("squeue"), *output = NULL, *errors = NULL;
     char *command[] = {squeue, (char *)"-h", (char *)"-o", (char *)"%T", (char *)"-j", h->job, NULL};
     int status = 0;
@@ -150,20 +151,20 @@ static bool slurm_has_ended(const holder *h, const holder *us)
 
 typedef enum { HELD, STALE, FINISHING } lock_state;
 
-/* age: seconds since the last sign of life. */
+/* age: seconds since the lock was refreshed. */
 static lock_state state_of(const holder *h, int64_t age)
 {
     holder us = this_run(getpid(), 0);
     const bool here = strcmp(h->host, us.host) == 0 && strcmp(h->boot, us.boot) == 0 && strcmp(h->namespace, us.namespace) == 0;
-    lock_state v = age > DEAD || slurm_has_ended(h, &us) ? STALE : HELD;
+    lock_state state = age > STALE_AFTER || slurm_has_ended(h, &us) ? STALE : HELD;
     if (here && (h->process > 0 || h->writer > 0)) {
-        /* What the system says of a process of its own is better than signs of life. */
+        /* On this host the table of processes is surer than the age of the lock. */
         const bool there = started(h->process) == h->started && h->started != 0;
         const bool writes = started(h->writer) == h->writer_started && h->writer_started != 0;
-        v = there ? HELD : writes && h->writer != us.process ? FINISHING : STALE;
+        state = there ? HELD : writes && h->writer != us.process ? FINISHING : STALE;
     }
     clear_holder(&us);
-    return v;
+    return state;
 }
 
 /* ---- files ---- */
@@ -206,7 +207,7 @@ static bool put_in_place(const xlm_output_lock *lock)
     if (link(lock->temporary, lock->path) == 0)
         return true;
     const int why = errno;
-    /* The answer of a network file system may be lost: the number of links is not. */
+    /* A network file system may lose the answer to link(), but not the number of links. */
     if (stat(lock->temporary, &is) == 0 && is.st_nlink == 2)
         return true;
     errno = why;
@@ -219,18 +220,18 @@ static bool put_in_place(const xlm_output_lock *lock)
     return good;
 }
 
-/* Of several that find the same stale lock one replaces it: who makes the guard, and finds the lock as it was. An error where the
- * file system does not let us, as in a directory whose files only their owners may replace. */
-static bool replace(const xlm_output_lock *lock, const char *seen, bool *ours, GError **error)
+/* Of several runs that find the same stale lock one replaces it: the one that makes the guard file, and finds the lock unchanged.
+ * An error where the file system forbids it, as in a directory whose files only their owners may replace. */
+static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, GError **error)
 {
     if (!write_text(lock->guard, O_EXCL, "")) {
-        if (modified(lock->temporary) - modified(lock->guard) > PATIENCE)
-            g_unlink(lock->guard); /* of one that was killed in between */
+        if (modified(lock->temporary) - modified(lock->guard) > LONGEST_REPLACEMENT)
+            g_unlink(lock->guard); /* left by a run that was killed while it replaced the lock */
         g_usleep(50000);
         return true;
     }
     char *now = NULL;
-    const bool same = g_file_get_contents(lock->path, &now, NULL, NULL) && strcmp(now, seen) == 0;
+    const bool same = g_file_get_contents(lock->path, &now, NULL, NULL) && strcmp(now, found) == 0;
     *ours = same && g_rename(lock->temporary, lock->path) == 0;
     const bool good = !same || *ours ||
                       xlm_error_set(error, EX_CANTCREAT, "%s: is of a run that is gone, but cannot be replaced: %s; remove it, or "
@@ -263,8 +264,8 @@ static bool refuse(const xlm_output_lock *lock, const char *directory, const hol
     return false;
 }
 
-/* A lock that was released between being found and being read is tried again; one that is there and cannot be read never will be
- * read. */
+/* Whether taking the lock is tried again: when it was released between being found and being read. One that is there and cannot
+ * be read is an error. */
 static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
 {
     struct stat is;
@@ -278,20 +279,21 @@ static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
     return gone;
 }
 
-/* Found a lock. *ours: it was stale and is ours now; else the caller tries again, unless there is an error. */
-static bool deal_with(const xlm_output_lock *lock, const char *directory, bool *ours, bool *waits, GError **error)
+/* What to do about a lock that is there. *ours: it was stale and is ours now; else the caller tries again, unless there is an
+ * error. */
+static bool handle_existing(const xlm_output_lock *lock, const char *directory, bool *ours, bool *waits, GError **error)
 {
     holder h;
     GError *why = NULL;
     if (!read_holder(lock->path, &h, &why))
         return try_again(lock, why, error);
     const int64_t age = modified(lock->temporary) - modified(lock->path);
-    const lock_state v = state_of(&h, age);
+    const lock_state state = state_of(&h, age);
     char *name = name_holder(&h);
     bool good = true;
-    if (v == HELD) {
+    if (state == HELD) {
         good = refuse(lock, directory, &h, age, error);
-    } else if (v == STALE) {
+    } else if (state == STALE) {
         good = replace(lock, h.text, ours, error);
         if (*ours && h.writer != getpid())
             xlm_log_info("%s: taken over from a run that is gone: %s", directory, name);
@@ -318,7 +320,7 @@ static bool take(xlm_output_lock *lock, const char *directory, bool finishes, GE
         else if (put_in_place(lock))
             ours = true;
         else if (errno == EEXIST)
-            good = deal_with(lock, directory, &ours, &waits, error);
+            good = handle_existing(lock, directory, &ours, &waits, error);
         else
             good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", lock->path, g_strerror(errno));
     }
@@ -363,19 +365,19 @@ void xlm_output_lock_release(xlm_output_lock *lock)
     free_lock(lock);
 }
 
-static bool look_whether_lost(xlm_output_lock *lock)
+static bool check_lost(xlm_output_lock *lock)
 {
     const ino_t file = lock->path != NULL ? file_of(lock->path) : 0;
-    return lock->lost |= file != 0 && file != lock->file; /* one that was removed by hand is nobody's */
+    return lock->lost |= file != 0 && file != lock->file; /* a lock that was removed by hand is not lost */
 }
 
 void xlm_output_lock_refresh(xlm_output_lock *lock)
 {
-    if (lock->path == NULL || xlm_clock() - lock->refreshed < (double)SIGN_OF_LIFE)
+    if (lock->path == NULL || xlm_clock() - lock->refreshed < (double)REFRESH)
         return;
     g_mutex_lock(&lock->mutex);
     lock->refreshed = xlm_clock();
-    if (!look_whether_lost(lock))
+    if (!check_lost(lock))
         utimensat(AT_FDCWD, lock->path, NULL, 0);
     g_mutex_unlock(&lock->mutex);
 }
@@ -383,7 +385,7 @@ void xlm_output_lock_refresh(xlm_output_lock *lock)
 bool xlm_output_lock_is_lost(xlm_output_lock *lock)
 {
     g_mutex_lock(&lock->mutex);
-    const bool lost = look_whether_lost(lock);
+    const bool lost = check_lost(lock);
     g_mutex_unlock(&lock->mutex);
     return lost;
 }
@@ -393,7 +395,7 @@ void xlm_output_lock_name_writer(xlm_output_lock *lock, pid_t writer)
     if (lock->path == NULL)
         return;
     g_mutex_lock(&lock->mutex);
-    if (!look_whether_lost(lock) && write_temporary(lock, getpid(), writer)) {
+    if (!check_lost(lock) && write_temporary(lock, getpid(), writer)) {
         const ino_t file = file_of(lock->temporary);
         if (g_rename(lock->temporary, lock->path) == 0)
             lock->file = file;

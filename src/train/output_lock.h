@@ -1,8 +1,8 @@
 /* xlm-mpi: one run at a time in an output directory. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * DIRECTORY/lock says who writes there: program, host, process, when it was started, the batch system's job. It is made under
+ * DIRECTORY/lock names the run that writes there: program, host, process, when it was started, the batch system's job. It is made under
  * another name and linked into place, which is exclusive on network file systems too, and its modification time is set anew every
- * half minute as a sign of life. A run finds the lock of another one
+ * half minute, which is its sign of life. A run finds the lock of another one
  *   held      when that process is there on this host, or when it runs elsewhere and gave a sign of life within five minutes;
  *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and gave no sign for
  *             five minutes, or when Slurm does not have its job any more: it is taken over, and the log says from whom;
@@ -26,7 +26,7 @@ void xlm_output_lock_release(xlm_output_lock *lock);
 
 /* To be called often: a sign of life when the last one is half a minute ago. */
 void xlm_output_lock_refresh(xlm_output_lock *lock);
-/* Another run has taken the lock over, after this one was stopped for minutes: it must not write any more. */
+/* Whether another run has taken the lock over, as when this one was stopped for minutes: then it must not write any more. */
 bool xlm_output_lock_is_lost(xlm_output_lock *lock);
 /* The process that finishes the run's checkpoint when this one is killed; 0: none. */
 void xlm_output_lock_name_writer(xlm_output_lock *lock, pid_t writer);

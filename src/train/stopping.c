@@ -36,14 +36,14 @@ static bool is_ending(const xlm_stopping *s, const xlm_signal *signal)
            (signal->number == SIGCONT ? !signal->resumed : signal->number == SIGTERM || signal->number == SIGINT);
 }
 
-/* What mpiexec writes to may be a file, which it goes on writing from where it stands. */
-static bool is_read_at_once(int terminal)
+/* A file is not written to directly: mpiexec would overwrite the line, since it goes on writing at its own position. */
+static bool is_read_live(int terminal)
 {
     struct stat is;
     return terminal >= 0 && fstat(terminal, &is) == 0 && !S_ISREG(is.st_mode);
 }
 
-/* mpiexec passes on nothing any more while it ends the ranks, so it is gone around. */
+/* mpiexec does not forward output any more while it ends the ranks, so the line goes to its standard error directly. */
 static void announce(xlm_stopping *s)
 {
     const char *signal = g_strsignal(xlm_signals_noted());
@@ -54,26 +54,26 @@ static void announce(xlm_stopping *s)
     }
     char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of the "
                                  "last finished step is written in the background: see %s/stopped.log", signal, s->directory);
-    if (is_read_at_once(s->terminal))
+    if (is_read_live(s->terminal))
         dprintf(s->terminal, "%s%s\n", isatty(s->terminal) ? "\n" : "", line); /* the terminal has shown ^C */
     else
         xlm_log_info("%s", line);
     g_free(line);
 }
 
-static void hear(void *data, const xlm_signal *signal)
+static void on_signal(void *data, const xlm_signal *signal)
 {
     xlm_stopping *s = data;
     if (is_ending(s, signal)) {
         xlm_snapshot_take(xlm_stopping_snapshot(s));
         if (s->launcher.waits)
-            xlm_signals_note(SIGTERM); /* it comes when all of the time to finish the step is over */
+            xlm_signals_note(SIGTERM); /* mpiexec's own SIGTERM comes when no time to finish the step is left */
     }
     if (xlm_signals_noted() != 0 && !s->announced)
         announce(s);
 }
 
-static void tick(void *data)
+static void on_tick(void *data)
 {
     xlm_stopping *s = data;
     xlm_output_lock_refresh(s->lock);
@@ -92,7 +92,7 @@ xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, boo
     s->lock = lock;
     s->launcher = xlm_launcher_find();
     s->terminal = -1;
-    s->listener = (xlm_signals_listener){.heard = hear, .tick = tick, .data = s};
+    s->listener = (xlm_signals_listener){.on_signal = on_signal, .on_tick = on_tick, .data = s};
     xlm_signals_listen(&s->listener);
     return s;
 }

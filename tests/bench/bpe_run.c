@@ -8,7 +8,7 @@
 
 #include "text/bpe.h"
 
-enum { PIECE = 1 << 20 }; /* bytes read at once; longer when a line is */
+enum { BLOCK = 1 << 20 }; /* bytes read at once; longer when a line is */
 
 static _Noreturn void stop(const char *what)
 {
@@ -16,30 +16,30 @@ static _Noreturn void stop(const char *what)
     exit(EX_IOERR);
 }
 
-/* Give every piece of a file, cut at line ends, to `take`. */
+/* Give every block of a file, cut at line ends, to `take`. */
 static void read_pieces(const char *path, void (*take)(const char *, size_t, void *), void *user)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         stop(path);
-    size_t room = PIECE, kept = 0, n;
-    char *piece = g_malloc(room);
-    while ((n = fread(piece + kept, 1, room - kept, file)) > 0) {
-        const size_t size = kept + n;
+    size_t room = BLOCK, rest = 0, n;
+    char *block = g_malloc(room);
+    while ((n = fread(block + rest, 1, room - rest, file)) > 0) {
+        const size_t size = rest + n;
         size_t whole = size;
-        while (whole > kept && piece[whole - 1] != '\n')
+        while (whole > rest && block[whole - 1] != '\n')
             whole--;
-        if (whole > kept)
-            take(piece, whole, user);
+        if (whole > rest)
+            take(block, whole, user);
         else
             whole = 0;
-        kept = size - whole;
-        memmove(piece, piece + whole, kept);
-        if (kept > room / 2)
-            piece = g_realloc(piece, room *= 2);
+        rest = size - whole;
+        memmove(block, block + whole, rest);
+        if (rest > room / 2)
+            block = g_realloc(block, room *= 2);
     }
-    take(piece, kept, user);
-    g_free(piece);
+    take(block, rest, user);
+    g_free(block);
     fclose(file);
 }
 

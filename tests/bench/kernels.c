@@ -5,7 +5,7 @@
  *
  * 2048 tokens, 512 wide, 2048 inner. Each line on standard error is the best of many runs: time, rate, and the share of what the
  * machine gives: for products and attention GEMM of 1024 x 1024 matrices, for all else memcpy of an array of the operator's size.
- * Bytes are what an operator must read and write, once each. Standard output has rows for tests/bench/table.sh, there and back
+ * Bytes are what an operator must read and write, once each. Standard output has rows for tests/bench/table.sh, forward and backward pass
  * together. */
 #include <glib.h>
 #include <stdio.h>
@@ -33,10 +33,10 @@ static double copy_gigabytes(int64_t n)
     memset(to, 1, sizeof(float) * (size_t)n);
     double best = G_MAXDOUBLE;
     for (double begin = xlm_clock(), now = begin; now - begin < DURATION;) {
-        enum { PIECE = 1 << 12 };
+        enum { BLOCK = 1 << 12 };
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < n; i += PIECE)
-            memcpy(to + i, from + i, sizeof(float) * (size_t)MIN(PIECE, n - i));
+        for (int64_t i = 0; i < n; i += BLOCK)
+            memcpy(to + i, from + i, sizeof(float) * (size_t)MIN(BLOCK, n - i));
         const double end = xlm_clock();
         best = MIN(best, end - now);
         now = end;
@@ -195,7 +195,7 @@ static const struct operator_line {
 static void print_bytes(const char *name, const char *way, double seconds, double arrays, int cols)
 {
     const double rate = 1e-9 * arrays * sizeof(float) * TOKENS * cols / seconds;
-    fprintf(stderr, "%-22s %-5s %9.0f µs %8.1f GB/s    %5.0f %%\n", name, way, seconds * 1e6, rate,
+    fprintf(stderr, "%-22s %-8s %9.0f µs %8.1f GB/s    %5.0f %%\n", name, way, seconds * 1e6, rate,
            100 * rate / copy_rate[cols == INNER]);
 }
 
@@ -208,13 +208,13 @@ static void time_operator(xlm_tape *t, float *gradient, const struct operator_li
         const double start = xlm_clock();
         xlm_var *y = o->operate(t, x);
         *forward = MIN(*forward, xlm_clock() - start);
-        double way_back = 0;
+        double backward_begin = 0;
         struct end *s = xlm_tape_take(t, sizeof *s);
-        *s = (struct end){.x = y, .begin = &way_back};
+        *s = (struct end){.x = y, .begin = &backward_begin};
         xlm_var *root = xlm_operator(t, 1, 1, 1, &y, give_ones, s);
         xlm_tape_seed(t, root, 1);
         xlm_tape_backward(t);
-        *backward = MIN(*backward, xlm_clock() - way_back);
+        *backward = MIN(*backward, xlm_clock() - backward_begin);
     }
 }
 
@@ -223,8 +223,8 @@ static void bench_operators(xlm_tape *t, float *gradient)
     double forward, backward;
     for (size_t k = 0; k < G_N_ELEMENTS(operators); k++) {
         time_operator(t, gradient, &operators[k], &forward, &backward);
-        print_bytes(operators[k].name, "there", forward, operators[k].forward, operators[k].cols);
-        print_bytes(operators[k].name, "back", backward, operators[k].backward, operators[k].cols);
+        print_bytes(operators[k].name, "forward", forward, operators[k].forward, operators[k].cols);
+        print_bytes(operators[k].name, "backward", backward, operators[k].backward, operators[k].cols);
         print_row(operators[k].name, forward + backward,
                   (operators[k].forward + operators[k].backward) * sizeof(float) * TOKENS * operators[k].cols,
                   "GB/s", copy_rate[operators[k].cols == INNER]);
@@ -232,9 +232,9 @@ static void bench_operators(xlm_tape *t, float *gradient)
     const struct operator_line linear = {"linear", narrow, do_linear, 0, 0, 0};
     time_operator(t, gradient, &linear, &forward, &backward);
     const double flops = 2e-9 * TOKENS * WIDTH * INNER;
-    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, there", forward * 1e6, flops / forward,
+    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, forward", forward * 1e6, flops / forward,
            100 * flops / forward / gemm_rate);
-    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, back", backward * 1e6, 2 * flops / backward,
+    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, backward", backward * 1e6, 2 * flops / backward,
            200 * flops / backward / gemm_rate);
 }
 
@@ -265,8 +265,8 @@ static void bench_attention(xlm_tape *t, float *gradient)
         char name[64];
         time_operator(t, gradient, &attention, &forward, &backward);
         g_snprintf(name, sizeof name, "attention, %d tokens a sequence", length);
-        const double product = 2.0 * TOKENS * length * WIDTH; /* two there; four back, and one again */
-        fprintf(stderr, "%-36s there %9.0f µs, back %9.0f µs\n", name, forward * 1e6, backward * 1e6);
+        const double product = 2.0 * TOKENS * length * WIDTH; /* two forward; four backward, and one computed again */
+        fprintf(stderr, "%-36s forward %9.0f µs, backward %9.0f µs\n", name, forward * 1e6, backward * 1e6);
         print_row(name, forward + backward, 6 * product, "GFLOP/s", gemm_rate);
     }
 }
@@ -287,7 +287,7 @@ static void bench_info_nce(xlm_tape *t, float *gradient)
     const struct operator_line line = {"info_nce", narrow, do_info_nce, 0, 0, 0};
     double forward, backward;
     time_operator(t, gradient, &line, &forward, &backward);
-    fprintf(stderr, "%-36s there %9.0f µs, back %9.0f µs\n", "info_nce, 128 of 16,384", forward * 1e6, backward * 1e6);
+    fprintf(stderr, "%-36s forward %9.0f µs, backward %9.0f µs\n", "info_nce, 128 of 16,384", forward * 1e6, backward * 1e6);
     print_row("info_nce, 128 of 16,384", forward + backward, 4.0 * SENTENCES * QUEUE * WIDTH, "GFLOP/s", gemm_rate);
 }
 
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
         printf("machine\tBLIS kernels\t%s (%s); own kernels %s\n", hardware.blis, hardware.choice, xlm_kernels_get()->name);
     printf("machine\tcores: %d\tGEMM 1024 x 1024 x 1024 %.1f GFLOP/s; memcpy, read and written, %.1f GB/s of 256 MiB, %.1f of 16, %.1f of 4\n", hardware.threads,
            gemm_rate, copy_gigabytes(64 << 20), copy_rate[1], copy_rate[0]);
-    printf("section\toperators there and back, 2048 tokens, %d thread%s, beside GEMM or memcpy\n", hardware.threads,
+    printf("section\toperators forward and backward, 2048 tokens, %d thread%s, beside GEMM or memcpy\n", hardware.threads,
            hardware.threads > 1 ? "s" : "");
 
     bench_layer("qkv 512:1536", 3 * WIDTH, WIDTH);

@@ -147,7 +147,7 @@ static void check_one_softmax(const xlm_kernels *kernel, int64_t n, bool drops, 
     for (int64_t j = 0; j < n; j++) {
         const bool stays = !drops || kept(j);
         expect(kernel, "softmax made again", j, back[j], stays ? keep_scale * p[j] / sum : 0, tolerance);
-        expect(kernel, "softmax's way back", j, ds[j], factor * p[j] / sum * ((stays ? keep_scale * d[j] : 0) - mean), tolerance);
+        expect(kernel, "softmax, backward", j, ds[j], factor * p[j] / sum * ((stays ? keep_scale * d[j] : 0) - mean), tolerance);
     }
     g_free(bits);
     g_free(x);

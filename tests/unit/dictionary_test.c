@@ -271,9 +271,9 @@ static void streams_switch(void **state)
     assert_int_equal(switched[FR], 0);
 }
 
-static void same(const int32_t *whole, const int32_t *piece, int32_t n)
+static void same(const int32_t *whole, const int32_t *part, int32_t n)
 {
-    assert_memory_equal(whole, piece, sizeof *whole * (size_t)n);
+    assert_memory_equal(whole, part, sizeof *whole * (size_t)n);
 }
 
 /* Ranks read slices of a step. */

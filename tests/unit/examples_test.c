@@ -86,12 +86,12 @@ static xlm_stream *open_stream(const xlm_examples *e, uint64_t seed)
     return stream;
 }
 
-/* The examples of a step, read in pieces of `piece`. */
-static void read_step(xlm_stream *stream, int64_t step, int64_t piece, int32_t *found)
+/* The examples of a step, `count` at a time. */
+static void read_step(xlm_stream *stream, int64_t step, int64_t count, int32_t *found)
 {
     xlm_arena *arena = xlm_arena_new();
-    for (int64_t first = 0; first < BATCH; first += piece) {
-        const int64_t n = MIN(piece, BATCH - first);
+    for (int64_t first = 0; first < BATCH; first += count) {
+        const int64_t n = MIN(count, BATCH - first);
         xlm_batch b;
         assert_true(xlm_stream_read(stream, step, first, n, arena, &b, NULL));
         assert_int_equal(b.sequences, n);
@@ -115,8 +115,8 @@ static void test_epochs(void **state)
     for (int64_t step = STEPS - 1; step >= 0; step--) {
         read_step(stream, step, BATCH, drawn + step * BATCH);
         read_step(other, step, BATCH, order + step * BATCH);
-        for (int64_t piece = 1; piece < BATCH; piece++) {
-            read_step(stream, step, piece, again);
+        for (int64_t count = 1; count < BATCH; count++) {
+            read_step(stream, step, count, again);
             assert_memory_equal(again, drawn + step * BATCH, sizeof again);
         }
     }

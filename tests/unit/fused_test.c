@@ -181,7 +181,7 @@ static xlm_var *of_shared(xlm_tape *tape, const struct form *form)
     return xlm_add(tape, xlm_add(tape, y, z), xlm_add(tape, x, before));
 }
 
-/* z went elsewhere, to an operator that reads it on the way back: its memory is not taken over. */
+/* z is also an input of an operator that reads it in the backward pass: its memory is not taken over. */
 static xlm_var *of_used(xlm_tape *tape, const struct form *form)
 {
     xlm_var *z = product(tape, form), *wide = xlm_gelu(tape, z, bias_of(tape, form));
@@ -214,7 +214,7 @@ static xlm_var *of_constant_z(xlm_tape *tape, const struct form *form)
     return residual_norm(tape, form, xlm_scale(tape, in(tape, "x"), 1.5), z);
 }
 
-/* z was made outside of a segment, which is run again in the sweep: its memory is not taken over. */
+/* z was made outside of a segment, which is run again in the backward pass: its memory is not taken over. */
 static xlm_var *inside(xlm_tape *tape, xlm_var *z, const void *form)
 {
     return residual_norm(tape, form, in(tape, "x"), z);

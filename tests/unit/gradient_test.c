@@ -138,7 +138,7 @@ static void test_elementwise(void **state)
     }
 }
 
-/* Sums over several pieces of elements. */
+/* Sums over several blocks of elements. */
 static void test_mean_of_many(void **state)
 {
     (void)state;

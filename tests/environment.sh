@@ -52,7 +52,7 @@ fi
 
 if [ "$XLM_SANITIZERS" = yes ]; then
     # Leaks are looked for by tracing the process, which containers may forbid. Whole stacks: MPI unloads its modules before
-    # the program ends, and frames above them tell whose a block is. Want of memory is the program's to report.
+    # the program ends, and frames above them show whose a block is. Want of memory is the program's to report.
     LSAN_OPTIONS=suppressions=$XLM_SOURCE/tests/sanitizers.supp:print_suppressions=0
     ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:fast_unwind_on_malloc=0:malloc_context_size=50:allocator_may_return_null=1
     UBSAN_OPTIONS=print_stacktrace=1

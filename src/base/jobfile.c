@@ -195,7 +195,7 @@ static bool walk_line(walk *w, char *text, GError **error)
     return *text == '[' ? walk_header(w, text, error) : walk_key(w, text, error);
 }
 
-/* Text is UTF-8 without NUL; says in which line it is not. */
+/* Checks that text is UTF-8 without NUL; the error names the line. */
 static bool check_encoding(const char *path, const char *text, size_t length, GError **error)
 {
     const char *end;

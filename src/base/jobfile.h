@@ -4,18 +4,18 @@
  *
  *     # comment, also with ';' in front
  *     [train]                   a section there is at most one of
- *     [stream mono]             a section of a kind of which there may be several, told apart by a name
+ *     [stream mono]             a section of a kind of which there may be several, each with a name
  *     steps = 1000              key and value; blanks around both are dropped, the value is the rest of the line as it
  *                               stands (no quotes, no escapes; base/options.h says where a comment may follow)
  *
  * A section or key that stands twice is an error, and so is a section that the program does not know. What a value
- * means is the business of base/options.h. `--set SECTION.KEY=VALUE` on the command line goes before the file:
+ * means is decided by base/options.h. `--set SECTION.KEY=VALUE` on the command line overrides the file:
  *
  *     --set train.steps=100 --set "stream mono.batch=32"
  *
  * The section is what stands before the last '.' ahead of the first '='. Of two for the same key the later one wins. An
  * override may begin a plain section that the file does not have ([train]), but not a named one: that would most often
- * be a slip of the pen. */
+ * be a typing error. */
 #ifndef XLM_BASE_JOBFILE_H
 #define XLM_BASE_JOBFILE_H
 

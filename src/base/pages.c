@@ -18,7 +18,7 @@ void *xlm_pages_take(size_t size, const char *purpose)
         xlm_exhaustion_no_memory(size, purpose);
 #ifdef MADV_HUGEPAGE
     /* Whole large pages only, or the last one would be there in full for the sake of its first bytes. A system that cannot
-     * do it says so and leaves the pages as they are. */
+     * do it returns an error and leaves the pages as they are. */
     if (size >= LARGE)
         (void)madvise(taken, size / LARGE * LARGE, MADV_HUGEPAGE);
 #endif

@@ -64,7 +64,7 @@ uint64_t xlm_corpus_digest(const xlm_corpus *corpus);
 uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary);
 
 /* NULL when the split has no such language / pair. The name of a pair may be given in either order; *swapped (may be
- * NULL) says that the file has it the other way round. */
+ * NULL): the file has it the other way round. */
 const xlm_corpus_text *xlm_corpus_find_text(const xlm_corpus *corpus, xlm_split split, const char *language);
 const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_split split, const char *name, bool *swapped);
 /* All of a split; *n in all. */

@@ -10,14 +10,14 @@ typedef struct xlm_frequency {
     int64_t count;
 } xlm_frequency;
 
-/* Bands that measures are told by: this part of the subwords that a text has, the most frequent first. */
+/* Frequency bands that measures are reported by: the most frequent subwords of a text, up to this share of all it has. */
 enum { XLM_FREQUENCY_BANDS = 4 };
 extern const double xlm_frequency_bands[XLM_FREQUENCY_BANDS]; /* 0.01, 0.1, 0.5, 1 */
 /* How many of n subwords are in band b or one before it: at least one when there is any. */
 int64_t xlm_frequency_band_end(int64_t n, int b);
 
 /* [xlm_frequency] of all subwords that the text has, without special tokens, by falling count, ties by id. A pass over its
- * tokens. g_array_unref. EX_DATAERR for a token that is not in the vocabulary; what reading says. */
+ * tokens. g_array_unref. EX_DATAERR for a token that is not in the vocabulary, and the errors of reading. */
 GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text, GError **error);
 
 #endif

@@ -6,7 +6,7 @@
 
 typedef struct xlm_translations xlm_translations; /* does not change once made */
 
-/* An index of a dictionary, both ways. vocabulary: ids are below this. The dictionary is not kept. */
+/* An index of a dictionary, both ways. vocabulary: ids are below this. The dictionary is not borrowed. */
 xlm_translations *xlm_translations_new(const xlm_dictionary *dictionary, int64_t vocabulary);
 /* NULL is allowed. */
 void xlm_translations_free(xlm_translations *translations);

@@ -44,7 +44,7 @@ static void set_letters(struct deriver *d, xlm_conllu_word *word, guint place)
     }
 }
 
-/* MISC without what says how words are written together. */
+/* MISC without the items about spaces between words. */
 static void print_misc(const char *misc, GString *out)
 {
     const gsize start = out->len;

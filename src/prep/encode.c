@@ -226,7 +226,7 @@ static bool write_block(struct encoder *encoder, GError **error)
 }
 
 /* Rounds: each rank encodes its next block, and all are written together, until no rank has more. A rank whose reading
- * failed goes on with empty blocks, so that the error found earliest in the file can be told from the others. */
+ * failed goes on with empty blocks, so that in the end the error earliest in the file is reported. */
 static bool encode_source(struct encoder *encoder, const xlm_prepare_source *source, xlm_scan *scan,
                           const xlm_sentence_maker *maker, xlm_prepare_progress *progress, GError **error)
 {

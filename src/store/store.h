@@ -41,7 +41,7 @@ size_t xlm_type_size(xlm_type type);
 /* "HDF5 1.10.8" */
 const char *xlm_store_library(void);
 
-/* ---- writing; all collective over the comm of xlm_store_create, except where said ---- */
+/* ---- writing; all collective over the comm of xlm_store_create, except where noted ---- */
 
 /* A file that is being written: its path, this, and six characters. A process that is killed leaves it. */
 #define XLM_STORE_UNFINISHED ".unfinished-"

@@ -3,7 +3,7 @@
  * Fletcher-32 covers the elements of datasets; the rest of a file, its header, has this: SHA-256 over all objects in the order
  * of their names, their attributes (names, types, values), the types and shapes of datasets, and the elements of those that have
  * no Fletcher-32. It stands in the attribute header_digest of the root, is made when a file is whole, and is compared when the
- * file is opened, so that a damaged header is not taken for one that says something else. It protects against damage, not against
+ * file is opened, so that a damaged header is not taken for another valid one. It protects against damage, not against
  * somebody who means to: readers check every number all the same. */
 #include <string.h>
 

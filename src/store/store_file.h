@@ -39,7 +39,7 @@ struct xlm_store {
     xlm_comm comm; /* a copy; meaningful when `together` */
     MPI_Comm group, writers; /* store_choose_writers(); writers: MPI_COMM_NULL on the others */
     int group_ranks;         /* of the largest group */
-    GError *mistake;         /* of this rank's caller; told to all when they next agree, at the latest at the end */
+    GError *mistake;         /* of this rank's caller; reported to all ranks when they next agree, at the latest at the end */
     MPI_File mpi_file;
     GError *refusal;   /* the same on all ranks: why the file may not grow any more; it can only be discarded */
     struct store_watchdog *watchdog;

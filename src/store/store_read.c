@@ -48,7 +48,7 @@ bool xlm_store_check_unchanged(xlm_store *store, GError **error)
 {
     struct stat now;
     if (!look_at_file(store, &now))
-        return true; /* the next reading says why */
+        return true; /* the next reading reports why */
     if (now.st_size != store->opened.st_size)
         return xlm_error_set(error, EX_DATAERR, "%s: was cut short or written over while it was being read: it had %" G_GINT64_FORMAT
                              " bytes and has %" G_GINT64_FORMAT "; put it back as it was and start again (another file may take "

@@ -1,7 +1,7 @@
 /* xlm-mpi: labelled examples in memory, what fine-tuning reads. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * An example is one sequence as the encoder reads it, special tokens included, some of whose rows are predicted and have a
- * target each. What a target means is the business of the task (tasks/task.h): the tag of a word, on the row of its first
+ * target each. The task (tasks/task.h) decides what a target means: the tag of a word, on the row of its first
  * subword; the class of a text, on the row of <s>; which end of an answer this row is.
  *
  *   xlm_examples_new -> { { xlm_examples_add [xlm_examples_predict] } ... xlm_examples_end } ... -> xlm_examples_read */
@@ -23,8 +23,8 @@ void xlm_examples_free(xlm_examples *examples);
 void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type);
 /* The same for a special token. */
 void xlm_examples_add_special(xlm_examples *examples, xlm_special special, int32_t language, int32_t type);
-/* The token added last is predicted, and target is right; -1: what is right is no class, and no loss can tell
- * of it. May be said more than once of a token. */
+/* The token added last is predicted, and target is its right class; -1: the right answer is not one of the classes, so there is no
+ * loss for it. A token may be predicted more than once. */
 void xlm_examples_predict(xlm_examples *examples, int32_t target);
 /* The tokens added since the last call are an example. */
 void xlm_examples_end(xlm_examples *examples);

@@ -1,6 +1,6 @@
 /* xlm-mpi: the source that reads labelled examples. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An example is an instance as it is, special tokens included, and says itself which rows are predicted. It is one span, which
+ * An example is an instance as it is, special tokens included, and has the list of its predicted rows. It is one span, which
  * begins at the example's number. */
 #include "stream/examples.h"
 #include "stream/stream.h"

@@ -47,7 +47,7 @@ static void add_span(const walk *w, int64_t tokens, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: where it is; a `unit` of -1 says that there was none left. [out] spans: its
+/* Walk over one instance. [out] extent: where it is; a `unit` of -1: there was none left. [out] spans: its
  * spans are appended, unless NULL. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **error)
 {

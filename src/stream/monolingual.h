@@ -19,7 +19,7 @@ typedef struct xlm_monolingual {
 } xlm_monolingual;
 
 /* A pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors: EX_DATAERR when
- * offsets go backwards; what reading the corpus says. On failure there is nothing to close. */
+ * offsets go backwards, and errors of reading the corpus. On failure there is nothing to close. */
 bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
                           int64_t length, GError **error);
 void xlm_monolingual_close(xlm_monolingual *monolingual);

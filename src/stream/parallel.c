@@ -105,7 +105,7 @@ static void add_span(const walk *w, int64_t i, int side, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: where it is; a `unit` of -1 says that there was none left. [out] sides: the
+/* Walk over one instance. [out] extent: where it is; a `unit` of -1: there was none left. [out] sides: the
  * spans of source and target are appended, unless NULL. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *sides[2], GError **error)
 {

@@ -31,7 +31,7 @@ typedef struct xlm_parallel {
 } xlm_parallel;
 
 /* A pass over links and offsets. swapped: the target language of the file is the source here. corpus and pairs are
- * borrowed. Errors: EX_DATAERR when links or offsets lead nowhere; what reading the corpus says. On failure there is
+ * borrowed. Errors: EX_DATAERR when links or offsets lead nowhere, and errors of reading the corpus. On failure there is
  * nothing to close. */
 bool xlm_parallel_open(xlm_parallel *parallel, const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, bool swapped,
                        const xlm_parallel_rules *rules, GError **error);

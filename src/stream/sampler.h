@@ -4,7 +4,7 @@
  * Each run has the same quota of every component, ∝ p_i^α, in an order permuted anew. The m-th draw of a component (m = 0, 1,
  * ... over all runs) is the instance at place m mod n of a permutation of its n instances that belongs to epoch m / n:
  * every instance once an epoch. All of this is a function of the seed, the stream's number and the index of the draw;
- * the order of the run last asked for is kept at hand (256 KiB). */
+ * the order of the run last asked for stays in memory (256 KiB). */
 #ifndef XLM_STREAM_SAMPLER_H
 #define XLM_STREAM_SAMPLER_H
 

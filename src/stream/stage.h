@@ -48,7 +48,7 @@ typedef struct xlm_opening {
     xlm_split split;
     const xlm_stage_class *spans, *layout; /* of the stream */
     const void *spans_options;
-    /* Said by the source, for the stages behind it. */
+    /* Set by the source, for the stages behind it. */
     const xlm_vocabulary *vocabulary;
     uint64_t digest;         /* xlm_corpus_digest */
     char *const *languages;  /* NULL-terminated: the components that are asked for; NULL: all */
@@ -69,7 +69,7 @@ static inline bool xlm_opening_has_annotation(const xlm_opening *opening, const 
 typedef struct xlm_source {
     const xlm_stage_class *cls;
     void *stage;
-    const xlm_special_tokens *specials; /* of its vocabulary; NULL: it says none */
+    const xlm_special_tokens *specials; /* of its vocabulary; NULL: it has none */
 } xlm_source;
 
 typedef struct xlm_source_functions {
@@ -136,7 +136,7 @@ struct xlm_stage_class {
     size_t options_size;
     /* What the table cannot see. chosen: it is in the stream, or may be; if not, its keys should not have been set. May be NULL. */
     bool (*check)(const void *options, bool chosen, const char *stream, GError **error);
-    /* [out] stage: what the functions are given. NULL of annotate and corrupt: it is off. options are not kept. The function may be
+    /* [out] stage: what the functions are given. NULL of annotate and corrupt: it is off. options are not borrowed. The function may be
      * NULL where stage is always NULL. */
     bool (*open)(xlm_opening *opening, const void *options, void **stage, GError **error);
     void (*close)(void *stage);

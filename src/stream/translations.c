@@ -17,7 +17,7 @@ void xlm_annotate_translations(const xlm_translations *translations, const xlm_d
             int32_t other;
             const int32_t n = xlm_translations_find(translations, batch->original[row], batch->text_languages[row], &list, &other);
             translation[row] = language[row] = -1;
-            if (n > 0) { /* word 0 of the draw says whether the token is switched (switching.c) */
+            if (n > 0) { /* word 0 of the draw decides whether the token is switched (switching.c) */
                 translation[row] = list[xlm_rng_below(xlm_draws_of_token(draws, key, s, row - first).v[1], (uint64_t)n)];
                 language[row] = other;
             }

@@ -132,11 +132,11 @@ void xlm_synthetic_invert(const bool *stop, uint32_t *order, size_t n)
 int32_t *xlm_synthetic_twins(const int32_t *used, uint32_t n, double shared, uint64_t seed, int32_t *twins)
 {
     const xlm_rng_key key = xlm_rng_make_key(seed, XLM_RNG_TWINS, 0);
-    const uint64_t kept = (uint64_t)llround(shared * n);
+    const uint64_t without_twin = (uint64_t)llround(shared * n);
     int32_t *ids = g_new(int32_t, (size_t)n + 1);
     *twins = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (xlm_rng_permute(key, i, n) >= kept)
+        if (xlm_rng_permute(key, i, n) >= without_twin)
             ids[(*twins)++] = used[i];
     return ids;
 }

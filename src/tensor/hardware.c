@@ -60,9 +60,9 @@ static int choose_threads(int wish, int cores)
 
 /* ---- BLIS's kernels ---- */
 
-/* BLIS tells processors with two 512-bit units from those with one by the name of the model, which a hypervisor may hide;
- * then it takes the kernels for AVX2, which give half as much where there are two. The choice is by what the processor says
- * of itself and never by a timing: other kernels add up in another order, and runs of one job must have the same bits. */
+/* BLIS distinguishes processors with two 512-bit units from those with one by the name of the model, which a hypervisor may
+ * hide; then it takes the kernels for AVX2, which are half as fast where there are two. The choice depends on the processor's
+ * own identification and never on a timing: other kernels add up in another order, and runs of one job must have the same bits. */
 static void choose_kernels(xlm_hardware *hardware)
 {
     hardware->choice = "BLIS's own choice";

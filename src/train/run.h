@@ -6,7 +6,7 @@
 #include "train/resume.h"
 #include "train/workspace.h"
 
-/* A number that says how good a model is. */
+/* A measure of how good a model is. */
 typedef struct xlm_measure {
     const char *name; /* "accuracy", lives as long as the program */
     double value;

@@ -4,7 +4,7 @@
 #
 # Two ranks of one thread, each on a "host" of its own: a namespace with one veth pair to a bridge in a third, from where mpiexec
 # starts Open MPI's daemons through tests/bench/netns_agent.sh. What a host sends is shaped. The kernel is the same for all,
-# so this has the bandwidth of such a network, not its latency. Beside it stands what `xlm_train --plan` says of two nodes of
+# so this has the bandwidth of such a network, not its latency. Beside it stands what `xlm_train --plan` predicts for two nodes of
 # one rank, measured on one.
 #
 # XLM_BENCH_STEPS  steps of a run (6); the first two do not count
@@ -79,10 +79,10 @@ planned() {
 roberta_8 "$work" "${XLM_BENCH_STEPS:-6}"
 for gbit in 10 1; do
     for host in "${hosts[@]}"; do shape "$host" "${gbit}gbit"; done
-    said=$(planned $gbit)
+    predicted=$(planned $gbit)
     over_wire "wire-$gbit"
     measured=$(rate "$work/wire-$gbit/metrics.csv" 2)
     grep '^gradients:' "$work/wire-$gbit.log" >&2 || true
-    row "$gbit Gbit/s, plan off by" "$said tokens/s said" "$measured tokens/s" "$(off "$said" "$measured")" "<= 0.2"
+    row "$gbit Gbit/s, plan off by" "$predicted tokens/s planned" "$measured tokens/s" "$(off "$predicted" "$measured")" "<= 0.2"
     row "  reduce-scatter behind the backward pass" "$(hidden "$work/wire-$gbit.log")" "" ""
 done

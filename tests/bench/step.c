@@ -278,7 +278,7 @@ int main(int argc, char **argv)
     struct cost keeping = {0, 0};
     for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
         if (tests[i].recompute && hardware.threads == 1)
-            continue; /* it takes long, and says what several threads say */
+            continue; /* it takes long, and shows nothing that several threads do not */
         const struct cost cost = run_test(&tests[i], rounds, false);
         if (tests[i].recompute) {
             printf("row\t  recomputing, memory of a pass\t%.0f MB\t%.0f MB\t%.2f\n", 1e-6 * cost.bytes, 1e-6 * keeping.bytes,

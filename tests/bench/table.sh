@@ -16,7 +16,7 @@ skipped() { tabbed row "$1" "skipped: $2"; }
 say() { printf '%s\n' "$*" >&2; }
 # quotient A B [DECIMALS]
 quotient() { awk -v a="$1" -v b="$2" -v decimals="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", decimals, a / b; else exit 1 }'; }
-# off SAID MEASURED: by what share.
+# off PREDICTED MEASURED: the relative error.
 off() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; printf "%.2f\n", d < 0 ? -d : d }'; }
 # median NUMBER...
 median() { printf '%s\n' "$@" | sort -g | awk '{ x[NR] = $1 } END { print (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'; }
@@ -24,7 +24,7 @@ median() { printf '%s\n' "$@" | sort -g | awk '{ x[NR] = $1 } END { print (x[int
 # print_table FILE: the rows of all benchmarks as a table.
 print_table() {
     awk -F'\t' '
-        function verdict(ratio, goal,  part) {
+        function rating(ratio, goal,  part) {
             split(goal, part, " ")
             if (ratio == "" || goal == "") return goal
             return (part[1] == ">=" ? ratio >= part[2] + 0 : ratio <= part[2] + 0) ? goal : goal "  missed"
@@ -37,7 +37,7 @@ print_table() {
         $1 == "section" { printf "\n%s\n", $2 }
         $1 == "row" && $3 ~ /^(skipped|FAILED)/ { printf "  %-*s  %s\n", width[2], $2, $3 }
         $1 == "row" && $3 !~ /^(skipped|FAILED)/ {
-            line = sprintf("  %-*s  %*s  %-*s  %7s  %s", width[2], $2, width[3], $3, width[4], $4, $5, verdict($5, $6))
+            line = sprintf("  %-*s  %*s  %-*s  %7s  %s", width[2], $2, width[3], $3, width[4], $4, $5, rating($5, $6))
             sub(/ +$/, "", line); print line
         }' "$1" "$1"
 }

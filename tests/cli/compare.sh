@@ -40,7 +40,7 @@ rm b/job.conf
 { head -n 30 b/metrics.csv; echo '7,train,total,,,nan,,,,,,,'; printf '\377\0,,,,,,,,,,,,\n'; sed 1,30d b/metrics.csv; printf '20,train,tot'; } >damaged.csv
 mv damaged.csv b/metrics.csv
 xlm_compare a b c >three.out 2>three.err || fail "three runs: $(cat three.err)"
-grep -q 'b/metrics.csv: 3 damaged lines passed over' three.err || fail "damage is not told: $(cat three.err)"
+grep -q 'b/metrics.csv: 3 damaged lines passed over' three.err || fail "damage is not reported: $(cat three.err)"
 keys three.out | grep -q '^\[objective tlm\] there there (none)$' && keys three.out | grep -q '^\[train\] steps 20 20 12$' ||
     fail "keys of three: $(keys three.out)"
 [ "$(curve three.out 'train mlm loss' | awk '$1 + 0 > 0 { last = $1 } END { print last }')" = 12 ] &&

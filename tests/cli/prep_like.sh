@@ -41,13 +41,13 @@ cmp <(decode some.h5 train en) some.en || fail "the text of some.h5 is not what 
 logged again.log xlm_prep --like some.h5 "${text[@]}" -o again.h5
 for group in train held_out vocabulary; do same /$group corpus.h5 again.h5; done
 
-# ---- a new language: unknown characters are told; subwords may be added behind ----
+# ---- a new language: unknown characters are reported; subwords may be appended ----
 sed 's/y/ж/g; s/t/ŧ/g' text.xx >text.yy
 new=(--mono yy=text.yy --mono en=some.en --held-out 0)
 logged unknown.log xlm_prep --like corpus.h5 "${new[@]}" -o unknown.h5
 cmp <(words corpus.h5) <(words unknown.h5) || fail "a new language changes the vocabulary"
 [ "$(strings /languages unknown.h5 | tr '\n' ' ')" = 'en xx yy ' ] || fail "languages: $(strings /languages unknown.h5)"
-awk '$1 == "yy" { exit !($7 + 0 > 10) }' unknown.log || fail "unknown characters are not told: $(grep '^yy' unknown.log)"
+awk '$1 == "yy" { exit !($7 + 0 > 10) }' unknown.log || fail "unknown characters are not reported: $(grep '^yy' unknown.log)"
 size=$(words corpus.h5 | wc -l)
 for n in 1 3; do
     logged added-$n.log ranks $n xlm_prep --like corpus.h5 "${new[@]}" --add-subwords 30 -o added-$n.h5

@@ -29,7 +29,7 @@ resumes align.conf align-2 4
 pairs=$(pairs_of /dictionary/pairs dict.h5 | wc -l)
 [ "$(values align-1 train align terms | cut -d' ' -f2 | sort -u)" = "$pairs" ] ||
     fail "not $pairs terms a step: $(values align-1 train align terms | head -n 2)"
-# A step laid open has the dictionary, and what the objective was told.
+# A step dump has the dictionary, and what the objective was given.
 logged dump.log xlm_train align.conf --set train.output=align-1 --dump-step step.h5
 cmp <(pairs_of /dictionaries/0 step.h5) <(pairs_of /dictionary/pairs dict.h5) || fail "the dictionary of the step is another"
 h5dump -a /objectives/align/loss/options step.h5 | grep -q 'dictionary = dict.h5' || fail "no options of align in the step"

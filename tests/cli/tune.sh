@@ -84,8 +84,8 @@ best=$(dev tag-1 span_f1 | sort -s -k2,2gr | head -n 1)
 [ "$(readlink tag-1/best)" = "$(checkpoint "${best% *}")" ] || fail "best points at $(readlink tag-1/best), it is $best"
 grep -q "best on dev: .* at step ${best% *}, tag-1/best" tag-1.log ||
     fail "the log does not name the best: $(grep best tag-1.log)"
-for kept in 90 100 "${best% *}"; do checkpoint "$kept"; echo; done | sort -u | cmp - <(cd tag-1 && ls checkpoint-*) ||
-    fail "kept: $(ls tag-1), best $best"
+for step in 90 100 "${best% *}"; do checkpoint "$step"; echo; done | sort -u | cmp - <(cd tag-1 && ls checkpoint-*) ||
+    fail "checkpoints: $(ls tag-1), best $best"
 
 # Stopped by a signal, twice, and resumed on other numbers of ranks.
 start 2 xlm_tune tune.conf --set tune.output=stopped --set tune.evaluate_every=10 --set tune.keep=2 >stopped.log 2>&1
@@ -151,11 +151,11 @@ done
 h5dump -d /task/labels tag-1/best | grep -q '"B-NP", "I-NP", "O"' || fail "labels: $(h5dump -d /task/labels tag-1/best)"
 
 # ---- scores ----
-# evaluate NAME RANKS OPTION...: tables into NAME.out and NAME.csv, predictions into NAME.said.
+# evaluate NAME RANKS OPTION...: tables into NAME.out and NAME.csv, predictions into NAME.predicted.
 evaluate() {
     local name=$1 n=$2
     shift 2
-    ranks "$n" xlm_eval tag-1/best --csv "$name.csv" --predictions "$name.said" "$@" >"$name.out" 2>"$name.log" ||
+    ranks "$n" xlm_eval tag-1/best --csv "$name.csv" --predictions "$name.predicted" "$@" >"$name.out" 2>"$name.log" ||
         fail "$name: $(cat "$name.log")"
 }
 evaluate dev-1 1 --test dev.tsv
@@ -164,10 +164,10 @@ near "$(score dev-1.csv span_f1)" "${best#* }" "xlm_eval on dev is not what xlm_
 near "$(score dev-1.csv loss)" "$(dev tag-1 loss | awk -v step="${best% *}" '$1 == step { print $2 }')" "loss on dev"
 for n in 2 4; do
     evaluate dev-$n $n --test dev.tsv
-    cmp dev-1.out dev-$n.out && cmp dev-1.csv dev-$n.csv && cmp dev-1.said dev-$n.said || fail "$n ranks give another result"
+    cmp dev-1.out dev-$n.out && cmp dev-1.csv dev-$n.csv && cmp dev-1.predicted dev-$n.predicted || fail "$n ranks give another result"
 done
 evaluate test 1 --test test.tsv
-cmp test.tsv <(cut -f1,2 test.said) || fail "tokens and gold of the predictions are not those of the file"
+cmp test.tsv <(cut -f1,2 test.predicted) || fail "tokens and gold of the predictions are not those of the file"
 # By hand from the predictions: accuracy, macro F1 without O, spans (from B- on, as far as I- of the type goes on).
 by_hand() {
     awk -F '\t' '
@@ -178,21 +178,21 @@ by_hand() {
             }
         }
         function finish(    id) {
-            split("", a); split("", b); spans(gold, a); spans(said, b)
+            split("", a); split("", b); spans(gold, a); spans(predicted, b)
             for (id in a) { golds++; if (id in b) both++ }
-            for (id in b) saids++
+            for (id in b) predictions++
             n = 0
         }
         NF == 0 { if (n) finish(); next }
-        { gold[++n] = $2; said[n] = $3; words++; right += $2 == $3; g[$2]++; p[$3]++; if ($2 == $3) r[$2]++; tags[$2]; tags[$3] }
+        { gold[++n] = $2; predicted[n] = $3; words++; right += $2 == $3; g[$2]++; p[$3]++; if ($2 == $3) r[$2]++; tags[$2]; tags[$3] }
         END {
             if (n) finish()
             for (t in tags) if (t != "O") { sum += 2 * r[t] / (g[t] + p[t]); k++ }
-            printf "%.6f %.6f %.6f\n", right / words, sum / k, 2 * both / (golds + saids)
+            printf "%.6f %.6f %.6f\n", right / words, sum / k, 2 * both / (golds + predictions)
         }' "$1"
 }
-agree() { [ "$(by_hand "$1.said")" = "$(score "$1.csv" accuracy) $(score "$1.csv" macro_f1) $(score "$1.csv" span_f1)" ] ||
-    fail "$1: $(grep ^measure "$1.csv"), by hand $(by_hand "$1.said")"; }
+agree() { [ "$(by_hand "$1.predicted")" = "$(score "$1.csv" accuracy) $(score "$1.csv" macro_f1) $(score "$1.csv" span_f1)" ] ||
+    fail "$1: $(grep ^measure "$1.csv"), by hand $(by_hand "$1.predicted")"; }
 agree test
 # It is learned, given time, and does less well in a language of other words and order.
 evaluate xx 2 --test xx.tsv --language xx
@@ -202,12 +202,12 @@ logged longer-scores.log ranks 1 xlm_eval longer/best --test test.tsv --csv long
 awk -v learned="$(score longer.csv span_f1)" -v other="$(score xx.csv span_f1)" 'BEGIN { exit !(learned > 0.97 && other < 0.8) }' ||
     fail "span F1 $(score longer.csv span_f1), zero-shot $(score xx.csv span_f1)"
 evaluate both 1 --test test.tsv --test dev.tsv
-cmp <(cat test.tsv dev.tsv) <(cut -f1,2 both.said) || fail "two files"
+cmp <(cat test.tsv dev.tsv) <(cut -f1,2 both.predicted) || fail "two files"
 
-# CoNLL-U says the same, compressed too.
+# CoNLL-U gives the same, compressed too.
 conllu test.tsv | gzip >test.conllu.gz
 evaluate conllu 1 --test test.conllu.gz --set column=NP
-cmp test.out conllu.out && cmp test.said conllu.said || fail "CoNLL-U gives another result: $(cat conllu.log conllu.out)"
+cmp test.out conllu.out && cmp test.predicted conllu.predicted || fail "CoNLL-U gives another result: $(cat conllu.log conllu.out)"
 conllu train.tsv >train.conllu
 conllu dev.tsv >dev.conllu
 logged upos.log tune 2 upos --set tune.train=train.conllu --set tune.dev=dev.conllu --set tune.epochs=1
@@ -216,7 +216,7 @@ grep -q '^3 labels: NOUN, PUNCT, VERB$' upos.log && [ -n "$(dev upos accuracy)" 
 ranks 2 xlm_eval upos/best --test test.conllu.gz >upos.out 2>&1 || fail "$(cat upos.out)"
 awk '$1 == "accuracy" { exit !($2 + 0 > 97) }' upos.out || fail "parts of speech are not learned: $(cat upos.out)"
 
-# Tags that training does not have are wrong: told with their number, in all measures and tables, by xlm_tune too.
+# Tags that training does not have are wrong: reported with their number, in all measures and tables, by xlm_tune too.
 awk -F '\t' '$1 == "sees" { $2 = "B-VP"; n++ } NF { print $1 "\t" $2; next } { print }' test.tsv >unseen.tsv
 unseen=$(grep -c B-VP unseen.tsv)
 evaluate unseen 2 --test unseen.tsv
@@ -237,11 +237,11 @@ grep -q 'warning: tags that the training text' unseen-dev.log && [ -n "$(dev uns
 awk -F '\t' 'NR == 1 { print "-DOCSTART- -X- O O\n" } { sub(/^B-/, "I-", $2) } NF { print $1, "X", "I-NP", $2; next } { print }' \
     test.tsv >eng.testa
 evaluate conll 1 --test eng.testa
-cmp <(sed /^language/d test.out) <(sed /^language/d conll.out) && cmp test.said conll.said &&
+cmp <(sed /^language/d test.out) <(sed /^language/d conll.out) && cmp test.predicted conll.predicted &&
     grep -q 'DOCSTART- lines passed over: 1; files with IOB1 tags, which are read as BIO: 1' conll.log ||
     fail "CoNLL-2003 gives another result: $(cat conll.log conll.out)"
 
-# Which language was taken is told.
+# The log names the language that was taken.
 grep -q '^language: en, that of training' test.log && grep -q '^language,en,,,,,,$' test.csv && grep -q '^language  *en$' test.out ||
     fail "the language: $(cat test.log test.csv)"
 grep -q '^language: xx$' xx.log && grep -q '^language,xx,,,,,,$' xx.csv || fail "the language: $(cat xx.log xx.csv)"
@@ -251,11 +251,11 @@ evaluate named 1 --test xx_made-ud-test.tsv
 grep -q 'warning: xx_made-ud-test.tsv: its name speaks of xx, .* say --language xx' named.log || fail "no warning: $(cat named.log)"
 cmp named.out test.out || fail "a file of another name gives another result"
 
-# Examples that do not fit are cut, which the log tells.
+# Examples that do not fit are cut, which the log reports.
 logged short.log tune 1 short --set tune.length=6 --set tune.epochs=1
 grep -q '^train: 400 sentences, .* cuts between words: [1-9]' short.log || fail "$(head -n 3 short.log)"
 
-# ---- what is wrong: told once, and nothing is written ----
+# ---- errors: printed once, and nothing is written ----
 # wrong CODE PATTERN OPTION...
 wrong() {
     local code=$1 pattern=$2

@@ -23,7 +23,7 @@ check() {
     [ -z "$(ls -A out)" ] || { fail "$2, $1 ranks: left $(ls -A out)"; rm -rf out; mkdir out; }
 }
 
-# MPICH keeps shared memory in files whatever one says, and does not start under such a limit.
+# MPICH keeps shared memory in files whatever is set, and does not start under such a limit.
 is_open_mpi || echo "limits on the size of files are left out: they keep this MPI from starting" >&2
 if is_open_mpi; then
     for n in 1 2 4; do

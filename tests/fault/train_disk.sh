@@ -66,7 +66,7 @@ if prlimit --pid $$ >/dev/null 2>&1; then
         failed 74 "limit$rank/checkpoint-.*File too large; raise the limit on file sizes"
         continues
     done
-    # Rows of the metrics that cannot be written are told once, and do not end the run.
+    # Rows of the metrics that cannot be written are reported once, and do not end the run.
     begin rows && between prlimit --pid "$(rank_processes | sed -n 1p)" --fsize=2000
     failed 74 'rows/checkpoint-.*File too large'
     [ "$(grep -c 'warning: rows/metrics.csv: rows were lost: File too large' rows.log)" -eq 1 ] ||

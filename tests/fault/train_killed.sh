@@ -29,7 +29,7 @@ still_there() {
     done 2>/dev/null
 }
 # all_ended: mpiexec, all ranks, and what they have started. mpiexec of Open MPI 4.1 itself may be left waiting for ever, in
-# PMIx_server_finalize(), when a rank is lost while it connects: that is said, and is not ours.
+# PMIx_server_finalize(), when a rank is lost while it connects: its message is not ours.
 all_ended() {
     local half
     for ((half = 0; half < 120; half++)); do

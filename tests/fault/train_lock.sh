@@ -28,7 +28,7 @@ expect 0 'out: taken over from a run that is gone: xlm_train, process' quick
 expect 0 '' quick
 ! grep -q 'taken over' expect.err || fail "a lock was left: $(cat expect.err)"
 
-# Two in the same instant: one gets it, the other says so.
+# Two in the same instant: one gets it, the other is refused.
 for which in 1 2; do
     start 1 xlm_train job.conf --set train.output=both --set train.steps=1000000 --set train.schedule=constant \
         >"both$which.log" 2>&1
@@ -46,7 +46,7 @@ until_true has_steps both 2
 end_all
 
 # Locks that somebody else left: this host's with a process number that another process has now; another host's, by its last sign of
-# life; a batch job's, by what Slurm says.
+# life; a batch job's, by Slurm's list of jobs.
 by_hand() { # KEY=VALUE...
     printf '[lock]\nprogram=xlm_train\nhost=elsewhere\nprocess=17\nstarted=1\nsince=2001-02-03 04:05:06\n' >out/lock
     printf '%s\n' "$@" >>out/lock
@@ -68,7 +68,7 @@ grep -q 4711 squeue.log || fail "squeue was not asked"
 printf 'echo RUNNING\n' >>bin/squeue
 by_hand slurm_job=4711
 expect 73 'another run writes there: .*Slurm job 4711' alone
-# A lock that says nothing is held as long as it is new.
+# An empty lock is held as long as it is new.
 : >out/lock
 expect 73 'a program that did not say its name' quick
 touch -d '-10 minutes' out/lock

@@ -52,10 +52,10 @@ reference() { # STEPS
     [ -d "through-$1" ] || train 1 "through-$1" "$1" >"through-$1.log" 2>&1 || fail "$(tail -n 3 "through-$1.log")"
 }
 
-# lost RANK: what mpiexec says of it; MPICH's names the process, which is not seen here any more.
+# lost RANK: mpiexec's message about it; MPICH's names the process, which is not seen here any more.
 lost() { echo "rank $1 .*signal 9\|(signal 9)"; }
 
-# A rank between checkpoints; mpiexec says which.
+# A rank between checkpoints; mpiexec names it.
 begin rank 5
 until_true test -e rank/latest
 ends rank KILL "$(lost '[1-3]')" "$(rank_processes | sed -n 2p)"

@@ -42,7 +42,7 @@ until_true has_steps removed 2
 until rm -rf removed; do :; done
 failed removed 73 'removed/.*choose a directory that is there'
 
-# The user is told at once, not with the next checkpoint, and makes it again.
+# It is reported at once, not with the next checkpoint; the user makes it again.
 begin again 2
 until_true has_steps again 2
 until rm -rf again; do :; done

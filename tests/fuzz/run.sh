@@ -16,7 +16,7 @@ clang=${CLANG:-clang}
 printf '#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *data, size_t size) { return data == NULL && size > 0; }\n' >probe.c
 if ! $clang -fopenmp -fsanitize=fuzzer,address,undefined -o probe probe.c >probe.log 2>&1; then
     echo "make fuzz needs clang with libFuzzer and OpenMP (Debian/Ubuntu: clang libclang-rt-14-dev libomp-dev); CLANG=... names" \
-        "another one. $directory/probe.log has what it said." >&2
+        "another one. $directory/probe.log has its messages." >&2
     exit 69
 fi
 MAKEFLAGS= make --no-print-directory -j"$jobs" -f "$XLM_SOURCE/tests/fuzz/clang.mk" CLANG="$clang" SOURCE="$XLM_SOURCE" SOURCES="$SOURCES" CPPFLAGS="$CPPFLAGS" \

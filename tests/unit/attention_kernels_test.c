@@ -113,13 +113,13 @@ static void test_product(void **state)
 /* ---- softmax ---- */
 
 /* Every third weight is dropped. */
-static bool kept(int64_t j) { return j % 3 != 1; }
+static bool is_kept(int64_t j) { return j % 3 != 1; }
 
 static uint8_t *make_bits(int64_t n)
 {
     uint8_t *bits = g_new0(uint8_t, (n + 7) / 8);
     for (int64_t j = 0; j < n; j++)
-        bits[j / 8] |= (uint8_t)(kept(j) << j % 8);
+        bits[j / 8] |= (uint8_t)(is_kept(j) << j % 8);
     return bits;
 }
 
@@ -139,13 +139,13 @@ static void check_one_softmax(const xlm_kernels *kernel, int64_t n, bool drops, 
     const float got = kernel->softmax(n, factor, x, given, keep_scale);
     expect(kernel, "softmax's log of sum", n, got, log_sum, 1e-6);
     for (int64_t j = 0; j < n; j++)
-        expect(kernel, "softmax", j, x[j], !drops || kept(j) ? keep_scale * p[j] / sum : 0, tolerance);
+        expect(kernel, "softmax", j, x[j], !drops || is_kept(j) ? keep_scale * p[j] / sum : 0, tolerance);
 
     const float *d = dy;
     float *ds = g_memdup2(dy, sizeof *dy * (size_t)n);
     kernel->softmax_back(n, factor, got, mean, back, ds, given, keep_scale);
     for (int64_t j = 0; j < n; j++) {
-        const bool stays = !drops || kept(j);
+        const bool stays = !drops || is_kept(j);
         expect(kernel, "softmax made again", j, back[j], stays ? keep_scale * p[j] / sum : 0, tolerance);
         expect(kernel, "softmax, backward", j, ds[j], factor * p[j] / sum * ((stays ? keep_scale * d[j] : 0) - mean), tolerance);
     }

@@ -38,7 +38,7 @@ typedef struct corpus_plan {
     const xlm_special_tokens *specials;            /* NULL: our own */
 } corpus_plan;
 
-/* Token `index` of a language's text: they count up, so that a stretch of text can be told by its ids. */
+/* Token `index` of a language's text: they count up, so that ids show which stretch of text it is. */
 static inline int32_t token_at(int language, int64_t index)
 {
     return XLM_SPECIALS + (int32_t)((index + 400 * language) % SUBWORDS);

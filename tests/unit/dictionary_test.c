@@ -32,12 +32,12 @@ static void close_file(struct file *f)
     xlm_corpus_close(f->corpus);
 }
 
-/* Write n pairs, `kept` of them into the dictionary. */
-static void write_file(const struct file *f, const xlm_dictionary_pair *pairs, guint n, guint kept)
+/* Write n pairs, the first `within` of them into the dictionary. */
+static void write_file(const struct file *f, const xlm_dictionary_pair *pairs, guint n, guint within)
 {
     GArray *in = g_array_new(FALSE, FALSE, sizeof *pairs), *out = g_array_new(FALSE, FALSE, sizeof *pairs);
-    g_array_append_vals(in, pairs, kept);
-    g_array_append_vals(out, pairs + kept, n - kept);
+    g_array_append_vals(in, pairs, within);
+    g_array_append_vals(out, pairs + within, n - within);
     const xlm_dictionary_record record = {
         .pairs = in, .left_out = out, .language = {"de", "en"}, .subwords = "one", .command = "test", .share = 0.5, .seed = 3,
         .corpus_digest = xlm_corpus_digest(f->corpus), .vocabulary = VOCABULARY, .inputs = (char **)inputs,

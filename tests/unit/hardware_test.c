@@ -76,8 +76,8 @@ static int wished_threads(void)
     return 0;
 }
 
-/* OpenMP reads the variable when the process starts, so it cannot be changed here; but omp_get_max_threads tells what it
- * said. */
+/* OpenMP reads the variable when the process starts, so it cannot be changed here; but omp_get_max_threads returns its
+ * value. */
 static int threads_of_environment(void)
 {
     xlm_hardware h;
@@ -182,7 +182,7 @@ static int chosen_kernels(void)
     return 0;
 }
 
-/* What the kernel reads of the processor, where it tells. */
+/* What the operating system reads of the processor, where it shows it. */
 static int whole_avx512(void)
 {
     g_autofree char *text = NULL;

@@ -8,7 +8,7 @@
 #include "tensor/gemm.h"
 #include "tensor/tape.h"
 
-/* ---- an objective that looks at whatever views it is told to ---- */
+/* ---- an objective whose views a test sets ---- */
 
 enum { MOST_VIEWS = 4 };
 

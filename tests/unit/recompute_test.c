@@ -73,22 +73,22 @@ static struct outcome run(const struct setup *s, const xlm_batch *b, bool recomp
 /* Recomputing makes the bits that keeping makes, in less memory. */
 static void compare(const struct setup *s, const xlm_batch *b, int objectives, bool with_gradients)
 {
-    struct outcome kept = run(s, b, false, objectives, with_gradients), again = run(s, b, true, objectives, with_gradients);
-    assert_memory_equal(&again.loss, &kept.loss, sizeof kept.loss);
-    assert_memory_equal(again.hidden, kept.hidden,
-                        sizeof *kept.hidden * (size_t)(b->tokens * s->config.hidden_size * (LAYERS + 1)));
+    struct outcome stored = run(s, b, false, objectives, with_gradients), again = run(s, b, true, objectives, with_gradients);
+    assert_memory_equal(&again.loss, &stored.loss, sizeof stored.loss);
+    assert_memory_equal(again.hidden, stored.hidden,
+                        sizeof *stored.hidden * (size_t)(b->tokens * s->config.hidden_size * (LAYERS + 1)));
     if (with_gradients) {
         double largest = 0;
         for (int64_t i = 0; i < xlm_parameters_size(s->parameters); i++)
-            largest = fmax(largest, fabs(kept.gradients[i]));
+            largest = fmax(largest, fabs(stored.gradients[i]));
         assert_true(largest > 1e-4);
-        assert_memory_equal(again.gradients, kept.gradients, sizeof *kept.gradients * (size_t)xlm_parameters_size(s->parameters));
+        assert_memory_equal(again.gradients, stored.gradients, sizeof *stored.gradients * (size_t)xlm_parameters_size(s->parameters));
     }
-    /* A layer makes 16 d and more a token, and d of them are kept. */
+    /* A layer makes 16 d and more a token, and d of them are stored. */
     const uint64_t saved = sizeof(xlm_real) * (uint64_t)(b->tokens * s->config.hidden_size) * (15 * (LAYERS - 1) - 1);
-    if (again.peak + saved > kept.peak)
-        fail_msg("%.0f bytes with recomputing, %.0f without", (double)again.peak, (double)kept.peak);
-    free_outcome(&kept);
+    if (again.peak + saved > stored.peak)
+        fail_msg("%.0f bytes with recomputing, %.0f without", (double)again.peak, (double)stored.peak);
+    free_outcome(&stored);
     free_outcome(&again);
 }
 
@@ -129,10 +129,10 @@ static void test_threads_and_no_dropout(void **state)
     close_setup(&s);
     c.dropout = c.attention_dropout = 0;
     s = open_setup(c, 0.1);
-    struct outcome kept = run(&s, &b.batch, false, ALL, true), again = run(&s, &b.batch, true, ALL, true);
-    assert_memory_equal(again.gradients, kept.gradients, sizeof *kept.gradients * (size_t)xlm_parameters_size(s.parameters));
-    assert_true(again.peak < kept.peak);
-    free_outcome(&kept);
+    struct outcome stored = run(&s, &b.batch, false, ALL, true), again = run(&s, &b.batch, true, ALL, true);
+    assert_memory_equal(again.gradients, stored.gradients, sizeof *stored.gradients * (size_t)xlm_parameters_size(s.parameters));
+    assert_true(again.peak < stored.peak);
+    free_outcome(&stored);
     free_outcome(&again);
     close_setup(&s);
     free_big(&b);
@@ -207,12 +207,12 @@ static void test_segments_of_every_form(void **state)
         xlm_parameters_values(p)[i] = (xlm_real)number(1, i);
     for (int constant = 0; constant <= 1; constant++) {
         const size_t n = (size_t)xlm_parameters_size(p);
-        xlm_real *kept = g_new0(xlm_real, n), *again = g_new0(xlm_real, n);
-        const xlm_real wanted = run_segments(p, false, constant != 0, kept), got = run_segments(p, true, constant != 0, again);
+        xlm_real *stored = g_new0(xlm_real, n), *again = g_new0(xlm_real, n);
+        const xlm_real wanted = run_segments(p, false, constant != 0, stored), got = run_segments(p, true, constant != 0, again);
         assert_memory_equal(&got, &wanted, sizeof got);
-        assert_memory_equal(again, kept, n * sizeof *kept);
-        assert_true(fabs(kept[xlm_parameters_get(p, 1)->start]) > 0);
-        g_free(kept);
+        assert_memory_equal(again, stored, n * sizeof *stored);
+        assert_true(fabs(stored[xlm_parameters_get(p, 1)->start]) > 0);
+        g_free(stored);
         g_free(again);
     }
     xlm_parameters_free(p);

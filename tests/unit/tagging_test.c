@@ -276,7 +276,7 @@ static void test_tags(void **state)
 {
     (void)state;
     static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", (char *)"D", NULL};
-    /* A: 3 gold, 2 said, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but said once below.
+    /* A: 3 gold, 2 predicted, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but predicted once below.
      * */
     static const int32_t gold[] = {0, 0, 0, 1, 2}, predicted[] = {0, 0, 1, 1, 3};
     static const uint32_t ends[] = {5};
@@ -399,9 +399,9 @@ static void test_examples(void **state)
     got = show(fewer);
     assert_string_equal(got, "(0 5*0 6*1 8 3*-1 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*-1 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
     xlm_examples_free(fewer);
-    static const xlm_prediction said[9] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}};
+    static const xlm_prediction predicted[9] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}};
     scores = xlm_task_scores_new();
-    task->score(&self, text, said, scores);
+    task->score(&self, text, predicted, scores);
     near(measure_of(scores, "accuracy"), 7.0 / 9);
     near(measure_of(scores, "unseen_tags"), 2.0 / 9);
     has_row(scores, "tag", "Z", 2, 0, 0);

@@ -77,7 +77,7 @@ static void test_dictionaries(void **state)
 
 /* ---- the short way against ICU ---- */
 
-/* What ICU says of a line. In UTF-16: the dictionaries' results depend on the encoding that ICU is given. */
+/* Where ICU breaks a line. In UTF-16: the dictionaries' results depend on the encoding that ICU is given. */
 static GString *ask_icu(UBreakIterator *breaks, const char *line, size_t size)
 {
     UErrorCode status = U_ZERO_ERROR;

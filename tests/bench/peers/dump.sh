@@ -42,7 +42,7 @@ compare dict.conf "objective dict.predict=translation" "stream text.switching=0"
 sed 's/^\[stream pairs\]/&\ndictionary = dict.h5\nswitching = 0.5/; s/^plugin = mlm/plugin = dict-mlm/' job.conf >pairs.conf
 compare pairs.conf
 
-# What differs is found, and what is not known is said.
+# Differences are found, and unknown objectives are reported.
 if dumped dict.conf --set "stream text.switching=0.5"; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"
 import h5py, shutil

@@ -15,8 +15,8 @@ static const char *watched = "xlm-mpi"; /* the program */
 static _Noreturn void end_without(const char *what, char limit, const char *message)
 {
     char line[512];
-    const int n = snprintf(line, sizeof line, "%s: the system gives no more %s (%s); raise the limit (ulimit -%c), take fewer ranks on "
-                           "a node, or give it less to do\n", watched, what, message, limit);
+    const int n = snprintf(line, sizeof line, "%s: the system gives no more %s (%s); raise the limit (ulimit -%c), take fewer "
+                           "ranks on a node, or give it less to do\n", watched, what, message, limit);
     const ssize_t written = write(STDERR_FILENO, line, (size_t)CLAMP(n, 0, (int)sizeof line - 1));
     (void)written; /* there is nowhere else to report it */
     _exit(EX_OSERR);

@@ -21,9 +21,9 @@ typedef struct xlm_launcher {
 xlm_launcher xlm_launcher_find(void);
 
 /* By one rank of each node, just before it ends, after a signal: makes sure that MPICH's mpiexec ends with the rank's exit code.
- * MPICH 4.0 and earlier, once they have passed on a signal, count a rank as ended with 0 when they learn of its end only after the
- * output of all ranks of the node was closed. So a child process keeps this rank's output open a little longer than the rank lives.
- * Nothing happens under other launchers. */
+ * MPICH 4.0 and earlier, once they have passed on a signal, count a rank as ended with 0 when they learn of its end only after
+ * the output of all ranks of the node was closed. So a child process keeps this rank's output open a little longer than the rank
+ * lives. Nothing happens under other launchers. */
 void xlm_launcher_secure_exit_code(void);
 
 #endif

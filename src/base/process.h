@@ -11,7 +11,8 @@ typedef struct xlm_process {
     pid_t parent, group;
     unsigned terminal; /* the device number of the one it belongs to; 0: none */
     pid_t foreground;  /* the group in the foreground of that terminal; -1: none */
-    uint64_t started;  /* clock ticks after the system's start: distinguishes processes that had the same number one after another */
+    /* Clock ticks after the system's start: distinguishes processes that had the same number one after another. */
+    uint64_t started;
 } xlm_process;
 
 /* fork() that runs no handlers of other libraries (pthread_atfork), which may wait for locks that threads of the parent hold. The

@@ -30,7 +30,8 @@ int xlm_comm_close(xlm_comm *comm, GError *error);
 /* Make an error of any rank the error of all: true when no rank has one; else false, and *error is, on every rank, the
  * error of the lowest rank that has one. error must not be NULL. */
 bool xlm_comm_agree(const xlm_comm *comm, GError **error);
-/* The same of what a rank has met alone: failure, NULL for nothing, is taken, and *error is the error of all where one has any. */
+/* The same of what a rank has met alone: failure, NULL for nothing, is taken, and *error is the error of all where one has
+ * any. */
 bool xlm_comm_agree_on(const xlm_comm *comm, GError *failure, GError **error);
 
 /* "Open MPI v4.1.4, ..." */

@@ -23,7 +23,10 @@ const char *xlm_corpus_path(const xlm_corpus *corpus) { return xlm_store_path(co
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus) { return corpus->vocabulary; }
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus) { return corpus->digest; }
 
-bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error) { return xlm_store_check_unchanged(corpus->store, error); }
+bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error)
+{
+    return xlm_store_check_unchanged(corpus->store, error);
+}
 
 /* ---- opening ---- */
 
@@ -91,8 +94,8 @@ static bool check_language(const xlm_store *store, const char *group, int langua
     char *written = xlm_store_get_text(store, group, "language", error);
     bool good = written != NULL && xlm_store_get_int(store, group, "language_id", &id, error);
     if (good && (id != language || strcmp(written, name) != 0))
-        good = xlm_error_set(error, EX_DATAERR, "%s:%s: says that it is language %" G_GINT64_FORMAT ", %s, where %d, %s belongs; the "
-                             "corpus is damaged", xlm_store_path(store), group, id, written, language, name);
+        good = xlm_error_set(error, EX_DATAERR, "%s:%s: says that it is language %" G_GINT64_FORMAT ", %s, where %d, %s belongs; "
+                             "the corpus is damaged", xlm_store_path(store), group, id, written, language, name);
     g_free(written);
     return good;
 }
@@ -140,8 +143,8 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
         const xlm_corpus_text *a = xlm_corpus_find_text(corpus, split, source);
         const xlm_corpus_text *b = xlm_corpus_find_text(corpus, split, target);
         if (a == b && a != NULL)
-            good = xlm_error_set(error, EX_DATAERR, "%s:%s: a pair of %s with itself; the corpus is damaged", xlm_store_path(store),
-                                 links, source);
+            good = xlm_error_set(error, EX_DATAERR, "%s:%s: a pair of %s with itself; the corpus is damaged",
+                                 xlm_store_path(store), links, source);
         else if (a == NULL || b == NULL)
             good = xlm_error_set(error, EX_DATAERR, "%s:%s: no text in %s; the corpus is damaged",
                                  xlm_store_path(store), links, a == NULL ? source : target);
@@ -275,8 +278,8 @@ bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *te
         return false;
     for (int64_t i = 0; i < n; i++)
         if (offsets[i] > (i + 1 < n ? offsets[i + 1] : (uint64_t)text->tokens))
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is behind the one after it; the corpus is "
-                                 "damaged", xlm_corpus_path(corpus), text->offsets_path, first + i);
+            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is behind the one after it; the corpus "
+                                 "is damaged", xlm_corpus_path(corpus), text->offsets_path, first + i);
     return true;
 }
 

@@ -12,8 +12,8 @@
  *   /<split>/parallel/<a>-<b>/links [P x 2] i64: sentence of <a>, sentence of <b> that are translations
  *       attributes of the group:    source, target, pairs
  *
- * A synthetic language (synthetic/language.h) has monolingual text alone: sentence by sentence that of its base, in the same order
- * and the same split. The pair <base>-<made> links sentence i of one with sentence i of the other. How it was made,
+ * A synthetic language (synthetic/language.h) has monolingual text alone: sentence by sentence that of its base, in the same
+ * order and the same split. The pair <base>-<made> links sentence i of one with sentence i of the other. How it was made,
  * and the twins of subwords that are its dictionary, stand with the vocabulary.
  *
  * The first `monolingual_sentences` sentences of a language are its monolingual text; those behind them came in with

@@ -84,8 +84,9 @@ static bool check_size(const xlm_store *store, const xlm_vocabulary *vocabulary,
     if (!xlm_store_get_int(store, "/", "vocabulary", &size, error))
         return false;
     return size == xlm_vocabulary_size(vocabulary) ||
-           xlm_error_set(error, EX_DATAERR, "%s: vocabulary = %" G_GINT64_FORMAT ", but the corpus has %" G_GINT64_FORMAT " subwords; "
-                         "the file is damaged", xlm_store_path(store), size, xlm_vocabulary_size(vocabulary));
+           xlm_error_set(error, EX_DATAERR, "%s: vocabulary = %" G_GINT64_FORMAT ", but the corpus has "
+                         "%" G_GINT64_FORMAT " subwords; the file is damaged", xlm_store_path(store), size,
+                         xlm_vocabulary_size(vocabulary));
 }
 
 static bool read_language(const xlm_store *store, const char *side, const xlm_vocabulary *vocabulary, int32_t *language,

@@ -151,10 +151,11 @@ static void advise(const maker *m, int64_t entries)
         return;
     const char *help = 2 * m->several >= left_out ? "give --subwords first, which lets the first subword stand for the word, or "
                                                     "prepare the corpus with a larger --bpe, so that more words are one subword"
-                       : 2 * m->phrases >= left_out ? "entries of several words are never taken; take a dictionary of single words"
+                       : 2 * m->phrases >= left_out ? "entries of several words are never taken; "
+                                                      "take a dictionary of single words"
                        : 2 * m->foreign >= left_out ? "they have twins of other languages; see --source and --target"
-                       : 2 * m->unknown >= left_out ? "their words are not in the text of the corpus; are the languages the right "
-                                                      "way round, and the corpus in the same case?"
+                       : 2 * m->unknown >= left_out ? "their words are not in the text of the corpus; are the languages the "
+                                                      "right way round, and the corpus in the same case?"
                        : m->several > 0 ? "give --subwords first or prepare the corpus with a larger --bpe" : NULL;
     if (help != NULL)
         xlm_log_warn("only %u of %" G_GINT64_FORMAT " entries taken (%.1f %%): %s", m->pairs->len, entries,

@@ -25,7 +25,8 @@ const xlm_option xlm_model_options[] = {
            "number of the first position: 2 in RoBERTa (pad id + 1), 0 in BERT and XLM"),
     OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
     OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
-    OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "number added to variances in LayerNorm: 1e-12 in BERT, 1e-5 in RoBERTa"),
+    OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "number added to variances in LayerNorm: 1e-12 in BERT, 1e-5 in "
+           "RoBERTa"),
     OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of both sublayers' outputs"),
     OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the attention weights"),
     OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm|none",
@@ -60,11 +61,12 @@ static bool check_sizes(const xlm_model_config *c, GError **error)
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,
                              MOST_SINUSOIDS / e - c->position_offset);
     if (c->vocabulary <= XLM_SPECIAL_TOKENS || c->vocabulary > G_MAXINT32)
-        return xlm_error_set(error, EX_DATAERR, "vocabulary = %" G_GINT64_FORMAT ": must be from %d, of which %d are special tokens, "
-                             "to %d; prepare the corpus again", c->vocabulary, XLM_SPECIAL_TOKENS + 1, XLM_SPECIAL_TOKENS, G_MAXINT32);
+        return xlm_error_set(error, EX_DATAERR, "vocabulary = %" G_GINT64_FORMAT ": must be from %d, of which %d are special "
+                             "tokens, to %d; prepare the corpus again", c->vocabulary, XLM_SPECIAL_TOKENS + 1, XLM_SPECIAL_TOKENS,
+                             G_MAXINT32);
     if (c->languages < 1 || c->languages > XLM_MOST_LANGUAGES)
-        return xlm_error_set(error, EX_DATAERR, "languages = %" G_GINT64_FORMAT ": must be from 1 to %d; prepare the corpus again",
-                             c->languages, XLM_MOST_LANGUAGES);
+        return xlm_error_set(error, EX_DATAERR, "languages = %" G_GINT64_FORMAT ": must be from 1 to %d; prepare the corpus "
+                             "again", c->languages, XLM_MOST_LANGUAGES);
     return true;
 }
 

@@ -129,8 +129,8 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prepare_options *option
     char duration[16];
     if (good)
         xlm_log_info("vocabulary of %" G_GINT64_FORMAT " subwords, %d of them special; %u merges; done in %s",
-                     xlm_vocabulary_size(vocabulary), xlm_vocabulary_specials(vocabulary)->distinct, xlm_bpe_size(xlm_vocabulary_bpe(vocabulary)),
-                     xlm_log_duration(xlm_clock() - begin, duration));
+                     xlm_vocabulary_size(vocabulary), xlm_vocabulary_specials(vocabulary)->distinct,
+                     xlm_bpe_size(xlm_vocabulary_bpe(vocabulary)), xlm_log_duration(xlm_clock() - begin, duration));
     xlm_vocabulary_free(vocabulary);
     return good;
 }

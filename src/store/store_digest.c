@@ -36,8 +36,9 @@ static void add_number(walk *w, int64_t number)
 
 static bool refuse(walk *w, const char *name, const char *what)
 {
-    return xlm_error_set(&w->error, EX_DATAERR, "%s: %s%s%s: %s, which this program does not write; the file is damaged, or another "
-                         "program has changed it", w->store->path, w->path, name != NULL ? ": " : "", name != NULL ? name : "", what);
+    return xlm_error_set(&w->error, EX_DATAERR, "%s: %s%s%s: %s, which this program does not write; the file is damaged, or "
+                         "another program has changed it", w->store->path, w->path, name != NULL ? ": " : "",
+                         name != NULL ? name : "", what);
 }
 
 static bool unreadable(walk *w)
@@ -164,7 +165,8 @@ static bool add_object(walk *w, const char *path)
     hsize_t at = 0;
     add_number(w, kind == H5I_DATASET);
     bool good = kind == H5I_DATASET || kind == H5I_GROUP || refuse(w, NULL, "is an object");
-    good = good && (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute, w) >= 0 || w->error != NULL || unreadable(w));
+    good = good && (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute, w) >= 0 || w->error != NULL ||
+                    unreadable(w));
     good = good && w->error == NULL && (kind != H5I_DATASET || add_dataset(w, object));
     H5Oclose(object);
     return good;
@@ -189,7 +191,8 @@ static char *compute(xlm_store *store, GError **error)
     walk w = {.store = store, .sum = g_checksum_new(G_CHECKSUM_SHA256)};
     char *digest = NULL;
     if (add_object(&w, "/") &&
-        (H5Lvisit(store->file, H5_INDEX_NAME, H5_ITER_INC, add_link, &w) >= 0 || w.error != NULL || unreadable(&w)) && w.error == NULL)
+        (H5Lvisit(store->file, H5_INDEX_NAME, H5_ITER_INC, add_link, &w) >= 0 || w.error != NULL || unreadable(&w)) &&
+        w.error == NULL)
         digest = g_strdup(g_checksum_get_string(w.sum));
     else
         g_propagate_error(error, w.error);
@@ -251,11 +254,11 @@ bool store_check_digest(xlm_store *store, GError **error)
     char *digest = compute(store, error); /* first: a header that cannot be read is damaged, whatever it seems to lack */
     bool good = digest != NULL;
     if (good && !read)
-        good = xlm_error_set(error, EX_DATAERR, "%s: has no %s; it was written by another program, or by a version of this one that "
-                             "gave files none; make it again", store->path, NAME);
+        good = xlm_error_set(error, EX_DATAERR, "%s: has no %s; it was written by another program, or by a version of this one "
+                             "that gave files none; make it again", store->path, NAME);
     else if (good && strcmp(digest, there) != 0)
-        good = xlm_error_set(error, EX_DATAERR, "%s: its header is not as it was written (%s %.8s..., now %.8s...); the file or the "
-                             "disk is damaged, or another program has changed it", store->path, NAME, there, digest);
+        good = xlm_error_set(error, EX_DATAERR, "%s: its header is not as it was written (%s %.8s..., now %.8s...); the file or "
+                             "the disk is damaged, or another program has changed it", store->path, NAME, there, digest);
     H5Eclear2(H5E_DEFAULT);
     g_free(digest);
     return good;

@@ -71,7 +71,8 @@ bool store_has_memory(const xlm_store *store, GError **error)
 {
     const uint64_t wanted = (uint64_t)32 << 20, left = xlm_address_space_left();
     return left >= wanted || xlm_error_set(error, EX_OSERR, "%s: of its limit on address space the program has %" G_GUINT64_FORMAT
-                                           " MiB left, too little for HDF5; raise the limit (ulimit -v)", store->path, left >> 20);
+                                           " MiB left, too little for HDF5; raise the limit (ulimit -v)", store->path,
+                                           left >> 20);
 }
 
 /* ---- errors ---- */

@@ -50,10 +50,10 @@ bool xlm_store_check_unchanged(xlm_store *store, GError **error)
     if (!look_at_file(store, &now))
         return true; /* the next reading reports why */
     if (now.st_size != store->opened.st_size)
-        return xlm_error_set(error, EX_DATAERR, "%s: was cut short or written over while it was being read: it had %" G_GINT64_FORMAT
-                             " bytes and has %" G_GINT64_FORMAT "; put it back as it was and start again (another file may take "
-                             "the name of one that is being read, as mv does it, but not be written into it, as cp does)",
-                             store->path, (int64_t)store->opened.st_size, (int64_t)now.st_size);
+        return xlm_error_set(error, EX_DATAERR, "%s: was cut short or written over while it was being read: "
+                             "it had %" G_GINT64_FORMAT " bytes and has %" G_GINT64_FORMAT "; put it back as it was and start "
+                             "again (another file may take the name of one that is being read, as mv does it, but not be written "
+                             "into it, as cp does)", store->path, (int64_t)store->opened.st_size, (int64_t)now.st_size);
     if (now.st_mtim.tv_sec != store->opened.st_mtim.tv_sec || now.st_mtim.tv_nsec != store->opened.st_mtim.tv_nsec)
         xlm_log_warn("%s: somebody has touched this file while it is being read, or written into it; if it is not what it was, "
                      "neither is what was read since", store->path);

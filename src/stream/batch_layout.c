@@ -6,8 +6,9 @@ bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm
 {
     if (tokens > INT32_MAX || predicted > INT32_MAX)
         return xlm_error_set(error, EX_CONFIG,
-                             "a batch of %" G_GINT64_FORMAT " sequences has %" G_GINT64_FORMAT " tokens, of which %" G_GINT64_FORMAT
-                             " may be predicted; the most is %d; lower batch or length", sequences, tokens, predicted, INT32_MAX);
+                             "a batch of %" G_GINT64_FORMAT " sequences has %" G_GINT64_FORMAT " tokens, of which "
+                             "%" G_GINT64_FORMAT " may be predicted; the most is %d; lower batch or length", sequences, tokens,
+                             predicted, INT32_MAX);
     *layout = (xlm_batch_layout){
         .arena = arena, .tokens = (int32_t)tokens, .sequences = (int32_t)sequences, .specials = specials,
         .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),

@@ -30,8 +30,8 @@ typedef struct xlm_batch_layout {
     const xlm_annotation *annotations;
 } xlm_batch_layout;
 
-/* Take the arrays, for at most `predicted` predicted rows. specials is borrowed. EX_CONFIG when there are more tokens or predicted rows than a batch
- * can count. */
+/* Take the arrays, for at most `predicted` predicted rows. specials is borrowed. EX_CONFIG when there are more tokens or
+ * predicted rows than a batch can count. */
 bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm_special_tokens *specials, int64_t sequences,
                            int64_t tokens, int64_t predicted, GError **error);
 /* Let the input be the original; later stages change it. */

@@ -23,8 +23,8 @@ void xlm_examples_free(xlm_examples *examples);
 void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type);
 /* The same for a special token. */
 void xlm_examples_add_special(xlm_examples *examples, xlm_special special, int32_t language, int32_t type);
-/* The token added last is predicted, and target is its right class; -1: the right answer is not one of the classes, so there is no
- * loss for it. A token may be predicted more than once. */
+/* The token added last is predicted, and target is its right class; -1: the right answer is not one of the classes, so there is
+ * no loss for it. A token may be predicted more than once. */
 void xlm_examples_predict(xlm_examples *examples, int32_t target);
 /* The tokens added since the last call are an example. */
 void xlm_examples_end(xlm_examples *examples);

@@ -32,7 +32,8 @@ const xlm_stage_class xlm_stage_monolingual_layout = {
 const xlm_stage_class xlm_stage_xlm_layout = {
     .kind = XLM_STAGE_LAYOUT,
     .name = "xlm",
-    .layout = {.spans = &xlm_stage_parallel_spans, .several = true, .fits = halves_fit, .longest = two_halves, .lay_out = restart},
+    .layout = {.spans = &xlm_stage_parallel_spans, .several = true, .fits = halves_fit, .longest = two_halves,
+               .lay_out = restart},
 };
 
 const xlm_stage_class xlm_stage_bert_layout = {

@@ -23,7 +23,8 @@ static void choose(const xlm_masking *m, xlm_rng_block chance, int32_t row, xlm_
     batch->ids[row] = replace(m, batch->specials, chance, batch->original[row]);
 }
 
-static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_key key, int32_t sequence, xlm_batch_layout *batch)
+static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_key key, int32_t sequence,
+                          xlm_batch_layout *batch)
 {
     const int32_t first = batch->offsets[sequence], end = batch->offsets[sequence + 1], before = batch->masked;
     int32_t smallest = -1; /* row of the smallest draw */

@@ -199,8 +199,8 @@ static const xlm_option parallel_options[] = {
     {"shuffle_sides", XLM_OPTION_FLAG, "false", 0, 0, NULL,
      "type parallel: draw for each instance which side comes first (PPA); else the source", offsetof(options, shuffle_sides)},
     {"share", XLM_OPTION_REAL, "1", 0, 1, NULL,
-     "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a smaller "
-     "one is part of a larger one", offsetof(options, share)},
+     "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a "
+     "smaller one is part of a larger one", offsetof(options, share)},
     {"least_side", XLM_OPTION_INT, "0", 0, 65536, NULL,
      "type parallel: fewest subwords of a side, else its pair is left out (PPA: 10); 0: no bound", offsetof(options, least_side)},
     {"most_pair", XLM_OPTION_INT, "0", 0, 131072, NULL,
@@ -215,7 +215,8 @@ static bool check(const void *pointer, bool chosen, const char *stream, GError *
     if (!chosen && (o->shuffle_sides || o->share < 1 || o->least_side > 0 || o->most_pair > 0))
         return xlm_error_set(error, EX_CONFIG, "[stream %s]: shuffle_sides, share, least_side and most_pair are about pairs; set "
                              "type = parallel", stream);
-    return o->share > 0 || xlm_error_set(error, EX_CONFIG, "[stream %s]: a share of 0 leaves no pair; take share in (0, 1]", stream);
+    return o->share > 0 || xlm_error_set(error, EX_CONFIG, "[stream %s]: a share of 0 leaves no pair; take share in (0, 1]",
+                                         stream);
 }
 
 static char **list(const xlm_corpus *corpus, xlm_split split)

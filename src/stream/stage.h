@@ -7,9 +7,9 @@
  *   corrupt   which rows are predicted, and what the encoder reads there
  *
  * A stage is a file with an xlm_stage_class, and a line in the table of stages.c. What section [stream NAME] of a job can say is
- * what the tables of all stages have. A stream has one source, spans and layout, and, behind them, all stages of the kinds annotate
- * and corrupt that are not off by their options, in the order of the table. What a class opens is passed to its functions as
- * `stage`. Nothing here is collective. */
+ * what the tables of all stages have. A stream has one source, spans and layout, and, behind them, all stages of the kinds
+ * annotate and corrupt that are not off by their options, in the order of the table. What a class opens is passed to its
+ * functions as `stage`. Nothing here is collective. */
 #ifndef XLM_STREAM_STAGE_H
 #define XLM_STREAM_STAGE_H
 
@@ -76,7 +76,8 @@ typedef struct xlm_source_functions {
     bool held_out;  /* it has a held-out split */
     bool labelled;  /* its instances come with what is predicted: they are neither annotated nor corrupted */
     const char *unit; /* what an instance is called in the log */
-    /* Append the components (xlm_component), in the order of a plain pass, one at least and none twice, and open the spans of each. */
+    /* Append the components (xlm_component), in the order of a plain pass, one at least and none twice, and open the spans of
+     * each. */
     bool (*components)(void *stage, const xlm_opening *opening, GArray *components, GError **error);
     /* The tokens of all spans (GArray of xlm_span), one span after another. NULL: only a layout of its own can read it. */
     bool (*read)(void *stage, const GArray *spans, int32_t *tokens, GError **error);
@@ -90,7 +91,8 @@ typedef struct xlm_source_functions {
 typedef struct xlm_spans_functions {
     const xlm_stage_class *source; /* that it reads */
     bool pairs;                    /* instances are pairs: tokens of types 0 and 1 are translations of each other */
-    /* Of text: the names of all components that a split of the corpus has (NULL-terminated, g_strfreev); and whether it has one. */
+    /* Of text: the names of all components that a split of the corpus has (NULL-terminated, g_strfreev); and whether it has
+     * one. */
     char **(*list)(const xlm_corpus *corpus, xlm_split split);
     bool (*has)(const xlm_corpus *corpus, xlm_split split, const char *name);
     const char *absent;  /* what to do when there are none, */
@@ -98,8 +100,8 @@ typedef struct xlm_spans_functions {
     /* Fill in all of a component but its name. */
     bool (*open)(const xlm_opening *opening, const char *name, xlm_component *component, GError **error);
     void (*close)(void *spans);
-    /* Append the spans (xlm_span) of an instance, 0 <= instance < component's instances. draws->first is the number of the draw in
-     * its step. */
+    /* Append the spans (xlm_span) of an instance, 0 <= instance < component's instances. draws->first is the number of the draw
+     * in its step. */
     bool (*find)(const void *spans, int64_t instance, const xlm_draws *draws, GArray *into, GError **error);
     /* Append to a line of the log what the components (xlm_component) are made of. */
     void (*describe)(const GArray *components, GString *out);
@@ -134,10 +136,11 @@ struct xlm_stage_class {
     const char *name;          /* the word of the job's keys type (spans) and form (layout) that chooses it; NULL: no word does */
     const xlm_option *options; /* keys of [stream NAME], into a struct of options_size bytes; NULL: none */
     size_t options_size;
-    /* What the table cannot see. chosen: it is in the stream, or may be; if not, its keys should not have been set. May be NULL. */
+    /* What the table cannot see. chosen: it is in the stream, or may be; if not, its keys should not have been set. May be
+     * NULL. */
     bool (*check)(const void *options, bool chosen, const char *stream, GError **error);
-    /* [out] stage: what the functions are given. NULL of annotate and corrupt: it is off. options are not borrowed. The function may be
-     * NULL where stage is always NULL. */
+    /* [out] stage: what the functions are given. NULL of annotate and corrupt: it is off. options are not borrowed. The function
+     * may be NULL where stage is always NULL. */
     bool (*open)(xlm_opening *opening, const void *options, void **stage, GError **error);
     void (*close)(void *stage);
     union {

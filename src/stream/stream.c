@@ -97,8 +97,8 @@ static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_op
                                         open_stages(stream, XLM_STAGE_CORRUPT, config, opening, error)));
 }
 
-xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number, const xlm_stream_config *config,
-                            uint64_t seed, GError **error)
+xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number,
+                            const xlm_stream_config *config, uint64_t seed, GError **error)
 {
     if (number < 0 || number >= MOST_STREAMS) {
         xlm_error_set(error, EX_CONFIG, "[stream %s]: a job has at most %d streams; join some", name, MOST_STREAMS);

@@ -35,14 +35,14 @@ xlm_stream_input xlm_stream_labelled(const xlm_examples *examples);
 typedef struct xlm_stream xlm_stream;
 
 /* Open on one split of the input. Makes the index of instances (for text a pass over links and sentence offsets, not the tokens).
- * Not collective; every rank gets the same. number: of the stream in the job (0 to 255), part of its row keys; name: for messages.
- * config is not borrowed. For labelled examples, batch and length count, and length is not below the longest example.
+ * Not collective; every rank gets the same. number: of the stream in the job (0 to 255), part of its row keys; name: for
+ * messages. config is not borrowed. For labelled examples, batch and length count, and length is not below the longest example.
  * Errors: EX_CONFIG for settings that contradict one another, a language or pair that the corpus does not have (the
  * message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus and when there
  * are no examples; those of xlm_dictionary_read. A language that has text in the training part but none in the held-out part is
  * left out of a stream on the latter, with a warning in the log. */
-xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number, const xlm_stream_config *config,
-                            uint64_t seed, GError **error);
+xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number,
+                            const xlm_stream_config *config, uint64_t seed, GError **error);
 /* NULL is allowed. */
 void xlm_stream_close(xlm_stream *stream);
 

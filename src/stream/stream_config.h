@@ -10,7 +10,8 @@ typedef struct xlm_stream_config {
     int64_t length; /* most tokens of an instance, specials included; of each half for form xlm */
     int64_t type;   /* number of the spans' name among xlm_stage_choices */
     int64_t form;   /* of the layout's */
-    void **options; /* [xlm_stages_count()] of each stage, NULL where it has none; NULL: for a source and stages without options */
+    /* [xlm_stages_count()] of each stage, NULL where it has none; NULL: for a source and stages without options. */
+    void **options;
 } xlm_stream_config;
 
 /* Read the section: keys of the stream and of all stages, those left out have their defaults. *config is overwritten; on failure

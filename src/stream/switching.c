@@ -33,8 +33,9 @@ typedef struct options {
 
 static const xlm_option switching_options[] = {
     {"switching", XLM_OPTION_REAL, "0", 0, 1, NULL,
-     "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there are "
-     "several, and its language take the place of token and language; a token without one stays", offsetof(options, switching)},
+     "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there "
+     "are several, and its language take the place of token and language; a token without one stays",
+     offsetof(options, switching)},
     XLM_OPTION_END,
 };
 
@@ -44,8 +45,8 @@ static bool open_switching(xlm_opening *opening, const void *pointer, void **sta
     if (o->switching <= 0)
         return true;
     if (!xlm_opening_has_annotation(opening, "translations"))
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: switching needs a dictionary to switch by; give dictionary = FILE.h5",
-                             opening->stream);
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: switching needs a dictionary to switch by; give dictionary = "
+                             "FILE.h5", opening->stream);
     *stage = g_memdup2(o, sizeof *o);
     return true;
 }

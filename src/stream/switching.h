@@ -1,8 +1,8 @@
 /* xlm-mpi: predicted tokens that are switched to another language. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * DICT-MLM (Chaudhary et al. 2020, Tang et al. 2022): a token that masking has chosen is switched, with probability `switching`,
- * instead of masked: its translation (annotation "translations") takes its place in the input, and the translation's language that
- * of the position; a token without a translation stays. */
+ * instead of masked: its translation (annotation "translations") takes its place in the input, and the translation's language
+ * that of the position; a token without a translation stays. */
 #ifndef XLM_STREAM_SWITCHING_H
 #define XLM_STREAM_SWITCHING_H
 

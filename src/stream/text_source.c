@@ -60,8 +60,8 @@ static bool refuse_absent(const xlm_opening *o, const char *wanted, GError **err
     const char *where = held_out ? " in its held-out part" : "";
     char **all = spans->list(corpus, o->split), *list = g_strjoinv(", ", all);
     if (wanted == NULL)
-        xlm_error_set(error, EX_CONFIG, "[stream %s]: %s has no %s text%s; %s", o->stream, xlm_corpus_path(corpus), o->spans->name,
-                      where, held_out ? "raise --held-out of xlm_prep" : spans->absent);
+        xlm_error_set(error, EX_CONFIG, "[stream %s]: %s has no %s text%s; %s", o->stream, xlm_corpus_path(corpus),
+                      o->spans->name, where, held_out ? "raise --held-out of xlm_prep" : spans->absent);
     else
         xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s has no %s text \"%s\"%s; it has %s", o->stream,
                       xlm_corpus_path(corpus), o->spans->name, wanted, where, *list != '\0' ? list : "none");

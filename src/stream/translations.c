@@ -15,7 +15,8 @@ void xlm_annotate_translations(const xlm_translations *translations, const xlm_d
         for (int32_t first = batch->offsets[s], row = first; row < batch->offsets[s + 1]; row++) {
             const int32_t *list;
             int32_t other;
-            const int32_t n = xlm_translations_find(translations, batch->original[row], batch->text_languages[row], &list, &other);
+            const int32_t n = xlm_translations_find(translations, batch->original[row], batch->text_languages[row], &list,
+                                                    &other);
             translation[row] = language[row] = -1;
             if (n > 0) { /* word 0 of the draw decides whether the token is switched (switching.c) */
                 translation[row] = list[xlm_rng_below(xlm_draws_of_token(draws, key, s, row - first).v[1], (uint64_t)n)];
@@ -67,8 +68,8 @@ static bool check_languages(const xlm_opening *opening, const char *path, const 
     for (char *const *language = opening->languages; !found && *language != NULL; language++)
         for (int side = 0; side < 2; side++)
             found |= reads(*language, known[dictionary->language[side]]);
-    return found || xlm_error_set(error, EX_CONFIG, "[stream %s]: %s is of %s and %s, and the stream reads neither", opening->stream,
-                                  path, known[dictionary->language[0]], known[dictionary->language[1]]);
+    return found || xlm_error_set(error, EX_CONFIG, "[stream %s]: %s is of %s and %s, and the stream reads neither",
+                                  opening->stream, path, known[dictionary->language[0]], known[dictionary->language[1]]);
 }
 
 static bool open_annotator(xlm_opening *opening, const void *pointer, void **stage, GError **error)
@@ -76,7 +77,8 @@ static bool open_annotator(xlm_opening *opening, const void *pointer, void **sta
     const options *o = pointer;
     if (o->dictionary == NULL)
         return true;
-    xlm_dictionary *dictionary = xlm_dictionary_read(o->dictionary, XLM_DICTIONARY_PAIRS, opening->vocabulary, opening->digest, error);
+    xlm_dictionary *dictionary = xlm_dictionary_read(o->dictionary, XLM_DICTIONARY_PAIRS, opening->vocabulary, opening->digest,
+                                                     error);
     if (dictionary == NULL) {
         g_prefix_error(error, "[stream %s]: ", opening->stream);
         return false;

@@ -172,8 +172,8 @@ static void forward_head(const struct head *h)
 }
 
 /* A part's gradient from row `row` on = or, with `add`, += a b; b has rows of stride. */
-static void add_product(const struct head *h, const struct part *part, int64_t row, int64_t rows, int64_t depth, const xlm_real *a,
-                 int64_t a_row, int64_t a_col, const xlm_real *b, bool add)
+static void add_product(const struct head *h, const struct part *part, int64_t row, int64_t rows, int64_t depth,
+                        const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b, bool add)
 {
     if (part->grad.at != NULL)
         xlm_kernels_get()->product(rows, h->s->w, depth, a, a_row, a_col, b, h->scratch->stride,

@@ -62,7 +62,8 @@ static int choose_threads(int wish, int cores)
 
 /* BLIS distinguishes processors with two 512-bit units from those with one by the name of the model, which a hypervisor may
  * hide; then it takes the kernels for AVX2, which are half as fast where there are two. The choice depends on the processor's
- * own identification and never on a timing: other kernels add up in another order, and runs of one job must have the same bits. */
+ * own identification and never on a timing: other kernels add up in another order, and runs of one job must have the same
+ * bits. */
 static void choose_kernels(xlm_hardware *hardware)
 {
     hardware->choice = "BLIS's own choice";

@@ -50,8 +50,8 @@ bool xlm_kernels_check(GError **error)
     for (size_t i = 0; runnable[i] != NULL; i++)
         names[i] = runnable[i]->name;
     char *known = g_strjoinv(", ", (char **)names);
-    xlm_error_set(error, EX_USAGE, "XLM_KERNELS=%s: there are no such kernels for the processor of %s; leave it unset, or take one of %s",
-                  requested(), g_get_host_name(), known);
+    xlm_error_set(error, EX_USAGE, "XLM_KERNELS=%s: there are no such kernels for the processor of %s; leave it unset, or take "
+                  "one of %s", requested(), g_get_host_name(), known);
     g_free(known);
     return false;
 }

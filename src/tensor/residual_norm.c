@@ -53,8 +53,8 @@ static void add_sums(const struct state *s, const struct gradients *g)
     xlm_tape_return(s->tape, total);
 }
 
-/* With ds the gradient at the input of the layer normalisation: dx += ds, dz += dropout's mask of ds. Without dropout both are ds,
- * and when it is x's whole gradient so far, the two share its memory. */
+/* With ds the gradient at the input of the layer normalisation: dx += ds, dz += dropout's mask of ds. Without dropout both are
+ * ds, and when it is x's whole gradient so far, the two share its memory. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;

@@ -20,9 +20,9 @@
  *
  * Gradients. The memory of a variable's gradient exists from the first operator that adds to it in the backward pass until the
  * operator that made the variable has run backward; then it serves another variable. It is not cleared beforehand: the
- * first operator assigns, the others add (xlm_grad_open says which); so it is with parameters' (xlm_tape_clear). An operator whose
- * dx_i needs nothing but dy_i may work in dy's own memory (xlm_grad_open_in_place), and one whose dx is dy hands it on without a
- * copy (xlm_grad_pass).
+ * first operator assigns, the others add (xlm_grad_open says which); so it is with parameters' (xlm_tape_clear). An operator
+ * whose dx_i needs nothing but dy_i may work in dy's own memory (xlm_grad_open_in_place), and one whose dx is dy hands it on
+ * without a copy (xlm_grad_pass).
  *
  * Threads. Loops over rows are plain `omp parallel for schedule(static)`, with `if (elements > XLM_PARALLEL)`. What one
  * thread writes must not depend on which thread it is: a sum over rows is made chunk by chunk of XLM_CHUNK rows, each

@@ -14,7 +14,8 @@ static const xlm_program program = {
         "Words are normalised and segmented as the corpus is. An entry is taken when both its words are in the vocabulary,\n"
         "each as one subword (see --subwords). Entries of several words and words that are their own translation are not\n"
         "taken, nor are twins of a synthetic language that is neither of the two; a special token is an error.\n"
-        "Lines that cannot be read are counted, and the first are shown. When few entries are taken it says what would take more.\n"
+        "Lines that cannot be read are counted, and the first are shown. When few entries are taken it says\n"
+        "what would take more.\n"
         "\n"
         "The file has the pairs of vocabulary ids (/dictionary/pairs) and those that --share left out\n"
         "(/dictionary/left_out); a smaller share with the same seed is part of a larger one. What it covers of each\n"
@@ -127,7 +128,8 @@ static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, cha
 
 static void free_options(xlm_lexicon_options *o, GArray *sources)
 {
-    char *const texts[] = {given.language[0], given.language[1], given.translations, given.subwords, given.output, (char *)o->command};
+    char *const texts[] = {given.language[0], given.language[1], given.translations, given.subwords, given.output,
+                           (char *)o->command};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_strfreev(given.text);

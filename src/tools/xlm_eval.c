@@ -139,8 +139,8 @@ static void report_language(const work *w)
         const int other = language_of_file(w, *path);
         if (other >= 0 && other != w->encoder.language) {
             const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
-            xlm_log_warn("%s: its name speaks of %s, but it is scored as text of %s language; if that is wrong, say --language %s",
-                         *path, hint, w->encoder.language >= 0 ? "the training's" : "no particular", hint);
+            xlm_log_warn("%s: its name speaks of %s, but it is scored as text of %s language; if that is wrong, say --language "
+                         "%s", *path, hint, w->encoder.language >= 0 ? "the training's" : "no particular", hint);
         }
     }
 }

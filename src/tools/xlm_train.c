@@ -12,8 +12,8 @@ static const xlm_program program = {
         "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again goes on from the\n"
         "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGINT or SIGUSR1 the step is finished, a\n"
         "checkpoint written, and the exit code is 75: the same command goes on from there. Where mpiexec kills the\n"
-        "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written in the\n"
-        "background, and stopped.log in the output directory tells of it.\n"
+        "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written\n"
+        "in the background, and stopped.log in the output directory reports it.\n"
         "\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_train job.conf\n"
@@ -144,7 +144,8 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
 {
     const work *w = data;
     const xlm_training_data text = {
-        .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus), .input = xlm_stream_text(w->corpus),
+        .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus),
+        .input = xlm_stream_text(w->corpus),
     };
     options.check_gradients = given.check_gradients;
     return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);

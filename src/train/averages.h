@@ -1,7 +1,7 @@
 /* xlm-mpi: momentum averages of the parameters that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Each rank has the elements that it updates (comm/shards.h), of every average; the whole is gathered for the labels of a step, into
- * memory that gradients need only later. */
+ * Each rank has the elements that it updates (comm/shards.h), of every average; the whole is gathered for the labels of a step,
+ * into memory that gradients need only later. */
 #ifndef XLM_TRAIN_AVERAGES_H
 #define XLM_TRAIN_AVERAGES_H
 

@@ -106,8 +106,8 @@ static bool find_input(checker *c, GError **error)
     return true;
 }
 
-/* Deviation of the loss when each parameter is another of its neighbours: what cannot be distinguished from rounding. The gradient at the
- * last of them goes into c->nudged. */
+/* Deviation of the loss when each parameter is another of its neighbours: what cannot be distinguished from rounding. The
+ * gradient at the last of them goes into c->nudged. */
 static double measure_rounding(checker *c)
 {
     xlm_parameters *p = c->workspace->parameters;
@@ -441,7 +441,8 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
     for (int k = 0; k < job->objectives; k++) {
         checker c = {
             .job = job, .workspace = workspace, .step = step, .objective = k, .totals = g_new0(int64_t, job->objectives),
-            .numbers = g_new0(double, xlm_host_numbers(workspace->host)), .saved = g_malloc0(MAX(state_bytes(workspace->host), 1)),
+            .numbers = g_new0(double, xlm_host_numbers(workspace->host)),
+            .saved = g_malloc0(MAX(state_bytes(workspace->host), 1)),
             .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),
             .key = xlm_rng_make_key((uint64_t)job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
         };

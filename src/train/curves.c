@@ -68,7 +68,8 @@ static bool take_row(xlm_curves *curves, char **field)
     xlm_curve_point point;
     double value[KINDS];
     bool there[KINDS];
-    if (g_strv_length(field) != FIELDS || *field[SPLIT] == '\0' || *field[OBJECTIVE] == '\0' || !read_step(field[STEP], &point.step))
+    if (g_strv_length(field) != FIELDS || *field[SPLIT] == '\0' || *field[OBJECTIVE] == '\0' ||
+        !read_step(field[STEP], &point.step))
         return false;
     for (int i = 0; i < KINDS; i++)
         if (!read_value(field[kinds[i].field], &there[i], &value[i]))
@@ -81,7 +82,8 @@ static bool take_row(xlm_curves *curves, char **field)
             continue;
         point.value = value[i];
         const bool loss = kinds[i].name == NULL && g_str_has_suffix(field[OBJECTIVE], "loss");
-        add_point(curves, g_strjoin(" ", field[SPLIT], field[OBJECTIVE], kinds[i].name, NULL), kinds[i].more && !loss, training, point);
+        add_point(curves, g_strjoin(" ", field[SPLIT], field[OBJECTIVE], kinds[i].name, NULL), kinds[i].more && !loss, training,
+                  point);
     }
     return true;
 }

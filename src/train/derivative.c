@@ -32,8 +32,8 @@ xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, dou
         for (int order = 0; order <= i; order++)
             last[order] = row[order];
     }
-    /* Where steps are longer than f is smooth, extrapolations can agree on something else than f'(0); the shortest steps show it, as
-     * far as rounding lets them. */
+    /* Where steps are longer than f is smooth, extrapolations can agree on something else than f'(0); the shortest steps show it,
+     * as far as rounding lets them. */
     best.error = fmax(best.error, fabs(best.value - row[1].value) - 2 * row[1].rounding);
     return best;
 }

@@ -67,7 +67,8 @@ bool xlm_engine_sample_step(xlm_engine *engine, int64_t step, int64_t micro_batc
 
 /* For passes without an update. */
 xlm_workspace xlm_engine_workspace(xlm_engine *engine);
-/* Its part of the state that checkpoints read and write: model, parameters, moments, averages and how they are sharded. The rest is 0. */
+/* Its part of the state that checkpoints read and write: model, parameters, moments, averages and how they are sharded. The rest
+ * is 0. */
 xlm_run_state xlm_engine_state(xlm_engine *engine);
 
 /* ---- measurements ---- */

@@ -29,8 +29,8 @@ static void spread(int64_t first, int64_t n, int64_t run, int64_t wanted, GArray
     }
 }
 
-/* The instances of stream s to evaluate, [train] evaluate_instances or a little more: each component (a language or a pair) has one
- * block at least, and the others are shared out in proportion to what there is of each. */
+/* The instances of stream s to evaluate, [train] evaluate_instances or a little more: each component (a language or a pair) has
+ * one block at least, and the others are shared out in proportion to what there is of each. */
 static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
 {
     const xlm_stream *stream = w->streams->held_out[s];

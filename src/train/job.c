@@ -78,7 +78,8 @@ static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char 
         return true;
     }
     if (!o->cls->needs_stream)
-        return xlm_jobfile_refuse(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out", o->cls->name);
+        return xlm_jobfile_refuse(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out",
+                                  o->cls->name);
     for (int s = 0; s < job->streams; s++)
         if (strcmp(job->stream[s].name, o->stream_name) == 0)
             o->stream = s;
@@ -126,8 +127,8 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
     if (c->start != NULL)
         return xlm_warm_start_model(c->start, c->output, file, &job->model, error);
     return c->start_rows == XLM_START_DRAW ||
-           xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; name "
-                         "it with start = CHECKPOINT");
+           xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; "
+                         "name it with start = CHECKPOINT");
 }
 
 /* What no single option can say. */
@@ -135,7 +136,8 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
 {
     const int64_t g = job->train.micro_batches;
     if ((g & (g - 1)) != 0)
-        return xlm_jobfile_refuse(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of two", g);
+        return xlm_jobfile_refuse(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of "
+                                  "two", g);
     if (job->objectives == 0)
         return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",
                              xlm_jobfile_path(file));

@@ -43,8 +43,8 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
         const bool taken = is_there(directory, names[0]) && !is_record(directory, names[0]);
         const char *name = names[taken];
         char *path = g_build_filename(directory, name, NULL);
-        char *whole = g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it again.\n\n%s",
-                                      FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
+        char *whole = g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it "
+                                      "again.\n\n%s", FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
         if (taken)
             xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
                          path);

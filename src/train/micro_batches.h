@@ -4,8 +4,8 @@
  * has B/G consecutive instances of the B of every stream, one forward and backward pass each, and goes to rank g mod R. A rank
  * adds its micro-batches' gradients pairwise (micro-batch j of its K with j + K/2 first, then K/4, ...), ranks then add theirs
  * likewise (comm/shards.h). For R and G powers of two, R <= G, the tree of additions is one and the same, so the bits of a run do
- * not depend on R. With [train] reproducible = false a rank's micro-batches all add into one array, and MPI adds the ranks' in the
- * order it likes. Micro-batches are also what gradient accumulation is elsewhere: more micro-batches, less memory. */
+ * not depend on R. With [train] reproducible = false a rank's micro-batches all add into one array, and MPI adds the ranks' in
+ * the order it likes. Micro-batches are also what gradient accumulation is elsewhere: more micro-batches, less memory. */
 #ifndef XLM_TRAIN_MICRO_BATCHES_H
 #define XLM_TRAIN_MICRO_BATCHES_H
 

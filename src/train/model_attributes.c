@@ -88,8 +88,8 @@ static bool write_array(xlm_store *store, const xlm_comm *comm, const char *path
            xlm_store_write(store, path, first, end - first, values + first * (vector ? 1 : dims[1]), error);
 }
 
-bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters, int index,
-                               const float *flat, GError **error)
+bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
+                               int index, const float *flat, GError **error)
 {
     const xlm_parameter *p = xlm_parameters_get(parameters, index);
     char *path = xlm_parameter_path(prefix, p);

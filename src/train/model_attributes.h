@@ -20,7 +20,7 @@ bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const ch
                                 const float *flat, GError **error);
 
 /* The same for parameter number `index` alone. */
-bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters, int index,
-                               const float *flat, GError **error);
+bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
+                               int index, const float *flat, GError **error);
 
 #endif

@@ -98,8 +98,8 @@ xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool need
         return XLM_FILE_DAMAGED;
     if (*step >= 0 && *step <= MOST_STEPS)
         return XLM_FILE_GOOD;
-    xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is damaged",
-                  xlm_store_path(store), *step, MOST_STEPS);
+    xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is "
+                  "damaged", xlm_store_path(store), *step, MOST_STEPS);
     return XLM_FILE_DAMAGED;
 }
 
@@ -127,8 +127,8 @@ static bool check_numbers(const xlm_store *store, const char *path, int64_t n, c
     int64_t i = 0;
     while (i < n && isfinite(values[i]) && !(positive && values[i] < 0))
         i++;
-    return i == n || xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is %g, where %s belongs; the run had gone "
-                                   "astray, or the file is damaged", xlm_store_path(store), path, i, (double)values[i],
+    return i == n || xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is %g, where %s belongs; the run had "
+                                   "gone astray, or the file is damaged", xlm_store_path(store), path, i, (double)values[i],
                                    positive ? "a mean of squares" : "a finite number");
 }
 
@@ -166,7 +166,8 @@ static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GErr
     bool good = true;
     for (uint64_t i = 0; i < n && good; i++)
         if (*labels[i] == '\0' || !g_utf8_validate(labels[i], -1, NULL) || !g_hash_table_add(seen, labels[i]))
-            good = refuse(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another", i);
+            good = refuse(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another",
+                          i);
     g_hash_table_unref(seen);
     return good;
 }
@@ -182,11 +183,12 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         (task->language = xlm_store_get_text(store, "/task", "language", error)) == NULL ||
         !xlm_store_get_int(store, "/task", "length", &task->length, error) ||
         (task->options = xlm_store_get_text(store, "/task", "options", error)) == NULL ||
-        (task->labels = xlm_store_read_strings(store, "/task/labels", &n, error)) == NULL || !check_labels(store, task->labels, n, error))
+        (task->labels = xlm_store_read_strings(store, "/task/labels", &n, error)) == NULL ||
+        !check_labels(store, task->labels, n, error))
         return false;
     if (task->length < LEAST_LENGTH || task->length > m->config.positions)
-        return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's %" G_GINT64_FORMAT " positions",
-                      task->length, LEAST_LENGTH, m->config.positions);
+        return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
+                      "%" G_GINT64_FORMAT " positions", task->length, LEAST_LENGTH, m->config.positions);
     if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
         return refuse(store, error, "/task: language = %s, which is none of /languages", task->language);
     return true;
@@ -228,7 +230,8 @@ static bool check_shapes(const xlm_store *store, const xlm_parameters *parameter
 
 static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
-    if (xlm_model_file_check_format(store, false, &m->step, error) != XLM_FILE_GOOD || !xlm_model_attributes_read(store, &m->config, error) ||
+    if (xlm_model_file_check_format(store, false, &m->step, error) != XLM_FILE_GOOD ||
+        !xlm_model_attributes_read(store, &m->config, error) ||
         (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !check_vocabulary(m, store, error) ||
         !load_task(m, store, error))
         return false;

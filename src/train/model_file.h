@@ -1,7 +1,7 @@
 /* xlm-mpi: a model in a file: configuration, vocabulary, parameters. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is needed to use a model, and nothing of how it was trained. A checkpoint (train/checkpoint.h) is such a file with the state
- * of a run beside it, so whoever reads models takes either: tools, [train] start, fine-tuning, xlm_prep --like. Layout:
+ * What is needed to use a model, and nothing of how it was trained. A checkpoint (train/checkpoint.h) is such a file with the
+ * state of a run beside it, so whoever reads models takes either: tools, [train] start, fine-tuning, xlm_prep --like. Layout:
  *   /                          format = "xlm-mpi model" ("xlm-mpi checkpoint" with the state of a run), format_version,
  *                              program_version, library versions (MPI, HDF5, BLIS), ranks (that wrote it), parameters (their
  *                              number of elements)
@@ -70,8 +70,8 @@ void xlm_model_file_free(xlm_loaded_model *loaded);
 /* A file that is damaged may be passed over for another one; one that is whole but not what is wanted is the user's to change. */
 typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT } xlm_file_condition;
 
-/* Format and version are this program's (else XLM_FILE_UNFIT), and *step is one that a run can come to. needs_run: a model without
- * the state of a run will not do; else its step is 0. */
+/* Format and version are this program's (else XLM_FILE_UNFIT), and *step is one that a run can come to. needs_run: a model
+ * without the state of a run will not do; else its step is 0. */
 xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool needs_run, int64_t *step, GError **error);
 /* The array of a parameter is there and has its shape. The message of XLM_FILE_UNFIT does not name the file. */
 xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);

@@ -196,8 +196,8 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
             continue;
         const float decay = xlm_parameters_get(o->parameters, s->parameter)->decay ? (float)c->weight_decay : 0;
         const int64_t place = xlm_shards_place(&o->shards, s->start);
-        update_elements(k, rule->decay_in_gradient ? decay : 0, rule->decay_in_gradient ? 0 : decay, s->n, values + s->start, gradient + s->start,
-                        o->first_moment + place, o->second_moment + place);
+        update_elements(k, rule->decay_in_gradient ? decay : 0, rule->decay_in_gradient ? 0 : decay, s->n, values + s->start,
+                        gradient + s->start, o->first_moment + place, o->second_moment + place);
     }
     if (rule->scaled_by_norms)
         apply_directions(o, values, gradient, learning_rate);

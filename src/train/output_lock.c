@@ -141,7 +141,8 @@ static bool slurm_has_ended(const holder *h, const holder *us)
     char *squeue = g_find_program_in_path("squeue"), *output = NULL, *errors = NULL;
     char *command[] = {squeue, (char *)"-h", (char *)"-o", (char *)"%T", (char *)"-j", h->job, NULL};
     int status = 0;
-    const bool asked = squeue != NULL && g_spawn_sync(NULL, command, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, &errors, &status, NULL);
+    const bool asked = squeue != NULL && g_spawn_sync(NULL, command, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, &errors, &status,
+                                                      NULL);
     const bool ended = asked && (status == 0 ? *g_strstrip(output) == '\0' : strstr(errors, "Invalid job id") != NULL);
     g_free(squeue);
     g_free(output);
@@ -234,8 +235,8 @@ static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, 
     const bool same = g_file_get_contents(lock->path, &now, NULL, NULL) && strcmp(now, found) == 0;
     *ours = same && g_rename(lock->temporary, lock->path) == 0;
     const bool good = !same || *ours ||
-                      xlm_error_set(error, EX_CANTCREAT, "%s: is of a run that is gone, but cannot be replaced: %s; remove it, or "
-                                    "take another output directory", lock->path, g_strerror(errno));
+                      xlm_error_set(error, EX_CANTCREAT, "%s: is of a run that is gone, but cannot be replaced: %s; remove it, "
+                                    "or take another output directory", lock->path, g_strerror(errno));
     g_free(now);
     g_unlink(lock->guard);
     return good;
@@ -299,12 +300,13 @@ static bool handle_existing(const xlm_output_lock *lock, const char *directory, 
             xlm_log_info("%s: taken over from a run that is gone: %s", directory, name);
     } else {
         if (!*waits)
-            xlm_log_info("%s: waiting for process %ld, which still writes the checkpoint of a run that was stopped (%s)", directory,
-                         (long)h.writer, name);
+            xlm_log_info("%s: waiting for process %ld, which still writes the checkpoint of a run that was stopped (%s)",
+                         directory, (long)h.writer, name);
         *waits = true;
         g_usleep(200000);
         good = xlm_signals_noted() == 0 ||
-               xlm_error_set(error, EX_TEMPFAIL, "%s: stopped by a signal while another process writes a checkpoint there", directory);
+               xlm_error_set(error, EX_TEMPFAIL, "%s: stopped by a signal while another process writes a checkpoint there",
+                             directory);
     }
     g_free(name);
     clear_holder(&h);

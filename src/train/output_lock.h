@@ -1,8 +1,8 @@
 /* xlm-mpi: one run at a time in an output directory. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * DIRECTORY/lock names the run that writes there: program, host, process, when it was started, the batch system's job. It is made under
- * another name and linked into place, which is exclusive on network file systems too, and its modification time is set anew every
- * half minute, which is its sign of life. A run finds the lock of another one
+ * DIRECTORY/lock names the run that writes there: program, host, process, when it was started, the batch system's job. It is made
+ * under another name and linked into place, which is exclusive on network file systems too, and its modification time is set anew
+ * every half minute, which is its sign of life. A run finds the lock of another one
  *   held      when that process is there on this host, or when it runs elsewhere and gave a sign of life within five minutes;
  *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and gave no sign for
  *             five minutes, or when Slurm does not have its job any more: it is taken over, and the log says from whom;

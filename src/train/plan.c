@@ -155,8 +155,8 @@ static prediction predict(const measurements *m, int ranks, double network)
     } else if (m->comm->ranks > 1) {
         p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / m->comm->ranks);
     }
-    /* An update moves eight arrays of an owner's elements. Of a rank's micro-batches every second one is added to those before it:
-     * it, what it is added to and the sum are moved, one array more for each level of the tree above. */
+    /* An update moves eight arrays of an owner's elements. Of a rank's micro-batches every second one is added to those before
+     * it: it, what it is added to and the sum are moved, one array more for each level of the tree above. */
     const double array = r->update * m->comm->ranks / 8, moved = c->reproducible && own > 1 ? 2 * own - 1 : 0;
     p.seconds = share * (r->pass + r->read) + moved * array + r->clear +
                 (r->norm + r->update) * m->comm->ranks / ranks + r->agree + p.waiting;

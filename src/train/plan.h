@@ -7,8 +7,8 @@
  *   + norm and update of N/R + agree
  *   + reduce-scatter that is not hidden + all-gather of parameters,
  * where each of the last two moves V = 4 N P (1 − P/R) bytes into and out of every node (comm/shards.h), V/B seconds each, and
- * gradients but those of the embeddings, which are complete last, hide behind the last backward pass, two thirds of a pass. On one
- * node both take what was measured, in proportion to (1 − 1/R). */
+ * gradients but those of the embeddings, which are complete last, hide behind the last backward pass, two thirds of a pass. On
+ * one node both take what was measured, in proportion to (1 − 1/R). */
 #ifndef XLM_TRAIN_PLAN_H
 #define XLM_TRAIN_PLAN_H
 

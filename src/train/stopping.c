@@ -52,8 +52,8 @@ static void announce(xlm_stopping *s)
         xlm_log_info("signal noted (%s), finishing the step; a checkpoint is written then", signal);
         return;
     }
-    char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of the "
-                                 "last finished step is written in the background: see %s/stopped.log", signal, s->directory);
+    char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of "
+                                 "the last finished step is written in the background: see %s/stopped.log", signal, s->directory);
     if (is_read_live(s->terminal))
         dprintf(s->terminal, "%s%s\n", isatty(s->terminal) ? "\n" : "", line); /* the terminal has shown ^C */
     else
@@ -136,7 +136,7 @@ bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error)
 {
     GError *failure = NULL;
     if (xlm_output_lock_is_lost(stopping->lock))
-        xlm_error_set(&failure, EX_CANTCREAT, "%s: another run has taken this output directory over, because this one gave no sign "
-                      "of life for minutes; nothing more is written", stopping->directory);
+        xlm_error_set(&failure, EX_CANTCREAT, "%s: another run has taken this output directory over, because this one gave no "
+                      "sign of life for minutes; nothing more is written", stopping->directory);
     return xlm_comm_agree_on(stopping->comm, failure, error);
 }

@@ -5,8 +5,8 @@
  *
  * 2048 tokens, 512 wide, 2048 inner. Each line on standard error is the best of many runs: time, rate, and the share of what the
  * machine gives: for products and attention GEMM of 1024 x 1024 matrices, for all else memcpy of an array of the operator's size.
- * Bytes are what an operator must read and write, once each. Standard output has rows for tests/bench/table.sh, forward and backward pass
- * together. */
+ * Bytes are what an operator must read and write, once each. Standard output has rows for tests/bench/table.sh, forward and
+ * backward pass together. */
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +88,8 @@ static void bench_layer(const char *name, int64_t out, int64_t in)
 static void print_row(const char *name, double seconds, double work, const char *unit, double machine)
 {
     const double rate = 1e-9 * work / seconds;
-    printf("row\t%s\t%.0f us, %.1f %s\t%s %.1f %s\t%.2f\n", name, seconds * 1e6, rate, unit, unit[1] == 'F' ? "GEMM" : "memcpy", machine, unit,
-           rate / machine);
+    printf("row\t%s\t%.0f us, %.1f %s\t%s %.1f %s\t%.2f\n", name, seconds * 1e6, rate, unit, unit[1] == 'F' ? "GEMM" : "memcpy",
+           machine, unit, rate / machine);
 }
 
 /* ---- operators ---- */
@@ -234,8 +234,8 @@ static void bench_operators(xlm_tape *t, float *gradient)
     const double flops = 2e-9 * TOKENS * WIDTH * INNER;
     fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, forward", forward * 1e6, flops / forward,
            100 * flops / forward / gemm_rate);
-    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, backward", backward * 1e6, 2 * flops / backward,
-           200 * flops / backward / gemm_rate);
+    fprintf(stderr, "%-28s %9.0f µs %8.1f GFLOP/s %5.0f %%\n", "linear 512 to 2048, backward", backward * 1e6,
+           2 * flops / backward, 200 * flops / backward / gemm_rate);
 }
 
 /* ---- attention ---- */
@@ -317,8 +317,8 @@ int main(int argc, char **argv)
     copy_rate[1] = copy_gigabytes(TOKENS * INNER);
     if (hardware.threads == 1)
         printf("machine\tBLIS kernels\t%s (%s); own kernels %s\n", hardware.blis, hardware.choice, xlm_kernels_get()->name);
-    printf("machine\tcores: %d\tGEMM 1024 x 1024 x 1024 %.1f GFLOP/s; memcpy, read and written, %.1f GB/s of 256 MiB, %.1f of 16, %.1f of 4\n", hardware.threads,
-           gemm_rate, copy_gigabytes(64 << 20), copy_rate[1], copy_rate[0]);
+    printf("machine\tcores: %d\tGEMM 1024 x 1024 x 1024 %.1f GFLOP/s; memcpy, read and written, %.1f GB/s of 256 MiB, %.1f of "
+           "16, %.1f of 4\n", hardware.threads, gemm_rate, copy_gigabytes(64 << 20), copy_rate[1], copy_rate[0]);
     printf("section\toperators forward and backward, 2048 tokens, %d thread%s, beside GEMM or memcpy\n", hardware.threads,
            hardware.threads > 1 ? "s" : "");
 

@@ -25,7 +25,8 @@ static bool read_text(const xlm_corpus *corpus, const xlm_corpus_text *text, GEr
         int32_t *ids = g_new(int32_t, n + 1);
         good = xlm_corpus_read_tokens(corpus, text, (int64_t)offsets[i], n, ids, error);
         for (int64_t k = 0; k < n && good; k++)
-            fuzz_require(ids[k] >= 0 && ids[k] < xlm_vocabulary_size(xlm_corpus_vocabulary(corpus)), "tokens are in the vocabulary");
+            fuzz_require(ids[k] >= 0 && ids[k] < xlm_vocabulary_size(xlm_corpus_vocabulary(corpus)),
+                         "tokens are in the vocabulary");
         g_free(ids);
     }
     g_free(offsets);

@@ -16,8 +16,8 @@ static fuzz_original *make_original(void)
         {.language = 1, .base = 0, .steps = "invert,transliterate", .shared = 0.25, .seed = 3, .weights = "",
          .twins = G_N_ELEMENTS(originals), .originals = originals},
         {.language = 2, .base = 0, .steps = "syntax=n+v", .weights = "n: 0; v: 1"}};
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = true, .languages = 3, .language_names = languages,
-                                              .made_languages = G_N_ELEMENTS(made), .made = made};
+    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = true, .languages = 3,
+                                              .language_names = languages, .made_languages = G_N_ELEMENTS(made), .made = made};
     xlm_word_counts *counts = xlm_word_counts_parse("words", words, strlen(words), NULL);
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, NULL);
     const char *path = fuzz_write("vocabulary.h5", "", 0);

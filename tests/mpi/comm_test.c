@@ -30,7 +30,10 @@ enum { MICRO_BATCHES = 16 };
 
 static bool fixed = true; /* the order that is asked for */
 
-static bool folds(const xlm_comm *comm) { return fixed && (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= MICRO_BATCHES; }
+static bool folds(const xlm_comm *comm)
+{
+    return fixed && (comm->ranks & (comm->ranks - 1)) == 0 && comm->ranks <= MICRO_BATCHES;
+}
 
 /* Element i of this rank's sum over its micro-batches. */
 static float own_sum(const xlm_comm *comm, size_t i)

@@ -198,13 +198,15 @@ static void hostile_numbers_are_refused(void **state)
 {
     (void)state;
     static const change wrong[] = {
-        {"/train/text/en/tokens", NULL, ELEMENT_INT, VOCABULARY, .r = 2, .expected = "token 2 is 1005, which is not in the vocabulary"},
+        {"/train/text/en/tokens", NULL, ELEMENT_INT, VOCABULARY, .r = 2, .expected = "token 2 is 1005, which is not in the "
+         "vocabulary"},
         {"/train/text/en/tokens", NULL, RETYPE_INT, -1, .expected = "token 0 is -1"},
         {"/train/text/en/tokens", NULL, RETYPE_INT, T40, .expected = "holds values that are too large"},
         {"/train/text/en/tokens", NULL, RETYPE_REAL, .r = 7, .expected = "its elements are not integers"},
         {"/train/text/en/offsets", NULL, ELEMENT_INT, 9, .r = 1, .expected = "offset 1 is behind the one after it"},
         {"/train/text/en/offsets", NULL, ELEMENT_INT, T40, .r = 1, .expected = "offset 1 is behind the one after it"},
-        {"/train/parallel/de-en/links", NULL, ELEMENT_INT, 3, .r = 2, .expected = "pair 1: a link leads to sentence 3 of de, which has 3"},
+        {"/train/parallel/de-en/links", NULL, ELEMENT_INT, 3, .r = 2, .expected = "pair 1: a link leads to sentence 3 of de, "
+         "which has 3"},
         {"/train/parallel/de-en/links", NULL, ELEMENT_INT, -1, .r = 1, .expected = "pair 0: a link leads to sentence -1 of en"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {

@@ -132,9 +132,11 @@ static void hostile_files_are_refused(void **state)
         {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 2, 3, .expected = "/dictionary/pairs: not a list of pairs"},
         {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 8, .expected = "/dictionary/pairs: not a list of pairs"},
         {XLM_DICTIONARY_PAIRS, NULL, RETYPE_REAL, .r = 9, .expected = "/dictionary/pairs: its elements are not integers"},
-        {XLM_DICTIONARY_PAIRS, NULL, RETYPE_INT, (int64_t)1 << 40, .expected = "/dictionary/pairs: holds values that are too large"},
+        {XLM_DICTIONARY_PAIRS, NULL, RETYPE_INT, (int64_t)1 << 40, .expected = "/dictionary/pairs: holds values that are too "
+         "large"},
         {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, VOCABULARY, .r = 5, .expected = "pair 2 has id 1005"},
-        {XLM_DICTIONARY_PAIRS, NULL, UNALLOCATED, (int64_t)1 << 40, 2, .expected = "/dictionary/pairs: says that it has more elements"},
+        {XLM_DICTIONARY_PAIRS, NULL, UNALLOCATED, (int64_t)1 << 40, 2, .expected = "/dictionary/pairs: says that it has more "
+         "elements"},
         {XLM_DICTIONARY_PAIRS, NULL, REMOVE, .expected = "has no /dictionary/pairs"},
     };
     struct file f = open_file();
@@ -245,7 +247,8 @@ static void streams_switch(void **state)
         int32_t k = 0;
         for (int32_t i = 0; i < b.tokens; i++) {
             const int32_t language = b.text_languages[i];
-            const bool has = b.original[i] >= XLM_SPECIALS && b.original[i] % 2 == 1 && language != FR; /* by the dictionary above */
+            /* By the dictionary above. */
+            const bool has = b.original[i] >= XLM_SPECIALS && b.original[i] % 2 == 1 && language != FR;
             ordinary += b.original[i] >= XLM_SPECIALS;
             assert_int_equal(translations[i], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
             assert_int_equal(others[i], !has ? -1 : DE + EN - language);

@@ -33,7 +33,8 @@ static void test_layer_norm(void **state)
 {
     (void)state;
     for (size_t k = 0; k < G_N_ELEMENTS(sizes); k++) {
-        xlm_parameters *p = gradient_inputs("x", sizes[k].rows, sizes[k].in, "gamma", 1, sizes[k].in, "beta", 1, sizes[k].in, NULL);
+        xlm_parameters *p = gradient_inputs("x", sizes[k].rows, sizes[k].in, "gamma", 1, sizes[k].in, "beta", 1, sizes[k].in,
+                                            NULL);
         gradient_check(p, layer_norm, NULL);
         xlm_parameters_free(p);
     }

@@ -211,8 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
         cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_crowded), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_users_kernels), cmocka_unit_test(test_chosen_kernels),
-        cmocka_unit_test(test_whole_avx512),
+        cmocka_unit_test(test_crowded), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_users_kernels),
+        cmocka_unit_test(test_chosen_kernels), cmocka_unit_test(test_whole_avx512),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,8 @@ static bool change_elements(hid_t file, const change *c)
     const hsize_t n = (hsize_t)elements, dims[2] = {(hsize_t)c->i, (hsize_t)c->j};
     const size_t size = MAX(H5Tget_size(memory), sizeof(double));
     char *data = g_malloc0((MAX(n, c->kind == RESHAPE ? (hsize_t)(c->i * MAX(c->j, 1)) : n) + 1) * size);
-    const hid_t shape = c->kind == RESHAPE || c->kind == UNALLOCATED ? H5Screate_simple(c->j > 0 ? 2 : 1, dims, NULL) : H5Scopy(space);
+    const bool resized = c->kind == RESHAPE || c->kind == UNALLOCATED;
+    const hid_t shape = resized ? H5Screate_simple(c->j > 0 ? 2 : 1, dims, NULL) : H5Scopy(space);
     const hid_t plain = H5Pcreate(H5P_DATASET_CREATE);
     bool good = d >= 0 && H5Dread(d, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
     switch (c->kind) {

@@ -91,8 +91,8 @@ static void same_id_twice(void **state)
 static void hidden(void **state)
 {
     (void)state;
-    expect_body("<p id=a>Press <span><span hidden>Command</span>\n<span hidden>Option</span><span hidden>Ctrl</span></span>+A</p>",
-                "a.0/1=Press Ctrl+A");
+    expect_body("<p id=a>Press <span><span hidden>Command</span>\n<span hidden>Option</span><span "
+                "hidden>Ctrl</span></span>+A</p>", "a.0/1=Press Ctrl+A");
     expect_body("<p id=a>Seen <span hidden>unseen</span></p>", "a.0/1=Seen");
     expect_body("<p id=a><b>Seen</b><span hidden>unseen</span></p>", "a.0/1=Seen");
     expect_body("<p id=a><span hidden>unseen</span><b>Seen</b></p>", "a.0/1=Seen");
@@ -128,15 +128,15 @@ static void encodings(void **state)
 static void xhtml(void **state)
 {
     (void)state;
-    static const char doctype[] = "<?xml version='1.0' encoding='UTF-8'?>\n<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Strict//EN' "
-                                  "'http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd'>\n";
+    static const char doctype[] = "<?xml version='1.0' encoding='UTF-8'?>\n<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 "
+                                  "Strict//EN' 'http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd'>\n";
     char *page = g_strconcat(doctype, "<html xmlns='http://www.w3.org/1999/xhtml'><body><p id='a'>a&nbsp;&amp;&nbsp;&auml;&lt;"
                              "<script/><![CDATA[<b>]]></p><p id='b'/><p id='c'>x</p></body></html>", NULL);
     expect(page, "a.0/1=a & \xc3\xa4<<b>|c.0/1=x");
     g_free(page);
     /* The parser may not read files that a page names. */
-    expect("<?xml version='1.0'?><!DOCTYPE html [<!ENTITY f SYSTEM 'file:///etc/passwd'>]><html><body><p id='a'>x&f;</p></body></html>",
-           "a.0/1=x!");
+    expect("<?xml version='1.0'?><!DOCTYPE html [<!ENTITY f SYSTEM 'file:///etc/passwd'>]><html><body><p "
+           "id='a'>x&f;</p></body></html>", "a.0/1=x!");
     /* Not well-formed: as HTML, which knows what a missing end tag means. */
     expect("<?xml version='1.0'?><html><body><p id='a'>One<p id='b'>two</p></body></html>", "a.0/1=One|b.0/1=two!");
 }

@@ -58,7 +58,8 @@ static void close_setup(struct setup *s)
 static xlm_var *loss(xlm_tape *tape, void *context)
 {
     const struct setup *s = context;
-    xlm_var *last = xlm_model_encode(s->model, tape, &batch, XLM_TOP_LAYER, s->all_rows ? NULL : masked_rows, M)[s->config.layers];
+    const int32_t *rows = s->all_rows ? NULL : masked_rows;
+    xlm_var *last = xlm_model_encode(s->model, tape, &batch, XLM_TOP_LAYER, rows, M)[s->config.layers];
     return xlm_lm_cross_entropy(s->model, tape, s->all_rows ? xlm_rows(tape, last, masked_rows, M) : last, targets, NULL);
 }
 
@@ -154,7 +155,8 @@ static void test_wrong_configurations_are_refused(void **state)
     c.attention_heads = 4000;
     refuse(c, EX_CONFIG, "attention_heads = 4000 does not divide hidden_size = 512; take attention_heads = 512");
     c = published(8, 512, 8, XLM_SPECIALS);
-    refuse(c, EX_DATAERR, "vocabulary = 5: must be from 6, of which 5 are special tokens, to 2147483647; prepare the corpus again");
+    refuse(c, EX_DATAERR, "vocabulary = 5: must be from 6, of which 5 are special tokens, to 2147483647; prepare the corpus "
+           "again");
     c = published(8, 512, 8, 40000);
     c.languages = 0;
     refuse(c, EX_DATAERR, "languages = 0: must be from 1 to 65535; prepare the corpus again");

@@ -26,7 +26,8 @@ static xlm_parameters *two_parameters(void)
 static double draw_gradient(int64_t step, int parameter, int64_t i)
 {
     double pair[2];
-    const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(9, XLM_RNG_SAMPLE, (uint64_t)step), (uint32_t)i, (uint32_t)parameter, 0, 0);
+    const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(9, XLM_RNG_SAMPLE, (uint64_t)step), (uint32_t)i, (uint32_t)parameter, 0,
+                                         0);
     xlm_rng_normal(b.v[0], b.v[1], pair);
     return pair[0];
 }

@@ -32,7 +32,8 @@ static const xlm_option table[] = {
     XLM_OPTION_END};
 
 static const char *const former[] = {"updates", "steps", NULL};
-static const xlm_jobfile_kind kinds[] = {{"model", false, NULL}, {"train", false, former}, {"stream", true, NULL}, {NULL, false, NULL}};
+static const xlm_jobfile_kind kinds[] = {{"model", false, NULL}, {"train", false, former}, {"stream", true, NULL},
+                                         {NULL, false, NULL}};
 
 static xlm_jobfile *parse(const char *text, char *const *overrides, GError **error)
 {
@@ -48,7 +49,8 @@ static xlm_jobfile *parse_good(const char *text, char *const *overrides)
     return job;
 }
 
-/* The place, the key and what is allowed or near are tested, not the sentence around them: a '*' in the pattern stands for that. */
+/* The place, the key and what is allowed or near are tested, not the sentence around them: a '*' in the pattern stands for
+ * that. */
 static void expect(GError *error, int code, const char *pattern)
 {
     assert_non_null(error);

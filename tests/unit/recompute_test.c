@@ -33,7 +33,8 @@ static void seed(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_
     xlm_var *y[3];
     int n = 0;
     if (objectives & LAST)
-        y[n++] = xlm_lm_cross_entropy(s->model, tape, xlm_rows(tape, hidden[LAYERS], b->masked_rows, b->masked), b->targets, NULL);
+        y[n++] = xlm_lm_cross_entropy(s->model, tape, xlm_rows(tape, hidden[LAYERS], b->masked_rows, b->masked), b->targets,
+                                      NULL);
     if (objectives & MIDDLE)
         y[n++] = xlm_mean(tape, xlm_cosine(tape, hidden[2], xlm_add(tape, hidden[2], xlm_dropout(tape, hidden[3], 0.2))));
     if (objectives & FIRST)
@@ -82,7 +83,8 @@ static void compare(const struct setup *s, const xlm_batch *b, int objectives, b
         for (int64_t i = 0; i < xlm_parameters_size(s->parameters); i++)
             largest = fmax(largest, fabs(stored.gradients[i]));
         assert_true(largest > 1e-4);
-        assert_memory_equal(again.gradients, stored.gradients, sizeof *stored.gradients * (size_t)xlm_parameters_size(s->parameters));
+        assert_memory_equal(again.gradients, stored.gradients,
+                            sizeof *stored.gradients * (size_t)xlm_parameters_size(s->parameters));
     }
     /* A layer makes 16 d and more a token, and d of them are stored. */
     const uint64_t saved = sizeof(xlm_real) * (uint64_t)(b->tokens * s->config.hidden_size) * (15 * (LAYERS - 1) - 1);

@@ -214,7 +214,8 @@ static bool *pairs_of_share(const fixture *f, double share, uint64_t seed, bool 
     const xlm_parallel_rules rules = {.layout = BERT, .length = 1 << 16, .share = share, .seed = seed};
     xlm_parallel parallel;
     GError *error = NULL;
-    must(xlm_parallel_open(&parallel, f->corpus, xlm_corpus_find_pairs(f->corpus, XLM_TRAIN, "en-de", NULL), swapped, &rules, &error), error);
+    must(xlm_parallel_open(&parallel, f->corpus, xlm_corpus_find_pairs(f->corpus, XLM_TRAIN, "en-de", NULL), swapped, &rules,
+                           &error), error);
     bool *in = g_new0(bool, f->pairs);
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(xlm_span));
     for (int64_t i = 0; i < parallel.instances.count; i++) {

@@ -13,7 +13,10 @@ enum { EN, DE, FR, CS };
 
 enum { SEED = 1234 };
 
-static xlm_stream *open_stream(const xlm_corpus *corpus, const char *settings) { return open_training(corpus, 0, settings, SEED); }
+static xlm_stream *open_stream(const xlm_corpus *corpus, const char *settings)
+{
+    return open_training(corpus, 0, settings, SEED);
+}
 
 static xlm_batch read_all(xlm_stream *stream, xlm_arena *arena)
 {
@@ -509,7 +512,8 @@ static void spans_have_the_pairs_number(void **state)
     xlm_parallel parallel;
     const xlm_parallel_rules rules = {.layout = &apart, .length = 8, .share = 1};
     GError *error = NULL;
-    must(xlm_parallel_open(&parallel, corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), false, &rules, &error), error);
+    must(xlm_parallel_open(&parallel, corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), false, &rules, &error),
+         error);
     static const int64_t pairs[] = {0, 1, 2, 5, 6}; /* 3: does not fit, 4: a side is empty */
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(xlm_span));
     assert_int_equal(parallel.instances.count, G_N_ELEMENTS(pairs));

@@ -21,7 +21,7 @@ typedef enum {
     XLM_RNG_DROPOUT,
     XLM_RNG_PAIR,            /* which side of a pair comes first */
     XLM_RNG_SHARE,           /* which instances belong to a share of a corpus */
-    XLM_RNG_SAMPLE,          /* anything drawn before training (BPE text sampling) */
+    XLM_RNG_SAMPLE,          /* anything drawn before training */
     XLM_RNG_OBJECTIVE,       /* draws of objective plugins */
     XLM_RNG_DICTIONARY,      /* which subwords belong to a share of a dictionary */
     XLM_RNG_SWITCH,          /* masked positions that are switched to another language, and the translation */

@@ -5,7 +5,7 @@
  *   /                               format = "xlm-mpi corpus", format_version, program_version, command, seed,
  *                                   held_out_share
  *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus is made of
- *   /languages, /vocabulary/...     languages, subwords, counts, BPE codes (text/vocabulary.h)
+ *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (text/vocabulary.h)
  *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), no specials inside
  *   /<split>/text/<lang>/offsets    [S+1] u64; sentence i is tokens[offsets[i] .. offsets[i+1])
  *       attributes of the group:    language, language_id, sentences, monolingual_sentences

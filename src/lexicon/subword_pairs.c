@@ -150,13 +150,13 @@ static void advise(const maker *m, int64_t entries)
     if (m->pairs->len == 0 || (int64_t)m->pairs->len * 10 >= entries) /* 10 % are normal; for none there is an error */
         return;
     const char *help = 2 * m->several >= left_out ? "give --subwords first, which lets the first subword stand for the word, or "
-                                                    "prepare the corpus with a larger --bpe, so that more words are one subword"
+                                                    "prepare the corpus with more subwords, so that more words are one of them"
                        : 2 * m->phrases >= left_out ? "entries of several words are never taken; "
                                                       "take a dictionary of single words"
                        : 2 * m->foreign >= left_out ? "they have twins of other languages; see --source and --target"
                        : 2 * m->unknown >= left_out ? "their words are not in the text of the corpus; are the languages the "
                                                       "right way round, and the corpus in the same case?"
-                       : m->several > 0 ? "give --subwords first or prepare the corpus with a larger --bpe" : NULL;
+                       : m->several > 0 ? "give --subwords first or prepare the corpus with more subwords" : NULL;
     if (help != NULL)
         xlm_log_warn("only %u of %" G_GINT64_FORMAT " entries taken (%.1f %%): %s", m->pairs->len, entries,
                      100.0 * m->pairs->len / (double)entries, help);

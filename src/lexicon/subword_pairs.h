@@ -1,6 +1,6 @@
 /* xlm-mpi: from entries of dictionaries to pairs of subwords. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Words go the way of the corpus's text: normalisation, word breaks, BPE. An entry is taken when each side is one word of
+ * Words go the way of the corpus's text: normalisation, word breaks, segmenter. An entry is taken when each side is one word of
  * one subword (`first`: of any number, the first stands for the word) that is in the vocabulary; entries of twins are
  * looked up as they are, and taken when each can stand in text of its side's language: a twin in that of its synthetic language
  * only. Pairs that come twice are taken once; pairs of a subword with itself are left out, because they are aligned already.

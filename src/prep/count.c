@@ -7,6 +7,7 @@
 #include "prep/like.h"
 #include "prep/used_subwords.h"
 #include "prep/report.h"
+#include "prep/segmenter_options.h"
 
 /* ---- pairs ---- */
 
@@ -131,8 +132,8 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError
 
 /* ---- learning, on rank 0 ---- */
 
-/* Words as BPE is to see them, of n languages. Language i has the share p_i of all words, and is to be seen in proportion to
- * p_i^alpha; so its counts are multiplied by w_i = (p_i / p_max)^(alpha - 1), which is 1 for the largest language and more for
+/* Words as a segmenter is to see them, of n languages. Language i has the share p_i of all words, and is to be seen in proportion
+ * to p_i^alpha; so its counts are multiplied by w_i = (p_i / p_max)^(alpha - 1), which is 1 for the largest language and more for
  * the others, and rounded. */
 static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, double alpha)
 {
@@ -153,18 +154,21 @@ static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, doubl
     return joint;
 }
 
-static xlm_bpe *learn_codes(const xlm_prepare_options *options, const struct counting *counting)
+static xlm_segmenter *learn_segmenter(const xlm_prepare_options *options, const struct counting *counting)
 {
     const double begin = xlm_clock();
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
     xlm_word_counts *joint = weigh_words(counting->counts, counting->languages, options->alpha);
-    xlm_bpe *bpe = xlm_bpe_learn(joint, (uint32_t)options->merges);
+    xlm_segmenter *segmenter = xlm_segmenter_learn(cls, asked, joint);
+    const uint32_t learned = xlm_segmenter_size(segmenter);
     char duration[16];
-    xlm_log_info("%u merges learnt from %u different words in %s", xlm_bpe_size(bpe), xlm_word_counts_size(joint),
+    xlm_log_info("%u %s learnt from %u different words in %s", learned, cls->unit, xlm_word_counts_size(joint),
                  xlm_log_duration(xlm_clock() - begin, duration));
-    if (xlm_bpe_size(bpe) < options->merges)
-        xlm_log_warn("the text has only %u merges, not %" G_GINT64_FORMAT, xlm_bpe_size(bpe), options->merges);
+    if (learned < asked->amount)
+        xlm_log_warn("the text has only %u %s, not %" G_GINT64_FORMAT, learned, cls->unit, asked->amount);
     xlm_word_counts_free(joint);
-    return bpe;
+    return segmenter;
 }
 
 /* Words of all languages. */
@@ -177,8 +181,8 @@ static xlm_word_counts *join_words(const struct counting *counting)
     return words;
 }
 
-/* Codes and subwords of the vocabulary that is given; more are learnt from its new languages, if there are any. */
-static void take_like(const xlm_prepare_options *options, const struct counting *counting, xlm_bpe **bpe,
+/* Segmenter and subwords of the vocabulary that is given; more are learnt from its new languages, if there are any. */
+static void take_like(const xlm_prepare_options *options, const struct counting *counting, xlm_segmenter **segmenter,
                       xlm_word_counts **subwords)
 {
     int first = xlm_vocabulary_languages(options->like), with_text = 0;
@@ -188,16 +192,16 @@ static void take_like(const xlm_prepare_options *options, const struct counting 
         first = 0;
     xlm_word_counts *words = join_words(counting);
     xlm_word_counts *learn_from = weigh_words(counting->counts + first, counting->languages - first, options->alpha);
-    xlm_prepare_like(options, words, learn_from, bpe, subwords);
+    xlm_prepare_like(options, words, learn_from, segmenter, subwords);
     xlm_word_counts_free(words);
     xlm_word_counts_free(learn_from);
 }
 
-static xlm_word_counts *choose_subwords(const xlm_prepare_options *options, const xlm_bpe *bpe,
+static xlm_word_counts *choose_subwords(const xlm_prepare_options *options, const xlm_segmenter *segmenter,
                                         const struct counting *counting, GError **error)
 {
     xlm_word_counts *words = join_words(counting);
-    xlm_word_counts *subwords = xlm_vocabulary_choose(bpe, words, options->min_count, options->max_vocabulary);
+    xlm_word_counts *subwords = xlm_vocabulary_choose(segmenter, words, options->min_count, options->max_vocabulary);
     xlm_word_counts_free(words);
     if (xlm_word_counts_size(subwords) > 0)
         return subwords;
@@ -219,10 +223,11 @@ static bool has_words(const struct counting *counting, GError **error)
 
 /* Set the subwords that have twins in a synthetic language: of those that its base's text uses. Collective. */
 static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                         const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_vocabulary_made *made, GError **error)
+                         const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_vocabulary_made *made,
+                         GError **error)
 {
     const uint32_t n = xlm_word_counts_size(subwords);
-    int64_t *used = xlm_prepare_used_subwords(comm, options, maker, made->base, bpe, subwords, error);
+    int64_t *used = xlm_prepare_used_subwords(comm, options, maker, made->base, segmenter, subwords, error);
     if (used == NULL)
         return false;
     int32_t *ids = g_new(int32_t, (size_t)n + 1);
@@ -240,7 +245,8 @@ static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *option
 
 /* What the vocabulary is to know of synthetic languages; collective. [out] settings->made: to be freed by free_made. */
 static bool describe_made(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                          const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings, GError **error)
+                          const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings,
+                          GError **error)
 {
     bool good = true;
     int n = 0;
@@ -260,7 +266,7 @@ static bool describe_made(const xlm_comm *comm, const xlm_prepare_options *optio
                                         .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
                                         .weights = xlm_synthetic_weights(asked, error)};
         good = xlm_comm_agree(comm, error) &&
-               (!asked->transliterates || choose_twins(comm, options, maker, bpe, subwords, &made[i], error));
+               (!asked->transliterates || choose_twins(comm, options, maker, segmenter, subwords, &made[i], error));
     }
     settings->made_languages = n;
     settings->made = made;
@@ -276,25 +282,27 @@ static void free_made(const xlm_vocabulary_settings *settings)
     g_free((xlm_vocabulary_made *)settings->made);
 }
 
-/* Make subwords and codes of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
+/* Make subwords and segmenter of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
 static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                             xlm_bpe *bpe, xlm_word_counts *subwords, GError **error)
+                             xlm_segmenter *segmenter, xlm_word_counts *subwords, GError **error)
 {
-    GString *codes = bpe != NULL ? xlm_bpe_print(bpe) : NULL;
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
+    GString *learned = segmenter != NULL ? xlm_segmenter_print(segmenter) : NULL;
     GByteArray *packed = subwords != NULL ? xlm_word_counts_pack(subwords) : NULL;
-    void *bytes[2] = {codes != NULL ? codes->str : NULL, packed != NULL ? packed->data : NULL};
-    size_t size[2] = {codes != NULL ? codes->len : 0, packed != NULL ? packed->len : 0};
+    void *bytes[2] = {learned != NULL ? learned->str : NULL, packed != NULL ? packed->data : NULL};
+    size_t size[2] = {learned != NULL ? learned->len : 0, packed != NULL ? packed->len : 0};
     xlm_comm_broadcast_bytes(comm, 0, &bytes[0], &size[0]);
     xlm_comm_broadcast_bytes(comm, 0, &bytes[1], &size[1]);
 
     GError *failure = NULL;
     if (comm->rank == 0) {
-        g_string_free(codes, TRUE);
+        g_string_free(learned, TRUE);
         g_byte_array_unref(packed);
     } else {
         subwords = xlm_word_counts_new();
-        bpe = xlm_bpe_parse("codes of rank 0", bytes[0], size[0], &failure);
-        if (bpe != NULL)
+        segmenter = xlm_segmenter_parse(cls, "segmenter of rank 0", bytes[0], size[0], &failure);
+        if (segmenter != NULL)
             xlm_word_counts_unpack(subwords, bytes[1], size[1], &failure);
         g_free(bytes[0]);
         g_free(bytes[1]);
@@ -310,28 +318,30 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
         settings.special_names = names;
     }
     xlm_vocabulary *vocabulary = NULL;
-    if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, maker, bpe, subwords, &settings, &failure))
-        vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &failure); /* frees bpe when it fails */
+    if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, maker, segmenter, subwords, &settings, &failure))
+        vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure); /* gives the segmenter back when it fails */
     else
-        xlm_bpe_free(bpe);
+        xlm_segmenter_unref(segmenter);
     free_made(&settings);
     xlm_word_counts_free(subwords);
     if (xlm_comm_agree(comm, &failure))
         return vocabulary;
     if (options->vocabulary != NULL)
-        g_prefix_error(&failure, "%s or %s: ", options->codes, options->vocabulary);
+        g_prefix_error(&failure, "%s or %s: ", asked->file, options->vocabulary);
     g_propagate_error(error, failure);
     xlm_vocabulary_free(vocabulary);
     return NULL;
 }
 
-/* Codes and vocabulary of the files that are given, on rank 0. */
-static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options, xlm_bpe **bpe,
+/* Segmenter and vocabulary of the files that are given, on rank 0. */
+static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options, xlm_segmenter **segmenter,
                        xlm_word_counts **subwords, GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0 && options->codes != NULL)
-        *bpe = xlm_bpe_read(options->codes, &failure);
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
+    if (comm->rank == 0 && asked->file != NULL)
+        *segmenter = xlm_segmenter_read(cls, asked->file, &failure);
     if (comm->rank == 0 && options->vocabulary != NULL && failure == NULL)
         *subwords = xlm_word_counts_read(options->vocabulary, &failure);
     return xlm_comm_agree_on(comm, failure, error);
@@ -339,7 +349,7 @@ static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options,
 
 /* Count, gather, and on rank 0 make what is not given. */
 static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                         xlm_bpe **bpe, xlm_word_counts **subwords, GError **error)
+                         xlm_segmenter **segmenter, xlm_word_counts **subwords, GError **error)
 {
     GError *failure = NULL;
     struct counting *counting = new_counting(options, &failure);
@@ -348,11 +358,11 @@ static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *option
         good = gather_counts(comm, &counting->counts[i], &failure);
     if (good && comm->rank == 0 && has_words(counting, &failure)) {
         if (options->like != NULL)
-            take_like(options, counting, bpe, subwords);
-        if (*bpe == NULL)
-            *bpe = learn_codes(options, counting);
-        if (*subwords == NULL)
-            *subwords = choose_subwords(options, *bpe, counting, &failure);
+            take_like(options, counting, segmenter, subwords);
+        else if (*segmenter == NULL)
+            *segmenter = learn_segmenter(options, counting);
+        if (options->like == NULL)
+            *subwords = choose_subwords(options, *segmenter, counting, &failure);
     }
     if (counting != NULL)
         free_counting(counting);
@@ -362,12 +372,12 @@ static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *option
 xlm_vocabulary *xlm_prepare_vocabulary(const xlm_comm *comm, const xlm_prepare_options *options,
                                        const xlm_sentence_maker *maker, GError **error)
 {
-    xlm_bpe *bpe = NULL;
+    xlm_segmenter *segmenter = NULL;
     xlm_word_counts *subwords = NULL;
-    if (read_given(comm, options, &bpe, &subwords, error) &&
-        (options->vocabulary != NULL || make_missing(comm, options, maker, &bpe, &subwords, error)))
-        return share(comm, options, maker, bpe, subwords, error);
-    xlm_bpe_free(bpe);
+    if (read_given(comm, options, &segmenter, &subwords, error) &&
+        (options->vocabulary != NULL || make_missing(comm, options, maker, &segmenter, &subwords, error)))
+        return share(comm, options, maker, segmenter, subwords, error);
+    xlm_segmenter_unref(segmenter);
     xlm_word_counts_free(subwords);
     return NULL;
 }

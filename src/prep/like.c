@@ -131,7 +131,8 @@ static xlm_word_counts *copy_counts(const xlm_word_counts *counts)
 static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_word_counts *words, uint32_t n)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(like);
-    xlm_word_counts *cut = xlm_bpe_count_subwords(xlm_vocabulary_bpe(like), words, known), *characters = xlm_word_counts_new();
+    xlm_word_counts *cut = xlm_segmenter_count_subwords(xlm_vocabulary_segmenter(like), words, known);
+    xlm_word_counts *characters = xlm_word_counts_new();
     for (uint32_t i = 0; i < xlm_word_counts_size(cut); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(cut, i, &size);
@@ -144,36 +145,21 @@ static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_wo
     return characters;
 }
 
-/* What the codes from number `first` on make, as it stands in segmented text. */
-static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *subwords)
+/* The segmenter and candidates for N more subwords. */
+static xlm_segmenter *learn_more(const xlm_vocabulary *like, int64_t add, const xlm_word_counts *learn_from,
+                                 xlm_word_counts *allowed)
 {
-    GString *result = g_string_new(NULL);
-    for (uint32_t i = first; i < xlm_bpe_size(bpe); i++) {
-        const char *left, *right;
-        xlm_bpe_code(bpe, i, &left, &right, NULL);
-        g_string_printf(result, "%s%s", left, right);
-        if (g_str_has_suffix(right, "</w>"))
-            g_string_truncate(result, result->len - strlen("</w>"));
-        else
-            g_string_append(result, "@@");
-        xlm_word_counts_add(subwords, result->str, result->len, 0);
-    }
-    g_string_free(result, TRUE);
-}
-
-/* Codes and candidates for N more subwords. */
-static xlm_bpe *learn_more(const xlm_vocabulary *like, int64_t add, const xlm_word_counts *learn_from, xlm_word_counts *allowed)
-{
-    const xlm_bpe *base = xlm_vocabulary_bpe(like);
-    xlm_word_counts *characters = find_characters(like, learn_from, (uint32_t)add);
-    const uint32_t merges = (uint32_t)add - xlm_word_counts_size(characters);
-    xlm_bpe *bpe = xlm_bpe_extend(base, learn_from, merges);
-    xlm_log_info("%u characters and %u merges added to the vocabulary", xlm_word_counts_size(characters),
-                 xlm_bpe_size(bpe) - xlm_bpe_size(base));
+    const xlm_segmenter *base = xlm_vocabulary_segmenter(like);
+    xlm_word_counts *characters = find_characters(like, learn_from, (uint32_t)add), *learned = xlm_word_counts_new();
+    const uint32_t amount = (uint32_t)add - xlm_word_counts_size(characters);
+    xlm_segmenter *segmenter = xlm_segmenter_learn_more(base, learn_from, amount, learned);
+    xlm_log_info("%u characters and %u %s added to the vocabulary", xlm_word_counts_size(characters),
+                 xlm_segmenter_size(segmenter) - xlm_segmenter_size(base), xlm_segmenter_class_of(base)->unit);
     xlm_word_counts_add_all(allowed, characters, 0);
-    add_results(bpe, xlm_bpe_size(base), allowed);
+    xlm_word_counts_add_all(allowed, learned, 1);
+    xlm_word_counts_free(learned);
     xlm_word_counts_free(characters);
-    return bpe;
+    return segmenter;
 }
 
 /* The subwords of the file in their order, then those of `allowed` that the text has, by falling count. */
@@ -197,17 +183,16 @@ static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_w
 }
 
 void xlm_prepare_like(const xlm_prepare_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
-                      xlm_bpe **bpe, xlm_word_counts **subwords)
+                      xlm_segmenter **segmenter, xlm_word_counts **subwords)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(options->like);
-    xlm_word_counts *allowed = copy_counts(known), *none = xlm_word_counts_new();
-    *bpe = options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, allowed)
-                                     : xlm_bpe_extend(xlm_vocabulary_bpe(options->like), none, 0);
-    xlm_word_counts *counted = xlm_bpe_count_subwords(*bpe, words, allowed);
+    xlm_word_counts *allowed = copy_counts(known);
+    *segmenter = options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, allowed)
+                                           : xlm_segmenter_ref(xlm_vocabulary_segmenter(options->like));
+    xlm_word_counts *counted = xlm_segmenter_count_subwords(*segmenter, words, allowed);
     *subwords = order_subwords(known, allowed, counted);
     xlm_log_info("vocabulary of %s: %u subwords, and %u that are added", options->like_path, xlm_word_counts_size(known),
                  xlm_word_counts_size(*subwords) - xlm_word_counts_size(known));
     xlm_word_counts_free(counted);
     xlm_word_counts_free(allowed);
-    xlm_word_counts_free(none);
 }

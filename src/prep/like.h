@@ -1,9 +1,9 @@
 /* xlm-mpi: a corpus with the vocabulary of a checkpoint or another corpus. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * xlm_prep --like FILE: words, case, codes, subwords with their ids, and languages are those of FILE, so that a model trained
+ * xlm_prep --like FILE: words, case, segmenter, subwords with their ids, and languages are those of FILE, so that a model trained
  * there reads the new text ([train] start). Counts are of the new text. Text may be of languages that FILE does not have: they
  * come behind its own. With --add-subwords N so do at most N subwords: first characters that FILE does not know, by falling
- * count, then merges learnt from the text of the new languages (of all text when there is none), ranked behind FILE's. They
+ * count, then what its segmenter learns from the text of the new languages (of all text when there is none). They
  * stand behind FILE's subwords, in front of twins. */
 #ifndef XLM_PREP_LIKE_H
 #define XLM_PREP_LIKE_H
@@ -19,9 +19,9 @@ bool xlm_prepare_set_like(xlm_prepare_options *options, const char *path, GError
  * in the letters of their base. EX_USAGE, and those of reading a syntax. */
 bool xlm_prepare_check_like(const xlm_prepare_options *options, GError **error);
 
-/* Codes, and subwords in the order of their ids. [in] words: of all text to train on; learn_from: the words, with weights, that
- * subwords are added for. [out] bpe, subwords: the caller's. Not collective. */
+/* The segmenter, and subwords in the order of their ids. [in] words: of all text to train on; learn_from: the words, with
+ * weights, that subwords are added for. [out] segmenter, subwords: the caller's. Not collective. */
 void xlm_prepare_like(const xlm_prepare_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
-                      xlm_bpe **bpe, xlm_word_counts **subwords);
+                      xlm_segmenter **segmenter, xlm_word_counts **subwords);
 
 #endif

@@ -11,6 +11,7 @@ prep_sources = \
 	src/prep/rewrite.c src/prep/rewrite.h \
 	src/prep/scan.c src/prep/scan.h \
 	src/prep/segment.c src/prep/segment.h \
+	src/prep/segmenter_options.c src/prep/segmenter_options.h \
 	src/prep/split.c src/prep/split.h \
 	src/prep/synthetic_text.c src/prep/synthetic_text.h \
 	src/prep/used_subwords.c src/prep/used_subwords.h

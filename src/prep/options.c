@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text/conllu.h"
 #include "prep/like.h"
+#include "prep/segmenter_options.h"
+#include "text/conllu.h"
 #include "text/normalise.h"
 
 static void free_source(void *pointer)
@@ -25,6 +26,7 @@ xlm_prepare_options *xlm_prepare_options_new(void)
     options->languages = g_ptr_array_new_with_free_func(g_free);
     options->sources = g_ptr_array_new_with_free_func(free_source);
     options->made = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_synthetic_free);
+    options->segmenters = xlm_segmenter_options_new();
     options->alpha = 0.5;
     options->min_count = 1;
     options->held_out = 0.01;
@@ -35,7 +37,7 @@ void xlm_prepare_options_free(xlm_prepare_options *options)
 {
     if (options == NULL)
         return;
-    char **texts[] = {&options->codes, &options->vocabulary, &options->output, &options->write_codes,
+    char **texts[] = {&options->vocabulary, &options->output, &options->write_segmenter,
                       &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
                       &options->derive_input, &options->derive_output, &options->command, &options->like_path};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
@@ -44,6 +46,7 @@ void xlm_prepare_options_free(xlm_prepare_options *options)
     g_ptr_array_free(options->sources, TRUE);
     g_ptr_array_free(options->made, TRUE);
     xlm_vocabulary_free(options->like);
+    xlm_segmenter_options_free(options->segmenters);
     g_free(options);
 }
 
@@ -272,9 +275,6 @@ char *xlm_prepare_pair_name(const xlm_prepare_options *options, int i)
 
 static bool check_numbers(const xlm_prepare_options *o, GError **error)
 {
-    if (o->merges < 0 || o->merges > 10000000)
-        return xlm_error_set(error, EX_USAGE, "--bpe=%" G_GINT64_FORMAT ": the number of merges is 1 to 10000000",
-                             o->merges);
     if (!(o->alpha >= 0 && o->alpha <= 1))
         return xlm_error_set(error, EX_USAGE, "--alpha=%g: the exponent is 0 (all languages alike) to 1 (as the text "
                              "is)", o->alpha);
@@ -298,16 +298,22 @@ static bool check_numbers(const xlm_prepare_options *o, GError **error)
 
 static bool check_segment_mode(const xlm_prepare_options *o, GError **error)
 {
-    if (o->codes == NULL)
-        return xlm_error_set(error, EX_USAGE, "--segment needs --codes=FILE");
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(o, &cls);
+    if (asked->file == NULL) {
+        char *options = xlm_prepare_file_options();
+        xlm_error_set(error, EX_USAGE, "--segment needs %s", options);
+        g_free(options);
+        return false;
+    }
     if (o->like != NULL)
         return xlm_error_set(error, EX_USAGE, "--like is for a corpus; it does not go with --segment");
-    if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->write_codes != NULL ||
+    if (o->sources->len > 0 || o->output != NULL || asked->amount > 0 || o->write_segmenter != NULL ||
         o->write_vocabulary != NULL || o->made->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->seed != 0)
-        return xlm_error_set(error, EX_USAGE, "--segment goes with --codes and --vocab alone; it reads tokenised text "
-                             "and writes text");
-    return true;
+        return xlm_error_set(error, EX_USAGE, "--segment goes with --%s and --vocab alone; it reads tokenised text "
+                             "and writes text", xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, file)));
+    return xlm_prepare_check_segmenter(o, error) && xlm_segmenter_class_takes_words(cls, "--segment", error);
 }
 
 static bool check_made(const xlm_prepare_options *o, GError **error)
@@ -323,6 +329,10 @@ static bool check_made(const xlm_prepare_options *o, GError **error)
     }
     if (o->made->len > 0 && o->output == NULL)
         return xlm_error_set(error, EX_USAGE, "--derive makes text for a corpus; name it with -o");
+    const xlm_segmenter_class *cls;
+    xlm_prepare_segmenter(o, &cls);
+    if (o->made->len > 0 && !xlm_segmenter_class_takes_words(cls, "--derive", error))
+        return false;
     if (!transliterates && (o->shared != 0 || o->write_twins != NULL))
         return xlm_error_set(error, EX_USAGE, "--shared and --write-twins go with --derive NAME=BASE:transliterate");
     return true;
@@ -334,8 +344,11 @@ static bool check_derive_mode(const xlm_prepare_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
     if (o->like != NULL)
         return xlm_error_set(error, EX_USAGE, "--like is for a corpus; it does not go with --derive-conllu");
-    if (o->sources->len > 0 || o->output != NULL || o->merges > 0 || o->codes != NULL || o->vocabulary != NULL ||
-        o->write_codes != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
+    char *segmenter = xlm_prepare_given_segmenter(o);
+    const bool segments = segmenter != NULL;
+    g_free(segmenter);
+    if (segments || o->sources->len > 0 || o->output != NULL || o->vocabulary != NULL ||
+        o->write_segmenter != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->shared != 0 || o->lower)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu goes with --derive and --seed alone; it reads and writes CoNLL-U");
     return true;
@@ -346,39 +359,59 @@ static bool check_like(const xlm_prepare_options *o, GError **error)
 {
     if (o->like == NULL)
         return o->add_subwords == 0 ||
-               xlm_error_set(error, EX_USAGE, "--add-subwords adds to the vocabulary of --like=FILE; to make one use --bpe");
+               xlm_error_set(error, EX_USAGE, "--add-subwords adds to the vocabulary of --like=FILE, which is not given");
+    char *segmenter = xlm_prepare_given_segmenter(o);
     const struct {
         const char *option;
         bool given;
-    } others[] = {{"--bpe", o->merges > 0}, {"--codes", o->codes != NULL}, {"--vocab", o->vocabulary != NULL},
-                  {"--min-count", o->min_count != 1}, {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
+    } others[] = {{segmenter, segmenter != NULL}, {"--vocab", o->vocabulary != NULL}, {"--min-count", o->min_count != 1},
+                  {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-        if (others[i].given)
-            return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which gives the vocabulary of %s; leave it out",
-                                 others[i].option, o->like_path);
+        if (others[i].given) {
+            xlm_error_set(error, EX_USAGE, "%s does not go with --like, which gives the vocabulary of %s; leave it out",
+                          others[i].option, o->like_path);
+            g_free(segmenter);
+            return false;
+        }
+    g_free(segmenter);
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));
+    if (o->add_subwords > 0 && cls->learn_more == NULL)
+        return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot go on learning; leave it "
+                             "out", o->like_path, cls->name);
     return xlm_prepare_check_like(o, error);
+}
+
+/* Subwords come from somewhere. */
+static bool check_subwords(const xlm_prepare_options *o, GError **error)
+{
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(o, &cls);
+    char *learn = xlm_prepare_learn_options(), *read = xlm_prepare_file_options();
+    bool good = true;
+    if (asked->amount == 0 && asked->file == NULL && o->like == NULL)
+        good = xlm_error_set(error, EX_USAGE, "no subwords; learn them with %s or give them with %s or --like=FILE", learn, read);
+    else if (o->vocabulary != NULL && asked->file == NULL)
+        good = xlm_error_set(error, EX_USAGE, "--vocab needs the segmenter it was made with; use %s", read);
+    g_free(learn);
+    g_free(read);
+    return good;
 }
 
 static bool check_combination(const xlm_prepare_options *o, GError **error)
 {
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(o, &cls);
     if (o->sources->len == 0)
         return xlm_error_set(error, EX_USAGE, "no text given; use --mono=LANG=FILE or --para=A-B=FILE_A,FILE_B");
-    if (o->merges > 0 && o->codes != NULL)
-        return xlm_error_set(error, EX_USAGE, "--bpe learns codes and --codes gives them; use one of the two");
-    if (!check_like(o, error))
+    if (!xlm_prepare_check_segmenter(o, error) || !check_like(o, error) || !check_subwords(o, error))
         return false;
-    if (o->merges == 0 && o->codes == NULL && o->like == NULL)
-        return xlm_error_set(error, EX_USAGE, "no subwords; learn them with --bpe=N or give them with --codes=FILE or "
-                             "--like=FILE");
-    if (o->vocabulary != NULL && o->codes == NULL)
-        return xlm_error_set(error, EX_USAGE, "--vocab needs the codes it was made with; use --codes=FILE");
     if (o->vocabulary != NULL && (o->min_count != 1 || o->max_vocabulary != 0))
         return xlm_error_set(error, EX_USAGE, "--vocab gives the vocabulary; --min-count and --max-vocab choose one");
-    if (o->output == NULL && o->write_codes == NULL && o->write_vocabulary == NULL)
+    if (o->output == NULL && o->write_segmenter == NULL && o->write_vocabulary == NULL)
         return xlm_error_set(error, EX_USAGE, "nothing to do; name an output with -o, --write-codes or --write-vocab");
-    if (o->output == NULL && o->write_vocabulary == NULL && o->codes != NULL)
-        return xlm_error_set(error, EX_USAGE, "--codes with --write-codes alone would only copy the file");
-    return check_made(o, error);
+    if (o->output == NULL && o->write_vocabulary == NULL && asked->file != NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: --write-codes alone would only copy the file", asked->file);
+    return check_made(o, error) && xlm_segmenter_class_takes_words(cls, "xlm_prep", error);
 }
 
 /* True when both names lead to the same file; one or both need not exist. */
@@ -463,7 +496,7 @@ static bool check_texts(const xlm_prepare_options *o, GError **error)
 
 static bool check_outputs(const xlm_prepare_options *o, const GPtrArray *inputs, GError **error)
 {
-    const char *outputs[] = {o->output, o->write_codes, o->write_vocabulary, o->write_twins, o->segment_output,
+    const char *outputs[] = {o->output, o->write_segmenter, o->write_vocabulary, o->write_twins, o->segment_output,
                              o->derive_output};
     for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
         if (outputs[i] == NULL)
@@ -486,7 +519,9 @@ static bool check_files(const xlm_prepare_options *o, GError **error)
     for (guint i = 0; i < o->sources->len; i++)
         for (int side = 0; side < source_at(o, i)->sides; side++)
             g_ptr_array_add(inputs, source_at(o, i)->path[side]);
-    char *others[] = {o->codes, o->vocabulary, o->segment_input, o->derive_input, o->like_path};
+    const xlm_segmenter_class *cls;
+    const xlm_segmenter_options *asked = xlm_prepare_segmenter(o, &cls);
+    char *others[] = {asked->file, o->vocabulary, o->segment_input, o->derive_input, o->like_path};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i] != NULL)
             g_ptr_array_add(inputs, others[i]);

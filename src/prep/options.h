@@ -29,15 +29,15 @@ typedef struct xlm_prepare_options {
 
     xlm_word_mode words;
     bool lower;
-    int64_t merges;             /* BPE merges to learn; 0: codes are given */
-    double alpha;               /* exponent of the share of a language in the text that BPE is learnt from */
-    char *codes, *vocabulary;   /* files to read, or NULL */
+    xlm_segmenter_options **segmenters; /* what is asked of each class (prep/segmenter_options.h) */
+    double alpha;               /* exponent of the share of a language in the text that a segmenter is learned from */
+    char *vocabulary;           /* file to read, or NULL */
     int64_t min_count;          /* of a subword, to be in the vocabulary */
     int64_t max_vocabulary;     /* subwords besides the special ones; 0: as many as there are */
     double held_out;            /* share of sentences, [0, 1) */
     int64_t seed;
 
-    char *output, *write_codes, *write_vocabulary, *write_twins; /* files to write, or NULL */
+    char *output, *write_segmenter, *write_vocabulary, *write_twins; /* files to write, or NULL */
     char *segment_input, *segment_output;          /* both or neither */
     char *derive_input, *derive_output;            /* both or neither: CoNLL-U to bring into a synthetic language */
     char *command;                                 /* the command line, for the record */

@@ -31,20 +31,21 @@ static bool write_twins(const xlm_vocabulary *vocabulary, const char *path, GErr
 /* The first `n` files of write_vocabulary_files are not to stay. */
 static void remove_vocabulary_files(const xlm_prepare_options *options, int n)
 {
-    const char *paths[] = {options->write_codes, options->write_vocabulary, options->write_twins};
+    const char *paths[] = {options->write_segmenter, options->write_vocabulary, options->write_twins};
     for (int i = 0; i < n; i++)
         if (paths[i] != NULL)
             unlink(paths[i]);
 }
 
-/* Codes, vocabulary and twins as files, by rank 0; collective. */
+/* What the segmenter has learned, vocabulary and twins as files, by rank 0; collective. */
 static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options,
                                    const xlm_vocabulary *vocabulary, GError **error)
 {
     GError *failure = NULL;
     if (comm->rank == 0) {
         int written = 0;
-        if (options->write_codes == NULL || xlm_bpe_write(xlm_vocabulary_bpe(vocabulary), options->write_codes, &failure))
+        const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
+        if (options->write_segmenter == NULL || xlm_segmenter_write(segmenter, options->write_segmenter, &failure))
             written++;
         if (written == 1 && (options->write_vocabulary == NULL ||
                              xlm_word_counts_write(xlm_vocabulary_subwords(vocabulary), options->write_vocabulary, &failure)))
@@ -90,7 +91,7 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prepare_options *options
     return good;
 }
 
-/* Leaves codes and vocabulary files too, in the end: they were made of the same text. */
+/* Leaves files of segmenter and vocabulary too, in the end: they were made of the same text. */
 static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
                          const xlm_vocabulary *vocabulary, GError **error)
 {
@@ -126,11 +127,13 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prepare_options *option
         return false;
     const bool good = options->output != NULL ? write_corpus(comm, options, maker, vocabulary, error)
                                               : write_vocabulary_files(comm, options, vocabulary, error);
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
     char duration[16];
     if (good)
-        xlm_log_info("vocabulary of %" G_GINT64_FORMAT " subwords, %d of them special; %u merges; done in %s",
+        xlm_log_info("vocabulary of %" G_GINT64_FORMAT " subwords, %d of them special; %u %s; done in %s",
                      xlm_vocabulary_size(vocabulary), xlm_vocabulary_specials(vocabulary)->distinct,
-                     xlm_bpe_size(xlm_vocabulary_bpe(vocabulary)), xlm_log_duration(xlm_clock() - begin, duration));
+                     xlm_segmenter_size(segmenter), xlm_segmenter_class_of(segmenter)->unit,
+                     xlm_log_duration(xlm_clock() - begin, duration));
     xlm_vocabulary_free(vocabulary);
     return good;
 }

@@ -8,6 +8,7 @@
 
 #include "comm/comm.h"
 #include "corpus/corpus.h"
+#include "prep/segmenter_options.h"
 
 struct input {
     char *path;
@@ -71,7 +72,8 @@ xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prepare_opt
         for (int side = 0; side < source->sides; side++)
             add_input(provenance->inputs, source->path[side]);
     }
-    add_input(provenance->inputs, options->codes);
+    const xlm_segmenter_class *cls;
+    add_input(provenance->inputs, xlm_prepare_segmenter(options, &cls)->file);
     add_input(provenance->inputs, options->vocabulary);
     add_input(provenance->inputs, options->like_path);
     for (guint i = 0; i < options->made->len; i++)

@@ -5,8 +5,8 @@
 #include "comm/comm.h"
 #include "prep/options.h"
 
-/* Split the words of segment_input, between spaces, into subwords and write the text to segment_output, byte for byte
- * what fastBPE's applybpe makes of it (text/bpe.h). Collective. */
+/* Split the words of segment_input, between spaces, into subwords and write the text to segment_output; line ends and
+ * blanks stay as they are. Collective. */
 bool xlm_prepare_segment(const xlm_comm *comm, const xlm_prepare_options *options, GError **error);
 
 #endif

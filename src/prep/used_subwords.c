@@ -39,7 +39,7 @@ static bool collect_words(const xlm_comm *comm, const xlm_prepare_options *optio
 }
 
 int64_t *xlm_prepare_used_subwords(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                                   int language, const xlm_bpe *bpe, const xlm_word_counts *subwords, GError **error)
+                                   int language, const xlm_segmenter *segmenter, const xlm_word_counts *subwords, GError **error)
 {
     GError *failure = NULL;
     xlm_word_counts *words = xlm_word_counts_new();
@@ -47,7 +47,7 @@ int64_t *xlm_prepare_used_subwords(const xlm_comm *comm, const xlm_prepare_optio
     int64_t *used = NULL;
     if (xlm_comm_agree_on(comm, failure, error) && collect_words(comm, options, maker, language, splitter, words, error)) {
         const uint32_t n = xlm_word_counts_size(subwords);
-        xlm_word_counts *parts = xlm_bpe_count_subwords(bpe, words, subwords);
+        xlm_word_counts *parts = xlm_segmenter_count_subwords(segmenter, words, subwords);
         used = g_new0(int64_t, (size_t)n + 1);
         for (uint32_t i = 0; i < n; i++) {
             size_t size;

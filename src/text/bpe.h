@@ -1,13 +1,11 @@
 /* xlm-mpi: byte-pair encoding of words, in the form of fastBPE. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Source: Sennrich, Haddow, Birch, "Neural machine translation of rare words with subword units", ACL 2016.
+ * Source: Sennrich, Haddow, Birch, "Neural machine translation of rare words with subword units", ACL 2016. Programs use it by
+ * way of its class (text/segmenter.h).
  *
  * A word is a sequence of symbols: at first one for each character (a byte that does not continue a UTF-8 sequence and
  * those that do), the last one with `</w>` behind it. A code (left, right) merges the two symbols wherever they stand
  * side by side into one whose text is both texts together. Codes are ranked in the order in which they were learnt.
- *
- *   learning       xlm_word_counts_add... -> xlm_bpe_learn -> xlm_bpe_write
- *   segmentation   xlm_bpe_read -> xlm_segmenter_new -> xlm_segmenter_text | xlm_segmenter_word
  *
  * Learning. At each step the pair with the highest count is merged in all words, from left to right in each; the count
  * of a pair is the number of places where it stands (three equal symbols in a row are two places), times the counts of
@@ -29,7 +27,7 @@
 #ifndef XLM_TEXT_BPE_H
 #define XLM_TEXT_BPE_H
 
-#include "text/word_counts.h"
+#include "text/segmenter.h"
 
 /* ---- codes ---- */
 
@@ -47,14 +45,11 @@ xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint3
 
 /* Codes files of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when it
  * was merged. EX_NOINPUT when the file cannot be read; EX_DATAERR with file and line for lines of another form and
- * for a second code with the same pair or with the same result. A carriage return before the line end is passed over.
- *  */
+ * for a second code with the same pair or with the same result. A carriage return before the line end is passed over. */
 xlm_bpe *xlm_bpe_read(const char *path, GError **error);
 /* The same from bytes; name: for messages. */
 xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError **error);
-/* Written under another name and renamed. */
-bool xlm_bpe_write(const xlm_bpe *bpe, const char *path, GError **error);
-/* The same as text. g_string_free. */
+/* The text of such a file. g_string_free. */
 GString *xlm_bpe_print(const xlm_bpe *bpe);
 /* NULL is allowed. */
 void xlm_bpe_free(xlm_bpe *bpe);
@@ -66,24 +61,19 @@ void xlm_bpe_code(const xlm_bpe *bpe, uint32_t i, const char **left, const char 
 
 /* ---- segmentation ---- */
 
-typedef struct xlm_segmenter xlm_segmenter;
+typedef struct xlm_bpe_cutter xlm_bpe_cutter;
 
-/* bpe: borrowed for as long as the segmenter lives. allowed: subwords as they stand in segmented text ("lo@@", "west"),
- * or NULL (or empty) for all. To be used by one thread at a time. */
-xlm_segmenter *xlm_segmenter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed);
+/* bpe: borrowed for as long as the cutter lives. allowed: subwords as they stand in segmented text ("lo@@", "west"), or NULL for
+ * all. To be used by one thread at a time. */
+xlm_bpe_cutter *xlm_bpe_cutter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed);
 /* NULL is allowed. */
-void xlm_segmenter_free(xlm_segmenter *segmenter);
-
+void xlm_bpe_cutter_free(xlm_bpe_cutter *cutter);
 /* The subwords of one word (size > 0, no space, no line end) between single spaces: "lo@@ west". *n bytes, valid until
- * the next call. Worked out anew each time: a caller that meets words again remembers what it makes of them. */
-const char *xlm_segmenter_word(xlm_segmenter *segmenter, const char *word, size_t size, size_t *n);
-/* Append the segmented form of a text whose words stand between ' ' and '\n'. These are copied as they are, so lines
- * stay lines. For text that comes in pieces, cut it at line ends. Words are remembered from one call to the next, up to
- * a bounded size. */
-void xlm_segmenter_text(xlm_segmenter *segmenter, const char *text, size_t size, GString *out);
+ * the next call. */
+const char *xlm_bpe_cutter_word(xlm_bpe_cutter *cutter, const char *word, size_t size, size_t *n);
 
-/* All subwords of a set of words with their counts, as a new table, sorted. allowed as above. */
-xlm_word_counts *xlm_bpe_count_subwords(const xlm_bpe *bpe, const xlm_word_counts *words,
-                                        const xlm_word_counts *allowed);
+/* ---- class ---- */
+
+extern const xlm_segmenter_class xlm_segmenter_bpe;
 
 #endif

@@ -134,8 +134,3 @@ GString *xlm_bpe_print(const xlm_bpe *bpe)
     }
     return text;
 }
-
-bool xlm_bpe_write(const xlm_bpe *bpe, const char *path, GError **error)
-{
-    return xlm_fields_write(path, xlm_bpe_print(bpe), error);
-}

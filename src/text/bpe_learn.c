@@ -36,8 +36,8 @@ typedef struct sighting {
 } sighting;
 
 typedef struct learner {
-    xlm_segmenter *segmenter; /* into the symbols of the codes that are extended; NULL: words are characters at first */
-    GString *initial;         /* the symbols of a word, a line end behind each */
+    xlm_bpe_cutter *cutter; /* into the symbols of the codes that are extended; NULL: words are characters at first */
+    GString *initial;       /* the symbols of a word, a line end behind each */
     xlm_strings *texts; /* of symbols; the number is the symbol */
     GArray *lengths;    /* uint32_t by symbol: characters in it */
     uint32_t *symbols;  /* [places] */
@@ -77,10 +77,10 @@ static void cut_into_characters(const char *word, size_t size, GString *initial)
 }
 
 /* initial <- what the codes make of a word. All but the last of its subwords have a mark of two bytes behind them. */
-static void cut_by_codes(xlm_segmenter *segmenter, const char *word, size_t size, GString *initial)
+static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, GString *initial)
 {
     size_t n;
-    const char *subwords = xlm_segmenter_word(segmenter, word, size, &n), *end = subwords + n, *space;
+    const char *subwords = xlm_bpe_cutter_word(cutter, word, size, &n), *end = subwords + n, *space;
     for (; (space = memchr(subwords, ' ', (size_t)(end - subwords))) != NULL; subwords = space + 1) {
         g_string_append_len(initial, subwords, space - subwords - BPE_CONTINUED_SIZE);
         g_string_append_c(initial, '\n');
@@ -93,8 +93,8 @@ static void cut_by_codes(xlm_segmenter *segmenter, const char *word, size_t size
 static const char *cut(learner *l, const char *word, size_t size)
 {
     g_string_truncate(l->initial, 0);
-    if (l->segmenter != NULL)
-        cut_by_codes(l->segmenter, word, size, l->initial);
+    if (l->cutter != NULL)
+        cut_by_codes(l->cutter, word, size, l->initial);
     else
         cut_into_characters(word, size, l->initial);
     return l->initial->str;
@@ -351,7 +351,7 @@ static void merge_pair(learner *l, uint32_t i)
 static learner *open_learner(const xlm_word_counts *words, const xlm_bpe *base)
 {
     learner *l = g_new0(learner, 1);
-    l->segmenter = base != NULL ? xlm_segmenter_new(base, NULL) : NULL;
+    l->cutter = base != NULL ? xlm_bpe_cutter_new(base, NULL) : NULL;
     l->initial = g_string_new(NULL);
     l->texts = xlm_strings_new();
     l->lengths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -368,7 +368,7 @@ static learner *open_learner(const xlm_word_counts *words, const xlm_bpe *base)
 
 static void close_learner(learner *l)
 {
-    xlm_segmenter_free(l->segmenter);
+    xlm_bpe_cutter_free(l->cutter);
     g_string_free(l->initial, TRUE);
     xlm_strings_free(l->texts);
     g_array_free(l->lengths, TRUE);
@@ -391,7 +391,7 @@ static bool add_code(learner *l, xlm_bpe *bpe, const pair *p)
     const char *left = xlm_strings_get(l->texts, p->left, &left_size);
     const char *right = xlm_strings_get(l->texts, p->right, &right_size);
     if (!bpe_add(bpe, left, left_size, right, right_size, p->count)) {
-        if (l->segmenter == NULL)
+        if (l->cutter == NULL)
             g_error("BPE: `%s%s` is made twice", left, right);
         return false;
     }

@@ -11,13 +11,7 @@ typedef struct symbol_link {
     uint32_t rank;   /* of the code for this symbol and the next; BPE_NONE: there is none, or the symbol is gone */
 } symbol_link;
 
-/* A word in memory: where its segmented form is in `text`. */
-typedef struct answer {
-    size_t start;
-    uint32_t size;
-} answer;
-
-struct xlm_segmenter {
+struct xlm_bpe_cutter {
     const xlm_bpe *bpe;
     uint8_t *allowed; /* by symbol: INNER, FINAL; NULL when all are */
     uint32_t characters[2][128]; /* symbol of an ASCII character within a word and at its end */
@@ -27,16 +21,9 @@ struct xlm_segmenter {
     GArray *pending; /* the same: put in when the present rank is through */
     GArray *stack;   /* of symbols to be taken apart */
     GString *word;   /* the segmented form of the word at hand */
-
-    xlm_strings *seen;
-    GArray *answers; /* answer, by number of the word in `seen` */
-    GString *text;
 };
 
 enum { INNER = 1, FINAL = 2 }; /* allowed in front of another subword; allowed at the end of a word */
-
-static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
-static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and answers take more, all are forgotten */
 
 /* ---- making ---- */
 
@@ -65,11 +52,11 @@ static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allow
     return flags;
 }
 
-xlm_segmenter *xlm_segmenter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed)
+xlm_bpe_cutter *xlm_bpe_cutter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed)
 {
-    xlm_segmenter *s = g_new0(xlm_segmenter, 1);
+    xlm_bpe_cutter *s = g_new0(xlm_bpe_cutter, 1);
     s->bpe = bpe;
-    if (allowed != NULL && xlm_word_counts_size(allowed) > 0)
+    if (allowed != NULL)
         s->allowed = look_up_allowed(bpe, allowed);
     for (int c = 0; c < 128; c++) {
         const char text[] = {(char)c, '<', '/', 'w', '>'};
@@ -81,13 +68,10 @@ xlm_segmenter *xlm_segmenter_new(const xlm_bpe *bpe, const xlm_word_counts *allo
     s->pending = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     s->stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     s->word = g_string_new(NULL);
-    s->seen = xlm_strings_new();
-    s->answers = g_array_new(FALSE, FALSE, sizeof(answer));
-    s->text = g_string_new(NULL);
     return s;
 }
 
-void xlm_segmenter_free(xlm_segmenter *s)
+void xlm_bpe_cutter_free(xlm_bpe_cutter *s)
 {
     if (s == NULL)
         return;
@@ -97,17 +81,14 @@ void xlm_segmenter_free(xlm_segmenter *s)
     g_array_free(s->pending, TRUE);
     g_array_free(s->stack, TRUE);
     g_string_free(s->word, TRUE);
-    xlm_strings_free(s->seen);
-    g_array_free(s->answers, TRUE);
-    g_string_free(s->text, TRUE);
     g_free(s);
 }
 
 /* ---- merging ---- */
 
-static symbol_link *get_links(const xlm_segmenter *s) { return (symbol_link *)(void *)s->links->data; }
+static symbol_link *get_links(const xlm_bpe_cutter *s) { return (symbol_link *)(void *)s->links->data; }
 
-static uint32_t find_character(xlm_segmenter *s, const char *at, size_t size, bool last)
+static uint32_t find_character(xlm_bpe_cutter *s, const char *at, size_t size, bool last)
 {
     if (size == 1 && (unsigned char)at[0] < 128)
         return s->characters[last][(unsigned char)at[0]];
@@ -119,7 +100,7 @@ static uint32_t find_character(xlm_segmenter *s, const char *at, size_t size, bo
     return xlm_strings_find(s->bpe->symbols, s->word->str, s->word->len);
 }
 
-static void read_characters(xlm_segmenter *s, const char *word, size_t size)
+static void read_characters(xlm_bpe_cutter *s, const char *word, size_t size)
 {
     g_array_set_size(s->links, 0);
     for (size_t at = 0; at < size;) {
@@ -162,7 +143,7 @@ static uint64_t take_key(GArray *heap)
 }
 
 /* Find the code for symbol i and the next one. */
-static void rank_pair(xlm_segmenter *s, symbol_link *links, uint32_t i, GArray *into)
+static void rank_pair(xlm_bpe_cutter *s, symbol_link *links, uint32_t i, GArray *into)
 {
     const uint32_t next = links[i].next;
     links[i].rank = next == 0 ? BPE_NONE : bpe_rank(s->bpe, links[i].symbol, links[next].symbol);
@@ -175,7 +156,7 @@ static void rank_pair(xlm_segmenter *s, symbol_link *links, uint32_t i, GArray *
         g_array_append_val(into, key);
 }
 
-static void merge_link(xlm_segmenter *s, symbol_link *links, uint32_t i)
+static void merge_link(xlm_bpe_cutter *s, symbol_link *links, uint32_t i)
 {
     const uint32_t gone = links[i].next, next = links[gone].next;
     links[i].symbol = bpe_get(s->bpe, links[i].rank)->result;
@@ -188,7 +169,7 @@ static void merge_link(xlm_segmenter *s, symbol_link *links, uint32_t i)
         rank_pair(s, links, links[i].previous, s->pending);
 }
 
-static void merge_all(xlm_segmenter *s)
+static void merge_all(xlm_bpe_cutter *s)
 {
     symbol_link *links = get_links(s);
     for (uint32_t i = 0; i + 1 < s->links->len; i++)
@@ -211,7 +192,7 @@ static void merge_all(xlm_segmenter *s)
 /* ---- writing ---- */
 
 /* Append a symbol of a word, `size` bytes of it, taken apart as far as needed. last: it is the end of the word. */
-static void write_symbol(xlm_segmenter *s, uint32_t symbol, const char *at, size_t size, bool last)
+static void write_symbol(xlm_bpe_cutter *s, uint32_t symbol, const char *at, size_t size, bool last)
 {
     g_array_set_size(s->stack, 0);
     for (;;) {
@@ -245,8 +226,7 @@ static void write_symbol(xlm_segmenter *s, uint32_t symbol, const char *at, size
     }
 }
 
-/* Segment a word into s->word. */
-static void segment(xlm_segmenter *s, const char *word, size_t size)
+const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size, size_t *n)
 {
     if (size > XLM_STRING_MAX)
         g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
@@ -259,88 +239,9 @@ static void segment(xlm_segmenter *s, const char *word, size_t size)
         const size_t end = next == 0 ? size : links[next].start;
         write_symbol(s, links[i].symbol, word + links[i].start, end - links[i].start, next == 0);
         if (next == 0)
-            return;
+            break;
         i = next;
     }
-}
-
-const char *xlm_segmenter_word(xlm_segmenter *s, const char *word, size_t size, size_t *n)
-{
-    segment(s, word, size);
     *n = s->word->len;
     return s->word->str;
-}
-
-/* The same from memory. */
-static const char *answer_for(xlm_segmenter *s, const char *word, size_t size, size_t *n)
-{
-    if (size > SEEN_LONGEST)
-        return xlm_segmenter_word(s, word, size, n);
-    const uint32_t i = xlm_strings_add(s->seen, word, size);
-    if (i == s->answers->len) {
-        segment(s, word, size);
-        const answer a = {s->text->len, (uint32_t)s->word->len};
-        g_string_append_len(s->text, s->word->str, (gssize)s->word->len);
-        g_array_append_val(s->answers, a);
-    }
-    const answer *a = &g_array_index(s->answers, answer, i);
-    *n = a->size;
-    return s->text->str + a->start;
-}
-
-static void forget_when_full(xlm_segmenter *s)
-{
-    if (xlm_strings_memory(s->seen) + s->text->len < SEEN_MEMORY)
-        return;
-    xlm_strings_clear(s->seen);
-    g_array_set_size(s->answers, 0);
-    g_string_truncate(s->text, 0);
-}
-
-/* Make room for n more bytes. */
-static void reserve(GString *out, size_t n)
-{
-    const size_t length = out->len;
-    if (length + n < out->allocated_len)
-        return;
-    g_string_set_size(out, MAX(length + n, 2 * length));
-    g_string_truncate(out, length);
-}
-
-void xlm_segmenter_text(xlm_segmenter *s, const char *text, size_t size, GString *out)
-{
-    size_t start = 0;
-    for (size_t i = 0; i <= size; i++) {
-        if (i < size && text[i] != ' ' && text[i] != '\n')
-            continue;
-        size_t n = 0;
-        forget_when_full(s);
-        const char *subwords = i > start ? answer_for(s, text + start, i - start, &n) : text;
-        reserve(out, n + 1);
-        memcpy(out->str + out->len, subwords, n);
-        out->len += n;
-        if (i < size)
-            out->str[out->len++] = text[i];
-        start = i + 1;
-    }
-    reserve(out, 0);
-    out->str[out->len] = '\0';
-}
-
-xlm_word_counts *xlm_bpe_count_subwords(const xlm_bpe *bpe, const xlm_word_counts *words,
-                                        const xlm_word_counts *allowed)
-{
-    xlm_word_counts *subwords = xlm_word_counts_new();
-    xlm_segmenter *s = xlm_segmenter_new(bpe, allowed);
-    for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
-        size_t size;
-        const char *word = xlm_word_counts_word(words, i, &size);
-        if (size == 0)
-            continue;
-        segment(s, word, size);
-        xlm_word_counts_add_text(subwords, s->word->str, s->word->len, xlm_word_counts_count(words, i));
-    }
-    xlm_segmenter_free(s);
-    xlm_word_counts_sort(subwords);
-    return subwords;
 }

@@ -1,10 +1,11 @@
 # Floor 2: Unicode, words, segmenters, vocabulary; readers of text and of annotated text.
 text_sources = \
-	src/text/bpe.h \
+	src/text/bpe.c src/text/bpe.h \
 	src/text/bpe_codes.c src/text/bpe_codes.h \
 	src/text/bpe_learn.c \
 	src/text/bpe_segment.c \
 	src/text/conllu.c src/text/conllu.h \
+	src/text/cutter.c \
 	src/text/fields.c src/text/fields.h \
 	src/text/html.c src/text/html.h \
 	src/text/html_files.c \
@@ -12,6 +13,8 @@ text_sources = \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
 	src/text/normalise.c src/text/normalise.h \
+	src/text/segmenter.c src/text/segmenter.h \
+	src/text/segmenters.c \
 	src/text/special_tokens.c src/text/special_tokens.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \
@@ -19,4 +22,5 @@ text_sources = \
 	src/text/vocabulary_store.c \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \
+	src/text/word_store.c src/text/word_store.h \
 	src/text/words.c src/text/words.h

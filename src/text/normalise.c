@@ -127,6 +127,12 @@ size_t xlm_utf8_check(const char *text, size_t size)
     return size;
 }
 
+bool xlm_utf8_require(const char *what, const char *text, size_t size, GError **error)
+{
+    return (xlm_utf8_check(text, size) == size && memchr(text, '\0', size) == NULL) ||
+           xlm_error_set(error, EX_DATAERR, "%s `%s` is not UTF-8 text; convert the files it comes from", what, text);
+}
+
 /* ---- the object ---- */
 
 xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)

@@ -25,6 +25,9 @@ enum { XLM_LINE_MAX = 1 << 26 };
 /* The first byte of text[size] that cannot be part of UTF-8 where it stands, or `size` when all is valid. In a sequence
  * that is cut short or malformed it is the sequence's first byte. */
 size_t xlm_utf8_check(const char *text, size_t size);
+/* Is it UTF-8 without a byte 0, which HDF5 can hold as a text, and h5dump can show? Else EX_DATAERR. what: "subword". text is
+ * 0-terminated behind its `size` bytes. */
+bool xlm_utf8_require(const char *what, const char *text, size_t size, GError **error);
 
 typedef struct xlm_normaliser xlm_normaliser;
 

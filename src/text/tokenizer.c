@@ -14,7 +14,7 @@ struct xlm_tokenizer {
     const xlm_vocabulary *vocabulary;
     xlm_normaliser *normaliser;
     xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first wanted */
-    xlm_segmenter *segmenter;
+    xlm_cutter *cutter;
 
     xlm_strings *seen;
     GArray *answers; /* answer, by number of the word in `seen` */
@@ -26,6 +26,8 @@ static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and ids take mo
 
 xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error)
 {
+    if (!xlm_segmenter_class_takes_words(xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary)), "reading text", error))
+        return NULL;
     xlm_normaliser *normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error);
     if (normaliser == NULL)
         return NULL;
@@ -33,7 +35,7 @@ xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **erro
     t->vocabulary = vocabulary;
     t->normaliser = normaliser;
     t->splitters = g_new0(xlm_splitter *, (size_t)xlm_vocabulary_languages(vocabulary) + 1);
-    t->segmenter = xlm_segmenter_new(xlm_vocabulary_bpe(vocabulary), xlm_vocabulary_subwords(vocabulary));
+    t->cutter = xlm_cutter_new(xlm_vocabulary_segmenter(vocabulary), xlm_vocabulary_subwords(vocabulary));
     t->seen = xlm_strings_new();
     t->answers = g_array_new(FALSE, FALSE, sizeof(answer));
     t->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
@@ -48,7 +50,7 @@ void xlm_tokenizer_free(xlm_tokenizer *t)
         xlm_splitter_free(t->splitters[i]);
     g_free(t->splitters);
     xlm_normaliser_free(t->normaliser);
-    xlm_segmenter_free(t->segmenter);
+    xlm_cutter_free(t->cutter);
     xlm_strings_free(t->seen);
     g_array_free(t->answers, TRUE);
     g_array_free(t->ids, TRUE);
@@ -71,7 +73,7 @@ static xlm_splitter *splitter_for(xlm_tokenizer *t, int language, GError **error
 static void segment(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
 {
     size_t n, start = 0;
-    const char *subwords = xlm_segmenter_word(t->segmenter, word, size, &n);
+    const char *subwords = xlm_cutter_word(t->cutter, word, size, &n);
     for (size_t i = 0; i <= n; i++) {
         if (i < n && subwords[i] != ' ')
             continue;

@@ -1,6 +1,6 @@
 /* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/bpe.h),
+ * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/segmenter.h),
  * look up their ids, and exchange them for their twins when the language is a made one (text/vocabulary.h): its text is
  * given in the letters of its base, in its own order of words. No special tokens are added; a character that the
  * vocabulary does not have is its unknown token. The inverse is xlm_vocabulary_decode. */
@@ -13,7 +13,8 @@
 typedef struct xlm_tokenizer xlm_tokenizer;
 
 /* vocabulary: borrowed for as long as the tokenizer lives. The tokenizer remembers words that it has seen (up to a
- * bounded size). To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
+ * bounded size). To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data; EX_DATAERR when the segmenter
+ * does not take words. */
 xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error);
 /* NULL is allowed. */
 void xlm_tokenizer_free(xlm_tokenizer *tokenizer);

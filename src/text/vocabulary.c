@@ -9,7 +9,7 @@ struct xlm_vocabulary {
     xlm_word_counts *subwords; /* id = xlm_ordinary_id(&specials, number) */
     xlm_special_tokens specials;
     char *special_names[XLM_SPECIAL_TOKENS];
-    xlm_bpe *bpe;
+    xlm_segmenter *segmenter;
     xlm_word_mode mode;
     bool lowercase;
     char **languages; /* NULL-terminated */
@@ -27,10 +27,10 @@ struct xlm_vocabulary {
 
 /* ---- which subwords ---- */
 
-xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts *words, int64_t min_count,
+xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm_word_counts *words, int64_t min_count,
                                        int64_t max_subwords)
 {
-    xlm_word_counts *chosen = xlm_bpe_count_subwords(bpe, words, NULL);
+    xlm_word_counts *chosen = xlm_segmenter_count_subwords(segmenter, words, NULL);
     const uint32_t all = xlm_word_counts_size(chosen);
     uint32_t n = max_subwords > 0 && max_subwords < all ? (uint32_t)max_subwords : all;
     while (n > 0 && xlm_word_counts_count(chosen, n - 1) < min_count)
@@ -41,7 +41,7 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts
     if (n == 0)
         return chosen;
 
-    xlm_word_counts *parts = xlm_bpe_count_subwords(bpe, words, chosen);
+    xlm_word_counts *parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
     xlm_word_counts *counted = xlm_word_counts_new();
     for (uint32_t i = 0; i < n; i++) {
         size_t size;
@@ -56,17 +56,11 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts
 
 /* ---- making ---- */
 
-/* What HDF5 can hold as a text, and h5dump can show. */
-static bool is_text(const char *what, const char *text, size_t size, GError **error)
-{
-    return (xlm_utf8_check(text, size) == size && memchr(text, '\0', size) == NULL) ||
-           xlm_error_set(error, EX_DATAERR, "%s `%s` is not UTF-8 text; convert the files it comes from", what, text);
-}
-
-static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, const char *const *special_names, GError **error)
+static bool check_texts(const xlm_word_counts *subwords, const xlm_segmenter *segmenter, const char *const *special_names,
+                        GError **error)
 {
     for (int i = 0; special_names != NULL && i < XLM_SPECIAL_TOKENS; i++)
-        if (!is_text("special token", special_names[i], strlen(special_names[i]), error))
+        if (!xlm_utf8_require("special token", special_names[i], strlen(special_names[i]), error))
             return false;
     if (xlm_word_counts_size(subwords) > INT32_MAX - XLM_SPECIAL_TOKENS)
         return xlm_error_set(error, EX_DATAERR, "a vocabulary of %u subwords; at most %d are possible",
@@ -76,16 +70,10 @@ static bool check_texts(const xlm_word_counts *subwords, const xlm_bpe *bpe, con
         const char *word = xlm_word_counts_word(subwords, i, &size);
         if (size == 0)
             return xlm_error_set(error, EX_DATAERR, "an empty subword in the vocabulary");
-        if (!is_text("subword", word, size, error))
+        if (!xlm_utf8_require("subword", word, size, error))
             return false;
     }
-    for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
-        const char *left, *right;
-        xlm_bpe_code(bpe, i, &left, &right, NULL);
-        if (!is_text("BPE symbol", left, strlen(left), error) || !is_text("BPE symbol", right, strlen(right), error))
-            return false;
-    }
-    return true;
+    return xlm_segmenter_check(segmenter, error);
 }
 
 static void copy_specials(xlm_vocabulary *v, const xlm_vocabulary_settings *settings)
@@ -170,11 +158,11 @@ static bool add_all_twins(xlm_vocabulary *v, GError **error)
     return true;
 }
 
-xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
+xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error)
 {
-    if (!check_texts(subwords, bpe, settings->special_names, error)) {
-        xlm_bpe_free(bpe);
+    if (!check_texts(subwords, segmenter, settings->special_names, error)) {
+        xlm_segmenter_unref(segmenter);
         return NULL;
     }
     xlm_vocabulary *v = g_new0(xlm_vocabulary, 1);
@@ -182,7 +170,7 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe
     xlm_word_counts_add_all(v->subwords, subwords, 1);
     if (!settings->in_order)
         xlm_word_counts_sort(v->subwords);
-    v->bpe = bpe;
+    v->segmenter = segmenter;
     v->mode = settings->words;
     v->lowercase = settings->lowercase;
     v->language_count = settings->languages;
@@ -204,7 +192,7 @@ void xlm_vocabulary_free(xlm_vocabulary *v)
     if (v == NULL)
         return;
     xlm_word_counts_free(v->subwords);
-    xlm_bpe_free(v->bpe);
+    xlm_segmenter_unref(v->segmenter);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(v->special_names[i]);
     g_strfreev(v->languages);
@@ -231,7 +219,7 @@ const int64_t *xlm_vocabulary_counts(const xlm_vocabulary *v) { return v->counts
 int xlm_vocabulary_languages(const xlm_vocabulary *v) { return v->language_count; }
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *v) { return v->mode; }
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *v) { return v->lowercase; }
-const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *v) { return v->bpe; }
+const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *v) { return v->segmenter; }
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *v) { return v->subwords; }
 const xlm_special_tokens *xlm_vocabulary_specials(const xlm_vocabulary *v) { return &v->specials; }
 int32_t xlm_vocabulary_special(const xlm_vocabulary *v, xlm_special special) { return v->specials.id[special]; }
@@ -289,15 +277,29 @@ int32_t xlm_vocabulary_find(const xlm_vocabulary *v, const char *subword, size_t
     return i == UINT32_MAX ? find_twin(v, subword, size) : xlm_ordinary_id(&v->specials, (int32_t)i);
 }
 
-bool xlm_vocabulary_continues(const xlm_vocabulary *v, int32_t id)
+/* The subword that an id stands for: of a twin, without the name of its language, whose size is *mark. NULL when there is none:
+ * of special tokens, and where there is no such id. */
+static const char *find_subword(const xlm_vocabulary *v, int32_t id, size_t *mark)
 {
-    return id >= 0 && id < v->size && !xlm_is_special(&v->specials, id) && g_str_has_suffix(v->words[id], "@@");
+    *mark = 0;
+    if (id < 0 || id >= v->size || xlm_is_special(&v->specials, id))
+        return NULL;
+    if ((uint32_t)xlm_ordinary_number(&v->specials, id) >= xlm_word_counts_size(v->subwords))
+        *mark = (size_t)(strchr(v->words[id], ':') - v->words[id]) + 1;
+    return v->words[id] + *mark;
+}
+
+bool xlm_vocabulary_joins(const xlm_vocabulary *v, int32_t id, int32_t next)
+{
+    size_t mark;
+    const char *subword = find_subword(v, id, &mark), *behind = find_subword(v, next, &mark);
+    return subword != NULL && behind != NULL && xlm_segmenter_joins(v->segmenter, subword, behind);
 }
 
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
 {
     const uint32_t n = xlm_word_counts_size(v->subwords);
-    const int64_t head[] = {v->mode, v->lowercase, n, xlm_bpe_size(v->bpe)};
+    const int64_t head[] = {v->mode, v->lowercase, n, xlm_segmenter_size(v->segmenter)};
     uint64_t digest = xlm_digest(head, sizeof head, 0);
     digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
     if (memcmp(v->specials.id, xlm_own_special_tokens.id, sizeof v->specials.id) != 0)
@@ -307,36 +309,31 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
         const char *word = xlm_word_counts_word(v->subwords, i, &size);
         digest = xlm_digest(word, size + 1, digest);
     }
-    for (uint32_t i = 0; i < xlm_bpe_size(v->bpe); i++) {
-        const char *left, *right;
-        xlm_bpe_code(v->bpe, i, &left, &right, NULL);
-        digest = xlm_digest(left, strlen(left) + 1, digest);
-        digest = xlm_digest(right, strlen(right) + 1, digest);
-    }
+    digest = xlm_segmenter_digest(v->segmenter, digest);
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(v->segmenter);
+    if (cls != xlm_segmenter_class_at(0))
+        digest = xlm_digest(cls->name, strlen(cls->name), digest);
     for (int i = 0; i < v->made_count; i++)
         if (v->made[i].twins > 0)
             digest = xlm_digest(v->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins, digest);
     return digest;
 }
 
-/* Bytes of a twin's spelling that say whose it is, 0 for other subwords. */
-static size_t mark_size(const xlm_vocabulary *v, int32_t id)
-{
-    const bool twin = !xlm_is_special(&v->specials, id) &&
-                      (uint32_t)xlm_ordinary_number(&v->specials, id) >= xlm_word_counts_size(v->subwords);
-    return twin ? (size_t)(strchr(v->words[id], ':') - v->words[id]) + 1 : 0;
-}
-
 void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
 {
+    bool joined = false; /* to the one before */
     for (size_t i = 0; i < n; i++) {
-        const bool continues = xlm_vocabulary_continues(v, ids[i]);
-        const bool known = ids[i] >= 0 && ids[i] < xlm_vocabulary_size(v);
-        const char *word = v->words[known ? ids[i] : v->specials.id[XLM_UNK]];
-        if (known && i > 0 && xlm_vocabulary_continues(v, ids[i - 1]))
-            word += mark_size(v, ids[i]);
-        g_string_append_len(out, word, (gssize)strlen(word) - (continues ? 2 : 0));
-        if (i + 1 < n && (!continues || xlm_is_special(&v->specials, ids[i + 1])))
+        size_t mark;
+        const char *subword = find_subword(v, ids[i], &mark);
+        if (i > 0 && !joined)
             g_string_append_c(out, ' ');
+        if (subword == NULL) {
+            g_string_append(out, v->words[ids[i] >= 0 && ids[i] < v->size ? ids[i] : v->specials.id[XLM_UNK]]);
+        } else {
+            if (!joined)
+                g_string_append_len(out, v->words[ids[i]], (gssize)mark);
+            xlm_segmenter_spell(v->segmenter, subword, out);
+        }
+        joined = i + 1 < n && xlm_vocabulary_joins(v, ids[i], ids[i + 1]);
     }
 }

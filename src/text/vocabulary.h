@@ -3,18 +3,17 @@
  * Ids are, in vocabularies of our own, 0 to 4 for the special tokens, then subwords by falling count, ties by bytes; or, where
  * the vocabulary was made like another one (xlm_prep --like), in the order of that one, with what was added behind. In others
  * the special tokens may have any ids, and the subwords have those between in their order; so ask xlm_vocabulary_special and
- * xlm_vocabulary_is_special. With the subwords go the BPE codes, how lines are split into words, whether they are lower-cased, and the names of the
- * languages: a tokenizer (text/tokenizer.h) needs nothing else, so a corpus file or a checkpoint is enough to encode
- * a user's sentence.
+ * xlm_vocabulary_is_special. With the subwords go their segmenter (text/segmenter.h), how lines are split into words, whether
+ * they are lower-cased, and the names of the languages: a tokenizer (text/tokenizer.h) needs nothing else, so a corpus file or a
+ * checkpoint is enough to encode a user's sentence.
  *
  * In a file (`path` is "/vocabulary" in corpora and checkpoints, languages lie beside it):
  *   /vocabulary               attributes: format_version, words = "icu" | "space", lowercase = 0 | 1, specials (how many of
  *                             the words are special), and the ids of these: bos, pad, eos, unk, mask (0 to 4 when there are
- *                             no such attributes); normalisation, continuation = "@@", end_of_word = "</w>"
- *   /vocabulary/words         [V] strings; index = id; "@@" at the end: the word goes on in the next subword
+ *                             no such attributes); normalisation; segmenter: its name (text/segmenter.h)
+ *   /vocabulary/words         [V] strings; index = id; with the marks of the segmenter
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
- *   /vocabulary/codes         [C] strings "left right": BPE merges by rank
- *   /vocabulary/code_counts   [C] i64: count of each pair when it was merged
+ *   /vocabulary/...           what the segmenter has learned: its own members and attributes, see its class
  *   /vocabulary/made/<lang>   a language made of another one (synthetic/language.h); attributes: base, steps, shared, seed, and
  *                             weights when it has a syntax
  *   /vocabulary/made/<lang>/twins   [n x 2] i32: id of a subword, id of its twin in the synthetic language
@@ -22,7 +21,7 @@
  *
  * A synthetic language may write its base's subwords in letters of its own: each but those that both languages share has a
  * twin, an entry behind all subwords of text. `house@@` of language xx is spelt `xx:house@@`; its count is its
- * original's. Twins do not come from text, so neither codes nor fastBPE's vocabulary files know them: text of a made
+ * original's. Twins do not come from text, so neither the segmenter nor vocabulary files know them: text of a synthetic
  * language is segmented in its base's letters, and each id is exchanged for its twin (xlm_vocabulary_twins). */
 #ifndef XLM_TEXT_VOCABULARY_H
 #define XLM_TEXT_VOCABULARY_H
@@ -30,7 +29,7 @@
 #include <xlm/special_tokens.h>
 
 #include "store/store.h"
-#include "text/bpe.h"
+#include "text/segmenter.h"
 #include "text/special_tokens.h"
 #include "text/words.h"
 
@@ -47,7 +46,7 @@ typedef struct xlm_vocabulary_made {
     const int32_t *originals; /* [twins] their ids, ascending */
 } xlm_vocabulary_made;
 
-/* What there is besides subwords and codes. */
+/* What there is besides subwords and their segmenter. */
 typedef struct xlm_vocabulary_settings {
     bool in_order; /* subwords have their ids in the order in which they are given, not by falling count */
     const xlm_special_tokens *specials; /* NULL: xlm_own_special_tokens */
@@ -60,19 +59,18 @@ typedef struct xlm_vocabulary_settings {
     const xlm_vocabulary_made *made; /* [made_languages] */
 } xlm_vocabulary_settings;
 
-/* The subwords to take for a text whose words these are, with their counts, sorted: all subwords that the codes make
+/* The subwords to take for a text whose words these are, with their counts, sorted: all subwords that the segmenter makes
  * of them, without those of a count below min_count, and of the rest the first max_subwords (0: all). Counts are of
- * the text as it will be encoded, in which subwords that were left out are taken apart into smaller ones
- * (text/bpe.h). */
-xlm_word_counts *xlm_vocabulary_choose(const xlm_bpe *bpe, const xlm_word_counts *words, int64_t min_count,
+ * the text as it will be encoded, in which subwords that were left out are taken apart into smaller ones. */
+xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm_word_counts *words, int64_t min_count,
                                        int64_t max_subwords);
 
 /* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or
  * xlm_word_counts_read; copied. A subword that is spelt like a special token is still a subword, with an id of its own. Takes
- * ownership of bpe. Copies settings. Twins get ids behind all subwords, synthetic language by synthetic language. Errors (EX_DATAERR; bpe
- * is freed): more subwords than ids below 2^31 - 1; a special token behind the last id; a subword or code that is not UTF-8; a subword that is spelt like
- * a twin. */
-xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_bpe *bpe,
+ * over the reference to the segmenter, which it gives back when it fails. Copies settings. Twins get ids behind all subwords,
+ * synthetic language by synthetic language. Errors (EX_DATAERR): more subwords than ids below 2^31 - 1; a special token behind
+ * the last id; a subword or a text of the segmenter that is not UTF-8; a subword that is spelt like a twin. */
+xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error);
 /* NULL is allowed. */
 void xlm_vocabulary_free(xlm_vocabulary *vocabulary);
@@ -94,7 +92,7 @@ const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *vocabular
 int xlm_vocabulary_find_language(const xlm_vocabulary *vocabulary, const char *name);
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *vocabulary);
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *vocabulary);
-const xlm_bpe *xlm_vocabulary_bpe(const xlm_vocabulary *vocabulary);
+const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *vocabulary);
 /* The subwords without the special tokens, by id: subword i has the id xlm_ordinary_id(xlm_vocabulary_specials(v), i). */
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *vocabulary);
 /* The special tokens: all of them, valid as long as the vocabulary; the id of one; is this id one of theirs? */
@@ -113,10 +111,11 @@ int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language)
 /* Id of a subword as it stands in segmented text ("lo@@") or of a twin ("xx:lo@@"), that of XLM_UNK when there is none. Never
  * a special token. */
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
-/* True when the word goes on behind this subword. */
-bool xlm_vocabulary_continues(const xlm_vocabulary *vocabulary, int32_t id);
+/* Are `id` and `next`, which follows it, of one word? Never where one is special, or no id. */
+bool xlm_vocabulary_joins(const xlm_vocabulary *vocabulary, int32_t id, int32_t next);
 
-/* A number that is the same for equal subwords, counts, codes, word mode, case and twins (languages do not matter). */
+/* A number that is the same for equal subwords, counts, segmenters, word mode, case and twins (languages do not
+ * matter). */
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);
 
 /* Append the text of ids[n]: subwords of a word joined, words and special tokens (by their names) between single

@@ -5,10 +5,13 @@
 #include <xlm/model.h> /* XLM_MOST_LANGUAGES */
 
 #include "text/vocabulary.h"
+#include "text/word_store.h"
 
-enum { FORMAT_VERSION = 2 };
-
-static char *member(const char *path, const char *name) { return g_strconcat(path, "/", name, NULL); }
+/* Each version can hold what the one before it cannot, and is written where that is needed:
+ *   1   special tokens are the first five words, the segmenter is the first of the table
+ *   2   special tokens have any ids
+ *   3   any segmenter */
+enum { FORMAT_VERSION = 3 };
 
 /* "/languages" beside "/vocabulary". */
 static char *languages_path(const char *path)
@@ -18,27 +21,6 @@ static char *languages_path(const char *path)
 
 /* ---- saving ---- */
 
-typedef struct attribute {
-    const char *object, *name, *text; /* object: member of the group, "" for the group itself */
-} attribute;
-
-static const attribute notes[] = {
-    {"", "normalisation",
-     "valid UTF-8; controls, private use characters and U+FFFD to space; invisible format characters out, except "
-     "U+200C and U+200D; Unicode Form C; white space folded"},
-    {"", "segmentation",
-     "byte-pair encoding of words as by fastBPE: merges in the order of `codes`; subwords that are not in `words` are "
-     "taken apart again"},
-    {"", "continuation", "@@"},
-    {"", "end_of_word", "</w>"},
-    {"words", "description", "subwords; the index is the id; @@ at the end: the word goes on in the next subword"},
-    {"counts", "description",
-     "how often each subword stands in the text that the vocabulary was made of; 0 for special tokens"},
-    {"codes", "description", "BPE merges by rank: left and right symbol; </w> is the end of a word"},
-    {"code_counts", "description",
-     "how often each pair stood in the text when it was merged; languages weighted as in learning"},
-};
-
 static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, const char *path, GError **error)
 {
     bool good = xlm_store_set_int(store, path, "specials", specials->distinct, error);
@@ -47,58 +29,36 @@ static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, 
     return good;
 }
 
-/* Programs of version 1 take the first five words for the special tokens. */
 static int64_t version_of(const xlm_vocabulary *v)
 {
+    if (xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)) != xlm_segmenter_class_at(0))
+        return FORMAT_VERSION;
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
-    return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : FORMAT_VERSION;
+    return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : 2;
+}
+
+static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
+{
+    const char *marks = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->marks;
+    char *words = g_strdup_printf("subwords; the index is the id; %s", marks);
+    const bool good =
+        xlm_store_set_text(store, path, "normalisation",
+                           "valid UTF-8; controls, private use characters and U+FFFD to space; invisible format characters out, "
+                           "except U+200C and U+200D; Unicode Form C; white space folded", error) &&
+        xlm_word_store_note(store, path, "words", "description", words, error) &&
+        xlm_word_store_note(store, path, "counts", "description",
+                            "how often each subword stands in the text that the vocabulary was made of; 0 for special tokens",
+                            error);
+    g_free(words);
+    return good;
 }
 
 static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
-    bool good = xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
-                xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
-                xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
-                save_specials(xlm_vocabulary_specials(v), store, path, error);
-    for (size_t i = 0; good && i < G_N_ELEMENTS(notes); i++) {
-        char *object = *notes[i].object == '\0' ? g_strdup(path) : member(path, notes[i].object);
-        good = xlm_store_set_text(store, object, notes[i].name, notes[i].text, error);
-        g_free(object);
-    }
-    return good;
-}
-
-static bool save_strings(xlm_store *store, char *path, int64_t n, const char *const *strings, GError **error)
-{
-    const bool good = xlm_store_write_strings(store, path, (uint64_t)n, strings, error);
-    g_free(path);
-    return good;
-}
-
-static bool save_counts(xlm_store *store, char *path, int rank, int64_t n, const int64_t *counts, GError **error)
-{
-    const uint64_t dims[1] = {(uint64_t)n};
-    const bool good = xlm_store_dataset(store, path, XLM_I64, 1, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, rank == 0 ? dims[0] : 0, counts, error);
-    g_free(path);
-    return good;
-}
-
-static bool save_codes(const xlm_bpe *bpe, xlm_store *store, const char *path, int rank, GError **error)
-{
-    const uint32_t n = xlm_bpe_size(bpe);
-    char **codes = g_new0(char *, (size_t)n + 1);
-    int64_t *counts = g_new(int64_t, (size_t)n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        const char *left, *right;
-        xlm_bpe_code(bpe, i, &left, &right, &counts[i]);
-        codes[i] = g_strconcat(left, " ", right, NULL);
-    }
-    const bool good = save_strings(store, member(path, "codes"), n, (const char *const *)codes, error) &&
-                      save_counts(store, member(path, "code_counts"), rank, n, counts, error);
-    g_strfreev(codes);
-    g_free(counts);
-    return good;
+    return xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
+           xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
+           xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
+           save_specials(xlm_vocabulary_specials(v), store, path, error) && save_notes(v, store, path, error);
 }
 
 static bool save_languages(const xlm_vocabulary *v, xlm_store *store, char *path, GError **error)
@@ -120,7 +80,7 @@ static bool save_twins(const xlm_vocabulary *v, const xlm_vocabulary_made *made,
         rows[2 * k] = made->originals[k];
         rows[2 * k + 1] = twins[made->originals[k]];
     }
-    char *path = member(group, "twins");
+    char *path = xlm_word_store_member(group, "twins");
     const bool good = xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
                       xlm_store_write(store, path, 0, rank == 0 ? dims[0] : 0, rows, error) &&
                       xlm_store_set_text(store, path, "description", "row: id of a subword, id of its twin", error);
@@ -160,56 +120,14 @@ static bool save_all_made(const xlm_vocabulary *v, xlm_store *store, const char 
 bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
 {
     const int64_t n = xlm_vocabulary_size(v);
-    return save_strings(store, member(path, "words"), n, xlm_vocabulary_words(v), error) &&
-           save_counts(store, member(path, "counts"), rank, n, xlm_vocabulary_counts(v), error) &&
-           save_codes(xlm_vocabulary_bpe(v), store, path, rank, error) &&
+    return xlm_word_store_save_words(store, path, "words", n, xlm_vocabulary_words(v), error) &&
+           xlm_word_store_save_counts(store, path, "counts", rank, n, xlm_vocabulary_counts(v), error) &&
+           xlm_segmenter_save(xlm_vocabulary_segmenter(v), store, path, rank, error) &&
            save_languages(v, store, languages_path(path), error) &&
            save_attributes(v, store, path, error) && save_all_made(v, store, path, rank, error);
 }
 
 /* ---- loading ---- */
-
-static bool refuse(const xlm_store *store, const char *path, const char *what, GError **error)
-{
-    return xlm_error_set(error, EX_DATAERR, "%s: %s: %s; make the file again", xlm_store_path(store), path, what);
-}
-
-/* Counts are added up, so their sum must be a number too. */
-static bool check_counts(const xlm_store *store, const char *path, uint64_t n, const int64_t *counts, GError **error)
-{
-    int64_t total = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        if (counts[i] < 0 || counts[i] > INT64_MAX - total)
-            return refuse(store, path, "counts are negative, or too large to be added up", error);
-        total += counts[i];
-    }
-    return true;
-}
-
-/* The numbers that belong to n strings. g_free. */
-static int64_t *load_counts(const xlm_store *store, const char *path, const char *name, uint64_t n, GError **error)
-{
-    char *whole = member(path, name);
-    uint64_t dims[3];
-    const int dimensions = xlm_store_shape(store, whole, dims, error);
-    int64_t *counts = NULL;
-    if (dimensions >= 0 && (dimensions != 1 || dims[0] != n))
-        refuse(store, whole, "has not one number for each string", error);
-    else if (dimensions >= 0) {
-        counts = g_new0(int64_t, n + 1);
-        if (!xlm_store_read(store, whole, XLM_I64, 0, n, counts, error) || !check_counts(store, whole, n, counts, error))
-            g_clear_pointer(&counts, g_free);
-    }
-    g_free(whole);
-    return counts;
-}
-
-static char **load_strings(const xlm_store *store, char *path, uint64_t *n, GError **error)
-{
-    char **strings = xlm_store_read_strings(store, path, n, error);
-    g_free(path);
-    return strings;
-}
 
 /* Those of words[all] that are neither special nor twins, which are the last. NULL when one is missing or stands twice. */
 static xlm_word_counts *pick_subwords(const xlm_special_tokens *specials, uint64_t twins, char *const *words,
@@ -234,45 +152,18 @@ static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, 
                                       uint64_t twins, char *names[XLM_SPECIAL_TOKENS], GError **error)
 {
     uint64_t all;
-    char **words = load_strings(store, member(path, "words"), &all, error);
+    char **words = xlm_word_store_load_words(store, path, "words", &all, error);
     if (words == NULL)
         return NULL;
-    int64_t *counts = load_counts(store, path, "counts", all, error);
+    int64_t *counts = xlm_word_store_load_counts(store, path, "counts", all, error);
     xlm_word_counts *subwords = counts == NULL ? NULL : pick_subwords(specials, twins, words, counts, all);
     for (int i = 0; subwords != NULL && i < XLM_SPECIAL_TOKENS; i++)
         names[i] = g_strdup(words[specials->id[i]]);
     if (counts != NULL && subwords == NULL)
-        refuse(store, path, "a word is missing or stands twice", error);
+        xlm_word_store_refuse(store, path, "a word is missing or stands twice", error);
     g_strfreev(words);
     g_free(counts);
     return subwords;
-}
-
-/* Codes by way of their file form, which is checked on reading. */
-static xlm_bpe *load_codes(const xlm_store *store, const char *path, GError **error)
-{
-    uint64_t n;
-    char **codes = load_strings(store, member(path, "codes"), &n, error);
-    if (codes == NULL)
-        return NULL;
-    int64_t *counts = load_counts(store, path, "code_counts", n, error);
-    xlm_bpe *bpe = NULL;
-    if (counts != NULL) {
-        GString *text = g_string_new(NULL);
-        for (uint64_t i = 0; i < n; i++)
-            g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", codes[i], counts[i]);
-        char *name = g_strdup_printf("%s: %s/codes", xlm_store_path(store), path);
-        bpe = xlm_bpe_parse(name, text->str, text->len, error);
-        if (bpe != NULL && xlm_bpe_size(bpe) != n) {
-            refuse(store, path, "codes have lines within them", error);
-            g_clear_pointer(&bpe, xlm_bpe_free);
-        }
-        g_free(name);
-        g_string_free(text, TRUE);
-    }
-    g_strfreev(codes);
-    g_free(counts);
-    return bpe;
 }
 
 /* Files of version 1 may have no ids; their special tokens are the first words. */
@@ -291,12 +182,13 @@ static bool load_specials(const xlm_store *store, const char *path, int64_t vers
             ids[i] = (int32_t)CLAMP(id[i], -1, INT32_MAX);
         }
         if (!xlm_special_tokens_set(specials, ids, &why)) {
-            refuse(store, path, why->message, error);
+            xlm_word_store_refuse(store, path, why->message, error);
             g_error_free(why);
             return false;
         }
     }
-    return number == specials->distinct || refuse(store, path, "attribute specials is not the number of special tokens", error);
+    return number == specials->distinct ||
+           xlm_word_store_refuse(store, path, "attribute specials is not the number of special tokens", error);
 }
 
 static bool load_settings(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings, xlm_special_tokens *specials,
@@ -307,7 +199,7 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
         !xlm_store_get_int(store, path, "lowercase", &lowercase, error))
         return false;
     if (version < 1 || version > FORMAT_VERSION)
-        return refuse(store, path, "written by another version of this program", error);
+        return xlm_word_store_refuse(store, path, "written by another version of this program", error);
     if (!load_specials(store, path, version, specials, error))
         return false;
     settings->specials = specials;
@@ -317,7 +209,7 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
     const bool known = xlm_word_mode_find(words, &settings->words);
     g_free(words);
     settings->lowercase = lowercase != 0;
-    return known || refuse(store, path, "attribute words is neither `icu` nor `space`", error);
+    return known || xlm_word_store_refuse(store, path, "attribute words is neither `icu` nor `space`", error);
 }
 
 /* ---- synthetic languages ---- */
@@ -331,13 +223,13 @@ static bool load_twins(const xlm_store *store, const char *path, const xlm_speci
     if (dimensions < 0)
         return false;
     if (dimensions != 2 || dims[1] != 2 || dims[0] > INT32_MAX)
-        return refuse(store, path, "is not a table of pairs of ids", error);
+        return xlm_word_store_refuse(store, path, "is not a table of pairs of ids", error);
     int32_t *rows = g_new(int32_t, 2 * dims[0] + 1), *originals = g_new(int32_t, dims[0] + 1);
     bool good = xlm_store_read(store, path, XLM_I32, 0, dims[0], rows, error);
     for (uint64_t k = 0; good && k < dims[0]; k++) {
         originals[k] = rows[2 * k];
         if (originals[k] < 0 || xlm_is_special(specials, originals[k]) || (k > 0 && originals[k] <= originals[k - 1]))
-            good = refuse(store, path, "ids are not in their order", error);
+            good = xlm_word_store_refuse(store, path, "ids are not in their order", error);
     }
     made->twins = (int32_t)dims[0];
     made->originals = originals;
@@ -367,10 +259,10 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
                 xlm_store_get_int(store, group, "seed", &made->seed, error);
     g_free(base);
     if (good && (made->language < 0 || made->base < 0 || made->language == made->base))
-        return refuse(store, group, "is of no language of this file", error);
+        return xlm_word_store_refuse(store, group, "is of no language of this file", error);
     if (good && !(made->shared >= 0 && made->shared <= 1))
-        return refuse(store, group, "attribute shared is not from 0 to 1", error);
-    char *twins = member(group, "twins");
+        return xlm_word_store_refuse(store, group, "attribute shared is not from 0 to 1", error);
+    char *twins = xlm_word_store_member(group, "twins");
     if (good && xlm_store_has(store, twins))
         good = load_twins(store, twins, specials, made, error);
     g_free(twins);
@@ -396,13 +288,13 @@ static int by_language(const void *a, const void *b)
 static bool load_all_made(const xlm_store *store, const char *path, char **languages, xlm_vocabulary_settings *settings,
                           GError **error)
 {
-    char *root = member(path, "made");
+    char *root = xlm_word_store_member(path, "made");
     char **names = NULL;
     bool good = !xlm_store_has(store, root) || (names = xlm_store_list(store, root, error)) != NULL;
     const int n = names != NULL ? (int)g_strv_length(names) : 0;
     xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n);
     for (int i = 0; i < n && good; i++) {
-        char *group = member(root, names[i]);
+        char *group = xlm_word_store_member(root, names[i]);
         good = load_made(store, group, names[i], languages, settings->specials, &made[i], error);
         g_free(group);
     }
@@ -435,6 +327,13 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
     return false;
 }
 
+static char **load_languages(const xlm_store *store, const char *path, uint64_t *n, GError **error)
+{
+    char *whole = languages_path(path), **languages = xlm_store_read_strings(store, whole, n, error);
+    g_free(whole);
+    return languages;
+}
+
 /* Names of languages, each its own and none empty. */
 static bool check_languages(const xlm_store *store, char **names, uint64_t n, GError **error)
 {
@@ -444,7 +343,7 @@ static bool check_languages(const xlm_store *store, char **names, uint64_t n, GE
         good = *names[i] != '\0' && strchr(names[i], '/') == NULL && g_utf8_validate(names[i], -1, NULL) &&
                g_hash_table_add(seen, names[i]);
     g_hash_table_unref(seen);
-    return good || refuse(store, "/languages", "are not names of different languages, or too many", error);
+    return good || xlm_word_store_refuse(store, "/languages", "are not names of different languages, or too many", error);
 }
 
 /* Ids of twins follow from the originals; the file must say the same. */
@@ -457,11 +356,11 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
         const int32_t *twin = xlm_vocabulary_twins(v, made[i].language);
         int32_t *rows = g_new(int32_t, 2 * (size_t)made[i].twins + 1);
         char *group = g_strconcat(path, "/made/", xlm_vocabulary_language_names(v)[made[i].language], NULL);
-        char *twins = member(group, "twins");
+        char *twins = xlm_word_store_member(group, "twins");
         good = made[i].twins == 0 || xlm_store_read(store, twins, XLM_I32, 0, (uint64_t)made[i].twins, rows, error);
         for (int32_t k = 0; k < made[i].twins && good; k++)
             if (rows[2 * k + 1] != twin[made[i].originals[k]])
-                good = refuse(store, twins, "ids of twins are not those behind the subwords", error);
+                good = xlm_word_store_refuse(store, twins, "ids of twins are not those behind the subwords", error);
         g_free(twins);
         g_free(group);
         g_free(rows);
@@ -479,21 +378,21 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     uint64_t n = 0;
     GError *why = NULL;
     xlm_vocabulary *v = NULL;
-    xlm_bpe *bpe = NULL;
+    xlm_segmenter *segmenter = NULL;
     xlm_word_counts *subwords = NULL;
-    char **languages = load_strings(store, languages_path(path), &n, error);
+    char **languages = load_languages(store, path, &n, error);
     if (languages != NULL && check_languages(store, languages, n, error) && load_all_made(store, path, languages, &settings, error))
         subwords = load_subwords(store, path, &specials, count_twins(&settings), special_names, error);
     if (subwords != NULL && has_strange_twins(&settings, subwords))
-        refuse(store, path, "a twin has no original", error);
-    else if (subwords != NULL && (bpe = load_codes(store, path, error)) != NULL) {
+        xlm_word_store_refuse(store, path, "a twin has no original", error);
+    else if (subwords != NULL && (segmenter = xlm_segmenter_load(store, path, error)) != NULL) {
         settings.special_names = (const char *const *)special_names;
         settings.languages = (int)n;
         settings.language_names = (const char *const *)languages;
-        v = xlm_vocabulary_new(subwords, bpe, &settings, &why);
+        v = xlm_vocabulary_new(subwords, segmenter, &settings, &why);
     }
     if (why != NULL) {
-        refuse(store, path, why->message, error);
+        xlm_word_store_refuse(store, path, why->message, error);
         g_error_free(why);
     }
     free_made(&settings);

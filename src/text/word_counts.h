@@ -19,7 +19,7 @@ void xlm_word_counts_free(xlm_word_counts *counts);
 
 /* `times` more of a word. size may be 0 and the bytes may be any. */
 void xlm_word_counts_add(xlm_word_counts *counts, const char *word, size_t size, int64_t times);
-/* `times` more of each word in a text, words being what stands between ' ' and '\n' (as fastBPE counts them). For text
+/* `times` more of each word in a text, words being what stands between ' ' and '\n'. For text
  * that comes in pieces, cut it at line ends. */
 void xlm_word_counts_add_text(xlm_word_counts *counts, const char *text, size_t size, int64_t times);
 /* All of `more`, each count times `times`. */
@@ -46,7 +46,7 @@ GByteArray *xlm_word_counts_pack(const xlm_word_counts *counts);
 /* Add what xlm_word_counts_pack wrote. EX_SOFTWARE when the bytes are not such. */
 bool xlm_word_counts_unpack(xlm_word_counts *counts, const void *bytes, size_t size, GError **error);
 
-/* Vocabulary files of fastBPE: a line `word count` for each word, in order of number. Written under another name and
+/* Vocabulary files: a line `word count` for each word, in order of number. Written under another name and
  * renamed. */
 bool xlm_word_counts_write(const xlm_word_counts *counts, const char *path, GError **error);
 /* The same as text. g_string_free. */

@@ -1,4 +1,4 @@
-/* xlm-mpi: vocabulary files in the form of fastBPE. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: vocabulary files. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text/fields.h"
 #include "text/lines.h"
 #include "text/word_counts.h"

@@ -1,8 +1,9 @@
 /* xlm-mpi: from text to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "prep/prepare.h"
 #include "prep/like.h"
+#include "prep/prepare.h"
+#include "prep/segmenter_options.h"
 #include "tools/program.h"
 
 static const xlm_program program = {
@@ -59,11 +60,12 @@ static struct {
     char **monolingual, **parallel, **made;
     char *words;
     gboolean lower, segment, derive_conllu;
-    gint64 merges, min_count, max_vocabulary, seed, add_subwords;
+    gint64 min_count, max_vocabulary, seed, add_subwords;
     char *like;
     double alpha, held_out, shared;
-    char *codes, *vocabulary, *output, *write_codes, *write_vocabulary, *write_twins;
-} given = {.merges = G_MAXINT64, .add_subwords = G_MAXINT64,
+    char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
+    xlm_prepare_options *options; /* that options of segmenters go into at once */
+} given = {.add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
 static const GOptionEntry text_options[] = {
@@ -78,11 +80,10 @@ static const GOptionEntry text_options[] = {
     {"lower", 0, 0, G_OPTION_ARG_NONE, &given.lower, "bring text to lower case", NULL},
     {.long_name = NULL}};
 
+/* Behind the options of segmenters. */
 static const GOptionEntry subword_options[] = {
-    {"bpe", 0, 0, G_OPTION_ARG_INT64, &given.merges, "learn N merges, for all languages together", "N"},
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "with --bpe: weigh language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
-    {"codes", 0, 0, G_OPTION_ARG_FILENAME, &given.codes, "take the merges from a file of fastBPE", "FILE"},
     {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
     {"like", 0, 0, G_OPTION_ARG_FILENAME, &given.like,
@@ -117,7 +118,7 @@ static const GOptionEntry made_options[] = {
 
 static const GOptionEntry output_options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
-    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &given.write_codes, "write the merges, as fastBPE does", "FILE"},
+    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &given.write_segmenter, "write the merges, as fastBPE does", "FILE"},
     {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.write_vocabulary,
      "write the vocabulary with counts, as fastBPE does", "FILE"},
     {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &given.write_twins,
@@ -127,30 +128,56 @@ static const GOptionEntry output_options[] = {
      "write text", NULL},
     {.long_name = NULL}};
 
-static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
-    {"Text to read", text_options},
-    {"Subwords", subword_options},
-    {"Synthetic languages", made_options},
-    {"Held-out text", split_options},
-    {"Files to write", output_options},
-};
+/* name: "--bpe". */
+static gboolean take_segmenter_option(const char *name, const char *value, void *data, GError **error)
+{
+    (void)data;
+    return xlm_prepare_set_segmenter(given.options, name + strlen("--"), value, error);
+}
+
+/* The options of all segmenters, from their tables, and those of subwords. g_array_unref. */
+static GArray *list_subword_options(void)
+{
+    GArray *entries = g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
+    for (int i = 0; i < xlm_segmenters_count(); i++)
+        for (const xlm_option *option = xlm_segmenter_class_at(i)->options; option->name != NULL; option++) {
+            const bool file = option->type == XLM_OPTION_TEXT;
+            const GOptionEntry entry = {option->name, 0, file ? G_OPTION_FLAG_FILENAME : 0, G_OPTION_ARG_CALLBACK,
+                                        (void *)take_segmenter_option, option->help, file ? "FILE" : "N"};
+            g_array_append_val(entries, entry);
+        }
+    g_array_append_vals(entries, subword_options, G_N_ELEMENTS(subword_options) - 1);
+    return entries;
+}
+
+static bool parse(int *argc, char ***argv, GError **error)
+{
+    GArray *subwords = list_subword_options();
+    const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {
+        {"Text to read", text_options},
+        {"Subwords", (const GOptionEntry *)(void *)subwords->data},
+        {"Synthetic languages", made_options},
+        {"Held-out text", split_options},
+        {"Files to write", output_options},
+    };
+    const bool good = xlm_program_parse(&program, groups, argc, argv, error);
+    g_array_unref(subwords);
+    return good;
+}
 
 static bool take_numbers(xlm_prepare_options *options, GError **error)
 {
-    if (given.merges != G_MAXINT64 && given.merges < 1)
-        return xlm_error_set(error, EX_USAGE, "--bpe=%" G_GINT64_FORMAT ": the number of merges is 1 to 10000000",
-                             given.merges);
     if (given.add_subwords != G_MAXINT64 && given.add_subwords < 1)
         return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords is 1 to 10000000",
                              given.add_subwords);
     if (given.max_vocabulary != G_MAXINT64 && given.max_vocabulary < 1)
         return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords is at least 1",
                              given.max_vocabulary);
-    options->merges = given.merges == G_MAXINT64 ? 0 : given.merges;
     options->max_vocabulary = given.max_vocabulary == G_MAXINT64 ? 0 : given.max_vocabulary;
     options->add_subwords = given.add_subwords == G_MAXINT64 ? 0 : given.add_subwords;
     options->min_count = given.min_count;
-    if (given.alpha != -G_MAXDOUBLE && given.merges == G_MAXINT64 && given.add_subwords == G_MAXINT64)
+    const xlm_segmenter_class *cls;
+    if (given.alpha != -G_MAXDOUBLE && xlm_prepare_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
         return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe or --add-subwords");
     options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
     options->held_out = given.held_out;
@@ -214,10 +241,9 @@ static bool take_options(xlm_prepare_options *options, int n, char *const *rest,
     for (char **made = given.made; made != NULL && *made != NULL; made++)
         if (!xlm_prepare_add_made(options, *made, error))
             return false;
-    options->codes = g_strdup(given.codes);
     options->vocabulary = g_strdup(given.vocabulary);
     options->output = g_strdup(given.output);
-    options->write_codes = g_strdup(given.write_codes);
+    options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
     options->write_twins = g_strdup(given.write_twins);
     return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
@@ -228,7 +254,8 @@ int main(int argc, char **argv)
     xlm_prepare_options *options = xlm_prepare_options_new();
     GError *error = NULL;
     options->command = xlm_program_command(&program, argv);
-    const bool parsed = xlm_program_parse(&program, option_groups, &argc, &argv, &error);
+    given.options = options;
+    const bool parsed = parse(&argc, &argv, &error);
     char **rest = g_strdupv(argv + 1); /* MPI takes argv next */
 
     xlm_comm comm;

@@ -22,22 +22,6 @@ static bool has_subwords(const xlm_vocabulary *old, const xlm_vocabulary *larger
                                          first);
 }
 
-static bool has_codes(const xlm_bpe *old, const xlm_bpe *larger, GError **error)
-{
-    const uint32_t n = xlm_bpe_size(old);
-    if (xlm_bpe_size(larger) < n)
-        return xlm_error_set(error, EX_DATAERR, "it has %u BPE codes, there are %u there", n, xlm_bpe_size(larger));
-    for (uint32_t i = 0; i < n; i++) {
-        const char *left[2], *right[2];
-        xlm_bpe_code(old, i, &left[0], &right[0], NULL);
-        xlm_bpe_code(larger, i, &left[1], &right[1], NULL);
-        if (strcmp(left[0], left[1]) != 0 || strcmp(right[0], right[1]) != 0)
-            return xlm_error_set(error, EX_DATAERR, "its BPE code %u is `%s %s`, there it is `%s %s`", i + 1, left[0], right[0],
-                                 left[1], right[1]);
-    }
-    return true;
-}
-
 bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *larger, GError **error)
 {
     const xlm_word_mode mode[] = {xlm_vocabulary_word_mode(old), xlm_vocabulary_word_mode(larger)};
@@ -48,7 +32,8 @@ bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *lar
         return xlm_error_set(error, EX_DATAERR, "its text is %s, there it is %s",
                              xlm_vocabulary_lowercase(old) ? "in lower case" : "in both cases",
                              xlm_vocabulary_lowercase(larger) ? "in lower case" : "in both cases");
-    return has_subwords(old, larger, error) && has_codes(xlm_vocabulary_bpe(old), xlm_vocabulary_bpe(larger), error);
+    return has_subwords(old, larger, error) &&
+           xlm_segmenter_extends(xlm_vocabulary_segmenter(old), xlm_vocabulary_segmenter(larger), error);
 }
 
 /* ---- sources ---- */
@@ -87,15 +72,11 @@ static xlm_row_sources *finish(builder *b, int64_t old_rows)
     return b->sources;
 }
 
-/* Append the subwords that `old` has for the text of a new one. One that does not end a word is cut in front of a character that
- * no text has (a control, text/normalise.h), so that nothing in it is taken for the end of the word. */
-static void append_parts(const xlm_vocabulary *old, xlm_segmenter *segmenter, const char *subword, GArray *source)
+/* Append the subwords that `old` has for the text of a new one. */
+static void append_parts(const xlm_vocabulary *old, xlm_cutter *cutter, const char *subword, GArray *source)
 {
-    static const char BEHIND[] = "\001";
-    const bool continues = g_str_has_suffix(subword, "@@");
-    char *text = continues ? g_strdup_printf("%.*s%s", (int)strlen(subword) - 2, subword, BEHIND) : g_strdup(subword);
     size_t size;
-    const char *segmented = xlm_segmenter_word(segmenter, text, strlen(text), &size);
+    const char *segmented = xlm_cutter_subword(cutter, subword, &size);
     char *copy = g_strndup(segmented, size), **parts = g_strsplit(copy, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const int32_t id = xlm_vocabulary_find(old, *part, strlen(*part));
@@ -104,7 +85,6 @@ static void append_parts(const xlm_vocabulary *old, xlm_segmenter *segmenter, co
     }
     g_strfreev(parts);
     g_free(copy);
-    g_free(text);
 }
 
 /* The id in `old` of the special token that has this one in `specials`. */
@@ -122,7 +102,7 @@ xlm_row_sources *xlm_row_sources_of_subwords(const xlm_vocabulary *old, const xl
     const xlm_special_tokens *specials = xlm_vocabulary_specials(larger);
     const uint32_t text = xlm_word_counts_size(xlm_vocabulary_subwords(larger));
     const int32_t n = (int32_t)xlm_vocabulary_size(larger), unknown = xlm_vocabulary_special(old, XLM_UNK);
-    xlm_segmenter *segmenter = xlm_segmenter_new(xlm_vocabulary_bpe(old), xlm_vocabulary_subwords(old));
+    xlm_cutter *cutter = xlm_cutter_new(xlm_vocabulary_segmenter(old), xlm_vocabulary_subwords(old));
     builder b = begin(n);
     for (int32_t id = 0; id < n; id++) {
         const bool special = xlm_is_special(specials, id);
@@ -131,10 +111,10 @@ xlm_row_sources *xlm_row_sources_of_subwords(const xlm_vocabulary *old, const xl
         if (known)
             g_array_append_val(b.source, same);
         else if (average && (uint32_t)xlm_ordinary_number(specials, id) < text)
-            append_parts(old, segmenter, words[id], b.source);
+            append_parts(old, cutter, words[id], b.source);
         end_row(&b, id, known);
     }
-    xlm_segmenter_free(segmenter);
+    xlm_cutter_free(cutter);
     return finish(&b, xlm_vocabulary_size(old));
 }
 

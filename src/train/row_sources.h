@@ -17,9 +17,10 @@ typedef struct xlm_row_sources {
     int64_t left;    /* rows of the old array that the larger one does not have */
 } xlm_row_sources;
 
-/* Does `larger` cut text into words and subwords as `old` does, but for more subwords? Word mode and case are the same, all
- * subwords of `old` are there, and its codes are the first ones. Else EX_DATAERR with words that say what differs, such as "12
- * of its 500 subwords are not there, `hou@@` the first"; the caller puts the files in front and what to do behind. */
+/* Does `larger` cut text into words and subwords as `old` does, but for more subwords? Word mode, case and class of the segmenter
+ * are the same, all subwords of `old` are there, and what its segmenter learned is the first part of what larger's did. Else
+ * EX_DATAERR with words that say what differs, such as "12 of its 500 subwords are not there, `hou@@` the first"; the caller puts
+ * the files in front and what to do behind. */
 bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *larger, GError **error);
 
 /* Rows of subwords. average: a new subword is the mean of the subwords that `old` cuts its text into. It has no source when `old`

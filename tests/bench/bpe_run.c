@@ -58,7 +58,7 @@ static void learn(uint32_t merges, const char *path)
 }
 
 typedef struct job {
-    xlm_segmenter *segmenter;
+    xlm_cutter *cutter;
     GString *segmented;
     FILE *out;
 } job;
@@ -67,7 +67,7 @@ static void segment(const char *text, size_t size, void *user)
 {
     job *j = user;
     g_string_truncate(j->segmented, 0);
-    xlm_segmenter_text(j->segmenter, text, size, j->segmented);
+    xlm_cutter_text(j->cutter, text, size, j->segmented);
     if (fwrite(j->segmented->str, 1, j->segmented->len, j->out) != j->segmented->len)
         stop("cannot write");
 }
@@ -75,18 +75,18 @@ static void segment(const char *text, size_t size, void *user)
 static void apply(const char *out, const char *text, const char *codes)
 {
     GError *error = NULL;
-    xlm_bpe *bpe = xlm_bpe_read(codes, &error);
-    if (bpe == NULL)
+    xlm_segmenter *segmenter = xlm_segmenter_read(&xlm_segmenter_bpe, codes, &error);
+    if (segmenter == NULL)
         stop(error->message);
-    job j = {xlm_segmenter_new(bpe, NULL), g_string_new(NULL), fopen(out, "wb")};
+    job j = {xlm_cutter_new(segmenter, NULL), g_string_new(NULL), fopen(out, "wb")};
     if (j.out == NULL)
         stop(out);
     read_pieces(text, segment, &j);
     if (fclose(j.out) != 0)
         stop(out);
     g_string_free(j.segmented, TRUE);
-    xlm_segmenter_free(j.segmenter);
-    xlm_bpe_free(bpe);
+    xlm_cutter_free(j.cutter);
+    xlm_segmenter_unref(segmenter);
 }
 
 int main(int argc, char **argv)

@@ -65,6 +65,20 @@ broken=$(includes "$XLM_SOURCE/src" | complaints)
 $broken"
 [ "$(includes "$XLM_SOURCE/src" | wc -l)" -gt 500 ] || fail "includes were not found"
 
+# Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else.
+names() { # NAME FOLDER
+    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(text/$1[a-z_]*\.[ch]|text/segmenters\.c|tools/.*)$" | xargs grep -liF "$1")
+}
+segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/text/segmenters.c")
+[ -n "$segmenters" ] || fail "the table of segmenters was not found"
+for segmenter in $segmenters; do
+    broken=$(names "$segmenter" "$XLM_SOURCE/src")
+    [ -z "$broken" ] || fail "only its class may know the segmenter $segmenter (text/segmenter.h), but these name it:
+$broken"
+done
+mkdir -p other/train && echo '/* bpe */' >other/train/new.c && echo '/* bpe */' | tee other/text.c >/dev/null
+[ "$(names bpe other | sort | tr '\n' ' ')" = 'text.c train/new.c ' ] || fail "not found: $(names bpe other)"
+
 # The public headers stand on themselves.
 broken=$(grep -HnE '^#include "' "$XLM_SOURCE"/include/xlm/*.h; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "$XLM_SOURCE"/include/xlm/*.h)
 [ -z "$broken" ] || fail "public headers include what plugins need not have:

@@ -37,8 +37,8 @@ refuse 64 'form is --para' --para en=text.en,text.xx --bpe 50 -o out/c.h5
 refuse 64 'form is --mono' --mono text.en --bpe 50 -o out/c.h5
 refuse 64 'form is --mono' --mono en=text.en,,text.xx --bpe 50 -o out/c.h5
 refuse 64 'no name of a language' --mono ../en=text.en --bpe 50 -o out/c.h5
-refuse 64 'bpe=-3' "${text[@]}" --bpe=-3 -o out/c.h5
-refuse 64 'bpe=0' "${text[@]}" --bpe 0 -o out/c.h5
+refuse 64 'bpe = -3' "${text[@]}" --bpe=-3 -o out/c.h5
+refuse 64 'bpe = 0' "${text[@]}" --bpe 0 -o out/c.h5
 refuse 64 'many' "${text[@]}" --bpe many -o out/c.h5
 refuse 64 'alpha=7' "${make[@]}" --alpha 7
 refuse 64 'alpha=nan' "${make[@]}" --alpha nan
@@ -50,7 +50,7 @@ refuse 64 'max-vocab=0' "${make[@]}" --max-vocab 0
 refuse 64 'seed=-1' "${make[@]}" --seed=-1
 refuse 64 'words=letters' "${text[@]}" --words letters --bpe 50 -o out/c.h5
 refuse 64 'use one of the two' "${make[@]}" --codes text.en
-refuse 64 'vocab needs the codes' "${make[@]}" --vocab text.en
+refuse 64 'vocab needs the segmenter' "${make[@]}" --vocab text.en
 refuse 64 'min-count' "${text[@]}" --codes text.en --vocab text.xx --min-count 5 -o out/c.h5
 refuse 64 'only copy' "${text[@]}" --codes text.en --write-codes out/codes
 refuse 64 'segment' --segment text.en out/text

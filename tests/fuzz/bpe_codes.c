@@ -26,10 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     read_again(bpe);
     GString *out = g_string_new(NULL);
-    xlm_segmenter *segmenter = xlm_segmenter_new(bpe, NULL);
-    xlm_segmenter_text(segmenter, (const char *)data, size, out);
-    xlm_segmenter_free(segmenter);
+    xlm_segmenter *segmenter = xlm_segmenter_new(&xlm_segmenter_bpe, bpe);
+    xlm_cutter *cutter = xlm_cutter_new(segmenter, NULL);
+    xlm_cutter_text(cutter, (const char *)data, size, out);
+    xlm_cutter_free(cutter);
     g_string_free(out, TRUE);
-    xlm_bpe_free(bpe);
+    xlm_segmenter_unref(segmenter);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hdf5_change.h"
+#include "text/bpe.h"
 #include "text/tokenizer.h"
 
 static const char line[] = "low lower house . Haus";
@@ -19,7 +20,8 @@ static fuzz_original *make_original(void)
     const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = true, .languages = 3,
                                               .language_names = languages, .made_languages = G_N_ELEMENTS(made), .made = made};
     xlm_word_counts *counts = xlm_word_counts_parse("words", words, strlen(words), NULL);
-    xlm_vocabulary *vocabulary = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, NULL);
+    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
+    xlm_vocabulary *vocabulary = xlm_vocabulary_new(counts, segmenter, &settings, NULL);
     const char *path = fuzz_write("vocabulary.h5", "", 0);
     xlm_store *store = xlm_store_create(NULL, path, NULL);
     fuzz_require(vocabulary != NULL && store != NULL && xlm_vocabulary_save(vocabulary, store, "/vocabulary", 0, NULL) &&

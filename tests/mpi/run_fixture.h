@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "base/rng.h"
+#include "text/bpe.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_files.h"
 
@@ -35,7 +36,8 @@ static xlm_vocabulary *make_vocabulary(const xlm_comm *comm)
         xlm_word_counts_add(subwords, word, (size_t)g_snprintf(word, sizeof word, "wört%02d", i), 2 * SUBWORDS - i);
     }
     xlm_vocabulary *vocabulary;
-    GOOD((vocabulary = xlm_vocabulary_new(subwords, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, &error)) != NULL);
+    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
+    GOOD((vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &error)) != NULL);
     xlm_word_counts_free(subwords);
     return vocabulary;
 }

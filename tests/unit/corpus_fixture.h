@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "corpus/corpus.h"
+#include "text/bpe.h"
 
 enum { SUBWORDS = 1000, VOCABULARY = SUBWORDS + XLM_SPECIALS };
 
@@ -86,11 +87,11 @@ static void write_vocabulary(xlm_store *store, const xlm_special_tokens *special
     xlm_word_counts_sort(subwords);
     GError *error = NULL;
     static const char codes[] = "w 0 1\n";
-    xlm_bpe *bpe = xlm_bpe_parse("codes", codes, strlen(codes), &error);
-    must(bpe != NULL, error);
+    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), &error);
+    must(segmenter != NULL, error);
     const xlm_vocabulary_settings settings = {.specials = specials, .words = XLM_WORDS_SPACE, .languages = LANGUAGES,
                                               .language_names = languages};
-    xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, bpe, &settings, &error);
+    xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &error);
     must(vocabulary != NULL, error);
     must(xlm_vocabulary_save(vocabulary, store, "/vocabulary", 0, &error), error);
     xlm_vocabulary_free(vocabulary);

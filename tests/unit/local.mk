@@ -24,6 +24,7 @@ unit_tests = \
 	tests/unit/rng_test \
 	tests/unit/row_sources_test \
 	tests/unit/sampler_test \
+	tests/unit/segmenter_test \
 	tests/unit/store_test \
 	tests/unit/stream_properties_test \
 	tests/unit/stream_test \

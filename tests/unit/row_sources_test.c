@@ -14,7 +14,7 @@ static xlm_vocabulary *make(const char *words, const char *more_words, const cha
     const xlm_vocabulary_settings settings = {.words = mode, .lowercase = lowercase,
                                               .languages = (int)g_strv_length((char **)languages),
                                               .language_names = languages};
-    xlm_vocabulary *v = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", all_codes, strlen(all_codes), NULL), &settings, NULL);
+    xlm_vocabulary *v = xlm_vocabulary_new(counts, text_bpe(all_codes), &settings, NULL);
     assert_non_null(v);
     xlm_word_counts_free(counts);
     g_free(all_words);

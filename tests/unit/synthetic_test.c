@@ -122,7 +122,7 @@ static xlm_vocabulary *make_vocabulary(const char *extra, GError **error)
     char *text = g_strconcat("est 9\nlo@@ 8\nw@@ 7\n, 6\n", extra, NULL);
     xlm_word_counts *subwords = xlm_word_counts_parse("vocabulary", text, strlen(text), NULL);
     static const char codes[] = "e s 9\nes t</w> 9\nl o 8\n";
-    xlm_vocabulary *v = xlm_vocabulary_new(subwords, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, error);
+    xlm_vocabulary *v = xlm_vocabulary_new(subwords, text_bpe(codes), &settings, error);
     xlm_word_counts_free(subwords);
     g_free(text);
     return v;
@@ -148,7 +148,7 @@ static void assert_twins(const xlm_vocabulary *v)
     assert_string_equal(xlm_vocabulary_words(v)[10], "xx:lo@@");
     assert_int_equal(xlm_vocabulary_counts(v)[10], 8);
     assert_null(xlm_vocabulary_words(v)[12]);
-    assert_true(xlm_vocabulary_continues(v, 10));
+    assert_true(xlm_vocabulary_joins(v, 10, 5));
     assert_int_equal(xlm_vocabulary_find(v, "xx:lo@@", 7), 10);
     assert_int_equal(xlm_vocabulary_find(v, "xx:lo", 5), XLM_ID_UNK);
     assert_null(xlm_vocabulary_twins(v, 0));

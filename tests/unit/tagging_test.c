@@ -13,6 +13,7 @@
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 #include "tasks/tune_job.h"
+#include "text/bpe.h"
 
 static char *directory;
 
@@ -321,7 +322,8 @@ static xlm_vocabulary *make_vocabulary(void)
     xlm_word_counts *words = xlm_word_counts_new();
     for (int i = 0; i < 4; i++)
         xlm_word_counts_add(words, subwords[i], strlen(subwords[i]), 10 - i); /* ids 5, 6, 7, 8 */
-    xlm_vocabulary *v = xlm_vocabulary_new(words, xlm_bpe_parse("codes", codes, strlen(codes), NULL), &settings, NULL);
+    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
+    xlm_vocabulary *v = xlm_vocabulary_new(words, segmenter, &settings, NULL);
     assert_non_null(v);
     xlm_word_counts_free(words);
     return v;

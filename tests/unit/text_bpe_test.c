@@ -216,18 +216,30 @@ static xlm_bpe *parse(const char *codes)
     return bpe;
 }
 
+/* A segmenter with the same codes. */
+static xlm_segmenter *segmenter_of(const xlm_bpe *bpe)
+{
+    GString *text = xlm_bpe_print(bpe);
+    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", text->str, text->len, NULL);
+    assert_non_null(segmenter);
+    g_string_free(text, TRUE);
+    return segmenter;
+}
+
 static void assert_segmented(const xlm_bpe *bpe, const xlm_word_counts *allowed, const char *text, const char *expected)
 {
-    xlm_segmenter *segmenter = xlm_segmenter_new(bpe, allowed);
+    xlm_segmenter *segmenter = segmenter_of(bpe);
+    xlm_cutter *cutter = xlm_cutter_new(segmenter, allowed);
     GString *out = g_string_new(NULL);
     for (int twice = 0; twice < 2; twice++) { /* the second time from memory */
         g_string_truncate(out, 0);
-        xlm_segmenter_text(segmenter, text, strlen(text), out);
+        xlm_cutter_text(cutter, text, strlen(text), out);
         assert_string_equal(out->str, expected);
         assert_int_equal(out->len, strlen(expected));
     }
     g_string_free(out, TRUE);
-    xlm_segmenter_free(segmenter);
+    xlm_cutter_free(cutter);
+    xlm_segmenter_unref(segmenter);
 }
 
 /* ---- learning ---- */
@@ -471,19 +483,19 @@ static void test_keeps_ends_whole(void **state)
 
 static void check_segmentation(uint32_t test, const xlm_bpe *bpe, GPtrArray *codes, const xlm_word_counts *allowed)
 {
-    xlm_segmenter *segmenter = xlm_segmenter_new(bpe, allowed);
+    xlm_bpe_cutter *cutter = xlm_bpe_cutter_new(bpe, allowed);
     uint32_t k = 0;
     for (int i = 0; i < 200; i++) {
         GString *word = text_make_word(1000 + test, &k, letters, G_N_ELEMENTS(letters), 14);
         GString *expected = plain_segment(codes, allowed, word->str, word->len);
         size_t size;
-        const char *segmented = xlm_segmenter_word(segmenter, word->str, word->len, &size);
+        const char *segmented = xlm_bpe_cutter_word(cutter, word->str, word->len, &size);
         assert_int_equal(size, expected->len);
         assert_memory_equal(segmented, expected->str, size);
         g_string_free(word, TRUE);
         g_string_free(expected, TRUE);
     }
-    xlm_segmenter_free(segmenter);
+    xlm_bpe_cutter_free(cutter);
 }
 
 /* Learnt codes, and the same in another order, where merges of low rank become possible late. */
@@ -506,10 +518,12 @@ static void test_segments_like_reference(void **state)
         }
         xlm_bpe *bpe = parse(text->str);
         check_segmentation(test, bpe, codes, NULL);
-        xlm_word_counts *allowed = xlm_bpe_count_subwords(bpe, words, NULL);
+        xlm_segmenter *segmenter = segmenter_of(bpe);
+        xlm_word_counts *allowed = xlm_segmenter_count_subwords(segmenter, words, NULL);
         xlm_word_counts_cut(allowed, xlm_word_counts_size(allowed) / 3);
         check_segmentation(test, bpe, codes, allowed);
         xlm_word_counts_free(allowed);
+        xlm_segmenter_unref(segmenter);
         xlm_bpe_free(bpe);
         g_string_free(text, TRUE);
         g_ptr_array_unref(codes);
@@ -522,11 +536,12 @@ static void test_segments_long_words_and_any_bytes(void **state)
     (void)state;
     xlm_word_counts *words = text_count("ababab abab ab aab");
     xlm_bpe *bpe = xlm_bpe_learn(words, 10);
-    xlm_segmenter *segmenter = xlm_segmenter_new(bpe, words);
+    xlm_segmenter *segmenter = xlm_segmenter_new(&xlm_segmenter_bpe, bpe);
+    xlm_cutter *cutter = xlm_cutter_new(segmenter, words);
     GString *text = g_string_new(NULL), *out = g_string_new(NULL);
     for (int i = 0; i < 500000; i++)
         g_string_append(text, "ab");
-    xlm_segmenter_text(segmenter, text->str, text->len, out);
+    xlm_cutter_text(cutter, text->str, text->len, out);
     assert_true(out->len > text->len);
 
     /* Without the marks the text is the same, whatever its bytes. */
@@ -536,7 +551,7 @@ static void test_segments_long_words_and_any_bytes(void **state)
         g_string_append_c(text, byte < 256 && byte != '@' ? (char)byte : 'a');
     }
     g_string_truncate(out, 0);
-    xlm_segmenter_text(segmenter, text->str, text->len, out);
+    xlm_cutter_text(cutter, text->str, text->len, out);
     size_t at = 0;
     for (size_t i = 0; i < text->len; i++) {
         if (out->len - at >= 3 && memcmp(out->str + at, "@@ ", 3) == 0)
@@ -546,8 +561,8 @@ static void test_segments_long_words_and_any_bytes(void **state)
     assert_int_equal(at, out->len);
     g_string_free(text, TRUE);
     g_string_free(out, TRUE);
-    xlm_segmenter_free(segmenter);
-    xlm_bpe_free(bpe);
+    xlm_cutter_free(cutter);
+    xlm_segmenter_unref(segmenter);
     xlm_word_counts_free(words);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "text/bpe.h"
 #include "text/vocabulary.h"
 
 /* The k-th draw of a test, below n. */
@@ -36,6 +37,14 @@ static inline xlm_word_counts *text_count(const char *text)
     xlm_word_counts *counts = xlm_word_counts_new();
     xlm_word_counts_add_text(counts, text, strlen(text), 1);
     return counts;
+}
+
+/* A segmenter with these BPE codes. */
+static inline xlm_segmenter *text_bpe(const char *codes)
+{
+    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
+    assert_non_null(segmenter);
+    return segmenter;
 }
 
 /* The vocabulary as a file of its own gives it back; the file is gone at once. */

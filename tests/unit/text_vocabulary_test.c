@@ -136,7 +136,8 @@ static void test_writes_files(void **state)
     assert_non_null(read = xlm_word_counts_read(path, NULL));
     assert_counts(read, "low 2\nlower 1\n");
     xlm_bpe *bpe = xlm_bpe_learn(counts, 2), *again;
-    assert_true(xlm_bpe_write(bpe, path, NULL));
+    xlm_segmenter *segmenter = xlm_segmenter_new(&xlm_segmenter_bpe, bpe);
+    assert_true(xlm_segmenter_write(segmenter, path, NULL));
     assert_non_null(again = xlm_bpe_read(path, NULL));
     xlm_bpe_free(again);
     assert_true(g_file_set_contents(path, "\xef\xbb\xbfl o 3\r\nlo w 3\r\n", -1, NULL));
@@ -147,10 +148,10 @@ static void test_writes_files(void **state)
     assert_int_equal(error->code, EX_NOINPUT);
     g_clear_error(&error);
     g_rmdir(directory);
-    assert_false(xlm_bpe_write(bpe, path, &error));
+    assert_false(xlm_segmenter_write(segmenter, path, &error));
     assert_int_equal(error->code, EX_CANTCREAT);
     g_error_free(error);
-    xlm_bpe_free(bpe);
+    xlm_segmenter_unref(segmenter);
     xlm_bpe_free(again);
     xlm_word_counts_free(counts);
     xlm_word_counts_free(read);
@@ -162,10 +163,9 @@ static void test_writes_files(void **state)
 
 static const char *const names[] = {"en", "de"};
 
-static xlm_bpe *parse_codes(void)
+static xlm_segmenter *parse_codes(void)
 {
-    static const char codes[] = "l o 7\nlo w</w> 5\ne s 4\nes t</w> 4\n";
-    return xlm_bpe_parse("codes", codes, sizeof codes - 1, NULL);
+    return text_bpe("l o 7\nlo w</w> 5\ne s 4\nes t</w> 4\n");
 }
 
 static xlm_vocabulary *make_vocabulary(const char *subwords, bool lowercase)
@@ -193,9 +193,12 @@ static void test_numbers_subwords(void **state)
     assert_int_equal(xlm_vocabulary_find(v, "lo", 2), XLM_ID_UNK);
     assert_int_equal(xlm_vocabulary_find(v, "<s>", 3), 9);
     assert_int_equal(xlm_vocabulary_find(v, "<mask>", 6), XLM_ID_UNK);
-    assert_true(xlm_vocabulary_continues(v, 6));
-    assert_false(xlm_vocabulary_continues(v, 5));
-    assert_false(xlm_vocabulary_continues(v, XLM_ID_MASK));
+    assert_true(xlm_vocabulary_joins(v, 6, 5));
+    assert_false(xlm_vocabulary_joins(v, 5, 6));
+    assert_false(xlm_vocabulary_joins(v, 6, XLM_ID_MASK));
+    assert_false(xlm_vocabulary_joins(v, XLM_ID_MASK, 6));
+    assert_false(xlm_vocabulary_joins(v, 6, 10));
+    assert_false(xlm_vocabulary_joins(v, -1, 6));
     assert_int_equal(xlm_vocabulary_find_language(v, "de"), 1);
     assert_int_equal(xlm_vocabulary_find_language(v, "fr"), -1);
     xlm_vocabulary_free(v);
@@ -217,27 +220,27 @@ static void test_chooses_subwords(void **state)
 {
     (void)state;
     xlm_word_counts *words = xlm_word_counts_new();
-    xlm_bpe *bpe = parse_codes();
+    xlm_segmenter *segmenter = parse_codes();
     xlm_word_counts_add(words, "low", 3, 5);
     xlm_word_counts_add(words, "lowest", 6, 3);
     xlm_word_counts_add(words, "est", 3, 1);
-    xlm_word_counts *chosen = xlm_vocabulary_choose(bpe, words, 1, 0);
+    xlm_word_counts *chosen = xlm_vocabulary_choose(segmenter, words, 1, 0);
     assert_counts(chosen, "low 5\nest 4\nlo@@ 3\nw@@ 3\n");
     xlm_word_counts_free(chosen);
-    chosen = xlm_vocabulary_choose(bpe, words, 4, 0);
+    chosen = xlm_vocabulary_choose(segmenter, words, 4, 0);
     assert_counts(chosen, "low 5\nest 4\n");
     xlm_word_counts_free(chosen);
 
     /* Where low (5 times) is left out, it is lo@@ w: lo@@ then stands 5 times more often, and comes first. */
     xlm_word_counts_add(words, "lol", 3, 4);
     xlm_word_counts_add(words, "l", 1, 6);
-    chosen = xlm_vocabulary_choose(bpe, words, 1, 0);
+    chosen = xlm_vocabulary_choose(segmenter, words, 1, 0);
     assert_counts(chosen, "l 10\nlo@@ 7\nlow 5\nest 4\nw@@ 3\n");
     xlm_word_counts_free(chosen);
-    chosen = xlm_vocabulary_choose(bpe, words, 1, 2);
+    chosen = xlm_vocabulary_choose(segmenter, words, 1, 2);
     assert_counts(chosen, "lo@@ 12\nl 10\n");
     xlm_word_counts_free(chosen);
-    xlm_bpe_free(bpe);
+    xlm_segmenter_unref(segmenter);
     xlm_word_counts_free(words);
 }
 
@@ -254,7 +257,8 @@ static void test_saves_and_loads(void **state)
     assert_string_equal(xlm_vocabulary_language_names(loaded)[1], "de");
     assert_int_equal(xlm_vocabulary_word_mode(loaded), XLM_WORDS_ICU);
     assert_true(xlm_vocabulary_lowercase(loaded));
-    GString *codes = xlm_bpe_print(xlm_vocabulary_bpe(v)), *loaded_codes = xlm_bpe_print(xlm_vocabulary_bpe(loaded));
+    GString *codes = xlm_segmenter_print(xlm_vocabulary_segmenter(v)),
+            *loaded_codes = xlm_segmenter_print(xlm_vocabulary_segmenter(loaded));
     assert_string_equal(codes->str, loaded_codes->str);
     g_string_free(codes, TRUE);
     g_string_free(loaded_codes, TRUE);
@@ -268,7 +272,7 @@ static void test_saves_and_loads_little(void **state)
     (void)state;
     const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE};
     xlm_word_counts *counts = text_count("a b a");
-    xlm_vocabulary *v = xlm_vocabulary_new(counts, xlm_bpe_parse("codes", "", 0, NULL), &settings, NULL),
+    xlm_vocabulary *v = xlm_vocabulary_new(counts, text_bpe(""), &settings, NULL),
         *loaded = text_reload(v);
     assert_int_equal(xlm_vocabulary_languages(loaded), 0);
     assert_int_equal(xlm_vocabulary_word_mode(loaded), XLM_WORDS_SPACE);

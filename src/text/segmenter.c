@@ -1,0 +1,110 @@
+/* xlm-mpi: what a class of segmenters has learned. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "text/segmenter.h"
+
+#include "text/fields.h"
+
+struct xlm_segmenter {
+    const xlm_segmenter_class *cls;
+    void *model;
+    gint references;
+};
+
+xlm_segmenter *xlm_segmenter_new(const xlm_segmenter_class *cls, void *model)
+{
+    xlm_segmenter *s = g_new(xlm_segmenter, 1);
+    *s = (xlm_segmenter){cls, model, 1};
+    return s;
+}
+
+xlm_segmenter *xlm_segmenter_ref(const xlm_segmenter *segmenter)
+{
+    xlm_segmenter *s = (xlm_segmenter *)(uintptr_t)segmenter; /* the number of references is not what users see of it */
+    g_atomic_int_inc(&s->references);
+    return s;
+}
+
+void xlm_segmenter_unref(xlm_segmenter *s)
+{
+    if (s == NULL || !g_atomic_int_dec_and_test(&s->references))
+        return;
+    s->cls->free(s->model);
+    g_free(s);
+}
+
+const xlm_segmenter_class *xlm_segmenter_class_of(const xlm_segmenter *s) { return s->cls; }
+const void *xlm_segmenter_model(const xlm_segmenter *s) { return s->model; }
+
+static xlm_segmenter *wrap(const xlm_segmenter_class *cls, void *model)
+{
+    return model != NULL ? xlm_segmenter_new(cls, model) : NULL;
+}
+
+/* ---- learning and files ---- */
+
+xlm_segmenter *xlm_segmenter_learn(const xlm_segmenter_class *cls, const xlm_segmenter_options *options,
+                                   const xlm_word_counts *words)
+{
+    return wrap(cls, cls->learn(options, words));
+}
+
+xlm_segmenter *xlm_segmenter_learn_more(const xlm_segmenter *s, const xlm_word_counts *words, uint32_t amount,
+                                        xlm_word_counts *added)
+{
+    return wrap(s->cls, s->cls->learn_more(s->model, words, amount, added));
+}
+
+GString *xlm_segmenter_print(const xlm_segmenter *s) { return s->cls->print(s->model); }
+
+xlm_segmenter *xlm_segmenter_parse(const xlm_segmenter_class *cls, const char *name, const char *bytes, size_t size,
+                                   GError **error)
+{
+    return wrap(cls, cls->parse(name, bytes, size, error));
+}
+
+xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *path, GError **error)
+{
+    return wrap(cls, cls->read(path, error));
+}
+
+bool xlm_segmenter_write(const xlm_segmenter *s, const char *path, GError **error)
+{
+    return xlm_fields_write(path, xlm_segmenter_print(s), error);
+}
+
+bool xlm_segmenter_save(const xlm_segmenter *s, xlm_store *store, const char *path, int rank, GError **error)
+{
+    return s->cls->save(s->model, store, path, rank, error) && xlm_store_set_text(store, path, "segmenter", s->cls->name, error);
+}
+
+xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GError **error)
+{
+    GError *unknown = NULL;
+    char *name = xlm_store_get_text(store, path, "segmenter", NULL);
+    const xlm_segmenter_class *cls = name != NULL ? xlm_segmenter_class_find(name, &unknown) : xlm_segmenter_class_at(0);
+    g_free(name);
+    if (cls != NULL)
+        return wrap(cls, cls->load(store, path, error));
+    xlm_error_set(error, unknown->code, "%s: %s: %s", xlm_store_path(store), path, unknown->message);
+    g_error_free(unknown);
+    return NULL;
+}
+
+/* ---- asking ---- */
+
+uint32_t xlm_segmenter_size(const xlm_segmenter *s) { return s->cls->size(s->model); }
+bool xlm_segmenter_check(const xlm_segmenter *s, GError **error) { return s->cls->check(s->model, error); }
+uint64_t xlm_segmenter_digest(const xlm_segmenter *s, uint64_t digest) { return s->cls->digest(s->model, digest); }
+
+bool xlm_segmenter_joins(const xlm_segmenter *s, const char *subword, const char *next)
+{
+    return s->cls->joins(s->model, subword, next);
+}
+
+void xlm_segmenter_spell(const xlm_segmenter *s, const char *subword, GString *out) { s->cls->spell(s->model, subword, out); }
+
+bool xlm_segmenter_extends(const xlm_segmenter *s, const xlm_segmenter *larger, GError **error)
+{
+    if (s->cls != larger->cls)
+        return xlm_error_set(error, EX_DATAERR, "its segmenter is %s, there it is %s", s->cls->name, larger->cls->name);
+    return s->cls->extends(s->model, larger->model, error);
+}

@@ -1,0 +1,159 @@
+/* xlm-mpi: segmenters, which cut text into subwords. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A way of segmenting is a file with an xlm_segmenter_class, and a line in the table of segmenters.c. Two kinds of objects are
+ * made of a class:
+ *
+ *   xlm_segmenter   what was learned (merges, scores of subwords): it does not change once made, and any number of threads may
+ *                   use it
+ *   xlm_cutter      cuts text by a segmenter, with memory of its own: one for each thread
+ *
+ *   learning        xlm_segmenter_learn | xlm_segmenter_read -> xlm_segmenter_count_subwords -> xlm_vocabulary_new
+ *   using           xlm_vocabulary_load -> xlm_cutter_new -> xlm_cutter_word
+ *
+ * Subwords are texts as they stand in the vocabulary, with the marks that the class puts on them: "lo@@" says that its word goes
+ * on in the next subword, and others mark the beginning of a word or what is not one. Nobody but the class looks at marks:
+ * xlm_segmenter_joins says whether two subwords that follow each other are of one word, and xlm_segmenter_spell gives the text
+ * without them. Subwords hold neither spaces nor line ends. Text that no subword of the vocabulary holds comes out as it is, and
+ * is then unknown to the vocabulary. Nothing here is collective but xlm_segmenter_save. */
+#ifndef XLM_TEXT_SEGMENTER_H
+#define XLM_TEXT_SEGMENTER_H
+
+#include <xlm/options.h>
+
+#include "store/store.h"
+#include "text/word_counts.h"
+
+/* What xlm_prep's options ask of a class. A class with more options has this as the first member of its own struct. What is not
+ * given is 0 or NULL. */
+typedef struct xlm_segmenter_options {
+    int64_t amount; /* learn so many units (merges, subwords) */
+    char *file;     /* read what was learned from this file */
+} xlm_segmenter_options;
+
+typedef enum {
+    XLM_SEGMENTS_WORDS, /* of normalised text, one at a time (text/words.h) */
+    XLM_SEGMENTS_LINES  /* whole, as they stand in the text: the class normalises them and finds words itself */
+} xlm_segmenter_input;
+
+/* Functions are given the `model` that learn, learn_more, parse, read and load return, or the `cutter` of open. */
+typedef struct xlm_segmenter_class {
+    const char *name;          /* what files say */
+    const char *unit;          /* what is learned, in the plural: "merges" */
+    const char *marks;         /* what the marks of subwords mean, for people who read a file */
+    xlm_segmenter_input input;
+    const xlm_option *options; /* of xlm_prep, into options_size bytes; no row for `amount` or `file`: it cannot learn, or read */
+    size_t options_size;
+
+    /* options->amount > 0. Fewer are learned when words have no more. */
+    void *(*learn)(const xlm_segmenter_options *options, const xlm_word_counts *words);
+    /* Go on learning: all of model, and up to `amount` units more. Append the subwords that these make to `added`, each with the
+     * count 0. NULL: the class cannot. */
+    void *(*learn_more)(const void *model, const xlm_word_counts *words, uint32_t amount, xlm_word_counts *added);
+    /* Files of the class's own, options->file and --write-codes: the bytes of one, from bytes, and from a file. */
+    GString *(*print)(const void *model);
+    void *(*parse)(const char *name, const char *bytes, size_t size, GError **error); /* name: for messages */
+    void *(*read)(const char *path, GError **error);
+    /* Members and attributes of the vocabulary's group, `path`; collective over the ranks of the store. */
+    bool (*save)(const void *model, xlm_store *store, const char *path, int rank, GError **error);
+    void *(*load)(const xlm_store *store, const char *path, GError **error);
+    void (*free)(void *model);
+
+    uint32_t (*size)(const void *model); /* units */
+    /* Can it be saved? Texts must be UTF-8. EX_DATAERR. */
+    bool (*check)(const void *model, GError **error);
+    /* A number that differs where models do, and goes on from `digest` (xlm_digest). */
+    uint64_t (*digest)(const void *model, uint64_t digest);
+    /* Is `model` the first part of `larger`, so that this segments as model does, but for more units? Else EX_DATAERR, with words
+     * that say how they differ: "it has 9 merges, there are 8 there". */
+    bool (*extends)(const void *model, const void *larger, GError **error);
+    bool (*joins)(const void *model, const char *subword, const char *next);
+    void (*spell)(const void *model, const char *subword, GString *out); /* append its text without marks */
+
+    /* allowed: subwords that may come out, or NULL for all; borrowed, as model is, until close. */
+    void *(*open)(const void *model, const xlm_word_counts *allowed);
+    void (*close)(void *cutter);
+    /* Subwords of a word (or line), or of the text of a subword where in a word its marks say that it stands, between single
+     * spaces: *n bytes, valid until the next call. */
+    const char *(*segment)(void *cutter, const char *text, size_t size, size_t *n);
+    const char *(*segment_subword)(void *cutter, const char *subword, size_t *n);
+} xlm_segmenter_class;
+
+/* ---- classes (segmenters.c) ---- */
+
+/* Number of classes, and one of them. The first is the one of files that name none, which are older than the table. */
+int xlm_segmenters_count(void);
+const xlm_segmenter_class *xlm_segmenter_class_at(int i);
+/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. */
+const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error);
+/* Put one more behind those of the table, before any file is read. */
+void xlm_segmenter_register(const xlm_segmenter_class *cls);
+/* The name of the row of cls->options that is read into `offset` bytes from the beginning, of `amount` or `file`; NULL when there
+ * is none. */
+const char *xlm_segmenter_option_name(const xlm_segmenter_class *cls, size_t offset);
+/* Does the class segment words? Else EX_DATAERR. what needs them: "--derive". */
+bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char *what, GError **error);
+
+/* ---- segmenters ---- */
+
+typedef struct xlm_segmenter xlm_segmenter;
+
+/* One with a model of the class, which it owns from now on. */
+xlm_segmenter *xlm_segmenter_new(const xlm_segmenter_class *cls, void *model);
+/* Share it: every reference is to be given back. unref: NULL is allowed. */
+xlm_segmenter *xlm_segmenter_ref(const xlm_segmenter *segmenter);
+void xlm_segmenter_unref(xlm_segmenter *segmenter);
+const xlm_segmenter_class *xlm_segmenter_class_of(const xlm_segmenter *segmenter);
+/* For tests and tools of one class. */
+const void *xlm_segmenter_model(const xlm_segmenter *segmenter);
+
+/* The functions of the class, on its segmenters. parse, read and load return NULL with an error. learn_more: for classes
+ * that can. */
+xlm_segmenter *xlm_segmenter_learn(const xlm_segmenter_class *cls, const xlm_segmenter_options *options,
+                                   const xlm_word_counts *words);
+xlm_segmenter *xlm_segmenter_learn_more(const xlm_segmenter *segmenter, const xlm_word_counts *words, uint32_t amount,
+                                        xlm_word_counts *added);
+GString *xlm_segmenter_print(const xlm_segmenter *segmenter); /* g_string_free */
+xlm_segmenter *xlm_segmenter_parse(const xlm_segmenter_class *cls, const char *name, const char *bytes, size_t size,
+                                   GError **error);
+xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *path, GError **error);
+/* Written under another name and renamed. EX_CANTCREAT. */
+bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GError **error);
+uint32_t xlm_segmenter_size(const xlm_segmenter *segmenter);
+bool xlm_segmenter_check(const xlm_segmenter *segmenter, GError **error);
+uint64_t xlm_segmenter_digest(const xlm_segmenter *segmenter, uint64_t digest);
+bool xlm_segmenter_joins(const xlm_segmenter *segmenter, const char *subword, const char *next);
+void xlm_segmenter_spell(const xlm_segmenter *segmenter, const char *subword, GString *out);
+/* Also refuses two of different classes. */
+bool xlm_segmenter_extends(const xlm_segmenter *segmenter, const xlm_segmenter *larger, GError **error);
+
+/* With the attribute `segmenter` of the group, which names the class. Collective over the ranks of the store. */
+bool xlm_segmenter_save(const xlm_segmenter *segmenter, xlm_store *store, const char *path, int rank, GError **error);
+/* EX_DATAERR, with the file, for a class that is not in the table, and for what is not as it was saved. */
+xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GError **error);
+
+/* ---- cutters ---- */
+
+typedef struct xlm_cutter xlm_cutter;
+
+/* segmenter and allowed are borrowed for as long as the cutter lives. allowed: subwords that may come out, as they stand in the
+ * vocabulary, or NULL (or empty) for all. To be used by one thread at a time. */
+xlm_cutter *xlm_cutter_new(const xlm_segmenter *segmenter, const xlm_word_counts *allowed);
+/* NULL is allowed. */
+void xlm_cutter_free(xlm_cutter *cutter);
+
+/* The subwords of one word (size > 0, no space, no line end; of a line, where the class takes lines) between single spaces: "lo@@
+ * west". *n bytes, valid until the next call. Worked out anew each time: a caller that meets words again remembers what becomes
+ * of them. */
+const char *xlm_cutter_word(xlm_cutter *cutter, const char *word, size_t size, size_t *n);
+/* The same for the text of a subword of another vocabulary of the class, as it would be cut where in a word it stands. */
+const char *xlm_cutter_subword(xlm_cutter *cutter, const char *subword, size_t *n);
+/* Append the segmented form of a text whose words stand between ' ' and '\n'. These are copied as they are, so lines
+ * stay lines. For text that comes in pieces, cut it at line ends. Words are remembered from one call to the next, up to
+ * a bounded size. */
+void xlm_cutter_text(xlm_cutter *cutter, const char *text, size_t size, GString *out);
+
+/* All subwords of a set of words with their counts, as a new table, sorted. allowed as above. */
+xlm_word_counts *xlm_segmenter_count_subwords(const xlm_segmenter *segmenter, const xlm_word_counts *words,
+                                              const xlm_word_counts *allowed);
+
+#endif

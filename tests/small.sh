@@ -225,7 +225,26 @@ value() { values "$1" "${@:3}" | sed -n "s/^$2 //p"; }
 losses() { values "$1" train total loss; }
 # is_between LEAST NUMBER MOST: all three are numbers, in this order.
 is_between() { awk -v a="$1" -v x="$2" -v b="$3" 'BEGIN { exit !(x != "" && x + 0 == x && a <= x + 0 && x + 0 <= b) }'; }
-# rows DIR: all that metrics.csv says but the seconds, which differ.
+# is_near A B [MOST]: two numbers that differ by at most MOST, 3e-6 unless it is given.
+is_near() {
+    awk -v a="$1" -v b="$2" -v most="${3-3e-6}" 'BEGIN { exit !(a != "" && b != "" && a - b <= most && b - a <= most) }'
+}
+# same_numbers A B MOST: two texts of the same words, but that numbers may differ by MOST. Commas are taken for blanks.
+same_numbers() {
+    awk -v most="$3" '
+        function is_number(x) { return x ~ /^-?[0-9]/ }
+        { gsub(",", " ") }
+        FILENAME == ARGV[1] { line[++lines] = $0; next }
+        {
+            if (split(line[FNR], other, " ") != NF) bad = 1
+            for (i = 1; i <= NF; i++)
+                if (!is_number($i) || !is_number(other[i])) bad = bad || $i != other[i]
+                else if ($i - other[i] > most || other[i] - $i > most) bad = 1
+            read = FNR
+        }
+        END { exit bad || lines == 0 || read != lines }' "$1" "$2"
+}
+# rows DIR: all that is in metrics.csv but the seconds, which differ.
 rows() { cut -d, -f1-11,13 "$1/metrics.csv"; }
 # has_steps DIR N: N steps at least are in the metrics.
 has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
@@ -233,8 +252,8 @@ has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 last_step() { losses "$1" | tail -n 1 | cut -d' ' -f1; }
 # checkpoint STEP: its file's name.
 checkpoint() { printf 'checkpoint-%08d.h5' "$1"; }
-# digest FILE: of every number in the parameters and moments of a checkpoint, and in the averages and states of objectives. Made once
-# for a file as it is.
+# digest FILE: of every number in the parameters and moments of a checkpoint, and in the averages and states of objectives. Made
+# once for a file as it is.
 mkdir "$scratch/.digests"
 digest() {
     local seen

@@ -13,26 +13,25 @@ run() {
     trained $job "$name" "$n" "$@"
     form "$name"
 }
-# form NAME: every row of metrics.csv has its thirteen fields, numbers where numbers belong, and nothing else.
+# The rows that metrics.csv may have, as regular expressions: head, a step, an objective in a step, an objective on held-out text.
+number='-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?'
+name='[^,]+'
+terms='[1-9][0-9]*'
+cat >rows.form <<FORM
+step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score
+[0-9]+,train,total,,,$number,,,$number,$number,[0-9]+,$number,
+[0-9]+,train,$name,,$terms,$number,,,,,,,
+[0-9]+,held_out,$name,$name,$terms,$number,$number,$number,,,,,
+FORM
+# form NAME: metrics.csv has such rows alone, the head first and steps in their order; a perplexity is that of its loss.
 form() {
-    awk -F, '
-        function number(x) { return x ~ /^-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$/ }
-        function wrong(what) { print FILENAME ":" NR ": " what ": " $0; bad = 1 }
-        NR == 1 { if ($0 != "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score") wrong("head"); next }
-        NF != 13 || $13 != "" { wrong(NF " fields") }
-        $1 !~ /^[0-9]+$/ || $1 < step { wrong("step") }
-        { step = $1 }
-        $2 == "train" && $3 == "total" {
-            if (!number($6) || !number($9) || !number($10) || $11 !~ /^[0-9]+$/ || !number($12) || $4 $5 $7 $8 != "")
-                wrong("total")
-            totals++; next }
-        $2 == "train" { if ($5 !~ /^[1-9][0-9]*$/ || !number($6) || $4 $7 $8 $9 $10 $11 $12 != "") wrong("objective"); next }
-        $2 == "held_out" {
-            if ($4 == "" || $5 !~ /^[1-9][0-9]*$/ || !number($6) || !number($7) || !number($8) || $8 > 1 || $9 $10 $11 $12 != "")
-                wrong("held_out")
-            d = $7 - exp($6); if (d * d > 1e-10 * $7 * $7) wrong("perplexity"); next }
-        { wrong("split") }
-        END { exit bad || totals == 0 }' "$1/metrics.csv" || fail "form of $1/metrics.csv"
+    local file=$1/metrics.csv
+    [ "$(head -n 1 "$file")" = "$(head -n 1 rows.form)" ] && [ "$(grep -c '^step' "$file")" -eq 1 ] || fail "head of $file"
+    ! grep -vxEf rows.form "$file" && ! grep -E ',train,total,,[^,]' "$file" || fail "rows of $file"
+    grep -q ',train,total,' "$file" || fail "no steps in $file"
+    sed 1d "$file" | cut -d, -f1 | sort -nc || fail "steps of $file"
+    awk -F, '$2 == "held_out" { d = $7 / exp($6) - 1; if (d > 1e-5 || d < -1e-5 || $8 > 1) { print; exit 1 } }' "$file" ||
+        fail "perplexities and accuracies of $file"
 }
 # same A B: losses, parameters and moments have the same bits.
 same() {
@@ -49,12 +48,14 @@ learns() {
 for micro_batches in 1 4; do
     run least-$micro_batches 2 --set train.steps=1 --set train.evaluate_instances=1 --set train.micro_batches=$micro_batches
     run most-$micro_batches 1 --set train.steps=1 --set train.evaluate_instances=100000 --set train.micro_batches=$micro_batches
-    awk -F, '$2 == "held_out" && $5 > 0 { seen[$3, $4]++ }
-        END { exit !(seen["mlm", "en"] && seen["mlm", "xx"] && seen["tlm", "en"] && seen["tlm", "xx"]) }' least-$micro_batches/metrics.csv ||
-        fail "evaluate_instances = 1, $micro_batches micro_batches: a language is missing: $(grep held_out least-$micro_batches/metrics.csv)"
+    for row in mlm,en mlm,xx tlm,en tlm,xx; do
+        grep -q ",held_out,$row,[1-9]" least-$micro_batches/metrics.csv ||
+            fail "least-$micro_batches: no $row: $(grep held_out least-$micro_batches/metrics.csv)"
+    done
 done
 terms() { awk -F, '$2 == "held_out" { print $1, $3, $4, $5 }' "$1/metrics.csv"; }
-cmp <(terms most-1) <(terms most-4) && [ -n "$(terms most-1)" ] || fail "not all held-out text once: $(terms most-1) against $(terms most-4)"
+cmp <(terms most-1) <(terms most-4) && [ -n "$(terms most-1)" ] ||
+    fail "not all held-out text once: $(terms most-1) against $(terms most-4)"
 
 # ---- several streams and objectives ----
 sed 's/^language_embeddings = true/&\ntoken_types = true/' job.conf >several.conf
@@ -86,35 +87,43 @@ cmp <(grep -v ,silent, silent/metrics.csv | cut -d, -f1-11,13) <(rows several) |
     fail "an objective of weight 0 changes the metrics"
 cmp <(grep ,silent, silent/metrics.csv | sed s/silent/mlm/) <(grep ,mlm, silent/metrics.csv) ||
     fail "the losses of the same objective twice differ"
+# steps_of OBJECTIVE: in which it was trained.
+steps_of() { values several train "$1" loss | cut -d' ' -f1 | paste -s -d' '; }
+[ "$(steps_of mlm), $(steps_of tlm), $(steps_of late)" = '1 2 3 4 5 6 7 8, 1 2 3 4 5 6 7 8, 6 7 8' ] ||
+    fail "rows of the objectives: $(grep ,train, several/metrics.csv)"
+# The loss of a step is the sum of those of the objectives, by their weights.
 awk -F, '
-    $2 == "train" && $3 != "total" {
-        n[$3]++; if (!($3 in first)) first[$3] = $1
-        sum[$1] += $6 * ($3 == "tlm" ? 0.5 : $3 == "late" ? 2 : 1)
-    }
-    $2 == "train" && $3 == "total" { total[$1] = $6 }
+    function weight(objective) { return objective == "tlm" ? 0.5 : objective == "late" ? 2 : 1 }
+    $2 != "train" { next }
+    $3 == "total" { total[$1] = $6; next }
+    { sum[$1] += weight($3) * $6 }
     END {
-        if (n["mlm"] != 8 || n["tlm"] != 8 || n["late"] != 3 || first["late"] != 6) bad = 1
-        for (s in total) {
-            d = sum[s] - total[s]
-            if (d * d > 1e-16 * total[s] * total[s]) { print "step", s, sum[s], total[s]; bad = 1 }
+        for (step in total) {
+            d = sum[step] / total[step] - 1
+            if (d > 1e-8 || d < -1e-8) { print "step", step, sum[step], total[step]; bad = 1 }
         }
         exit bad
-    }' several/metrics.csv || fail "rows of the objectives: $(grep ,train, several/metrics.csv)"
-# Evaluated before the first step, every four, and at the end; each language, whose terms add up, and all of them.
+    }' several/metrics.csv || fail "losses of the objectives: $(grep ,train, several/metrics.csv)"
+# Evaluated before the first step, every four, and at the end: each language, and all of them.
+# evaluated OBJECTIVE: "step:language" of its rows.
+evaluated() {
+    awk -F, -v objective="$1" '$2 == "held_out" && $3 == objective { print $1 ":" $4 }' several/metrics.csv | paste -s -d' '
+}
+[ "$(evaluated mlm)" = '0:all 0:en 0:xx 4:all 4:en 4:xx 8:all 8:en 8:xx' ] && [ "$(evaluated tlm)" = "$(evaluated mlm)" ] &&
+    [ "$(evaluated late)" = '8:all 8:en 8:xx' ] ||
+    fail "rows of the evaluations: $(grep held_out several/metrics.csv)"
+# The row of all languages has the sum of their terms, and the mean of their losses.
 awk -F, '
-    $2 == "held_out" { at[$3] = at[$3] " " $1 ":" $4; terms[$1 $3 ($4 == "all")] += $5; loss[$1 $3 ($4 == "all")] += $5 * $6 }
+    $2 != "held_out" { next }
+    $4 == "all" { terms[$1, $3] = $5; loss[$1, $3] = $6; next }
+    { sum[$1, $3] += $5; losses[$1, $3] += $5 * $6 }
     END {
-        all = " 0:all 0:en 0:xx 4:all 4:en 4:xx 8:all 8:en 8:xx"
-        if (at["mlm"] != all || at["tlm"] != all || at["late"] != " 8:all 8:en 8:xx") {
-            print at["mlm"]; print at["late"]; bad = 1
+        for (k in terms) {
+            d = losses[k] / sum[k] / loss[k] - 1
+            if (sum[k] != terms[k] || d > 1e-5 || d < -1e-5) { print k, terms[k], sum[k], loss[k]; bad = 1 }
         }
-        for (k in terms)
-            if (k ~ /1$/) {
-                other = substr(k, 1, length(k) - 1) "0"; d = loss[k] - loss[other]
-                if (terms[k] != terms[other] || d * d > 1e-10 * loss[k] * loss[k]) { print k, terms[k], terms[other]; bad = 1 }
-            }
         exit bad
-    }' several/metrics.csv || fail "rows of the evaluations: $(grep held_out several/metrics.csv)"
+    }' several/metrics.csv || fail "all languages: $(grep held_out several/metrics.csv)"
 # Other numbers of ranks; micro-batches are 8, so that five ranks have more or fewer.
 job=several.conf
 run three 3 "${steps[@]}"
@@ -147,12 +156,17 @@ run whole-1 1 "${three[@]}" --set train.micro_batches=1
 run whole-4 4 "${three[@]}" --set train.micro_batches=1
 agree few-1 whole-1
 agree few-1 whole-4
-grep -q '^micro_batches: 4 instead of 1' whole-4.log || fail "more ranks than micro_batches are not reported: $(head -n 3 whole-4.log)"
+grep -q '^micro_batches: 4 instead of 1' whole-4.log ||
+    fail "more ranks than micro_batches are not reported: $(head -n 3 whole-4.log)"
 
 # ---- optimisers and schedules ----
 # rates NAME FORMULA: the learning rate of each update s = 0, 1, ...
 rates() {
-    awk -F, '$3 == "total" { s = $1 - 1; want = '"$2"'; d = $9 - want; if (d * d > 1e-14 * want * want) { print s, $9, want; bad = 1 } }
+    awk -F, '
+        $3 == "total" {
+            s = $1 - 1; d = $9 / ('"$2"') - 1
+            if (d > 1e-7 || d < -1e-7) { print s, $9, '"$2"'; bad = 1 }
+        }
         END { exit bad }' "$1/metrics.csv" || fail "learning rates of $1"
 }
 for optimiser in adamw adam lamb; do
@@ -160,7 +174,8 @@ for optimiser in adamw adam lamb; do
     run $optimiser-2 2 --set train.optimiser=$optimiser --set train.steps=20 --set train.warmup=5
     same $optimiser-1 $optimiser-2
     rates $optimiser-1 's < 5 ? 0.002 * (s + 1) / 5 : 0.002 * (20 - s) / 15'
-    h5dump -a /optimiser/algorithm $optimiser-1/latest | grep -q "\"$optimiser[^a-z]" || fail "the checkpoint does not say $optimiser"
+    h5dump -a /optimiser/algorithm $optimiser-1/latest | grep -q "\"$optimiser[^a-z]" ||
+        fail "the checkpoint does not say $optimiser"
 done
 learns adamw-1
 learns adam-1
@@ -177,7 +192,8 @@ awk -F, '$3 == "total" && $10 < 0.01 { exit 1 }' clipped/metrics.csv || fail "th
 run plain 2 --set train.steps=4 --set train.evaluate_every=2
 run profiled 2 --set train.steps=4 --set train.evaluate_every=2 --profile
 same plain profiled
-for row in 'linear' 'linear, backward' 'attention, backward' 'vocab_cross_entropy' 'reduce-scatter, waited for' 'gradient norm' 'update'; do
+for row in 'linear' 'linear, backward' 'attention, backward' 'vocab_cross_entropy' 'reduce-scatter, waited for' 'gradient norm' \
+    'update'; do
     [ "$(grep -c "^$row  *[1-9]" profiled.log)" -eq 1 ] || fail "no row '$row' in the profile: $(tail -n 30 profiled.log)"
 done
 sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '
@@ -190,12 +206,16 @@ awk '/^reduce-scatter, overlapped/ { calls = $3 } END { exit !(calls > 20) }' pr
 # ---- plan: one line a number of ranks; moments are divided; nothing is written ----
 ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=planned >plan.out 2>plan.log ||
     fail "plan: $(tail -n 3 plan.log)"
-awk '$1 == 1 || $1 == 2 || $1 == 64 {
-        order = order " " $1; memory[$1] = $2; wire[$1] = $5
-        if (NF != 8 || $8 !~ /^(s|min|h|days)$/ || !($3 > 0) || !($4 > 0)) bad = 1
-    }
-    END { exit !(order == " 2 1 64" && !bad && memory[2] <= memory[1] && wire[1] == 0 && wire[2] == 0 && wire[64] > 0) }' plan.out ||
-    fail "plan: $(cat plan.out)"
+# planned RANKS COLUMN: of the table.
+planned() { awk -v ranks="$1" -v column="$2" '$1 == ranks { print $column }' plan.out; }
+[ "$(awk '$1 == 1 || $1 == 2 || $1 == 64 { print $1 }' plan.out | paste -s -d' ')" = '2 1 64' ] || fail "plan: $(cat plan.out)"
+for n in 2 1 64; do
+    awk -v ranks=$n '$1 == ranks { exit !(NF == 8 && $3 > 0 && $4 > 0 && $8 ~ /^(s|min|h|days)$/) }' plan.out ||
+        fail "plan of $n ranks: $(cat plan.out)"
+done
+is_between 0 "$(planned 2 2)" "$(planned 1 2)" || fail "moments are not divided among ranks: $(cat plan.out)"
+is_between 0 "$(planned 1 5)" 0 && is_between 0 "$(planned 2 5)" 0 && ! is_between 0 "$(planned 64 5)" 0 ||
+    fail "bytes between nodes: $(cat plan.out)"
 [ ! -e planned ] || fail "a plan wrote $(ls planned)"
 expect 64 'is not a number of ranks' xlm_train job.conf --plan --ranks=2,none
 expect 64 'do not go\|does not go' xlm_train job.conf --plan --dry-run

@@ -47,4 +47,5 @@ demo: all
 .PHONY: study
 study: all
 	@PATH='$(abs_top_builddir)':"$$PATH" XLM_PLUGIN_PATH='$(abs_top_builddir)/src/losses/.libs' \
-	XLM_MPIEXEC='$(MPIEXEC)' XLM_FETCH='$(abs_top_builddir)/jobs/corpora/libreoffice-help' $(BASH) $(srcdir)/jobs/align-mlm/small/study study '$(UD)' $(TEXT)
+	XLM_MPIEXEC='$(MPIEXEC)' XLM_FETCH='$(abs_top_builddir)/jobs/corpora/libreoffice-help' \
+	$(BASH) $(srcdir)/jobs/align-mlm/small/study study '$(UD)' $(TEXT)

@@ -63,7 +63,8 @@ AS_IF([test -n "$xlm_mpi"],
    AC_MSG_RESULT([$xlm_mpi_family, by $xlm_mpi])],
   [test -n "$xlm_mpicc_given"],
   [AC_MSG_RESULT([no])
-   AS_CASE([$xlm_mpicc_given], [*mpich*], [xlm_mpi_packages="libmpich-dev mpich"], [xlm_mpi_packages="libopenmpi-dev openmpi-bin"])
+   AS_CASE([$xlm_mpicc_given], [*mpich*], [xlm_mpi_packages="libmpich-dev mpich"],
+     [xlm_mpi_packages="libopenmpi-dev openmpi-bin"])
    XLM_MISSING([MPI 3 by MPICC=$xlm_mpicc_given, which is not there or does not say with which flags], [$xlm_mpi_packages])],
   [AC_MSG_RESULT([no])
    XLM_MISSING([MPI 3 (header mpi.h and library)], [libopenmpi-dev openmpi-bin])])

@@ -82,5 +82,6 @@ END {
     count = split(others, other, " ")
     for (k = 1; k <= count; k++)
         print ".BR " roff(other[k]) " (1)" (k < count ? "," : "")
-    print ".PP\nTutorial, job files, file formats and what to do about messages:\n.I share/doc/xlm\\-mpi/docs/\nbelow where xlm\\-mpi is installed."
+    print ".PP\nTutorial, job files, file formats and what to do about messages:"
+    print ".I share/doc/xlm\\-mpi/docs/\nbelow where xlm\\-mpi is installed."
 }

@@ -7,4 +7,6 @@ CLEANFILES += slurm/xlm_train.sbatch
 
 slurm/xlm_train.sbatch: $(srcdir)/slurm/xlm_train.sbatch.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) slurm && \
-	sed -e 's|[@]bindir[@]|$(bindir)|g' -e 's|[@]xlm_mpi_family[@]|$(xlm_mpi_family)|g' -e 's|[@]MPIEXEC[@]|$(MPIEXEC)|g' $(srcdir)/slurm/xlm_train.sbatch.in >$@.new && chmod a+x $@.new && mv $@.new $@
+	sed -e 's|[@]bindir[@]|$(bindir)|g' -e 's|[@]xlm_mpi_family[@]|$(xlm_mpi_family)|g' \
+	  -e 's|[@]MPIEXEC[@]|$(MPIEXEC)|g' $(srcdir)/slurm/xlm_train.sbatch.in >$@.new && \
+	chmod a+x $@.new && mv $@.new $@

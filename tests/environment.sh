@@ -30,7 +30,8 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
     OMPI_MCA_mpi_yield_when_idle OMPI_MCA_hwloc_base_binding_policy OMPI_MCA_btl_vader_single_copy_mechanism \
     OMPI_MCA_orte_tmpdir_base
 # When a rank has failed, mpiexec sends the others a signal, and then sleeps for a second before it sends SIGKILL. It need not:
-# ours end together, after the message, and there are some hundred tests of errors. Tests of signals give it back (small.sh, start).
+# ours end together, after the message, and there are some hundred tests of errors. Tests of signals give it back (small.sh,
+# start).
 OMPI_MCA_odls_base_sigkill_timeout=0
 export OMPI_MCA_odls_base_sigkill_timeout
 # Shared memory is all they need, whatever networks the machine has.

@@ -3,6 +3,7 @@
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 ranks=$(env -u OMP_NUM_THREADS nproc)
-read -r seconds gflops < <(OMP_NUM_THREADS=1 mpiexec --oversubscribe --bind-to none -n "$ranks" "$XLM_BUILD/tests/bench/alignment" 1)
+read -r seconds gflops < <(OMP_NUM_THREADS=1 mpiexec --oversubscribe --bind-to none -n "$ranks" \
+    "$XLM_BUILD/tests/bench/alignment" 1)
 section "xlm_embed alignment, 2 languages of 40,000 subwords x 512"
 row "seconds, $ranks ranks" "$seconds s, $gflops GFLOP/s" "" "$seconds" "<= 60"

@@ -1,4 +1,5 @@
-# Benchmarks: `make bench`, never part of `make check`. One table of ratios, in tests/bench/bench.txt too; nothing passes or fails.
+# Benchmarks: `make bench`, never part of `make check`. One table of ratios, in tests/bench/bench.txt too; nothing passes or
+# fails.
 # Some of them: make bench BENCHMARKS='tests/bench/step.sh tests/bench/peers/train.sh'
 BENCHMARKS = \
 	tests/bench/kernels.sh \

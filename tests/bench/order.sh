@@ -23,7 +23,8 @@ for micro_batches in ${XLM_BENCH_MICRO_BATCHES:-8}; do
         read -r ranks threads <<<"$shape"
         for ((round = 0; round < rounds; round++)); do
             train "$work" "fixed-$round" "$ranks" "$threads" --set "train.micro_batches=$micro_batches"
-            train "$work" "free-$round" "$ranks" "$threads" --set "train.micro_batches=$micro_batches" --set train.reproducible=false
+            train "$work" "free-$round" "$ranks" "$threads" --set "train.micro_batches=$micro_batches" \
+                --set train.reproducible=false
         done
         fixed=$(seconds fixed) free=$(seconds free)
         row "$micro_batches micro_batches, $ranks x $threads" "$fixed s" "$free s" "$(quotient "$fixed" "$free" 3)" "<= 1.05"

@@ -19,7 +19,8 @@ load() { cut -d' ' -f1-3 /proc/loadavg; }
 SECONDS=0 status=0 number=0
 {
     machine "date" "$(date -u '+%Y-%m-%d %H:%M UTC')"
-    machine "processor" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u | head -n 1), $(env -u OMP_NUM_THREADS nproc) cores"
+    processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u | head -n 1)
+    machine "processor" "$processor, $(env -u OMP_NUM_THREADS nproc) cores"
     machine "load average before" "$(load)" # threads that wait for each other suffer most from other work
 } >"$rows"
 for benchmark in "$@"; do

@@ -25,7 +25,8 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(b != "" && d * d < 1
 column=2
 for run in a b; do
     near "$(curve two.out 'train total loss' | awk -v c=$column '$1 == 10 { print $c }')" \
-        "$(losses $run | awk '$1 > 5 && $1 <= 10 { sum += $2 } END { print sum / 5 }')" || fail "train loss of $run: $(cat two.out)"
+        "$(losses $run | awk '$1 > 5 && $1 <= 10 { sum += $2 } END { print sum / 5 }')" ||
+        fail "train loss of $run: $(cat two.out)"
     near "$(curve two.out 'held_out mlm perplexity' | awk -v c=$column '$1 == 20 { print $c }')" \
         "$(value $run 20 held_out mlm perplexity all)" ||
         fail "perplexity of $run: $(cat two.out)"
@@ -37,7 +38,13 @@ best=$(values a held_out mlm accuracy all | sort -s -k2,2gr | head -n 1)
 
 # Three, one with less in it, one without job.conf, and with damage: common steps, a section that is missing, lines passed over.
 rm b/job.conf
-{ head -n 30 b/metrics.csv; echo '7,train,total,,,nan,,,,,,,'; printf '\377\0,,,,,,,,,,,,\n'; sed 1,30d b/metrics.csv; printf '20,train,tot'; } >damaged.csv
+{
+    head -n 30 b/metrics.csv
+    echo '7,train,total,,,nan,,,,,,,'
+    printf '\377\0,,,,,,,,,,,,\n'
+    sed 1,30d b/metrics.csv
+    printf '20,train,tot'
+} >damaged.csv
 mv damaged.csv b/metrics.csv
 xlm_compare a b c >three.out 2>three.err || fail "three runs: $(cat three.err)"
 grep -q 'b/metrics.csv: 3 damaged lines passed over' three.err || fail "damage is not reported: $(cat three.err)"

@@ -7,7 +7,9 @@ long
 # rows: the lines of words, of standard input or a file.
 rows() { grep -v '^#' "$@"; }
 # sentences: words of each sentence on a line.
-sentences() { rows "$@" | awk -F '\t' 'NF == 0 { print substr(line, 2); line = ""; next } $1 ~ /^[0-9]+$/ { line = line " " $2 }'; }
+sentences() {
+    rows "$@" | awk -F '\t' 'NF == 0 { print substr(line, 2); line = ""; next } $1 ~ /^[0-9]+$/ { line = line " " $2 }'
+}
 
 # ---- one sentence whose derivation is known ----
 t() { printf '%s\n' "$*" | tr ' ' '\t'; } # columns between spaces
@@ -31,7 +33,8 @@ t() { printf '%s\n' "$*" | tr ' ' '\t'; } # columns between spaces
     t 3 Ada Ada PROPN NNP _ 1 list _ NER=I-PER
 } >some.conllu
 {
-    printf '# sent_id = 1\n# text = it see n’t did Ford Sam Old . York New\n# xlm_derivation = xx=en:transliterate,invert; seed 4\n'
+    printf '# sent_id = 1\n# text = it see n’t did Ford Sam Old . York New\n'
+    printf '# xlm_derivation = xx=en:transliterate,invert; seed 4\n'
     t 1 it it PRON PRP _ 2 obj _ Gloss=it
     t 2 see see VERB VB _ 0 root _ _
     t 3 n’t not PART RB Polarity=Neg 2 advmod _ NER=O

@@ -7,7 +7,8 @@ sentences() { grep -v '^#' "$1" | awk -F '\t' 'NF == 0 { print substr(line, 2); 
 
 # ---- weights: objects before verbs (nearly always), adjectives behind nouns 4 times of 5 ----
 printf 'PRE_dobj_@ 12\nPRE_@_punct 20\nPRE_nsubj_@ 20\nPRE_nsubj_dobj 20\n' >verbs
-printf 'PRE_det_@ 20\nPRE_DET_ADJ 20\nPRE_@NOUN&@_ADJ&amod %.15f\nBI_@NOUN_ADJ 0\n' "$(awk 'BEGIN { print log(4) }')" | gzip -c >nouns.gz
+printf 'PRE_det_@ 20\nPRE_DET_ADJ 20\nPRE_@NOUN&@_ADJ&amod %.15f\nBI_@NOUN_ADJ 0\n' "$(awk 'BEGIN { print log(4) }')" |
+    gzip -c >nouns.gz
 syntax=syntax=nouns.gz+verbs
 
 # ---- trees over a made grammar: noun phrases are determiner, adjective, noun ----
@@ -40,7 +41,8 @@ awk '{
         }
         sov += verb == NF - 1; behind += adjective == article + 2
     }
-    END { exit !(sov >= NR - 2 && behind > NR * 0.8 - 4 * sqrt(NR * 0.16) && behind < NR * 0.8 + 4 * sqrt(NR * 0.16)) }' made.txt ||
+    END { exit !(sov >= NR - 2 && behind > NR * 0.8 - 4 * sqrt(NR * 0.16) && behind < NR * 0.8 + 4 * sqrt(NR * 0.16)) }' \
+        made.txt ||
     fail "not the order of the weights: $(head -3 made.txt)"
 # The same words, and heads that lead to the same words.
 heads() { grep -v '^#' "$1" | awk -F '\t' '$1 == 1 { delete word } NF { word[$1] = $2; head[$1] = $7; next }
@@ -83,7 +85,11 @@ h5dump -d /inputs made.1.h5 | grep -q "nouns.gz: .* SHA-256 $(sha256sum <nouns.g
 # ---- wrong input: once, and nothing written ----
 mkdir none
 prep=(xlm_prep --mono en=tree.conllu --words space --bpe 50 -o none/c.h5 --write-codes none/codes)
-sed '3s/ .*/ much/' verbs >number; sed '2s/PRE/PRO/' verbs >kind; sed '4p' verbs >twice; gzip -c verbs | head -c 30 >cut.gz; : >nothing
+sed '3s/ .*/ much/' verbs >number
+sed '2s/PRE/PRO/' verbs >kind
+sed '4p' verbs >twice
+gzip -c verbs | head -c 30 >cut.gz
+: >nothing
 for n in 1 3; do
     refuse 65 'number:3: the weight is no number' ranks $n "${prep[@]}" --derive xx=en:syntax=nouns.gz+number
     refuse 65 'kind:2: a feature is of the kind' ranks $n xlm_prep --derive xx=en:syntax=nouns.gz+kind \

@@ -37,10 +37,12 @@ awk 'NR > 1 { sum += $1 } END { exit !(sum > 97 && sum < 103) }' all.out || fail
 xlm_fill out/latest -l en "the <mask> sees <mask> house <mask>" "<mask>" >two.out || fail "several masks"
 grep -c '^ mask [123]$' two.out | grep -qx 3 && [ "$(wc -l <two.out)" -eq $((1 + 3 * 6 + 1 + 5)) ] ||
     fail "several masks: $(cat two.out)"
-printf '\xef\xbb\xbfthe <mask> sees <mask> house <mask>\r\n\n<mask>' | xlm_fill out/latest -l en >stdin.out || fail "from standard input"
+printf '\xef\xbb\xbfthe <mask> sees <mask> house <mask>\r\n\n<mask>' | xlm_fill out/latest -l en >stdin.out ||
+    fail "from standard input"
 cmp two.out stdin.out || fail "standard input and arguments differ"
 # Through the link, from another directory, with more threads: the same.
-(mkdir elsewhere && cd elsewhere && OMP_NUM_THREADS=2 xlm_fill ../out/latest -l en "the <mask> sees <mask> house <mask>" "<mask>") >there.out
+(mkdir elsewhere && cd elsewhere &&
+    OMP_NUM_THREADS=2 xlm_fill ../out/latest -l en "the <mask> sees <mask> house <mask>" "<mask>") >there.out
 cmp two.out there.out || fail "two threads give other guesses"
 
 # A model without language embeddings needs no language, and takes one.

@@ -80,7 +80,8 @@ mkdir -p other/train && echo '/* bpe */' >other/train/new.c && echo '/* bpe */' 
 [ "$(names bpe other | sort | tr '\n' ' ')" = 'text.c train/new.c ' ] || fail "not found: $(names bpe other)"
 
 # The public headers stand on themselves.
-broken=$(grep -HnE '^#include "' "$XLM_SOURCE"/include/xlm/*.h; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "$XLM_SOURCE"/include/xlm/*.h)
+public=("$XLM_SOURCE"/include/xlm/*.h)
+broken=$(grep -HnE '^#include "' "${public[@]}"; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "${public[@]}")
 [ -z "$broken" ] || fail "public headers include what plugins need not have:
 $broken"
 

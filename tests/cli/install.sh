@@ -61,7 +61,8 @@ for program in "$root$bindir"/*; do
         grep -qxF -e "$line" "$root/lines" || fail "$page does not keep the line: $line"
     done <"$root/examples"
     rm "$root/examples" "$root/lines"
-    grep -q "^complete .* $program\( \|\$\)" "$root$datadir/bash-completion/completions/$program" || fail "no completion of $program"
+    grep -q "^complete .* $program\( \|\$\)" "$root$datadir/bash-completion/completions/$program" ||
+        fail "no completion of $program"
 done
 grep -qxF -e '[task tagging]' "$(find "$root" -name xlm_tune.1)" ||
     fail "the job file in xlm_tune.1 does not keep its lines"

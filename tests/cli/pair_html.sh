@@ -32,11 +32,13 @@ page() {
 page en/B.html '<h1 id=h>House</h1><p id=same>Calc</p><p id=new>Not translated.</p><p id=e></p><p id=only>English only.</p>'
 page de/B.html '<h1 id=h>Haus</h1><p id=same>Calc</p><p id=new>Not translated.</p><p id=e>Mehr.</p><p id=more>Nur deutsch.</p>'
 page fr/B.html '<h1 id=h>Maison</h1><p id=new>Pas traduit.</p>'
-page en/a.html '<p id=d>One</p><p id=d>Two</p><p id=r>House</p><p id=t>Three &amp;&nbsp;<b>f<i>our</i></b></p><p id=u>x</p><p id=u>y</p>'
+page en/a.html '<p id=d>One</p><p id=d>Two</p><p id=r>House</p><p id=t>Three &amp;&nbsp;<b>f<i>our</i></b></p>'\
+'<p id=u>x</p><p id=u>y</p>'
 page de/a.html '<p id=t>Drei &amp; <b>vier</b></p><p id=d>Eins</p><p id=d>Zwei</p><p id=r>Haus</p><p id=u>z</p>'
 page en/a/z.html '<p id=h>House</p><p id=z>Last</p>'
 mkdir de/a
-printf '<html><head><meta charset=iso-8859-1></head><body><p id=h>Geb\344ude</p><p id=z>Letz<u>tes</u></p></body></html>' >de/a/z.html
+printf '<html><head><meta charset=iso-8859-1></head><body><p id=h>Geb\344ude</p><p id=z>Letz<u>tes</u></p></body></html>' \
+    >de/a/z.html
 page en/none.html '<p id=h>In English there is one page more.</p>'
 page en/text.txt '<p id=h>Not a page.</p>'
 
@@ -153,8 +155,10 @@ package() {
     local root=$work/package/$1
     rm -rf "$root"
     mkdir -p "$root/DEBIAN" "$root/usr/share/libreoffice/help/$2/text" "$root/usr/share/libreoffice/help/media"
-    printf 'Package: libreoffice-help-%s\nVersion: 4:1.0-1\nArchitecture: all\nMaintainer: nobody <n@example.org>\nDescription: help\n' \
-        "$1" >"$root/DEBIAN/control"
+    {
+        printf 'Package: libreoffice-help-%s\nVersion: 4:1.0-1\nArchitecture: all\n' "$1"
+        printf 'Maintainer: nobody <n@example.org>\nDescription: help\n'
+    } >"$root/DEBIAN/control"
     cp -r "$3/." "$root/usr/share/libreoffice/help/$2/text"
     dpkg-deb --root-owner-group -Znone -b "$root" "$ARCHIVE/libreoffice-help-$1_4%3a1.0-1_all.deb" >/dev/null
 }
@@ -270,7 +274,8 @@ expect_exit 65 'no paragraph with an id' sh "$script" -o bad en de
 expect_tidy
 
 mkdir tools
-for tool in sh basename cat chmod cp cut dirname find grep id ls mkdir mktemp mv readlink rm runuser sed sort tail tr uniq dpkg-deb; do
+for tool in sh basename cat chmod cp cut dirname find grep id ls mkdir mktemp mv readlink rm runuser sed sort tail tr uniq \
+    dpkg-deb; do
     # runuser is for root alone, and not in the path of others.
     if command -v "$tool" >/dev/null; then ln -s "$(command -v "$tool")" "tools/$tool"; fi
 done

@@ -13,7 +13,8 @@ content() {
 same_content() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$3: $1 and $2 differ"; }
 
 # ---- the text: enough lines for several blocks; lines that come twice, with several translations, and blank ones ----
-awk '{ print; if (NR % 50 == 0) print ""; if (NR % 7 == 0) print "number", NR, "and", $1, "." }' text.en text.en text.en text.en >mono.en
+awk '{ print; if (NR % 50 == 0) print ""; if (NR % 7 == 0) print "number", NR, "and", $1, "." }' text.en text.en text.en text.en \
+    >mono.en
 awk '{ print "x" NR % 900, $0 }' text.xx text.xx text.xx >mono.xx
 paste -d '\t' text.en text.xx | awk -F '\t' -v OFS='\t' '
     { print $1, $2; if (NR % 5 == 0) print "old house .", $2; if (NR % 40 == 0) print "", "alone ." }' >pairs

@@ -12,7 +12,8 @@ escape=$(printf '\033')
 
 # logs NAME: a log of lines an interval, the first and the last among them, without control characters.
 logs() {
-    grep -q '^step 5/30  loss [0-9.]*  .* tokens/s  .* left  (mlm [0-9.]*, tlm [0-9.]*)  lr ' "$1" && grep -q '^step 30/30 ' "$1" ||
+    grep -q '^step 5/30  loss [0-9.]*  .* tokens/s  .* left  (mlm [0-9.]*, tlm [0-9.]*)  lr ' "$1" &&
+        grep -q '^step 30/30 ' "$1" ||
         fail "$1: no line an interval: $(head -n 12 "$1")"
     ! grep -q "[$escape$(printf '\r')]" "$1" || fail "$1: control characters: $(grep "$escape" "$1" | cat -v)"
 }
@@ -20,7 +21,8 @@ logged alone.log $run
 logs alone.log
 logged ranks.log $mpirun 2 $run
 logs ranks.log
-tail -n 1 ranks.log | grep -q '^finished: 30 steps in [0-9.]* [a-z]*, [0-9.]*k tokens, .* tokens/s; held-out loss [0-9.]*; checkpoint out/checkpoint-00000030.h5$' ||
+tail -n 1 ranks.log | grep '^finished: 30 steps in [0-9.]* [a-z]*, [0-9.]*k tokens, .* tokens/s; held-out loss [0-9.]*;' |
+    grep -q '; checkpoint out/checkpoint-00000030.h5$' ||
     fail "the last line does not sum up: $(tail -n 2 ranks.log)"
 # In fine-tuning and when stopped the last line sums up too (tune.sh, train_resume.sh); without progress it still does.
 logged none.log $run --progress=none
@@ -28,7 +30,8 @@ logged none.log $run --progress=none
 expect 64 'auto, line, log, none' $run --progress=often
 
 # A terminal, made by script(1) from util-linux.
-command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1 || { echo "no script(1): terminals are not tried"; finish; }
+command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
+    { echo "no script(1): terminals are not tried"; finish; }
 # on_terminal COLUMNS COMMAND: what appears there; in live.txt what was drawn of live lines, one a line.
 on_terminal() {
     script -qec "stty cols $1; $2" /dev/null </dev/null 2>&1 >seen.txt

@@ -7,8 +7,8 @@ is() { # WANTED PAIR...
     shift
     got=$(printf '%s\n' "$@" | xlm_spearman) && [ "$got" = "$wanted" ] || fail "$*: $got, not $wanted"
 }
-# rho = 1 - 6 sum d^2 / (n (n^2 - 1)), d^2 being 4, 1, 1, 1, 1: 1 - 48 / 120 = 0.6; t = 0.6 sqrt(3 / 0.64) = 1.299, and with 3 degrees
-# of freedom p = 1 - 2 (atan(t / sqrt 3) + (t / sqrt 3) / (1 + t^2 / 3)) / pi.
+# rho = 1 - 6 sum d^2 / (n (n^2 - 1)), d^2 being 4, 1, 1, 1, 1: 1 - 48 / 120 = 0.6; t = 0.6 sqrt(3 / 0.64) = 1.299, and with 3
+# degrees of freedom p = 1 - 2 (atan(t / sqrt 3) + (t / sqrt 3) / (1 + t^2 / 3)) / pi.
 p=$(awk "BEGIN { u = 0.6 / 0.8; printf \"%.4g\", 1 - 2 * (atan2(u, 1) + u / (1 + u * u)) / 3.14159265358979 }")
 is "5 0.6000 $p" "1 3" "2 1" "3 2" "4 5" "5 4"
 is '4 1.0000 0' '1 10' '2 100' '3 1000' '4 1e9'

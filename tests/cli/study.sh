@@ -61,7 +61,8 @@ row trans-inv/align-mlm@50 | awk '{ exit !($4 > 40 && $4 - $5 > 30) }' || fail "
 row trans-inv/mlm | awk '{ d = $8 - ($6 - $7) } $4 > 20 || $6 < 60 || $7 >= $6 || d > 0.11 || d < -0.11 { exit 1 }' ||
     fail "mlm: $(row trans-inv/mlm)"
 grep -q '^trans-inv/mlm  *1  .* 0.3 95.0 56.5 38.5$' log || fail "the paper's figures: $(row trans-inv/mlm)"
-grep -q '^Spearman of alignment against delta over 4 models: -\{0,1\}[01]\.[0-9]* (p = ' log || fail "no correlation: $(tail -n 1 log)"
+grep -q '^Spearman of alignment against delta over 4 models: -\{0,1\}[01]\.[0-9]* (p = ' log ||
+    fail "no correlation: $(tail -n 1 log)"
 
 # At small scale, on all cores: with the small jobs' vocabulary and model; of a treebank of some sentences.
 mkdir few

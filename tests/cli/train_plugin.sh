@@ -38,7 +38,8 @@ JOB
 steps=(--set train.steps=60 --set train.checkpoint_every=30)
 trained job.conf out 2 "${steps[@]}"
 first=$(value out 1 train pull loss)
-[ "$(values out train pull loss | wc -l)" -eq 60 ] && is_between -2 "$(value out 60 train pull loss)" "$(awk "BEGIN { print $first - 0.2 }")" ||
+[ "$(values out train pull loss | wc -l)" -eq 60 ] &&
+    is_between -2 "$(value out 60 train pull loss)" "$(awk "BEGIN { print $first - 0.2 }")" ||
     fail "the plugin's loss does not fall: $(values out train pull loss | sed -n '1p;$p')"
 h5dump -d /objectives/pull/projection/weight out/latest >weight.txt || fail "its weight is not in the checkpoint"
 h5dump -d /objectives/pull/steps out/latest | grep -q '(0): 60' ||
@@ -139,7 +140,8 @@ sed 's/xlm_loss_pull_together/xlm_loss_other/' "$XLM_SOURCE/tests/plugins/pull-t
 in=other.c out=pull-together.so build && expect 78 'xlm_loss_pull_together' xlm_train job.conf
 # Its own options alone, by its path, which needs no job file.
 in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build
-xlm_train --help-job=./pull-together.so >help.txt && grep -q 'plugin = ./pull-together.so' help.txt && grep -q '^  sharpness ' help.txt &&
+xlm_train --help-job=./pull-together.so >help.txt && grep -q 'plugin = ./pull-together.so' help.txt &&
+    grep -q '^  sharpness ' help.txt &&
     ! grep -q learning_rate help.txt || fail "--help-job of a plugin: $(cat help.txt)"
 expect 64 '^xlm_train: --help-job: ./none.so: cannot be loaded' xlm_train --help-job=./none.so
 xlm_train --help-job >help.txt || fail "--help-job"

@@ -57,7 +57,8 @@ run seed 1 --set train.seed=2
 
 # It learns: from 4.1 on text that it does not train on.
 for objective in mlm tlm; do
-    is_between 0 "$(value one $steps held_out $objective loss all)" 3.9 || fail "held-out losses: $(grep held_out one/metrics.csv)"
+    is_between 0 "$(value one $steps held_out $objective loss all)" 3.9 ||
+        fail "held-out losses: $(grep held_out one/metrics.csv)"
 done
 
 # Many ranks on few cores, one micro-batch each: it works, and it is what two ranks make. With sanitizers they need minutes.

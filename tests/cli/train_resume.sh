@@ -48,7 +48,8 @@ logged kept.log train 1 kept --set train.steps=25 --set train.checkpoint_every=5
 cp -r kept cut
 truncate -s 20000 "cut/$(checkpoint 25)"
 cp -r kept flipped
-printf 'damage' | dd of="flipped/$(checkpoint 25)" bs=1 seek=$(($(stat -c %s "flipped/$(checkpoint 25)") / 2)) conv=notrunc 2>/dev/null
+printf 'damage' | dd of="flipped/$(checkpoint 25)" bs=1 seek=$(($(stat -c %s "flipped/$(checkpoint 25)") / 2)) conv=notrunc \
+    2>/dev/null
 for damaged in cut flipped; do
     logged $damaged.log train 2 $damaged --set train.steps=27
     grep -q "warning: .*$(checkpoint 25).*trying the checkpoint before" $damaged.log ||
@@ -77,7 +78,8 @@ logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=
 # What has changed in the job is listed, defaults and sections too, and nothing else: the same number may be written otherwise.
 listed() { sed -n 's/^  \(\[.*\)/\1/p' "$1"; }
 cp -r kept changed
-sed 's/^learning_rate = 2e-3/learning_rate = 0.0020 # as before/; /^\[objective tlm\]/,$d; /^\[stream pairs\]/,/^length/d' job.conf >one.conf
+sed 's/^learning_rate = 2e-3/learning_rate = 0.0020 # as before/; /^\[objective tlm\]/,$d; /^\[stream pairs\]/,/^length/d' \
+    job.conf >one.conf
 printf '[objective again]\nplugin = mlm\nstream = text\n' >>one.conf
 logged changed.log ranks 2 xlm_train one.conf --set train.output=changed --set train.steps=27 --set train.checkpoint_every=5 \
     --set train.keep=2 --set train.clip=0.5 --set train.optimiser=lamb
@@ -91,7 +93,8 @@ cmp <(listed changed.log | sort) <(sort <<'LIST'
 [objective again]: section added
 LIST
 ) || fail "changed keys: $(listed changed.log)"
-logged same.log train 1 changed --resume "kept/$(checkpoint 25)" --set train.steps=25 --set train.checkpoint_every=5 --set train.keep=2
+logged same.log train 1 changed --resume "kept/$(checkpoint 25)" --set train.steps=25 --set train.checkpoint_every=5 \
+    --set train.keep=2
 [ "$(listed same.log)" = '[train] output: kept -> changed' ] || fail "an unchanged job: $(cat same.log)"
 rm -r changed
 
@@ -121,13 +124,15 @@ cmp own/job.conf own.conf && grep -q '^clip = 1$' own/job-as-run.conf || fail "a
 
 # One that is whole but of another job does not fit.
 for other in model.hidden_size=64 model.layers=3 train.seed=2; do
-    expect 65 'does not fit the job: .*another output directory, or --resume never$' train 2 kept --set $other --set train.steps=30
+    expect 65 'does not fit the job: .*another output directory, or --resume never$' train 2 kept --set $other \
+        --set train.steps=30
     expect 65 'does not fit the job: .*; take the job it is of, or another checkpoint$' train 2 kept --set $other \
         --resume kept/latest
 done
 # never: the earlier run is moved aside, not deleted.
 rows kept >rows.txt
 logged never.log train 1 kept --resume never --set train.steps=3
-[ -e "kept/previous-1/$(checkpoint 25)" ] && [ -e kept/previous-1/job.conf ] && cmp rows.txt <(rows kept/previous-1) || fail "never: $(ls -R kept)"
+[ -e "kept/previous-1/$(checkpoint 25)" ] && [ -e kept/previous-1/job.conf ] && cmp rows.txt <(rows kept/previous-1) ||
+    fail "never: $(ls -R kept)"
 [ "$(losses kept | cut -d' ' -f1 | tr '\n' ' ')" = '1 2 3 ' ] || fail "never did not start at step 1"
 finish

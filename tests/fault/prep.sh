@@ -4,7 +4,8 @@
 . "$XLM_SOURCE/tests/small.sh"
 
 # Text whose corpus takes some megabytes.
-awk 'BEGIN { for (i = 0; i < 60000; i++) print "sentence", i, "has", i * 7 % 1000, "more words of", i * 31 % 977, "kinds" }' >large.en
+awk 'BEGIN { for (i = 0; i < 60000; i++) print "sentence", i, "has", i * 7 % 1000, "more words of", i * 31 % 977, "kinds" }' \
+    >large.en
 mkdir out
 options=(--mono en=large.en --words space --bpe 200 --write-codes out/codes --write-vocab out/vocab -o out/corpus.h5)
 
@@ -80,7 +81,9 @@ if unshare -rm true 2>/dev/null; then
     for n in 1 2; do
         code=0
         # shellcheck disable=SC2016 # expanded by the inner shell
-        OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c 'mount -t tmpfs -o size=600k none out && { sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; code=$?; ls -A out >&2; exit $code; }' \
+        OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c \
+            'mount -t tmpfs -o size=600k none out || exit
+            sh "$XLM_SOURCE/tests/mpirun.sh" "$@"; code=$?; ls -A out >&2; exit $code' \
             - $n xlm_prep "${options[@]}" >log 2>&1 || code=$?
         check $n "full disk" $code
         ! grep -q -e '^corpus' -e '^codes' -e '^vocab' log || fail "full disk, $n ranks: left files: $(cat log)"

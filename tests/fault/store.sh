@@ -55,7 +55,8 @@ if unshare -rm true 2>/dev/null; then
     # One is called root in there, and the directory that Open MPI has for root may be another user's.
     space=$(mktemp -d /tmp/xlm.XXXXXX)
     for ranks in 1 2 4; do
-        output=$(OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c 'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
+        output=$(OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c \
+            'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
             code=$?; ls -A "$0"; exit $code' "$directory" "$test" write "$directory/f.h5" 2>&1)
         [ $? = 74 ] || say "full disk, $ranks ranks: exit code is not 74: $output"
         [ "$(grep -c 'f.h5: cannot be written: No space left on device' <<<"$output")" = 1 ] ||

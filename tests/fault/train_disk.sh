@@ -53,7 +53,8 @@ continues() {
     [ "$newest" = "$(newest_of "$name")" ] || fail "$name: latest is $newest: $(ls -l "$name")"
     newest=${newest#checkpoint-}
     newest=$((10#${newest%.h5}))
-    ranks 1 xlm_train job.conf --set "train.output=$name" --set train.steps=$((newest + 1)) --set train.schedule=constant >resume.log 2>&1 ||
+    ranks 1 xlm_train job.conf --set "train.output=$name" --set train.steps=$((newest + 1)) --set train.schedule=constant \
+        >resume.log 2>&1 ||
         fail "$name: does not go on: $(tail -n 3 resume.log)"
     grep -q "resumed from .* at step $newest\$" resume.log && ! grep -q warning resume.log ||
         fail "$name: $(grep -v '^step' resume.log)"
@@ -111,7 +112,8 @@ if "${powerless[@]}" true 2>/dev/null && ! "${powerless[@]}" touch sealed/file 2
     failed 73 'readonly/checkpoint-.*Permission denied; choose a directory that is there and may be written to'
     chmod 755 readonly
     continues
-    expect 73 'sealed/lock: cannot be made: Permission denied' ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=sealed
+    expect 73 'sealed/lock: cannot be made: Permission denied' ranks 2 "${powerless[@]}" xlm_train job.conf \
+        --set train.output=sealed
     expect 73 'sealed/deeper' ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=sealed/deeper
 else
     echo "root writes everywhere here: a directory without the right to write is not tried"

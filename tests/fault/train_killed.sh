@@ -101,7 +101,8 @@ end=$((10#${newest%.h5} + 3))
 logged last.log ranks 2 "${train[@]}" --set train.steps=$end
 logged whole.log ranks 1 "${train[@]}" --set train.steps=$end --set train.output=whole
 cmp <(losses whole) <(losses out) || fail "losses are not those of a run that was never killed"
-[ "$(digest whole/latest)" = "$(digest out/latest)" ] || fail "parameters and moments are not those of a run that was never killed"
+[ "$(digest whole/latest)" = "$(digest out/latest)" ] ||
+    fail "parameters and moments are not those of a run that was never killed"
 [ "$(latest)" = "$(checkpoint $end)" ] || fail "latest is $(latest)"
 [ -z "$(find out -name 'checkpoint-*.h5.*' -o -name 'stopped-*' -o -name 'lock*')" ] || fail "left: $(ls out)"
 [ -z "$(find out -name 'previous-*')" ] || fail "good checkpoints were set aside: $(ls out)"

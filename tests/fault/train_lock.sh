@@ -45,8 +45,8 @@ launcher=${pid[3 - one]}
 until_true has_steps both 2
 end_all
 
-# Locks that somebody else left: this host's with a process number that another process has now; another host's, by its last sign of
-# life; a batch job's, by Slurm's list of jobs.
+# Locks that somebody else left: this host's with a process number that another process has now; another host's, by its last sign
+# of life; a batch job's, by Slurm's list of jobs.
 by_hand() { # KEY=VALUE...
     printf '[lock]\nprogram=xlm_train\nhost=elsewhere\nprocess=17\nstarted=1\nsince=2001-02-03 04:05:06\n' >out/lock
     printf '%s\n' "$@" >>out/lock
@@ -103,6 +103,7 @@ mv out/lock lost/lock
 # shellcheck disable=SC2046
 kill -USR1 $(rank_processes)
 ended
-[ "$code" -eq 73 ] && grep -q 'another run has taken this output directory over' lost.log || fail "lost: $code: $(tail -n 3 lost.log)"
+[ "$code" -eq 73 ] && grep -q 'another run has taken this output directory over' lost.log ||
+    fail "lost: $code: $(tail -n 3 lost.log)"
 [ ! -e lost/latest ] && grep -q elsewhere lost/lock || fail "lost: $(ls lost)"
 finish

@@ -22,7 +22,8 @@ stopped() {
     grep -q "stopped by a signal at step ${last:-0};" "$1.log" || fail "$1: last step is $last, but: $(tail -n 3 "$1.log")"
     [ -z "$last" ] || [ "$(readlink "$1/latest")" = "$(checkpoint "$last")" ] ||
         fail "$1: latest is $(readlink "$1/latest"), the last step $last"
-    ranks 1 xlm_train job.conf --set "train.output=$1" --set train.steps=$((${last:-0} + 1)) --set train.schedule=constant >resume.log 2>&1 ||
+    ranks 1 xlm_train job.conf --set "train.output=$1" --set train.steps=$((${last:-0} + 1)) --set train.schedule=constant \
+        >resume.log 2>&1 ||
         fail "$1: does not go on: $(tail -n 3 resume.log)"
     [ -z "$last" ] || grep -q "resumed from .* at step $last\$" resume.log || fail "$1: $(grep -v '^step' resume.log)"
 }
@@ -33,8 +34,8 @@ until_true grep -q '^stream ' early.log
 rank_processes | while read -r process; do kill -USR1 "$process"; done
 stopped early
 
-# In the middle of a step, which is made long by stopping a rank: the signal is spoken of at once, and the run ends with that step,
-# not with the next. SIGCONT asks nobody to stop.
+# In the middle of a step, which is made long by stopping a rank: the signal is spoken of at once, and the run ends with that
+# step, not with the next. SIGCONT asks nobody to stop.
 for which in 1 2 3; do
     begin "held$which" --set train.checkpoint_every=1000000
     until_true has_steps "held$which" 5

@@ -11,7 +11,8 @@ steps=(--set train.schedule=constant --set train.steps=40)
 begin() { # NAME RANKS [OPTION...]
     local name=$1 n=$2
     shift 2
-    start "$n" xlm_train job.conf --set "train.output=$name" --set train.schedule=constant --set train.steps=100000 "$@" >"$name.log" 2>&1
+    start "$n" xlm_train job.conf --set "train.output=$name" --set train.schedule=constant --set train.steps=100000 "$@" \
+        >"$name.log" 2>&1
 }
 # failed NAME CODE PATTERN: all of it has ended, with one message.
 failed() {
@@ -96,7 +97,8 @@ limited() { # KIB RANKS [OPTION...]
     shift 2
     code=0
     # shellcheck disable=SC2016 # expanded by the inner shell
-    sh "$XLM_SOURCE/tests/mpirun.sh" "$n" sh -c 'ulimit -v "$0"; exec xlm_train "$@"' "$kib" job.conf --set train.output=limited --set train.steps=2 \
+    sh "$XLM_SOURCE/tests/mpirun.sh" "$n" sh -c 'ulimit -v "$0"; exec xlm_train "$@"' "$kib" job.conf --set train.output=limited \
+        --set train.steps=2 \
         --set train.schedule=constant "$@" >limited.log 2>&1 || code=$?
 }
 if [ "${XLM_SANITIZERS-}" != yes ]; then
@@ -110,8 +112,10 @@ if [ "${XLM_SANITIZERS-}" != yes ]; then
         limited $kib 1
         case $code in
         0) ;;
-        69) grep -q '^xlm_train: a rank of the job needs about .* of address space' limited.log || fail "$kib KiB: $(head -n 5 limited.log)" ;;
-        71) grep -q -e '^xlm_train: the system gives no more' -e '^xlm_train: .*too little for HDF5' limited.log || fail "$kib KiB: $(head -n 5 limited.log)" ;;
+        69) grep -q '^xlm_train: a rank of the job needs about .* of address space' limited.log ||
+            fail "$kib KiB: $(head -n 5 limited.log)" ;;
+        71) grep -q -e '^xlm_train: the system gives no more' -e '^xlm_train: .*too little for HDF5' limited.log ||
+            fail "$kib KiB: $(head -n 5 limited.log)" ;;
         *) grep -q 'in MPI_Init' limited.log || fail "$kib KiB: $code: $(head -n 5 limited.log)" ;;
         esac
     done

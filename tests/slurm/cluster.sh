@@ -56,7 +56,8 @@ SlurmdParameters=config_overrides
 END
     for ((node = 1; node <= nodes; node++)); do
         mkdir -p "$directory/spool.n$node" "$directory/tmp.n$node"
-        echo "NodeName=n$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$((port + node)) CPUs=$cpus CoresPerSocket=$cpus"
+        echo "NodeName=n$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$((port + node)) CPUs=$cpus" \
+            "CoresPerSocket=$cpus"
     done >>"$directory/slurm.conf"
     echo "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP" >>"$directory/slurm.conf"
 }

@@ -36,7 +36,8 @@ xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o 
 { cat job.conf; printf '\n[objective align]\ndictionary = dict.h5\nweight = 10\n'; } >align.conf
 compare align.conf
 compare align.conf model.embedding_size=8 "objective align.begin=31" # takes no part yet
-sed 's/^\[stream text\]/&\ndictionary = dict.h5\nmask = 0.4/; s/^\[objective mlm\]/[objective dict]\nplugin = dict-mlm/' align.conf >dict.conf
+sed 's/^\[stream text\]/&\ndictionary = dict.h5\nmask = 0.4/; s/^\[objective mlm\]/[objective dict]\nplugin = dict-mlm/' \
+    align.conf >dict.conf
 compare dict.conf "stream text.switching=0.5"
 compare dict.conf "objective dict.predict=translation" "stream text.switching=0"
 sed 's/^\[stream pairs\]/&\ndictionary = dict.h5\nswitching = 0.5/; s/^plugin = mlm/plugin = dict-mlm/' job.conf >pairs.conf

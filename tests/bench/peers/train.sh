@@ -31,7 +31,8 @@ ours() { # RANKS THREADS: tokens/s
 torch() {
     local blas products dropout variable
     read -r blas products dropout variable <<<"$1"
-    env LD_LIBRARY_PATH="$blas" OMP_NUM_THREADS="$3" MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) GLOO_SOCKET_IFNAME=lo \
+    env LD_LIBRARY_PATH="$blas" OMP_NUM_THREADS="$3" MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) \
+        GLOO_SOCKET_IFNAME=lo \
         ${variable:+"$variable"} "$python" "$XLM_SOURCE/tests/bench/peers/torch_train.py" "$work/job.conf" "$work/torch.csv" \
         --processes "$2" --threads "$3" --steps "$4" --products "$products" --dropout "$dropout" \
         >"$work/torch.log" 2>&1 || { tail -n 3 "$work/torch.log" >&2; return 1; }

@@ -37,14 +37,17 @@ typedef struct xlm_pass_size {
     int64_t layers;         /* computed, 0 … L */
     int64_t rows;           /* computed of the last of these: tokens, or fewer */
     int64_t predicted;      /* rows that the head for words reads; 0: none */
-    bool constant;          /* there is no gradient, and no layer but the last is kept whole */
+    bool constant;          /* there is no gradient, as in an evaluation */
 } xlm_pass_size;
 
-/* Bytes of the tape's arena for a forward and a backward pass: results of all operators, gradients as they live side by side, one
- * chunk of logits, attention's scratch for the threads there are. recompute: the tape recomputes layers. Within 10 % for passes
- * of some hundred tokens or more; not in it: parameters, their gradients, moments, the batch, and what objectives other than mlm
- * make. */
+/* Bytes of the tape for a forward and a backward pass: results of all operators, gradients as they live side by side, one chunk
+ * of logits, attention's scratch for the threads there are. recompute: layers keep their last result alone, as where the tape
+ * recomputes them, and in views without gradient. Within 10 % for passes of some hundred tokens or more; not in it: parameters,
+ * their gradients, moments, the batch, and what objectives other than mlm make. */
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute);
+/* Those of them that are of the layer at hand where layers keep their last result alone: one memory, which all layers use by
+ * turns. */
+uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_size *size);
 /* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The backward pass costs
  * twice as much. Where not all rows are computed, they are taken to be spread evenly over sequences. */
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size);

@@ -70,15 +70,26 @@ static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
     return (double)size->tokens * 3 * d + (double)size->rows * (layer_results(c) - 2 * d + gradients(c));
 }
 
+/* Layers that are computed for all rows. */
+static int64_t whole_layers(const xlm_pass_size *size)
+{
+    return size->layers - (size->layers > 0 && size->rows < size->tokens);
+}
+
+uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_size *size)
+{
+    return whole_layers(size) > 0 ? (uint64_t)((double)sizeof(xlm_real) * (double)size->tokens * layer_results(config)) : 0;
+}
+
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
     const double tokens = (double)size->tokens;
     const double logits = config->head != XLM_HEAD_NONE ? (double)MIN(size->predicted, config->vocabulary_chunk) : 0;
-    const bool some_rows = size->layers > 0 && size->rows < size->tokens;
-    const int64_t whole = size->layers - some_rows;
+    const bool some_rows = whole_layers(size) < size->layers;
+    const int64_t whole = whole_layers(size);
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = tokens * (encoder_results(config, whole, recompute || size->constant) + embedding_results(config) +
+    const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) +
                                    (whole > 0 && !size->constant ? gradients(config) : 0)) +
                          (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
                          logits * (double)config->vocabulary + sinusoids;

@@ -237,7 +237,7 @@ bool xlm_host_has_labels(const xlm_host *host, int average)
     return any;
 }
 
-/* What is encoded for the labels with this average of a stream's objectives, and added to *kept what passes after it need of that.
+/* What is encoded for the labels with this average of a stream's objectives; what passes after it need of that is added to *kept.
  * input: of the stream; NULL for an estimate: all objectives take part and have terms. */
 static xlm_encodings encodings_of_labels(const xlm_host *host, int stream, const xlm_pass_input *input, int average,
                                          xlm_arena *arena, xlm_kept_view **kept)
@@ -295,7 +295,7 @@ static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_in
     return (xlm_pass_size){
         .tokens = tokens, .length = size->length, .pairs = (double)tokens * (double)size->length,
         .layers = e->layer, .rows = MIN(rows, tokens), .predicted = i == 0 && e->gradient ? size->predicted : 0,
-        .constant = !e->gradient,
+        .constant = !e->gradient || size->forward,
     };
 }
 
@@ -320,28 +320,39 @@ static GArray *encodings_of_passes(const xlm_host *host, int stream, xlm_arena *
 /* Bytes a token of the batch of one side. */
 static const uint64_t side_bytes = sizeof(xlm_row_key) + 6 * sizeof(int32_t);
 
-static uint64_t bytes_of(const xlm_host *host, const xlm_encodings *encodings, const xlm_input_size *size, bool recompute)
+xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b)
 {
-    const uint64_t row = 2 * sizeof(xlm_real) * (uint64_t)host->about.model->hidden_size; /* and its gradient */
-    uint64_t bytes = 0;
+    return (xlm_pass_memory){MAX(a.pass, b.pass), MAX(a.layer, b.layer)};
+}
+
+static xlm_pass_memory memory_of(const xlm_host *host, const xlm_encodings *encodings, const xlm_input_size *size, bool recompute)
+{
+    const xlm_model_config *c = host->about.model;
+    const uint64_t row = 2 * sizeof(xlm_real) * (uint64_t)c->hidden_size; /* and its gradient */
+    xlm_pass_memory all = {0};
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
         const xlm_pass_size one = size_of(encodings, i, size);
-        bytes += xlm_model_pass_bytes(host->about.model, &one, recompute) + row * (uint64_t)(i > 0 ? size->sequences : 0);
+        const bool results_alone = recompute || !e->gradient;
+        const uint64_t layer = results_alone ? xlm_model_layer_bytes(c, &one) : 0;
+        all.layer = MAX(all.layer, layer);
+        all.pass += xlm_model_pass_bytes(c, &one, results_alone) - layer + row * (uint64_t)(i > 0 ? size->sequences : 0);
         if (e->input == XLM_INPUT_FIRST || e->input == XLM_INPUT_SECOND)
-            bytes += side_bytes * (uint64_t)(size->tokens + size->sequences);
+            all.pass += side_bytes * (uint64_t)(size->tokens + size->sequences);
     }
-    return bytes;
+    return all;
 }
 
-uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
+xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
     xlm_kept_view *kept = NULL;
     xlm_arena *arena = xlm_arena_new();
     GArray *passes = encodings_of_passes(host, stream, arena, &kept);
-    uint64_t most = 0;
+    xlm_pass_memory most = {0};
+    if (size->whole)
+        xlm_encodings_add_whole(&g_array_index(passes, xlm_encodings, passes->len - 1), host->about.model->layers);
     for (guint i = 0; i < passes->len; i++)
-        most = MAX(most, bytes_of(host, &g_array_index(passes, xlm_encodings, i), size, recompute));
+        most = xlm_pass_memory_larger(most, memory_of(host, &g_array_index(passes, xlm_encodings, i), size, recompute));
     g_array_unref(passes);
     xlm_arena_free(arena);
     return most;

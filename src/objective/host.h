@@ -116,8 +116,8 @@ typedef struct xlm_host_wishes {
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
                   const xlm_host_wishes *wishes);
 
-/* The states of one view of a batch, for programs that look at a model without objectives: live weights, on a tape that has begun.
- * NULL when the view has no rows. */
+/* The states of one view of a batch, for programs that look at a model without objectives: live weights, on a tape that has
+ * begun. NULL when the view has no rows. */
 xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const xlm_view *view);
 
 /* ---- around a step of training ---- */
@@ -138,9 +138,19 @@ void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *publi
 typedef struct xlm_input_size {
     int64_t tokens, sequences, length; /* of the longest sequence */
     int64_t predicted;
+    bool forward; /* there is no backward pass: evaluation, predictions */
+    bool whole;   /* H[0 … L] of all rows are wanted too: a step dump */
 } xlm_input_size;
-/* Bytes of the tape for a pass over such a micro-batch, as xlm_model_pass_bytes; of all objectives of the stream, begun or not. */
-uint64_t xlm_host_pass_bytes(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
+
+/* Bytes of the tape: of a pass, and beside it of the layer at hand where layers keep their last result alone. Neither is given
+ * back when a pass ends: several passes take the largest of each. */
+typedef struct xlm_pass_memory {
+    uint64_t pass, layer;
+} xlm_pass_memory;
+xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b);
+/* Passes over such a micro-batch for the labels and the losses of all objectives of the stream, begun or not: their views
+ * (xlm_model_pass_bytes), and the head for words. What else objectives compute of their views is not in it. */
+xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 /* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for. */
 uint64_t xlm_host_kept_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
 /* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */

@@ -15,8 +15,8 @@ static bool read_run(const xlm_examples *examples, xlm_example_run *run, xlm_bat
     return xlm_examples_read(examples, run->n, example, instance, run->arena, batch, error);
 }
 
-bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, const char *what, xlm_example_pass *pass, void *data,
-                            GError **error)
+bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, const char *what, xlm_example_pass *pass,
+                            void *data, GError **error)
 {
     GArray *cuts = xlm_examples_cut(examples);
     const int64_t *at = (const int64_t *)(const void *)cuts->data, runs = (int64_t)cuts->len - 1;
@@ -39,4 +39,18 @@ bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, 
     xlm_arena_free(arena);
     g_array_unref(cuts);
     return xlm_comm_agree_on(comm, failure, error);
+}
+
+xlm_example_run_size xlm_examples_largest_run(const xlm_examples *examples)
+{
+    GArray *cuts = xlm_examples_cut(examples);
+    xlm_example_run_size most = {0};
+    for (guint r = 0; r + 1 < cuts->len; r++) {
+        const int64_t first = g_array_index(cuts, int64_t, r), end = g_array_index(cuts, int64_t, r + 1);
+        most.examples = MAX(most.examples, end - first);
+        most.tokens = MAX(most.tokens, xlm_examples_tokens(examples, end) - xlm_examples_tokens(examples, first));
+        most.predicted = MAX(most.predicted, xlm_examples_predictions(examples, end) - xlm_examples_predictions(examples, first));
+    }
+    g_array_unref(cuts);
+    return most;
 }

@@ -15,10 +15,16 @@ typedef struct xlm_example_run {
 
 typedef void xlm_example_pass(void *data, const xlm_example_run *run);
 
-/* Collective. Call `pass` for each of the runs of consecutive examples (xlm_examples_cut), every run on one rank: what is computed of
- * them does not depend on the number of ranks. what: for the progress line, "scoring"; NULL: none. Errors of
+/* Collective. Call `pass` for each of the runs of consecutive examples (xlm_examples_cut), every run on one rank: what is
+ * computed of them does not depend on the number of ranks. what: for the progress line, "scoring"; NULL: none. Errors of
  * xlm_batch_layout_take. */
-bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, const char *what, xlm_example_pass *pass, void *data,
-                            GError **error);
+bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, const char *what, xlm_example_pass *pass,
+                            void *data, GError **error);
+
+/* Of the largest of these runs, each number by itself. */
+typedef struct xlm_example_run_size {
+    int64_t tokens, examples, predicted;
+} xlm_example_run_size;
+xlm_example_run_size xlm_examples_largest_run(const xlm_examples *examples);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stream/example_passes.h"
 #include "tasks/predict.h"
 
 /* All that a run needs, between reading the job and training. */
@@ -161,9 +162,12 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .name = (char *)t->task->loss.name, .language = c->language != NULL ? c->language : (char *)"", .length = c->length,
         .options = t->job->task_options, .labels = t->labels,
     };
+    const xlm_example_run_size largest = xlm_examples_largest_run(t->development_examples);
     const xlm_training_data data = {
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
         .input = xlm_stream_labelled(t->training_examples), .task = &task,
+        .validation = {.tokens = largest.tokens, .sequences = largest.examples, .predicted = largest.predicted,
+                       .length = xlm_examples_longest(t->development_examples), .forward = true},
     };
     const xlm_validation validation = {.measure = measure, .data = t, .split = "dev", .language = task.language};
     xlm_job_stream stream;

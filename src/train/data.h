@@ -5,6 +5,7 @@
 #ifndef XLM_TRAIN_DATA_H
 #define XLM_TRAIN_DATA_H
 
+#include "objective/host.h"
 #include "stream/stream.h"
 #include "train/checkpoint.h"
 
@@ -13,6 +14,7 @@ typedef struct xlm_training_data {
     const xlm_vocabulary *vocabulary;
     uint64_t digest;                  /* xlm_corpus_digest_of the vocabulary: checkpoints fit data with the same */
     xlm_stream_input input;           /* of the streams */
+    xlm_input_size validation;        /* of the largest pass that the run is validated with (train/run.h); zeros: none */
     const xlm_model_task *task;       /* what checkpoints say of fine-tuning; NULL: nothing */
 } xlm_training_data;
 

@@ -68,6 +68,7 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
     xlm_engine *e = g_new0(xlm_engine, 1);
     e->comm = comm;
     e->job = job;
+    e->validation = data->validation;
     e->micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
     if (e->micro_batches != job->train.micro_batches)
         xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with "
@@ -149,6 +150,7 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine)
         .job = engine->job,
         .streams = &engine->streams,
         .host = engine->host,
+        .validation = engine->validation,
         .parameters = xlm_parameters_size(engine->parameters),
     };
 }

@@ -9,6 +9,7 @@ struct xlm_engine {
     const xlm_comm *comm;
     const xlm_job *job;
     xlm_job_streams streams;
+    xlm_input_size validation; /* of the run's largest pass over examples, for estimates */
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;

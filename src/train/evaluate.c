@@ -29,13 +29,18 @@ static void spread(int64_t first, int64_t n, int64_t run, int64_t wanted, GArray
     }
 }
 
+int64_t xlm_evaluation_block(const xlm_job *job, int s)
+{
+    return MAX(1, job->stream[s].config.batch / job->train.micro_batches);
+}
+
 /* The instances of stream s to evaluate, [train] evaluate_instances or a little more: each component (a language or a pair) has
  * one block at least, and the others are shared out in proportion to what there is of each. */
 static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
 {
     const xlm_stream *stream = w->streams->held_out[s];
     const int components = xlm_stream_components(stream);
-    const int64_t most = job->train.evaluate_instances, run = MAX(1, job->stream[s].config.batch / job->train.micro_batches);
+    const int64_t most = job->train.evaluate_instances, run = xlm_evaluation_block(job, s);
     GArray *blocks = g_array_new(FALSE, FALSE, sizeof(block));
     int64_t more = 0, one = 0; /* blocks that there are besides the first of each component; components with any */
     for (int i = 0; i < components; i++) {

@@ -14,6 +14,9 @@ typedef struct xlm_evaluation {
     double score;       /* of the metric */
 } xlm_evaluation;
 
+/* Instances of stream s that one pass of an evaluation is over, at most. */
+int64_t xlm_evaluation_block(const xlm_job *job, int s);
+
 /* Collective. Evaluate every objective on the held-out part of its stream after `step` updates, dropout off, with at most [train]
  * evaluate_instances instances a stream, spread evenly over it. *rows is new memory (g_free), the same on all ranks and for any
  * number of them. */

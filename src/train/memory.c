@@ -6,6 +6,7 @@
 #include "base/exhaustion.h"
 #include "comm/shards.h"
 #include "train/averages.h"
+#include "train/evaluate.h"
 #include "train/memory.h"
 #include "train/micro_batches.h"
 
@@ -101,15 +102,33 @@ static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64
     return input;
 }
 
-/* The largest pass: a micro-batch of any stream. Evaluation passes are no larger. */
+/* The largest pass of an evaluation on held-out text. */
+static xlm_input_size evaluation_block(const xlm_run_size *size, int s)
+{
+    const xlm_stream *stream = size->streams->held_out[s];
+    const int64_t instances = xlm_evaluation_block(size->job, s);
+    xlm_input_size input = full_size(stream, instances);
+    input.predicted = xlm_stream_most_predicted(stream, instances);
+    input.forward = true;
+    return input;
+}
+
+/* Training, evaluation and step dump, whichever takes most. */
 static uint64_t largest_pass(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
-    uint64_t most = 0;
+    xlm_pass_memory most = {0};
     for (int s = 0; s < size->streams->n; s++) {
-        const xlm_input_size input = largest_micro_batch(size, s, micro_batches);
-        most = MAX(most, xlm_host_pass_bytes(size->host, s, &input, recompute));
+        xlm_input_size input = largest_micro_batch(size, s, size->step_dump ? 1 : micro_batches);
+        input.whole = size->step_dump;
+        most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, s, &input, recompute));
+        if (size->streams->held_out[s] != NULL) {
+            input = evaluation_block(size, s);
+            most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, s, &input, recompute));
+        }
     }
-    return most;
+    if (size->validation.tokens > 0)
+        most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, 0, &size->validation, recompute));
+    return most.pass + most.layer;
 }
 
 /* Of all micro-batches of a rank together. */

@@ -12,9 +12,12 @@ typedef struct xlm_run_size {
     const xlm_job_streams *streams;
     const xlm_host *host;
     int64_t parameters; /* elements of the flat array */
+    xlm_input_size validation; /* of the largest pass over examples between steps, on stream 0; zeros: none */
+    bool step_dump;     /* passes are over whole batches, and keep every layer */
 } xlm_run_size;
 
-/* Bytes that a rank needs: parameters, moments, gradients, and the largest pass. */
+/* Bytes that a rank needs: parameters, moments, gradients, and the largest pass, of training, of an evaluation or of a step dump.
+ * What objectives compute of their views, beside the head for words, is not in it (xlm_host_pass_memory). */
 typedef struct xlm_memory_estimate {
     uint64_t parameters, gradients, moments, averages, states, reduce_scatter, pass, total;
     uint64_t kept;       /* views that stay from the labels of a step to its losses, of all micro-batches of a rank */

@@ -67,6 +67,14 @@ static void collect_saved_states(run *r)
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
 
+/* For estimates. */
+static xlm_run_size size_of(const run *r)
+{
+    xlm_run_size size = xlm_engine_size(r->engine);
+    size.step_dump = r->options->dump_step != NULL;
+    return size;
+}
+
 static void print_memory(run *r, const xlm_memory_estimate *e)
 {
     const xlm_model_config *c = xlm_engine_model(r->engine);
@@ -255,7 +263,7 @@ static bool train(run *r, bool *interrupted, GError **error)
 
 static void print_peak(run *r)
 {
-    const xlm_run_size size = xlm_engine_size(r->engine);
+    const xlm_run_size size = size_of(r);
     const uint64_t pass = xlm_memory_of_rank(&size, r->comm->ranks).pass;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -330,8 +338,12 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     if (!resumed)
         xlm_engine_begin_averages(r->engine);
     const xlm_workspace workspace = xlm_engine_workspace(r->engine);
-    if (options->dump_step != NULL)
-        return xlm_dump_step(r->job, &workspace, progress->step, options->dump_step, error);
+    if (options->dump_step != NULL) {
+        const bool good = xlm_dump_step(r->job, &workspace, progress->step, options->dump_step, error);
+        if (good)
+            print_peak(r);
+        return good;
+    }
     if (options->check_gradients)
         return xlm_check_gradients(r->job, &workspace, progress->step, error);
     if (progress->step == progress->saved && options->finish) {
@@ -371,7 +383,7 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     collect_saved_states(&r);
     const xlm_resume_setup resume = {.comm = comm, .job = job, .resume = options->resume, .file = options->resume_file,
                                      .trains = trains(options), .validates = options->validation != NULL};
-    const xlm_run_size size = xlm_engine_size(r.engine);
+    const xlm_run_size size = size_of(&r);
     xlm_memory_estimate estimate;
     bool good = xlm_memory_check(comm, &size, &estimate, error);
     if (good)

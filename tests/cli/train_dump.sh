@@ -24,8 +24,10 @@ dump 1 first.h5
 [ "$(number first.h5 /step)" = 0 ] || fail "step of the first step: $(number first.h5 /step)"
 
 logged train.log ranks 2 xlm_train job.conf --set train.steps=3 --set model.token_types=true
+estimated train.log
 before=$(cksum out/*)
 dump 1 step.h5 --set model.token_types=true
+estimated dump.log
 dump 2 two.h5 --set model.token_types=true
 [ "$before" = "$(cksum out/*)" ] || fail "--dump-step changed the output directory"
 h5diff step.h5 two.h5 || fail "on 2 ranks the file is another"

@@ -76,6 +76,10 @@ for n in 1 2 4; do
     same tag-1 tag-$n
 done
 logged other.log tune 1 other --set tune.seed=2 --set tune.epochs=1
+# Development examples, some hundred tokens a pass, take more memory than micro-batches of training, or less.
+estimated other.log
+logged large.log tune 1 large --set tune.epochs=1 --set tune.batch=256 --set tune.micro_batches=1
+estimated large.log
 cmp -s <(losses tag-1 | head -n 5) <(losses other | head -n 5) && fail "another seed gives the same losses"
 
 # The best is the first of the highest scores, is named, and stays beside the two newest.
@@ -128,6 +132,7 @@ before=$(ls -l tag-1 | cksum)
 logged dump.log tune 2 tag-1 --set tune.evaluate_every=10 --set tune.keep=2 --dump-step last.h5
 [ "$before" = "$(ls -l tag-1 | cksum)" ] && [ "$(attribute /step last.h5)" = 100 ] || fail "a step laid open: $(cat dump.log)"
 logged dump.log tune 1 opened --set tune.dropout=0 --dump-step step.h5
+estimated dump.log
 [ ! -e opened ] || fail "--dump-step made the output directory"
 logged opened.log tune 2 opened --set tune.dropout=0 --set tune.epochs=1
 [ "$(h5ls -r step.h5/gradients/objectives/tagging | grep -c Dataset)" -eq 2 ] &&

@@ -382,7 +382,8 @@ static void test_sequences_do_not_see_one_another(void **state)
 
 /* ---- operations and memory, as announced ---- */
 
-static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t longest, bool masked_only, bool recompute)
+static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t longest, bool masked_only, bool recompute,
+                            bool forward)
 {
     struct setup s = open_setup(config, 0.1);
     struct big b = make_big(tokens, longest, (int32_t)config.vocabulary);
@@ -392,20 +393,23 @@ static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t lon
     xlm_real *gradients = g_new0(xlm_real, xlm_parameters_size(s.parameters));
     xlm_tape *tape = xlm_tape_new(s.parameters);
     xlm_tape_recompute(tape, recompute);
-    xlm_tape_begin(tape, gradients, true, 1, 1);
+    xlm_tape_begin(tape, forward ? NULL : gradients, !forward, 1, 1);
     const double before = xlm_gemm_flops();
     xlm_var *y = (masked_only ? loss : loss_of_all)(&s, tape, &b.batch, NULL);
     const xlm_pass_size size = {.tokens = tokens, .length = longest, .pairs = pairs, .layers = config.layers,
-                                .rows = masked_only ? b.batch.masked : tokens, .predicted = b.batch.masked};
+                                .rows = masked_only ? b.batch.masked : tokens, .predicted = b.batch.masked,
+                                .constant = forward};
     const double flops = xlm_gemm_flops() - before, announced = xlm_model_forward_flops(&s.config, &size);
     assert_true(fabs(flops - announced) <= (masked_only ? 0.01 * flops : 0)); /* masked rows are not quite spread evenly */
-    xlm_tape_seed(tape, y, 1);
-    xlm_tape_backward(tape);
+    if (!forward) {
+        xlm_tape_seed(tape, y, 1);
+        xlm_tape_backward(tape);
+    }
     const double peak = (double)xlm_tape_peak_bytes(tape);
     const double estimate = (double)xlm_model_pass_bytes(&s.config, &size, recompute);
     if (!(fabs(estimate / peak - 1) <= 0.1))
-        fail_msg("%d tokens%s%s: %.0f bytes estimated, %.0f used", tokens, masked_only ? ", masked only" : "",
-                 recompute ? ", recomputing" : "", estimate, peak);
+        fail_msg("%d tokens%s%s%s: %.0f bytes estimated, %.0f used", tokens, masked_only ? ", masked only" : "",
+                 recompute ? ", recomputing" : "", forward ? ", forward alone" : "", estimate, peak);
     xlm_tape_free(tape);
     g_free(gradients);
     free_big(&b);
@@ -414,8 +418,8 @@ static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t lon
 
 static void check_size(xlm_model_config config, int32_t tokens, int32_t longest)
 {
-    for (int form = 0; form < 4; form++)
-        check_pass_size(config, tokens, longest, (form & 1) != 0, (form & 2) != 0);
+    for (int form = 0; form < 8; form++)
+        check_pass_size(config, tokens, longest, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0);
 }
 
 static void test_operations_and_memory_are_as_announced(void **state)

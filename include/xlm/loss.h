@@ -80,10 +80,10 @@ typedef enum xlm_view_rows {
     XLM_ROWS_FIRST   /* [S] the first of each sequence, <s> */
 } xlm_view_rows;
 
-/* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to the
- * highest layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these alone. A view
- * without gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights that is encoded for
- * a label and asked for again, by another label or a loss, stays until the end of the step. */
+/* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to
+ * the highest layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these
+ * alone. A view without gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights
+ * that is encoded for a label and asked for again, by another label or a loss, stays until the end of the step. */
 typedef struct xlm_view {
     xlm_view_input input;
     xlm_view_weights weights;
@@ -119,8 +119,8 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 /* For `label`: memory until the end of the step, for this objective and this micro-batch. Not cleared. */
 void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
-/* For `label` and `loss`: send values[cols] (xlm_declare_publish), of this sequence of the batch, to all ranks. Once a sequence and
- * step. What is not a training step (evaluation, a dump, a check of gradients) publishes nothing. */
+/* For `label` and `loss`: send values[cols] (xlm_declare_publish), of this sequence of the batch, to all ranks. Once a
+ * sequence and step. What is not a training step (evaluation, a dump, a check of gradients) publishes nothing. */
 void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *values);
 
 /* A draw from [0, 1), 24 bits: a function of the seed, the objective's name, the step, the key (of a row: batch->keys[row]) and
@@ -144,8 +144,9 @@ void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t co
  * "/objectives/<objective>/<name>". */
 typedef enum xlm_state_type { XLM_STATE_F32, XLM_STATE_F64, XLM_STATE_I64 } xlm_state_type;
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
-/* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each update; at
- * first a copy. momentum: in [0, 1). Once an objective; each has its own. Views with averaged weights are encoded with it. */
+/* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each
+ * update; at first a copy. momentum: in [0, 1). Once an objective; each has its own. Views with averaged weights are encoded
+ * with it. */
 void xlm_declare_average(xlm_declaration *declaration, double momentum);
 /* Rows of `cols` numbers that `label` or `loss` publishes and `publish` receives. Once an objective, which must have a stream. */
 void xlm_declare_publish(xlm_declaration *declaration, int64_t cols);
@@ -199,7 +200,8 @@ struct xlm_loss_class {
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* The mean of the terms, a 1 x 1 variable. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
-    /* After the update, on all ranks alike: the rows of the step, even when there are none; then the state may change once more. */
+    /* After the update, on all ranks alike: the rows of the step, even when there are none; then the state may change once
+     * more. */
     void (*publish)(xlm_loss *self, const xlm_published *published);
     void (*after_update)(xlm_loss *self, int64_t step);
     void (*close)(xlm_loss *self);

@@ -39,7 +39,8 @@ static void encode_run(void *data, const xlm_example_run *run)
     const xlm_var *h = xlm_host_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
     xlm_real *x = XLM_TAKE(run->arena, xlm_real, d);
     for (int64_t i = 0; i < run->n; i++)
-        pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x, v->values + (run->first + i) * d);
+        pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x,
+             v->values + (run->first + i) * d);
 }
 
 bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_examples *examples, float *vectors, GError **error)

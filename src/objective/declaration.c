@@ -22,11 +22,11 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "layer = %" G_GINT64_FORMAT ", but the model has %" G_GINT64_FORMAT " layers",
                              view->layer, layers);
     if ((view->input == XLM_INPUT_FIRST || view->input == XLM_INPUT_SECOND) && !stream->parallel)
-        return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = parallel there",
-                             stream->name);
+        return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "
+                             "parallel there", stream->name);
     if (view->weights == XLM_WEIGHTS_AVERAGED && (view->gradient || hosted->loss.cls->label == NULL || !hosted->averaged))
-        return xlm_error_set(error, EX_CONFIG, "a view with averaged weights is for a class that has an average and a label function, "
-                             "and has no gradient");
+        return xlm_error_set(error, EX_CONFIG, "a view with averaged weights is for a class that has an average and a label "
+                             "function, and has no gradient");
     return true;
 }
 
@@ -37,7 +37,8 @@ static bool check(const xlm_hosted *hosted, GError **error)
         if (!check_view(hosted, &g_array_index(hosted->views, xlm_view, i), error))
             return false;
     if (hosted->published_cols > 0 && (cls->publish == NULL || hosted->loss.stream == NULL))
-        return xlm_error_set(error, EX_CONFIG, "it publishes rows of sequences, but the class has no publish function, or no stream");
+        return xlm_error_set(error, EX_CONFIG, "it publishes rows of sequences, but the class has no publish function, or no "
+                             "stream");
     return true;
 }
 

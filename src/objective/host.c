@@ -109,7 +109,7 @@ static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)
 {
     input->arena = arena;
-    input->kept = NULL;
+    input->shared = NULL;
     input->terms = XLM_TAKE(arena, int64_t, MAX(host->objectives, 1));
     input->labels = XLM_TAKE(arena, void *, MAX(host->objectives, 1));
     for (int k = 0; k < host->objectives; k++) {
@@ -155,10 +155,10 @@ static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_
     xlm_encodings encodings = {0};
     for (int k = 0; k < host->objectives; k++)
         if (is_called(&host->objective[k], input, wishes, k))
-            xlm_encodings_add(&encodings, &host->objective[k], false, input->kept);
+            xlm_encodings_add(&encodings, &host->objective[k], false, input->shared);
     if (wishes->hidden != NULL)
         xlm_encodings_add_whole(&encodings, host->about.model->layers);
-    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->kept, NULL);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->shared, NULL);
     if (wishes->hidden != NULL)
         *wishes->hidden = xlm_views_whole(views);
     return views;
@@ -237,29 +237,29 @@ bool xlm_host_has_labels(const xlm_host *host, int average)
     return any;
 }
 
-/* What is encoded for the labels with this average of a stream's objectives; what passes after it need of that is added to *kept.
- * input: of the stream; NULL for an estimate: all objectives take part and have terms. */
+/* What is encoded for the labels with this average of a stream's objectives; what passes after it need of that is added to
+ * *shared. input: of the stream; NULL for an estimate: all objectives take part and have terms. */
 static xlm_encodings encodings_of_labels(const xlm_host *host, int stream, const xlm_pass_input *input, int average,
-                                         xlm_arena *arena, xlm_kept_view **kept)
+                                         xlm_arena *arena, xlm_shared_view **shared)
 {
     xlm_encodings encodings = {0};
     for (int k = 0; k < host->objectives; k++)
         if (labels_with(host, k, average) && host->objective[k].spec.stream == stream &&
             (input == NULL || takes_part(&host->objective[k], input, k)))
-            xlm_encodings_add(&encodings, &host->objective[k], true, *kept);
+            xlm_encodings_add(&encodings, &host->objective[k], true, *shared);
     for (int k = 0; k < host->objectives; k++) {
         const xlm_hosted *h = &host->objective[k];
         const bool label = h->spec.cls->label != NULL, later = !label || xlm_host_average_of(host, k) > average;
         if (later && h->spec.stream == stream && (input == NULL || (takes_part(h, input, k) && (label || input->terms[k] > 0))))
-            xlm_encodings_keep(&encodings, h, label, arena, kept);
+            xlm_encodings_share(&encodings, h, label, arena, shared);
     }
     return encodings;
 }
 
 void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged)
 {
-    const xlm_encodings encodings = encodings_of_labels(host, input->stream, input, average, input->arena, &input->kept);
-    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->kept, averaged);
+    const xlm_encodings encodings = encodings_of_labels(host, input->stream, input, average, input->arena, &input->shared);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->shared, averaged);
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
         if (!labels_with(host, k, average) || !takes_part(h, input, k))
@@ -270,7 +270,7 @@ void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int a
         input->terms[k] = h->spec.cls->label(&h->loss, tape, &pass);
         h->average = NULL;
     }
-    xlm_views_keep(views, input->arena, input->kept);
+    xlm_views_share(views, input->arena, input->shared);
 }
 
 /* ---- memory and operations ---- */
@@ -300,19 +300,19 @@ static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_in
 }
 
 /* Of each pass over a micro-batch of the stream, those of labels first, that of losses last: xlm_encodings. */
-static GArray *encodings_of_passes(const xlm_host *host, int stream, xlm_arena *arena, xlm_kept_view **kept)
+static GArray *encodings_of_passes(const xlm_host *host, int stream, xlm_arena *arena, xlm_shared_view **shared)
 {
     GArray *passes = g_array_new(FALSE, FALSE, sizeof(xlm_encodings));
     for (int a = -1; a < xlm_host_averages(host); a++) {
-        const xlm_encodings labels = encodings_of_labels(host, stream, NULL, a, arena, kept);
-        for (xlm_kept_view *k = *kept; k != NULL; k = k->next)
+        const xlm_encodings labels = encodings_of_labels(host, stream, NULL, a, arena, shared);
+        for (xlm_shared_view *k = *shared; k != NULL; k = k->next)
             k->made = true;
         g_array_append_val(passes, labels);
     }
     xlm_encodings losses = {0};
     for (int k = 0; k < host->objectives; k++)
         if (host->objective[k].spec.stream == stream)
-            xlm_encodings_add(&losses, &host->objective[k], false, *kept);
+            xlm_encodings_add(&losses, &host->objective[k], false, *shared);
     g_array_append_val(passes, losses);
     return passes;
 }
@@ -345,9 +345,9 @@ static xlm_pass_memory memory_of(const xlm_host *host, const xlm_encodings *enco
 
 xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
-    xlm_kept_view *kept = NULL;
+    xlm_shared_view *shared = NULL;
     xlm_arena *arena = xlm_arena_new();
-    GArray *passes = encodings_of_passes(host, stream, arena, &kept);
+    GArray *passes = encodings_of_passes(host, stream, arena, &shared);
     xlm_pass_memory most = {0};
     if (size->whole)
         xlm_encodings_add_whole(&g_array_index(passes, xlm_encodings, passes->len - 1), host->about.model->layers);
@@ -358,13 +358,13 @@ xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm
     return most;
 }
 
-uint64_t xlm_host_kept_bytes(const xlm_host *host, int stream, const xlm_input_size *size)
+uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input_size *size)
 {
-    xlm_kept_view *kept = NULL;
+    xlm_shared_view *shared = NULL;
     xlm_arena *arena = xlm_arena_new();
-    g_array_unref(encodings_of_passes(host, stream, arena, &kept));
+    g_array_unref(encodings_of_passes(host, stream, arena, &shared));
     int64_t rows = 0;
-    for (const xlm_kept_view *k = kept; k != NULL; k = k->next)
+    for (const xlm_shared_view *k = shared; k != NULL; k = k->next)
         rows += k->view.rows == XLM_ROWS_MASKED ? size->predicted
                 : k->view.rows == XLM_ROWS_FIRST ? size->sequences : size->tokens + size->sequences;
     xlm_arena_free(arena);
@@ -374,9 +374,9 @@ uint64_t xlm_host_kept_bytes(const xlm_host *host, int stream, const xlm_input_s
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
     double flops = 0;
-    xlm_kept_view *kept = NULL;
+    xlm_shared_view *shared = NULL;
     xlm_arena *arena = xlm_arena_new();
-    GArray *passes = encodings_of_passes(host, stream, arena, &kept);
+    GArray *passes = encodings_of_passes(host, stream, arena, &shared);
     for (guint p = 0; p < passes->len; p++) {
         const xlm_encodings *encodings = &g_array_index(passes, xlm_encodings, p);
         for (int i = 0; i < encodings->n; i++) {

@@ -43,8 +43,8 @@ typedef struct xlm_host_setup {
     const xlm_objective_spec *objective;
 } xlm_host_setup;
 
-/* Open every objective and declare its parameters. Warnings go to the log. EX_CONFIG when one refuses; the message begins with its
- * section. Not collective. */
+/* Open every objective and declare its parameters. Warnings go to the log. EX_CONFIG when one refuses; the message begins with
+ * its section. Not collective. */
 xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters, GError **error);
 /* NULL is allowed. */
 void xlm_host_close(xlm_host *host);
@@ -61,7 +61,8 @@ const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n);
 
 /* ---- passes ---- */
 
-/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read none. */
+/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read
+ * none. */
 typedef struct xlm_pass_input {
     int stream;
     const xlm_batch *batch;
@@ -72,12 +73,12 @@ typedef struct xlm_pass_input {
     /* Filled in by xlm_host_count and xlm_host_label. */
     int64_t *terms;   /* [objectives] 0 of those that take no part */
     void **labels;    /* [objectives] what label has made; NULL: nothing */
-    struct xlm_kept_view *kept; /* views that were encoded for labels and are asked for again */
+    struct xlm_shared_view *shared; /* views that were encoded for labels and are asked for again */
     xlm_arena *arena;
 } xlm_pass_input;
 
-/* Ask the objectives for their terms in this input, once; those that have labels are asked by xlm_host_label. arena: memory for what
- * lasts as long as the input. */
+/* Ask the objectives for their terms in this input, once; those that have labels are asked by xlm_host_label. arena: memory
+ * for what lasts as long as the input. */
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena);
 
 /* Objectives with an average of weights, numbers 0, 1, … of averages. */
@@ -89,8 +90,8 @@ int xlm_host_average_of(const xlm_host *host, int k);
 
 /* There are objectives with labels that need this average; -1: none. */
 bool xlm_host_has_labels(const xlm_host *host, int average);
-/* Make their labels of this input, on a tape that has begun without gradients. averaged: the flat array of the average's weights, in
- * the parameters' layout; NULL with -1. */
+/* Make their labels of this input, on a tape that has begun without gradients. averaged: the flat array of the average's
+ * weights, in the parameters' layout; NULL with -1. */
 void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged);
 
 /* Some objective has terms. */
@@ -110,9 +111,10 @@ typedef struct xlm_host_wishes {
     void *data;
 } xlm_host_wishes;
 
-/* Encode the views and compute the losses, on a tape that has begun. Objective k's mean over this pass, times its terms, is added to
- * row[k], its metrics to the row (xlm_host_numbers). totals: [objectives] terms over all passes of the step: then the gradient of
- * Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape; NULL: no gradient. wishes: NULL, or what else. */
+/* Encode the views and compute the losses, on a tape that has begun. Objective k's mean over this pass, times its terms, is
+ * added to row[k], its metrics to the row (xlm_host_numbers). totals: [objectives] terms over all passes of the step: then the
+ * gradient of Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape; NULL: no gradient. wishes: NULL, or what
+ * else. */
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
                   const xlm_host_wishes *wishes);
 
@@ -152,7 +154,7 @@ xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b);
  * (xlm_model_pass_bytes), and the head for words. What else objectives compute of their views is not in it. */
 xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 /* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for. */
-uint64_t xlm_host_kept_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
+uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
 /* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 

@@ -21,7 +21,8 @@ static int find(const xlm_encodings *encodings, const xlm_view *view)
 {
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
-        if (e->input == view->input && e->weights == view->weights && e->gradient == view->gradient && e->dropout == view->dropout)
+        if (e->input == view->input && e->weights == view->weights && e->gradient == view->gradient &&
+            e->dropout == view->dropout)
             return i;
     }
     return -1;
@@ -54,45 +55,47 @@ static bool is_same(const xlm_view *a, const xlm_view *b)
            a->gradient == b->gradient && a->dropout == b->dropout;
 }
 
-static const xlm_kept_view *find_kept(const xlm_kept_view *kept, const xlm_view *view)
+static const xlm_shared_view *find_shared(const xlm_shared_view *shared, const xlm_view *view)
 {
-    while (kept != NULL && !is_same(&kept->view, view))
-        kept = kept->next;
-    return kept;
+    while (shared != NULL && !is_same(&shared->view, view))
+        shared = shared->next;
+    return shared;
 }
 
-static bool is_made(const xlm_kept_view *kept, const xlm_view *view)
+static bool is_made(const xlm_shared_view *shared, const xlm_view *view)
 {
-    const xlm_kept_view *found = find_kept(kept, view);
+    const xlm_shared_view *found = find_shared(shared, view);
     return found != NULL && found->made;
 }
 
-void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, const xlm_kept_view *kept)
+void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, const xlm_shared_view *shared)
 {
     for (guint i = 0; i < hosted->views->len; i++) {
         const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
-        if (is_for(hosted, view, label) && !is_made(kept, view))
+        if (is_for(hosted, view, label) && !is_made(shared, view))
             add_view(encodings, view);
     }
 }
 
-void xlm_encodings_keep(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, xlm_arena *arena, xlm_kept_view **kept)
+void xlm_encodings_share(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, xlm_arena *arena,
+                         xlm_shared_view **shared)
 {
     for (guint i = 0; i < hosted->views->len; i++) {
         const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
         if (view->gradient || view->weights != XLM_WEIGHTS_LIVE || !is_for(hosted, view, label) || find(encodings, view) < 0 ||
-            find_kept(*kept, view) != NULL)
+            find_shared(*shared, view) != NULL)
             continue;
         add_view(encodings, view);
-        xlm_kept_view *one = XLM_TAKE(arena, xlm_kept_view, 1);
-        *one = (xlm_kept_view){.view = *view, .next = *kept};
-        *kept = one;
+        xlm_shared_view *one = XLM_TAKE(arena, xlm_shared_view, 1);
+        *one = (xlm_shared_view){.view = *view, .next = *shared};
+        *shared = one;
     }
 }
 
 void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
 {
-    const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = layers, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
+    const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = layers, .rows = XLM_ROWS_ALL, .gradient = true,
+                            .dropout = true};
     add_view(encodings, &whole);
 }
 
@@ -114,7 +117,7 @@ struct done {
 struct xlm_encoded_views {
     xlm_tape *tape;
     const xlm_batch *batch; /* the stream's */
-    const xlm_kept_view *kept;
+    const xlm_shared_view *shared;
     int64_t hidden_size;
     xlm_encodings encodings;
     struct done done[G_N_ELEMENTS(((xlm_encodings *)NULL)->encoding)];
@@ -146,11 +149,11 @@ static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tap
     return done;
 }
 
-xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch,
-                                    const xlm_kept_view *kept, xlm_real *averaged)
+xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape,
+                                    const xlm_batch *batch, const xlm_shared_view *shared, xlm_real *averaged)
 {
     xlm_encoded_views *views = XLM_TAPE_TAKE(tape, xlm_encoded_views, 1);
-    *views = (xlm_encoded_views){.tape = tape, .batch = batch, .kept = kept, .encodings = *encodings,
+    *views = (xlm_encoded_views){.tape = tape, .batch = batch, .shared = shared, .encodings = *encodings,
                                  .hidden_size = xlm_model_get_config(model)->hidden_size};
     xlm_tape_mode before = xlm_tape_get_mode(tape);
     for (int i = 0; i < encodings->n; i++) {
@@ -193,14 +196,14 @@ static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view 
     return view->gradient ? states : xlm_tape_hold(views->tape, states);
 }
 
-/* The variable of states that a pass before has kept. */
-static xlm_var *take_kept(xlm_tape *tape, const xlm_kept_view *kept, const xlm_batch *batch, int64_t cols)
+/* The variable of states that a pass before has shared. */
+static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const xlm_batch *batch, int64_t cols)
 {
     int32_t n;
-    const int32_t *rows = rows_of(batch, kept->view.rows, &n);
+    const int32_t *rows = rows_of(batch, shared->view.rows, &n);
     if (n == 0)
         return NULL;
-    xlm_var *states = xlm_constant(tape, n, cols, kept->states);
+    xlm_var *states = xlm_constant(tape, n, cols, shared->states);
     xlm_row_key *keys = rows != NULL ? XLM_TAPE_TAKE(tape, xlm_row_key, n) : NULL;
     for (int32_t i = 0; keys != NULL && i < n; i++)
         keys[i] = batch->keys[rows[i]];
@@ -210,10 +213,10 @@ static xlm_var *take_kept(xlm_tape *tape, const xlm_kept_view *kept, const xlm_b
 
 static xlm_encoded make_view(xlm_encoded_views *views, const xlm_view *view)
 {
-    const xlm_kept_view *kept = find_kept(views->kept, view);
-    if (kept != NULL && kept->made) {
+    const xlm_shared_view *shared = find_shared(views->shared, view);
+    if (shared != NULL && shared->made) {
         const xlm_batch *batch = xlm_view_batch(views->tape, views->batch, view->input);
-        return (xlm_encoded){.batch = batch, .states = take_kept(views->tape, kept, batch, views->hidden_size)};
+        return (xlm_encoded){.batch = batch, .states = take_shared(views->tape, shared, batch, views->hidden_size)};
     }
     const int encoding = find(&views->encodings, view);
     return (xlm_encoded){.batch = views->done[encoding].batch, .states = take_out(views, encoding, view)};
@@ -240,17 +243,17 @@ xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_
     return find_view(xlm_views_encode(&encodings, model, tape, batch, NULL, NULL), &resolved).states;
 }
 
-void xlm_views_keep(xlm_encoded_views *views, xlm_arena *arena, xlm_kept_view *kept)
+void xlm_views_share(xlm_encoded_views *views, xlm_arena *arena, xlm_shared_view *shared)
 {
-    for (; kept != NULL; kept = kept->next) {
-        if (kept->made)
+    for (; shared != NULL; shared = shared->next) {
+        if (shared->made)
             continue;
-        const xlm_var *states = find_view(views, &kept->view).states;
+        const xlm_var *states = find_view(views, &shared->view).states;
         const int64_t rows = states != NULL ? xlm_var_rows(states) : 0;
-        kept->made = true;
-        kept->states = XLM_TAKE(arena, xlm_real, MAX(rows, 1) * views->hidden_size);
+        shared->made = true;
+        shared->states = XLM_TAKE(arena, xlm_real, MAX(rows, 1) * views->hidden_size);
         if (states != NULL)
-            xlm_var_read(states, 0, rows, kept->states);
+            xlm_var_read(states, 0, rows, shared->states);
     }
 }
 

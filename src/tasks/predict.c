@@ -58,7 +58,8 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, xlm_predi
                  GError **error)
 {
     const int64_t count = xlm_examples_count(examples), n = xlm_examples_predictions(examples, count);
-    scoring s = {.predictor = p, .examples = examples, .results = g_new0(result, MAX(n, 1)), .losses = g_new0(loss_sum, MAX(count, 1))};
+    scoring s = {.predictor = p, .examples = examples, .results = g_new0(result, MAX(n, 1)),
+                 .losses = g_new0(loss_sum, MAX(count, 1))};
     const bool good = xlm_examples_pass_over(p->comm, examples, "scoring", score_run, &s, error);
     if (good) {
         loss_sum all = {0};

@@ -132,12 +132,12 @@ static uint64_t largest_pass(const xlm_run_size *size, int64_t micro_batches, bo
 }
 
 /* Of all micro-batches of a rank together. */
-static uint64_t kept_views(const xlm_run_size *size, int64_t micro_batches, int ranks)
+static uint64_t shared_views(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
     uint64_t bytes = 0;
     for (int s = 0; s < size->streams->n; s++) {
         const xlm_input_size input = largest_micro_batch(size, s, micro_batches);
-        bytes += xlm_host_kept_bytes(size->host, s, &input);
+        bytes += xlm_host_shared_bytes(size->host, s, &input);
     }
     return bytes * (uint64_t)((micro_batches + ranks - 1) / ranks);
 }
@@ -166,11 +166,11 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
         .states = 2 * state_bytes(size->host),
         .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks),
-        .kept = kept_views(size, micro_batches, ranks),
+        .shared = shared_views(size, micro_batches, ranks),
         .pass = largest_pass(size, micro_batches, c->recompute),
         .other_pass = largest_pass(size, micro_batches, !c->recompute),
     };
-    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.kept + e.pass +
+    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.shared + e.pass +
               program;
     return e;
 }
@@ -190,8 +190,8 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
                       (double)e.node_available / (1 << 30), c->recompute ? "" : ", set recompute = true");
     const uint64_t space = e.total + thread_space(comm, c->threads), left = xlm_address_space_left();
     if (failure == NULL && space > left)
-        xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit leaves "
-                      "%.2f GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
+        xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit "
+                      "leaves %.2f GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
                       (double)space / (1 << 30), (double)left / (1 << 30));
     return xlm_comm_agree_on(comm, failure, error);
 }

@@ -133,7 +133,8 @@ static void test_inputs(void **state)
     assert_int_equal(looker->seen[2]->states->rows, 2);
 
     b = looker->seen[3]->batch;
-    static const int32_t second_ids[] = {0, 8, 6, 2, 0, 9, 10, 2}, second_offsets[] = {0, 4, 8}, fourths[] = {0, 1, 2, 3, 0, 1, 2, 3};
+    static const int32_t second_ids[] = {0, 8, 6, 2, 0, 9, 10, 2}, second_offsets[] = {0, 4, 8};
+    static const int32_t fourths[] = {0, 1, 2, 3, 0, 1, 2, 3};
     static const int32_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(b->tokens, 8);
     same_ints("ids of the second side", b->ids, second_ids, 8);
@@ -255,8 +256,8 @@ static void test_draws(void **state)
         job.model = xlm_model_new(&job.config, other); /* the same parameters, with dropout */
         xlm_parameters_free(other);
         xlm_host_close(job.host);
-        const xlm_host_setup setup = {.model = job.model, .about = {.model = &job.config}, .resources = job.resources, .streams = 1,
-                                      .stream = &job.stream, .objectives = 1, .objective = job.objective};
+        const xlm_host_setup setup = {.model = job.model, .about = {.model = &job.config}, .resources = job.resources,
+                                      .streams = 1, .stream = &job.stream, .objectives = 1, .objective = job.objective};
         xlm_parameters *again = xlm_parameters_new();
         job.host = xlm_host_open(&setup, again, NULL);
         xlm_parameters_free(again);
@@ -329,7 +330,7 @@ struct step_of_views {
     double states[TOKENS * 6];
     xlm_row_key keys[TOKENS];
     int64_t rows;            /* of the looker's view */
-    uint64_t kept;           /* bytes, as estimated */
+    uint64_t shared;           /* bytes, as estimated */
 };
 
 enum { FIRST_LABELLER = 1, SECOND_LABELLER = 2, LOOKER = 4 };
@@ -369,7 +370,7 @@ static struct step_of_views take_step(int who, const xlm_view *labelled, const x
         memcpy(made.keys, h->keys, sizeof *made.keys * (size_t)h->rows);
     }
     const xlm_input_size size = {.tokens = TOKENS, .sequences = 2, .length = 7, .predicted = 3};
-    made.kept = xlm_host_kept_bytes(job.host, 0, &size);
+    made.shared = xlm_host_shared_bytes(job.host, 0, &size);
     close_job(&job);
     return made;
 }
@@ -386,10 +387,10 @@ static void test_labels_share_views_with_losses(void **state)
     const double loss = projection(TOKENS); /* all that a looker does beside encoding */
 
     const struct step_of_views label = take_step(FIRST_LABELLER, &all, &all), look_alone = take_step(LOOKER, &all, &all);
-    assert_true(label.flops == look_alone.flops - loss && label.kept == 0 && look_alone.kept == 0);
+    assert_true(label.flops == look_alone.flops - loss && label.shared == 0 && look_alone.shared == 0);
     struct step_of_views both = take_step(FIRST_LABELLER | LOOKER, &all, &all);
     assert_true(both.flops == look_alone.flops && both.sum[0] == label.sum[0]);
-    assert_true(both.rows == TOKENS && both.kept == sizeof(double) * 6 * (TOKENS + 2));
+    assert_true(both.rows == TOKENS && both.shared == sizeof(double) * 6 * (TOKENS + 2));
     assert_memory_equal(both.states, look_alone.states, sizeof both.states);
     assert_memory_equal(both.keys, look_alone.keys, sizeof both.keys);
 
@@ -406,7 +407,7 @@ static void test_labels_share_views_with_losses(void **state)
     assert_true(both.flops == look_alone.flops);
     assert_memory_equal(both.states, look_alone.states, sizeof both.states);
     both = take_step(FIRST_LABELLER | LOOKER, &all, &masked);
-    assert_true(both.flops == label.flops + projection(3) && both.rows == 3 && both.kept == sizeof(double) * 6 * 3);
+    assert_true(both.flops == label.flops + projection(3) && both.rows == 3 && both.shared == sizeof(double) * 6 * 3);
     for (int i = 0; i < 3; i++) {
         assert_memory_equal(&both.keys[i], &pair_keys[pair_masked[i]], sizeof *both.keys);
         assert_memory_equal(both.states + i * 6, look_alone.states + pair_masked[i] * 6, 6 * sizeof *both.states);
@@ -415,9 +416,9 @@ static void test_labels_share_views_with_losses(void **state)
     /* Another input, or other dropout, is another encoding. */
     const struct step_of_views side = take_step(LOOKER, NULL, &second);
     both = take_step(FIRST_LABELLER | LOOKER, &all, &second);
-    assert_true(both.flops == label.flops + side.flops && both.kept == 0);
+    assert_true(both.flops == label.flops + side.flops && both.shared == 0);
     both = take_step(FIRST_LABELLER | LOOKER, &all, &dropped);
-    assert_true(both.flops == label.flops + look_alone.flops && both.kept == 0);
+    assert_true(both.flops == label.flops + look_alone.flops && both.shared == 0);
 }
 
 /* ---- refusals and estimates ---- */

@@ -14,7 +14,7 @@
 #include "lexicon/dictionary.h"
 #include "text/tokenizer.h"
 
-typedef struct maker {
+typedef struct builder {
     const xlm_lexicon_options *options;
     xlm_corpus *corpus;
     const xlm_vocabulary *vocabulary;
@@ -27,11 +27,11 @@ typedef struct maker {
     int64_t entries;                /* read so far */
     int32_t *made_language;         /* [vocabulary] the synthetic language that an entry is a twin of, -1 for none */
     int64_t phrases, several, unknown, foreign, same;
-} maker;
+} builder;
 
 /* ---- entries to pairs ---- */
 
-static bool refuse_specials(const maker *m, const xlm_entry *entry, GError **error)
+static bool refuse_specials(const builder *m, const xlm_entry *entry, GError **error)
 {
     for (int side = 0; side < 2; side++)
         for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++) {
@@ -44,7 +44,7 @@ static bool refuse_specials(const maker *m, const xlm_entry *entry, GError **err
 }
 
 /* The subword that stands for one side; the unknown token when there is none, which is counted. */
-static bool find_word(maker *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
+static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
 {
     size_t words;
     *id = xlm_vocabulary_special(m->vocabulary, XLM_UNK);
@@ -84,14 +84,14 @@ static int32_t *find_made_languages(const xlm_vocabulary *vocabulary)
 
 /* Can an entry of the vocabulary stand in text of the language? A twin can in its own language only, and in a synthetic language
  * what has a twin there cannot. */
-static bool is_of_language(const maker *m, int32_t id, int language)
+static bool is_of_language(const builder *m, int32_t id, int language)
 {
     const int32_t *twins = xlm_vocabulary_twins(m->vocabulary, language);
     return m->made_language[id] >= 0 ? m->made_language[id] == language : twins == NULL || twins[id] == id;
 }
 
 /* The entry of the vocabulary that is spelt so; the unknown token when the language has none, which is counted. */
-static int32_t find_twin(maker *m, const xlm_entry *entry, int side)
+static int32_t find_twin(builder *m, const xlm_entry *entry, int side)
 {
     const int32_t id = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
     if (xlm_vocabulary_is_special(m->vocabulary, id))
@@ -105,7 +105,7 @@ static int32_t find_twin(maker *m, const xlm_entry *entry, int side)
 
 static bool take_entry(void *data, const xlm_entry *entry, GError **error)
 {
-    maker *m = data;
+    builder *m = data;
     xlm_dictionary_pair pair;
     xlm_progress_show(&m->progress, (double)m->entries++);
     if (!refuse_specials(m, entry, error))
@@ -144,7 +144,7 @@ static void sort_once(GArray *pairs)
 }
 
 /* When few entries were taken: what would take more. */
-static void advise(const maker *m, int64_t entries)
+static void advise(const builder *m, int64_t entries)
 {
     const int64_t left_out = entries - (int64_t)m->pairs->len;
     if (m->pairs->len == 0 || (int64_t)m->pairs->len * 10 >= entries) /* 10 % are normal; for none there is an error */
@@ -162,7 +162,7 @@ static void advise(const maker *m, int64_t entries)
                      100.0 * m->pairs->len / (double)entries, help);
 }
 
-static bool read_sources(maker *m, GError **error)
+static bool read_sources(builder *m, GError **error)
 {
     xlm_entries entries = {.take = take_entry, .data = m, .first = m->options->first_translation};
     m->progress = xlm_progress_begin("reading entries", 0, "entries");
@@ -200,7 +200,7 @@ static gint by_draw(gconstpointer a, gconstpointer b)
 }
 
 /* The source subwords, each once, by their draws. */
-static GArray *draw_sources(const maker *m)
+static GArray *draw_sources(const builder *m)
 {
     const xlm_rng_key key = xlm_rng_make_key((uint64_t)m->options->seed, XLM_RNG_DICTIONARY, 0);
     GArray *sources = g_array_new(FALSE, FALSE, sizeof(drawn));
@@ -216,7 +216,7 @@ static GArray *draw_sources(const maker *m)
     return sources;
 }
 
-static void sample(maker *m)
+static void sample(builder *m)
 {
     GArray *sources = draw_sources(m), *kept = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair));
     const guint all = m->pairs->len, n = (guint)MAX(1, llround(m->options->share * sources->len));
@@ -240,7 +240,7 @@ static void sample(maker *m)
 
 static double percent(int64_t part, int64_t all) { return all > 0 ? 100.0 * (double)part / (double)all : 0; }
 
-static bool report_coverage(const maker *m, int side, GError **error)
+static bool report_coverage(const builder *m, int side, GError **error)
 {
     xlm_coverage bands[XLM_FREQUENCY_BANDS];
     bool *known = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
@@ -294,7 +294,7 @@ static const char *subwords_of(const xlm_lexicon_options *o)
     return "literal";
 }
 
-static bool write_output(const maker *m, GError **error)
+static bool write_output(const builder *m, GError **error)
 {
     const xlm_lexicon_options *o = m->options;
     GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
@@ -316,7 +316,7 @@ static bool write_output(const maker *m, GError **error)
 
 /* ---- all ---- */
 
-static bool find_texts(maker *m, GError **error)
+static bool find_texts(builder *m, GError **error)
 {
     for (int side = 0; side < 2; side++) {
         const char *name = m->options->language[side];
@@ -333,7 +333,7 @@ static bool find_texts(maker *m, GError **error)
 
 bool xlm_lexicon_make(const xlm_lexicon_options *options, GError **error)
 {
-    maker m = {
+    builder m = {
         .options = options,
         .ids = g_array_new(FALSE, FALSE, sizeof(int32_t)),
         .pairs = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair)),

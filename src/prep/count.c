@@ -11,26 +11,26 @@
 
 /* ---- pairs ---- */
 
-bool xlm_prepare_pairs(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                       GError **error)
+bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                    GError **error)
 {
     const guint first = (guint)options->monolingual_sources;
-    xlm_prepare_progress progress = xlm_prepare_progress_begin(options, first, "looking for held-out pairs");
+    xlm_prep_progress progress = xlm_prep_progress_begin(options, first, "looking for held-out pairs");
     for (guint i = first; i < options->sources->len; i++) {
-        const xlm_prepare_source *source = options->sources->pdata[i];
+        const xlm_prep_source *source = options->sources->pdata[i];
         xlm_scan *scan = xlm_scan_open(comm, source);
         xlm_sentence sentence;
         while (xlm_scan_block(scan)) {
-            while (xlm_scan_sentence(scan, maker, &sentence))
+            while (xlm_scan_sentence(scan, reader, &sentence))
                 if (!sentence.empty)
-                    xlm_fates_add_pair(maker->fates, sentence.digest[0], sentence.digest[1]);
-            xlm_prepare_progress_show(&progress, xlm_scan_position(scan));
+                    xlm_assignments_add_pair(reader->assignments, sentence.digest[0], sentence.digest[1]);
+            xlm_prep_progress_show(&progress, xlm_scan_position(scan));
         }
         if (!xlm_scan_finish(scan, comm, NULL, error))
             return false;
-        xlm_prepare_progress_next(&progress, source);
+        xlm_prep_progress_next(&progress, source);
     }
-    xlm_fates_settle(maker->fates, comm);
+    xlm_assignments_finish(reader->assignments, comm);
     return true;
 }
 
@@ -53,7 +53,7 @@ static void free_counting(struct counting *counting)
     g_free(counting);
 }
 
-static struct counting *new_counting(const xlm_prepare_options *options, GError **error)
+static struct counting *new_counting(const xlm_prep_options *options, GError **error)
 {
     struct counting *counting = g_new0(struct counting, 1);
     counting->languages = (int)options->languages->len;
@@ -71,7 +71,7 @@ static struct counting *new_counting(const xlm_prepare_options *options, GError 
     return NULL;
 }
 
-static void count_sentence(struct counting *counting, const xlm_prepare_source *source, const xlm_sentence *sentence)
+static void count_sentence(struct counting *counting, const xlm_prep_source *source, const xlm_sentence *sentence)
 {
     for (int side = 0; side < source->sides; side++) {
         const int language = source->language[side];
@@ -83,23 +83,23 @@ static void count_sentence(struct counting *counting, const xlm_prepare_source *
     }
 }
 
-static bool count_words(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static bool count_words(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                         struct counting *counting, GError **error)
 {
-    xlm_prepare_progress progress = xlm_prepare_progress_begin(options, 0, "counting words");
+    xlm_prep_progress progress = xlm_prep_progress_begin(options, 0, "counting words");
     for (guint i = 0; i < options->sources->len; i++) {
-        const xlm_prepare_source *source = options->sources->pdata[i];
+        const xlm_prep_source *source = options->sources->pdata[i];
         xlm_scan *scan = xlm_scan_open(comm, source);
         xlm_sentence sentence;
         while (xlm_scan_block(scan)) {
-            while (xlm_scan_sentence(scan, maker, &sentence))
-                if (!sentence.empty && sentence.fate == XLM_FATE_TRAIN)
+            while (xlm_scan_sentence(scan, reader, &sentence))
+                if (!sentence.empty && sentence.assignment == XLM_ASSIGNED_TRAIN)
                     count_sentence(counting, source, &sentence);
-            xlm_prepare_progress_show(&progress, xlm_scan_position(scan));
+            xlm_prep_progress_show(&progress, xlm_scan_position(scan));
         }
         if (!xlm_scan_finish(scan, comm, NULL, error))
             return false;
-        xlm_prepare_progress_next(&progress, source);
+        xlm_prep_progress_next(&progress, source);
     }
     return true;
 }
@@ -154,11 +154,11 @@ static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, doubl
     return joint;
 }
 
-static xlm_segmenter *learn_segmenter(const xlm_prepare_options *options, const struct counting *counting)
+static xlm_segmenter *learn_segmenter(const xlm_prep_options *options, const struct counting *counting)
 {
     const double begin = xlm_clock();
     const xlm_segmenter_class *cls;
-    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
+    const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
     xlm_word_counts *joint = weigh_words(counting->counts, counting->languages, options->alpha);
     xlm_segmenter *segmenter = xlm_segmenter_learn(cls, asked, joint);
     const uint32_t learned = xlm_segmenter_size(segmenter);
@@ -182,7 +182,7 @@ static xlm_word_counts *join_words(const struct counting *counting)
 }
 
 /* Segmenter and subwords of the vocabulary that is given; more are learnt from its new languages, if there are any. */
-static void take_like(const xlm_prepare_options *options, const struct counting *counting, xlm_segmenter **segmenter,
+static void take_like(const xlm_prep_options *options, const struct counting *counting, xlm_segmenter **segmenter,
                       xlm_word_counts **subwords)
 {
     int first = xlm_vocabulary_languages(options->like), with_text = 0;
@@ -192,12 +192,12 @@ static void take_like(const xlm_prepare_options *options, const struct counting 
         first = 0;
     xlm_word_counts *words = join_words(counting);
     xlm_word_counts *learn_from = weigh_words(counting->counts + first, counting->languages - first, options->alpha);
-    xlm_prepare_like(options, words, learn_from, segmenter, subwords);
+    xlm_prep_like(options, words, learn_from, segmenter, subwords);
     xlm_word_counts_free(words);
     xlm_word_counts_free(learn_from);
 }
 
-static xlm_word_counts *choose_subwords(const xlm_prepare_options *options, const xlm_segmenter *segmenter,
+static xlm_word_counts *choose_subwords(const xlm_prep_options *options, const xlm_segmenter *segmenter,
                                         const struct counting *counting, GError **error)
 {
     xlm_word_counts *words = join_words(counting);
@@ -222,12 +222,12 @@ static bool has_words(const struct counting *counting, GError **error)
 /* ---- from rank 0 to all ---- */
 
 /* Set the subwords that have twins in a synthetic language: of those that its base's text uses. Collective. */
-static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static bool choose_twins(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_vocabulary_made *made,
                          GError **error)
 {
     const uint32_t n = xlm_word_counts_size(subwords);
-    int64_t *used = xlm_prepare_used_subwords(comm, options, maker, made->base, segmenter, subwords, error);
+    int64_t *used = xlm_prep_used_subwords(comm, options, reader, made->base, segmenter, subwords, error);
     if (used == NULL)
         return false;
     int32_t *ids = g_new(int32_t, (size_t)n + 1);
@@ -244,21 +244,21 @@ static bool choose_twins(const xlm_comm *comm, const xlm_prepare_options *option
 }
 
 /* What the vocabulary is to know of synthetic languages; collective. [out] settings->made: to be freed by free_made. */
-static bool describe_made(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static bool describe_made(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                           const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings,
                           GError **error)
 {
     bool good = true;
     int n = 0;
     const xlm_vocabulary_made *given = options->like != NULL ? xlm_vocabulary_made_languages(options->like, &n) : NULL;
-    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n + (int)options->made->len);
+    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n + (int)options->synthetic->len);
     for (int i = 0; i < n; i++) {
         made[i] = given[i];
         made[i].weights = g_strdup(given[i].weights);
         made[i].originals = g_memdup2(given[i].originals, sizeof(int32_t) * (size_t)given[i].twins);
     }
-    for (guint k = 0; k < options->made->len && good; k++) {
-        const xlm_synthetic *asked = options->made->pdata[k];
+    for (guint k = 0; k < options->synthetic->len && good; k++) {
+        const xlm_synthetic *asked = options->synthetic->pdata[k];
         if (options->like != NULL && asked->language < xlm_vocabulary_languages(options->like))
             continue;
         const int i = n++;
@@ -266,7 +266,7 @@ static bool describe_made(const xlm_comm *comm, const xlm_prepare_options *optio
                                         .shared = asked->transliterates ? options->shared : 1, .seed = options->seed,
                                         .weights = xlm_synthetic_weights(asked, error)};
         good = xlm_comm_agree(comm, error) &&
-               (!asked->transliterates || choose_twins(comm, options, maker, segmenter, subwords, &made[i], error));
+               (!asked->transliterates || choose_twins(comm, options, reader, segmenter, subwords, &made[i], error));
     }
     settings->made_languages = n;
     settings->made = made;
@@ -283,11 +283,11 @@ static void free_made(const xlm_vocabulary_settings *settings)
 }
 
 /* Make subwords and segmenter of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
-static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                              xlm_segmenter *segmenter, xlm_word_counts *subwords, GError **error)
 {
     const xlm_segmenter_class *cls;
-    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
+    const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
     GString *learned = segmenter != NULL ? xlm_segmenter_print(segmenter) : NULL;
     GByteArray *packed = subwords != NULL ? xlm_word_counts_pack(subwords) : NULL;
     void *bytes[2] = {learned != NULL ? learned->str : NULL, packed != NULL ? packed->data : NULL};
@@ -318,7 +318,7 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
         settings.special_names = names;
     }
     xlm_vocabulary *vocabulary = NULL;
-    if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, maker, segmenter, subwords, &settings, &failure))
+    if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, reader, segmenter, subwords, &settings, &failure))
         vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure); /* gives the segmenter back when it fails */
     else
         xlm_segmenter_unref(segmenter);
@@ -334,12 +334,12 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prepare_options *op
 }
 
 /* Segmenter and vocabulary of the files that are given, on rank 0. */
-static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options, xlm_segmenter **segmenter,
+static bool read_given(const xlm_comm *comm, const xlm_prep_options *options, xlm_segmenter **segmenter,
                        xlm_word_counts **subwords, GError **error)
 {
     GError *failure = NULL;
     const xlm_segmenter_class *cls;
-    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
+    const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
     if (comm->rank == 0 && asked->file != NULL)
         *segmenter = xlm_segmenter_read(cls, asked->file, &failure);
     if (comm->rank == 0 && options->vocabulary != NULL && failure == NULL)
@@ -348,12 +348,12 @@ static bool read_given(const xlm_comm *comm, const xlm_prepare_options *options,
 }
 
 /* Count, gather, and on rank 0 make what is not given. */
-static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static bool make_missing(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          xlm_segmenter **segmenter, xlm_word_counts **subwords, GError **error)
 {
     GError *failure = NULL;
     struct counting *counting = new_counting(options, &failure);
-    bool good = xlm_comm_agree(comm, &failure) && count_words(comm, options, maker, counting, &failure);
+    bool good = xlm_comm_agree(comm, &failure) && count_words(comm, options, reader, counting, &failure);
     for (int i = 0; good && i < counting->languages; i++)
         good = gather_counts(comm, &counting->counts[i], &failure);
     if (good && comm->rank == 0 && has_words(counting, &failure)) {
@@ -369,14 +369,14 @@ static bool make_missing(const xlm_comm *comm, const xlm_prepare_options *option
     return xlm_comm_agree_on(comm, failure, error);
 }
 
-xlm_vocabulary *xlm_prepare_vocabulary(const xlm_comm *comm, const xlm_prepare_options *options,
-                                       const xlm_sentence_maker *maker, GError **error)
+xlm_vocabulary *xlm_prep_vocabulary(const xlm_comm *comm, const xlm_prep_options *options,
+                                    const xlm_sentence_reader *reader, GError **error)
 {
     xlm_segmenter *segmenter = NULL;
     xlm_word_counts *subwords = NULL;
     if (read_given(comm, options, &segmenter, &subwords, error) &&
-        (options->vocabulary != NULL || make_missing(comm, options, maker, &segmenter, &subwords, error)))
-        return share(comm, options, maker, segmenter, subwords, error);
+        (options->vocabulary != NULL || make_missing(comm, options, reader, &segmenter, &subwords, error)))
+        return share(comm, options, reader, segmenter, subwords, error);
     xlm_segmenter_unref(segmenter);
     xlm_word_counts_free(subwords);
     return NULL;

@@ -5,13 +5,13 @@
 #include "prep/scan.h"
 #include "text/vocabulary.h"
 
-/* Learn who is held out with whom: read all pairs, then xlm_fates_settle. Collective. */
-bool xlm_prepare_pairs(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                       GError **error);
+/* Find the sentences that are held out with others: read all pairs, then xlm_assignments_finish. Collective. */
+bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                    GError **error);
 
 /* The vocabulary that the options ask for, the same on every rank, from given files or from the words of the text to
  * train on. Collective. NULL on failure. */
-xlm_vocabulary *xlm_prepare_vocabulary(const xlm_comm *comm, const xlm_prepare_options *options,
-                                       const xlm_sentence_maker *maker, GError **error);
+xlm_vocabulary *xlm_prep_vocabulary(const xlm_comm *comm, const xlm_prep_options *options,
+                                    const xlm_sentence_reader *reader, GError **error);
 
 #endif

@@ -9,7 +9,7 @@
 #include "prep/rewrite.h"
 
 struct deriver {
-    xlm_maker *maker;
+    xlm_word_order *word_order;
     char *note;      /* "# xlm_derivation = ..." */
     GArray *order;   /* uint32_t */
     GArray *place;   /* uint32_t: where each word has gone */
@@ -102,7 +102,7 @@ static void print_word(const struct deriver *d, const xlm_conllu *tree, guint pl
 
 static void derive_sentence(struct deriver *d, const xlm_conllu *tree, int64_t number, GString *out)
 {
-    xlm_maker_order(d->maker, tree, number, d->order);
+    xlm_word_order_of_tree(d->word_order, tree, number, d->order);
     g_array_set_size(d->place, d->order->len);
     for (guint i = 0; i < d->order->len; i++)
         g_array_index(d->place, uint32_t, g_array_index(d->order, uint32_t, i)) = i;
@@ -130,12 +130,12 @@ static void derive_block(xlm_scan *scan, GString *out, void *state)
     }
 }
 
-static bool derive_file(const xlm_comm *comm, const xlm_prepare_options *options, struct deriver *d, GError **error)
+static bool derive_file(const xlm_comm *comm, const xlm_prep_options *options, struct deriver *d, GError **error)
 {
     const double begin = xlm_clock();
-    const xlm_synthetic *made = options->made->pdata[0];
-    const xlm_prepare_source source = {.sides = 1, .path = {options->derive_input}, .conllu = true,
-                                       .needs_trees = made->weights[0] != NULL};
+    const xlm_synthetic *made = options->synthetic->pdata[0];
+    const xlm_prep_source source = {.sides = 1, .path = {options->derive_input}, .conllu = true,
+                                    .needs_trees = made->weights[0] != NULL};
     d->order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     d->place = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     d->slots = g_array_new(FALSE, FALSE, sizeof(xlm_bio_slot));
@@ -143,7 +143,7 @@ static bool derive_file(const xlm_comm *comm, const xlm_prepare_options *options
     d->note = g_strdup_printf("# xlm_derivation = %s=%s:%s; seed %" G_GINT64_FORMAT,
                               (const char *)options->languages->pdata[made->language],
                               (const char *)options->languages->pdata[made->base], made->steps, options->seed);
-    const bool good = xlm_prepare_rewrite(comm, &source, options->derive_output, derive_block, d, NULL, error);
+    const bool good = xlm_prep_rewrite(comm, &source, options->derive_output, derive_block, d, NULL, error);
     xlm_comm_sum_int64(comm, d->counts, 3);
     if (good)
         xlm_log_info("%" G_GINT64_FORMAT " sentences derived in %.1f s; left out: %" G_GINT64_FORMAT " multiword tokens, %"
@@ -156,11 +156,11 @@ static bool derive_file(const xlm_comm *comm, const xlm_prepare_options *options
     return good;
 }
 
-bool xlm_prepare_derive(const xlm_comm *comm, const xlm_prepare_options *options, GError **error)
+bool xlm_prep_derive(const xlm_comm *comm, const xlm_prep_options *options, GError **error)
 {
     GError *failure = NULL;
-    struct deriver d = {.maker = xlm_maker_new(options->made->pdata[0], (uint64_t)options->seed, &failure)};
+    struct deriver d = {.word_order = xlm_word_order_new(options->synthetic->pdata[0], (uint64_t)options->seed, &failure)};
     const bool good = xlm_comm_agree_on(comm, failure, error) && derive_file(comm, options, &d, error);
-    xlm_maker_free(d.maker);
+    xlm_word_order_free(d.word_order);
     return good;
 }

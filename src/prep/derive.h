@@ -19,7 +19,7 @@
 #include "prep/options.h"
 
 /* Bring derive_input into the one synthetic language and write derive_output. A sentence gets the order that it gets in a corpus
- * made with the same steps and seed of the same file. Collective. Errors: as xlm_conllu_next and xlm_prepare_rewrite. */
-bool xlm_prepare_derive(const xlm_comm *comm, const xlm_prepare_options *options, GError **error);
+ * made with the same steps and seed of the same file. Collective. Errors: as xlm_conllu_next and xlm_prep_rewrite. */
+bool xlm_prep_derive(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

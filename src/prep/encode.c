@@ -19,12 +19,12 @@ struct parts {
 struct encoder {
     const xlm_comm *comm;
     xlm_tokenizer *tokenizer;
-    const xlm_prepare_options *options;
+    const xlm_prep_options *options;
     struct parts parts;
     GArray *ordered; /* xlm_word */
     GArray *links;   /* int64_t x 2 */
     xlm_corpus_writer *writer;
-    xlm_prepare_counts *counts;
+    xlm_prep_counts *counts;
 };
 
 /* ---- parts ---- */
@@ -37,9 +37,9 @@ static void add_part(struct parts *parts, int language, int pair)
 }
 
 /* Room for all parts that a source can have. */
-static void init_parts(struct parts *parts, const xlm_prepare_options *options)
+static void init_parts(struct parts *parts, const xlm_prep_options *options)
 {
-    const int most = 2 + (int)options->made->len;
+    const int most = 2 + (int)options->synthetic->len;
     parts->language = g_new(int, most);
     parts->pair = g_new(int, most);
     parts->first = g_new(int64_t, most);
@@ -50,9 +50,9 @@ static void init_parts(struct parts *parts, const xlm_prepare_options *options)
                                                        g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 }
 
-static void clear_parts(struct parts *parts, const xlm_prepare_options *options)
+static void clear_parts(struct parts *parts, const xlm_prep_options *options)
 {
-    for (int i = 0; i < 2 + (int)options->made->len; i++)
+    for (int i = 0; i < 2 + (int)options->synthetic->len; i++)
         for (int split = 0; split < SPLITS; split++) {
             g_array_free(parts->text[i][split].tokens, TRUE);
             g_array_free(parts->text[i][split].lengths, TRUE);
@@ -73,16 +73,16 @@ static void forget_text(struct parts *parts)
 }
 
 /* What source i will be read into. */
-static void plan_parts(struct parts *parts, const xlm_prepare_options *options, int i)
+static void plan_parts(struct parts *parts, const xlm_prep_options *options, int i)
 {
-    const xlm_prepare_source *source = options->sources->pdata[i];
+    const xlm_prep_source *source = options->sources->pdata[i];
     const int given = (int)options->sources->len - options->monolingual_sources;
     parts->n = 0;
     add_part(parts, source->language[0], -1);
     if (source->sides == 2)
         add_part(parts, source->language[1], i - options->monolingual_sources);
-    for (guint k = 0; source->sides == 1 && k < options->made->len; k++) {
-        const xlm_synthetic *made = options->made->pdata[k];
+    for (guint k = 0; source->sides == 1 && k < options->synthetic->len; k++) {
+        const xlm_synthetic *made = options->synthetic->pdata[k];
         if (made->base == source->language[0])
             add_part(parts, made->language, given + (int)k);
     }
@@ -99,8 +99,8 @@ static void free_encoder(struct encoder *encoder)
     g_free(encoder);
 }
 
-static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_vocabulary *vocabulary,
-                                   xlm_corpus_writer *writer, xlm_prepare_counts *counts, GError **error)
+static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prep_options *options, const xlm_vocabulary *vocabulary,
+                                   xlm_corpus_writer *writer, xlm_prep_counts *counts, GError **error)
 {
     xlm_tokenizer *tokenizer = xlm_tokenizer_new(vocabulary, error);
     if (tokenizer == NULL)
@@ -136,18 +136,18 @@ static void encode_words(struct encoder *encoder, int i, xlm_split split, const 
 }
 
 /* Encode monolingual text and what is made of it. */
-static bool encode_with_made(struct encoder *encoder, const xlm_sentence_maker *maker, const xlm_sentence *sentence,
+static bool encode_with_made(struct encoder *encoder, const xlm_sentence_reader *reader, const xlm_sentence *sentence,
                              xlm_split split, GError **error)
 {
     const struct parts *parts = &encoder->parts;
-    const int given = xlm_prepare_pairs_count(encoder->options) - (int)encoder->options->made->len;
+    const int given = xlm_prep_pairs_count(encoder->options) - (int)encoder->options->synthetic->len;
     const xlm_word *words;
     size_t n;
     if (!xlm_tokenizer_words(encoder->tokenizer, parts->language[0], sentence->text[0], sentence->size[0], &words, &n, error))
         return false;
     encode_words(encoder, 0, split, sentence->text[0], words, n);
     for (int i = 1; i < parts->n; i++) {
-        xlm_maker_words(maker->made[parts->pair[i] - given], sentence, words, n, encoder->ordered);
+        xlm_word_order_apply(reader->orders[parts->pair[i] - given], sentence, words, n, encoder->ordered);
         encode_words(encoder, i, split, sentence->text[0], (const xlm_word *)(void *)encoder->ordered->data, n);
     }
     return true;
@@ -166,32 +166,32 @@ static bool encode_pair(struct encoder *encoder, const xlm_sentence *sentence, x
     return true;
 }
 
-static void count_fate(xlm_fate_counts *counts, const xlm_sentence *sentence)
+static void count_sentence(xlm_split_counts *counts, const xlm_sentence *sentence)
 {
     if (sentence->empty)
         counts->empty++;
-    else if (sentence->fate == XLM_FATE_TRAIN)
+    else if (sentence->assignment == XLM_ASSIGNED_TRAIN)
         counts->train++;
-    else if (sentence->fate == XLM_FATE_HELD_OUT)
+    else if (sentence->assignment == XLM_ASSIGNED_HELD_OUT)
         counts->held_out++;
     else
         counts->aside++;
 }
 
-static bool encode_sentence(struct encoder *encoder, const xlm_prepare_source *source, const xlm_sentence_maker *maker,
+static bool encode_sentence(struct encoder *encoder, const xlm_prep_source *source, const xlm_sentence_reader *reader,
                             const xlm_sentence *sentence, GError **error)
 {
     const struct parts *parts = &encoder->parts;
     for (int i = 0; i < parts->n; i++) {
         xlm_language_counts *counts = &encoder->counts->language[parts->language[i]];
-        count_fate(source->sides == 1 ? &counts->monolingual : &counts->parallel, sentence);
+        count_sentence(source->sides == 1 ? &counts->monolingual : &counts->parallel, sentence);
         if (parts->pair[i] >= 0)
-            count_fate(&encoder->counts->pair[parts->pair[i]], sentence);
+            count_sentence(&encoder->counts->pair[parts->pair[i]], sentence);
     }
-    if (sentence->empty || sentence->fate == XLM_FATE_ASIDE)
+    if (sentence->empty || sentence->assignment == XLM_ASSIGNED_NEITHER)
         return true;
-    const xlm_split split = sentence->fate == XLM_FATE_TRAIN ? XLM_TRAIN : XLM_HELD_OUT;
-    return source->sides == 1 ? encode_with_made(encoder, maker, sentence, split, error)
+    const xlm_split split = sentence->assignment == XLM_ASSIGNED_TRAIN ? XLM_TRAIN : XLM_HELD_OUT;
+    return source->sides == 1 ? encode_with_made(encoder, reader, sentence, split, error)
                               : encode_pair(encoder, sentence, split, error);
 }
 
@@ -227,19 +227,19 @@ static bool write_block(struct encoder *encoder, GError **error)
 
 /* Rounds: each rank encodes its next block, and all are written together, until no rank has more. A rank whose reading
  * failed goes on with empty blocks, so that in the end the error earliest in the file is reported. */
-static bool encode_source(struct encoder *encoder, const xlm_prepare_source *source, xlm_scan *scan,
-                          const xlm_sentence_maker *maker, xlm_prepare_progress *progress, GError **error)
+static bool encode_source(struct encoder *encoder, const xlm_prep_source *source, xlm_scan *scan,
+                          const xlm_sentence_reader *reader, xlm_prep_progress *progress, GError **error)
 {
     for (int64_t more = 1; more > 0;) {
         GError *failure = NULL;
         xlm_sentence sentence;
         forget_text(&encoder->parts);
         xlm_scan_block(scan);
-        while (failure == NULL && xlm_scan_sentence(scan, maker, &sentence))
-            encode_sentence(encoder, source, maker, &sentence, &failure);
+        while (failure == NULL && xlm_scan_sentence(scan, reader, &sentence))
+            encode_sentence(encoder, source, reader, &sentence, &failure);
         if (failure == NULL)
             xlm_signals_none(&failure);
-        xlm_prepare_progress_show(progress, xlm_scan_position(scan));
+        xlm_prep_progress_show(progress, xlm_scan_position(scan));
         if (!xlm_comm_agree_on(encoder->comm, failure, error))
             return false;
         if (!write_block(encoder, error))
@@ -250,39 +250,39 @@ static bool encode_source(struct encoder *encoder, const xlm_prepare_source *sou
     return true;
 }
 
-static bool encode_all(struct encoder *encoder, const xlm_sentence_maker *maker, int64_t *lines, GError **error)
+static bool encode_all(struct encoder *encoder, const xlm_sentence_reader *reader, int64_t *lines, GError **error)
 {
-    const xlm_prepare_options *options = encoder->options;
-    xlm_prepare_progress progress = xlm_prepare_progress_begin(options, 0, "encoding");
+    const xlm_prep_options *options = encoder->options;
+    xlm_prep_progress progress = xlm_prep_progress_begin(options, 0, "encoding");
     for (int i = 0; i < (int)options->sources->len; i++) {
-        const xlm_prepare_source *source = options->sources->pdata[i];
+        const xlm_prep_source *source = options->sources->pdata[i];
         if (i == options->monolingual_sources)
             xlm_corpus_writer_end_monolingual(encoder->writer);
         plan_parts(&encoder->parts, options, i);
         xlm_scan *scan = xlm_scan_open(encoder->comm, source);
-        if (!encode_source(encoder, source, scan, maker, &progress, error)) {
+        if (!encode_source(encoder, source, scan, reader, &progress, error)) {
             xlm_scan_close(scan);
             return false;
         }
         if (!xlm_scan_finish(scan, encoder->comm, &lines[i], error))
             return false;
-        xlm_prepare_progress_next(&progress, source);
+        xlm_prep_progress_next(&progress, source);
     }
     if (options->monolingual_sources == (int)options->sources->len)
         xlm_corpus_writer_end_monolingual(encoder->writer);
     return true;
 }
 
-bool xlm_prepare_encode(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
-                        int64_t *lines, GError **error)
+bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                     const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prep_counts *counts,
+                     int64_t *lines, GError **error)
 {
     GError *failure = NULL;
     struct encoder *encoder = new_encoder(comm, options, vocabulary, writer, counts, &failure);
-    const bool good = xlm_comm_agree_on(comm, failure, error) && encode_all(encoder, maker, lines, error);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && encode_all(encoder, reader, lines, error);
     if (encoder != NULL)
         free_encoder(encoder);
     if (good)
-        xlm_prepare_counts_sum(counts, comm);
+        xlm_prep_counts_sum(counts, comm);
     return good;
 }

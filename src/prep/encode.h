@@ -7,8 +7,8 @@
 #include "corpus/writer.h"
 
 /* Encode all sources into the writer; collective. [out] counts: of all ranks. [out] lines[i]: of source i. */
-bool xlm_prepare_encode(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
-                        int64_t *lines, GError **error);
+bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                     const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prep_counts *counts,
+                     int64_t *lines, GError **error);
 
 #endif

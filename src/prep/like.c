@@ -18,7 +18,7 @@ static bool check_format(const xlm_store *store, GError **error)
                                   "vocabulary from one of these", xlm_store_path(store));
 }
 
-bool xlm_prepare_set_like(xlm_prepare_options *options, const char *path, GError **error)
+bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
@@ -77,7 +77,7 @@ static bool compare_steps(const xlm_synthetic *asked, const xlm_vocabulary_made 
     return weights != NULL;
 }
 
-static bool check_made(const xlm_prepare_options *options, const xlm_synthetic *asked, GError **error)
+static bool check_made(const xlm_prep_options *options, const xlm_synthetic *asked, GError **error)
 {
     const char *name = options->languages->pdata[asked->language], *base = options->languages->pdata[asked->base];
     const xlm_vocabulary_made *there = find_made(options->like, asked->language);
@@ -99,21 +99,21 @@ static bool check_made(const xlm_prepare_options *options, const xlm_synthetic *
     return true;
 }
 
-bool xlm_prepare_check_like(const xlm_prepare_options *options, GError **error)
+bool xlm_prep_check_like(const xlm_prep_options *options, GError **error)
 {
     for (guint i = 0; i < options->sources->len; i++) {
-        const xlm_prepare_source *source = options->sources->pdata[i];
+        const xlm_prep_source *source = options->sources->pdata[i];
         for (int side = 0; side < source->sides; side++) {
             const xlm_vocabulary_made *made = find_made(options->like, source->language[side]);
             const char *name = options->languages->pdata[source->language[side]];
             if (made != NULL)
-                return xlm_error_set(error, EX_USAGE, "%s: %s is a synthetic language in %s; make its text with --derive %s=%s:%s",
-                                     source->path[side], name, options->like_path, name,
+                return xlm_error_set(error, EX_USAGE, "%s: %s is a synthetic language in %s; make its text with --derive "
+                                     "%s=%s:%s", source->path[side], name, options->like_path, name,
                                      (char *)options->languages->pdata[made->base], made->steps);
         }
     }
-    for (guint i = 0; i < options->made->len; i++)
-        if (!check_made(options, options->made->pdata[i], error))
+    for (guint i = 0; i < options->synthetic->len; i++)
+        if (!check_made(options, options->synthetic->pdata[i], error))
             return false;
     return true;
 }
@@ -182,8 +182,8 @@ static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_w
     return ordered;
 }
 
-void xlm_prepare_like(const xlm_prepare_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
-                      xlm_segmenter **segmenter, xlm_word_counts **subwords)
+void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
+                   xlm_segmenter **segmenter, xlm_word_counts **subwords)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(options->like);
     xlm_word_counts *allowed = copy_counts(known);

@@ -13,15 +13,15 @@
 
 /* Take the vocabulary, the way words are found, and the languages of a checkpoint or corpus; before any text is given.
  * EX_NOINPUT, EX_DATAERR. */
-bool xlm_prepare_set_like(xlm_prepare_options *options, const char *path, GError **error);
+bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **error);
 
-/* synthetic languages (synthetic/language.h): those of FILE have no text but what is made, in the way in which FILE's was made; new ones are
- * in the letters of their base. EX_USAGE, and those of reading a syntax. */
-bool xlm_prepare_check_like(const xlm_prepare_options *options, GError **error);
+/* synthetic languages (synthetic/language.h): those of FILE have no text but what is made, in the way in which FILE's was made;
+ * new ones are in the letters of their base. EX_USAGE, and those of reading a syntax. */
+bool xlm_prep_check_like(const xlm_prep_options *options, GError **error);
 
 /* The segmenter, and subwords in the order of their ids. [in] words: of all text to train on; learn_from: the words, with
  * weights, that subwords are added for. [out] segmenter, subwords: the caller's. Not collective. */
-void xlm_prepare_like(const xlm_prepare_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
-                      xlm_segmenter **segmenter, xlm_word_counts **subwords);
+void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
+                   xlm_segmenter **segmenter, xlm_word_counts **subwords);
 
 #endif

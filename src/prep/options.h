@@ -1,4 +1,4 @@
-/* xlm-mpi: what a preparation is told to do, checked before any work. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the options of a preparation, checked before any work. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_PREP_OPTIONS_H
 #define XLM_PREP_OPTIONS_H
 
@@ -7,20 +7,20 @@
 #include "text/words.h"
 
 /* One monolingual file, or the two line-aligned files of a pair of languages. */
-typedef struct xlm_prepare_source {
+typedef struct xlm_prep_source {
     int sides;       /* 1: monolingual, 2: parallel */
     int language[2]; /* index into `languages` */
     char *path[2];
     bool conllu;      /* sentences are those of CoNLL-U (monolingual only) */
     bool needs_trees; /* and have trees */
     bool as_is;       /* lines are read to the byte, line ends and byte order mark too */
-} xlm_prepare_source;
+} xlm_prep_source;
 
-typedef struct xlm_prepare_options {
+typedef struct xlm_prep_options {
     GPtrArray *languages; /* char *: names in the order in which they were first given */
-    GPtrArray *sources;   /* xlm_prepare_source *: the monolingual ones first, each kind in the order given */
+    GPtrArray *sources;   /* xlm_prep_source *: the monolingual ones first, each kind in the order given */
     int monolingual_sources;
-    GPtrArray *made; /* xlm_synthetic *: languages to make of those with monolingual text */
+    GPtrArray *synthetic; /* xlm_synthetic *: languages to make of those with monolingual text */
     double shared;   /* share of the vocabulary that transliteration leaves as it is, [0, 1] */
 
     char *like_path;            /* corpus or checkpoint whose vocabulary is taken (prep/like.h), or NULL */
@@ -41,30 +41,30 @@ typedef struct xlm_prepare_options {
     char *segment_input, *segment_output;          /* both or neither */
     char *derive_input, *derive_output;            /* both or neither: CoNLL-U to bring into a synthetic language */
     char *command;                                 /* the command line, for the record */
-} xlm_prepare_options;
+} xlm_prep_options;
 
-xlm_prepare_options *xlm_prepare_options_new(void);
+xlm_prep_options *xlm_prep_options_new(void);
 /* Frees everything the options point at. NULL is allowed. */
-void xlm_prepare_options_free(xlm_prepare_options *options);
+void xlm_prep_options_free(xlm_prep_options *options);
 
 /* Take "LANG=FILE[,FILE...]". EX_USAGE when it has another form or the language has text already. */
-bool xlm_prepare_add_monolingual(xlm_prepare_options *options, const char *specification, GError **error);
+bool xlm_prep_add_monolingual(xlm_prep_options *options, const char *specification, GError **error);
 /* Take "A-B=FILE_A,FILE_B". EX_USAGE when it has another form or the pair was given before, in either order. */
-bool xlm_prepare_add_parallel(xlm_prepare_options *options, const char *specification, GError **error);
+bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification, GError **error);
 
 /* Take "NAME=BASE:STEP[,STEP...]" (synthetic/language.h), after all text. EX_USAGE when it has another form or NAME has text or
  * was made before. */
-bool xlm_prepare_add_made(xlm_prepare_options *options, const char *specification, GError **error);
+bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification, GError **error);
 
 /* Check numbers, options that need or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and hold
  * text (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be made (EX_CANTCREAT). */
-bool xlm_prepare_options_check(const xlm_prepare_options *options, GError **error);
+bool xlm_prep_options_check(const xlm_prep_options *options, GError **error);
 
 /* Pairs of languages: those given as text, in their order, then each base with what is made of it. */
-int xlm_prepare_pairs_count(const xlm_prepare_options *options);
+int xlm_prep_pairs_count(const xlm_prep_options *options);
 /* [out] languages: of pair i. */
-void xlm_prepare_pair_languages(const xlm_prepare_options *options, int i, int languages[2]);
+void xlm_prep_pair_languages(const xlm_prep_options *options, int i, int languages[2]);
 /* The name of pair i: "de-en". g_free. */
-char *xlm_prepare_pair_name(const xlm_prepare_options *options, int i);
+char *xlm_prep_pair_name(const xlm_prep_options *options, int i);
 
 #endif

@@ -63,22 +63,22 @@ static void add_input(GArray *inputs, const char *path)
     g_array_append_val(inputs, input);
 }
 
-xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prepare_options *options)
+xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options)
 {
     xlm_provenance *provenance = g_new0(xlm_provenance, 1);
     provenance->inputs = g_array_new(FALSE, FALSE, sizeof(struct input));
     for (guint i = 0; i < options->sources->len; i++) {
-        const xlm_prepare_source *source = options->sources->pdata[i];
+        const xlm_prep_source *source = options->sources->pdata[i];
         for (int side = 0; side < source->sides; side++)
             add_input(provenance->inputs, source->path[side]);
     }
     const xlm_segmenter_class *cls;
-    add_input(provenance->inputs, xlm_prepare_segmenter(options, &cls)->file);
+    add_input(provenance->inputs, xlm_prep_segmenter(options, &cls)->file);
     add_input(provenance->inputs, options->vocabulary);
     add_input(provenance->inputs, options->like_path);
-    for (guint i = 0; i < options->made->len; i++)
+    for (guint i = 0; i < options->synthetic->len; i++)
         for (int k = 0; k < 2; k++)
-            add_input(provenance->inputs, ((const xlm_synthetic *)options->made->pdata[i])->weights[k]);
+            add_input(provenance->inputs, ((const xlm_synthetic *)options->synthetic->pdata[i])->weights[k]);
     provenance->rank = comm->rank;
     provenance->ranks = comm->ranks;
     provenance->thread = g_thread_new("digest", digest_inputs, provenance);
@@ -105,12 +105,12 @@ void xlm_provenance_free(xlm_provenance *provenance)
 }
 
 /* A string an input: path, bytes, lines, digest. */
-static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prepare_options *options,
+static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
                          const int64_t *lines, xlm_store *store, GError **error)
 {
     guint n = 0;
     for (guint i = 0; i < options->sources->len; i++)
-        for (int side = 0; side < ((xlm_prepare_source *)options->sources->pdata[i])->sides; side++)
+        for (int side = 0; side < ((xlm_prep_source *)options->sources->pdata[i])->sides; side++)
             g_array_index(provenance->inputs, struct input, n++).lines = lines[i];
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < provenance->inputs->len; i++) {
@@ -129,7 +129,7 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
     return done;
 }
 
-bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prepare_options *options,
+bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
                           const int64_t *lines, xlm_store *store, GError **error)
 {
     wait_for_thread(provenance);

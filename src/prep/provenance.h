@@ -9,10 +9,10 @@ typedef struct xlm_provenance xlm_provenance;
 
 /* Start to work out the SHA-256 of every input beside the other work, in a thread of this rank; inputs are dealt to
  * ranks. Not collective. */
-xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prepare_options *options);
+xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options);
 /* Wait for all digests and write /inputs and the attributes of the root of a corpus file; collective. lines[i]: of source i. The
  * provenance is gone afterwards. */
-bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prepare_options *options,
+bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
                           const int64_t *lines, xlm_store *store, GError **error);
 /* Give up; NULL is allowed. */
 void xlm_provenance_free(xlm_provenance *provenance);

@@ -1,4 +1,4 @@
-/* xlm-mpi: what a preparation tells its user. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: progress and results of a preparation. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/report.h"
 
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 /* ---- progress ---- */
 
-static int64_t source_bytes(const xlm_prepare_source *source)
+static int64_t source_bytes(const xlm_prep_source *source)
 {
     int64_t bytes = 0;
     struct stat status;
@@ -17,45 +17,45 @@ static int64_t source_bytes(const xlm_prepare_source *source)
     return bytes;
 }
 
-xlm_prepare_progress xlm_prepare_progress_begin(const xlm_prepare_options *options, guint first, const char *what)
+xlm_prep_progress xlm_prep_progress_begin(const xlm_prep_options *options, guint first, const char *what)
 {
     int64_t bytes = 0;
     for (guint i = first; i < options->sources->len; i++)
         bytes += source_bytes(options->sources->pdata[i]);
-    return (xlm_prepare_progress){.bytes = xlm_progress_begin(what, (double)bytes, "B")};
+    return (xlm_prep_progress){.bytes = xlm_progress_begin(what, (double)bytes, "B")};
 }
 
-void xlm_prepare_progress_show(xlm_prepare_progress *progress, int64_t position)
+void xlm_prep_progress_show(xlm_prep_progress *progress, int64_t position)
 {
     xlm_progress_show(&progress->bytes, (double)(progress->done + position));
 }
 
-void xlm_prepare_progress_next(xlm_prepare_progress *progress, const xlm_prepare_source *source)
+void xlm_prep_progress_next(xlm_prep_progress *progress, const xlm_prep_source *source)
 {
     progress->done += source_bytes(source);
-    xlm_prepare_progress_show(progress, 0);
+    xlm_prep_progress_show(progress, 0);
 }
 
 /* ---- the table ---- */
 
-xlm_prepare_counts *xlm_prepare_counts_new(const xlm_prepare_options *options)
+xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options)
 {
-    xlm_prepare_counts *counts = g_new0(xlm_prepare_counts, 1);
+    xlm_prep_counts *counts = g_new0(xlm_prep_counts, 1);
     counts->languages = (int)options->languages->len;
-    counts->pairs = xlm_prepare_pairs_count(options);
+    counts->pairs = xlm_prep_pairs_count(options);
     counts->language = g_new0(xlm_language_counts, counts->languages);
-    counts->pair = g_new0(xlm_fate_counts, counts->pairs);
+    counts->pair = g_new0(xlm_split_counts, counts->pairs);
     return counts;
 }
 
-void xlm_prepare_counts_free(xlm_prepare_counts *counts)
+void xlm_prep_counts_free(xlm_prep_counts *counts)
 {
     g_free(counts->language);
     g_free(counts->pair);
     g_free(counts);
 }
 
-void xlm_prepare_counts_sum(xlm_prepare_counts *counts, const xlm_comm *comm)
+void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm)
 {
     /* Both structs are nothing but int64_t. */
     xlm_comm_sum_int64(comm, (int64_t *)counts->language,
@@ -65,7 +65,7 @@ void xlm_prepare_counts_sum(xlm_prepare_counts *counts, const xlm_comm *comm)
 
 static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
 
-void xlm_prepare_counts_print(const xlm_prepare_counts *counts, const xlm_prepare_options *options)
+void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options *options)
 {
     xlm_log_info("%-10s %12s %12s %14s %14s %11s %8s %9s %7s", "language", "sentences", "of pairs", "words", "tokens",
                  "tokens/word", "<unk>", "held out", "empty");
@@ -80,8 +80,8 @@ void xlm_prepare_counts_print(const xlm_prepare_counts *counts, const xlm_prepar
                      n->monolingual.held_out + n->parallel.held_out, n->monolingual.empty);
     }
     for (int i = 0; i < counts->pairs; i++) {
-        const xlm_fate_counts *n = &counts->pair[i];
-        char *name = xlm_prepare_pair_name(options, i);
+        const xlm_split_counts *n = &counts->pair[i];
+        char *name = xlm_prep_pair_name(options, i);
         xlm_log_info("%s: %" G_GINT64_FORMAT " pairs, %" G_GINT64_FORMAT " of them held out; left out: %" G_GINT64_FORMAT
                      " with an empty side, %" G_GINT64_FORMAT " with a translation of a held-out sentence",
                      name, n->train + n->held_out, n->held_out, n->empty, n->aside);

@@ -95,8 +95,8 @@ static bool rewrite_all(const xlm_comm *comm, xlm_scan *scan, struct output *out
     return false;
 }
 
-bool xlm_prepare_rewrite(const xlm_comm *comm, const xlm_prepare_source *source, const char *path, xlm_rewrite_block *block,
-                         void *state, int64_t *lines, GError **error)
+bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_source *source, const char *path, xlm_rewrite_block *block,
+                      void *state, int64_t *lines, GError **error)
 {
     struct output output;
     xlm_signals_watch(); /* before there is a file to remove */

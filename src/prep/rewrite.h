@@ -10,7 +10,7 @@ typedef void xlm_rewrite_block(xlm_scan *scan, GString *out, void *state);
 /* Read the source (of one side) and write `path`, block after block in the order of the source, whatever the number of ranks.
  * The file has another name until it is whole. [out] *lines: of the source. Collective. Errors: those of reading, EX_CANTCREAT,
  * EX_IOERR; then there is no file. */
-bool xlm_prepare_rewrite(const xlm_comm *comm, const xlm_prepare_source *source, const char *path, xlm_rewrite_block *block,
-                         void *state, int64_t *lines, GError **error);
+bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_source *source, const char *path, xlm_rewrite_block *block,
+                      void *state, int64_t *lines, GError **error);
 
 #endif

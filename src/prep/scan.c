@@ -29,7 +29,7 @@ static int64_t choose_block_lines(const char *path, int bytes_a_line, int ranks)
     return CLAMP(bytes / bytes_a_line / BLOCKS_A_RANK / ranks, LEAST_BLOCK, MOST_BLOCK);
 }
 
-xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prepare_source *source)
+xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
 {
     xlm_scan *scan = g_new0(xlm_scan, 1);
     scan->sides = source->sides;
@@ -116,30 +116,30 @@ int64_t xlm_scan_number(const xlm_scan *scan) { return scan->block * scan->block
 bool xlm_scan_terminated(const xlm_scan *scan) { return xlm_lines_terminated(scan->file[0]); }
 
 /* Normalise a text of a line of the file. False ends the scan. */
-static bool normalise(xlm_scan *scan, const xlm_sentence_maker *maker, int side, int64_t number, const char *text, size_t size,
+static bool normalise(xlm_scan *scan, const xlm_sentence_reader *reader, int side, int64_t number, const char *text, size_t size,
                       const char **normal, size_t *normal_size)
 {
-    if (xlm_normaliser_run(maker->normaliser[side], text, size, normal, normal_size, &scan->failure))
+    if (xlm_normaliser_run(reader->normaliser[side], text, size, normal, normal_size, &scan->failure))
         return true;
     g_prefix_error(&scan->failure, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(scan->file[side]), number);
     scan->ended = true;
     return false;
 }
 
-static bool read_lines(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence)
+static bool read_lines(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
 {
     xlm_scan_text line;
     if (!xlm_scan_line(scan, &line))
         return false;
     for (int side = 0; side < scan->sides; side++)
-        if (!normalise(scan, maker, side, xlm_lines_number(scan->file[side]), line.text[side], line.size[side],
+        if (!normalise(scan, reader, side, xlm_lines_number(scan->file[side]), line.text[side], line.size[side],
                        &sentence->text[side], &sentence->size[side]))
             return false;
     return true;
 }
 
 /* The words of a tree as a line. */
-static bool read_tree(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence)
+static bool read_tree(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
 {
     const xlm_conllu *tree = xlm_scan_tree(scan);
     if (tree == NULL)
@@ -150,7 +150,7 @@ static bool read_tree(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sente
         const xlm_conllu_word *word = xlm_conllu_word_at(tree, i);
         const char *form = word->column[XLM_CONLLU_FORM], *normal;
         size_t size;
-        if (!normalise(scan, maker, 0, word->line, form, strlen(form), &normal, &size))
+        if (!normalise(scan, reader, 0, word->line, form, strlen(form), &normal, &size))
             return false;
         if (size > 0 && scan->line->len > 0)
             g_string_append_c(scan->line, ' ');
@@ -164,11 +164,11 @@ static bool read_tree(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sente
     return true;
 }
 
-bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence)
+bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
 {
     sentence->tree = NULL;
     sentence->units = NULL;
-    if (scan->tree != NULL ? !read_tree(scan, maker, sentence) : !read_lines(scan, maker, sentence))
+    if (scan->tree != NULL ? !read_tree(scan, reader, sentence) : !read_lines(scan, reader, sentence))
         return false;
     sentence->number = xlm_scan_number(scan);
     sentence->empty = false;
@@ -177,9 +177,9 @@ bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sent
     if (sentence->empty)
         return true;
     for (int side = 0; side < scan->sides; side++)
-        sentence->digest[side] = xlm_fates_digest(maker->fates, sentence->text[side], sentence->size[side]);
-    sentence->fate = scan->sides == 1 ? xlm_fates_of_sentence(maker->fates, sentence->digest[0])
-                                      : xlm_fates_of_pair(maker->fates, sentence->digest[0], sentence->digest[1]);
+        sentence->digest[side] = xlm_assignments_digest(reader->assignments, sentence->text[side], sentence->size[side]);
+    sentence->assignment = scan->sides == 1 ? xlm_assignments_of_sentence(reader->assignments, sentence->digest[0])
+                                      : xlm_assignments_of_pair(reader->assignments, sentence->digest[0], sentence->digest[1]);
     return true;
 }
 

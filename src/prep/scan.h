@@ -32,7 +32,7 @@ typedef struct xlm_sentence {
     size_t size[2];
     uint64_t digest[2];
     bool empty; /* a side has no text; then nothing else is set */
-    xlm_fate fate;
+    xlm_assignment assignment;
     /* Of CoNLL-U: the words as annotated, and where they stand in the text, a space between any two; a word that
      * normalisation leaves nothing of has the size 0. NULL for other text. */
     const xlm_conllu *tree;
@@ -40,15 +40,15 @@ typedef struct xlm_sentence {
     int64_t number;        /* of the line or sentence in its file, from 0 */
 } xlm_sentence;
 
-/* What makes sentences of lines. */
-typedef struct xlm_sentence_maker {
+/* What sentences are read from lines with. */
+typedef struct xlm_sentence_reader {
     xlm_normaliser *normaliser[2]; /* one a side: its result lives until its next use */
-    xlm_fates *fates;
-    struct xlm_maker **made; /* one a synthetic language (prepare_make.h) */
-} xlm_sentence_maker;
+    xlm_assignments *assignments;
+    struct xlm_word_order **orders; /* one a synthetic language (prep/synthetic_text.h) */
+} xlm_sentence_reader;
 
 /* Begin with a source; not collective. What goes wrong, also in opening files, xlm_scan_finish will say. */
-xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prepare_source *source);
+xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source);
 /* Go to this rank's next block. False at the end of the source and after an error. */
 bool xlm_scan_block(xlm_scan *scan);
 /* The next line of the block as it stands in the file; valid until the next call. False at the end of the block and
@@ -61,7 +61,7 @@ int64_t xlm_scan_number(const xlm_scan *scan);
 /* False when the line last returned ends the file without LF. */
 bool xlm_scan_terminated(const xlm_scan *scan);
 /* The same as xlm_scan_line or xlm_scan_tree, made a sentence of. A line that is not UTF-8 is an error. */
-bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_maker *maker, xlm_sentence *sentence);
+bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence);
 /* True when there is nothing more to read, or no sense in it. */
 bool xlm_scan_ended(const xlm_scan *scan);
 /* Bytes read so far, of all its files. */

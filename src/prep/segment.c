@@ -16,25 +16,25 @@ static void segment_block(xlm_scan *scan, GString *out, void *cutter)
     }
 }
 
-static bool segment_file(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_segmenter *segmenter,
+static bool segment_file(const xlm_comm *comm, const xlm_prep_options *options, const xlm_segmenter *segmenter,
                          const xlm_word_counts *allowed, GError **error)
 {
     const double begin = xlm_clock();
-    const xlm_prepare_source source = {.sides = 1, .path = {options->segment_input}, .as_is = true};
+    const xlm_prep_source source = {.sides = 1, .path = {options->segment_input}, .as_is = true};
     xlm_cutter *cutter = xlm_cutter_new(segmenter, allowed);
     int64_t lines = 0;
-    const bool good = xlm_prepare_rewrite(comm, &source, options->segment_output, segment_block, cutter, &lines, error);
+    const bool good = xlm_prep_rewrite(comm, &source, options->segment_output, segment_block, cutter, &lines, error);
     xlm_cutter_free(cutter);
     if (good)
         xlm_log_info("%" G_GINT64_FORMAT " lines segmented in %.1f s", lines, xlm_clock() - begin);
     return good;
 }
 
-bool xlm_prepare_segment(const xlm_comm *comm, const xlm_prepare_options *options, GError **error)
+bool xlm_prep_segment(const xlm_comm *comm, const xlm_prep_options *options, GError **error)
 {
     GError *failure = NULL;
     const xlm_segmenter_class *cls;
-    const xlm_segmenter_options *asked = xlm_prepare_segmenter(options, &cls);
+    const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
     xlm_segmenter *segmenter = xlm_segmenter_read(cls, asked->file, &failure);
     xlm_word_counts *allowed = NULL;
     if (segmenter != NULL && options->vocabulary != NULL)

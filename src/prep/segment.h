@@ -7,6 +7,6 @@
 
 /* Split the words of segment_input, between spaces, into subwords and write the text to segment_output; line ends and
  * blanks stay as they are. Collective. */
-bool xlm_prepare_segment(const xlm_comm *comm, const xlm_prepare_options *options, GError **error);
+bool xlm_prep_segment(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

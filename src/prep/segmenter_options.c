@@ -1,4 +1,4 @@
-/* xlm-mpi: what a preparation is told about segmenters. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the options of segmenters in a preparation. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/segmenter_options.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ void xlm_segmenter_options_free(xlm_segmenter_options **asked)
     g_free(asked);
 }
 
-bool xlm_prepare_set_segmenter(xlm_prepare_options *options, const char *name, const char *value, GError **error)
+bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error)
 {
     for (int i = 0; i < xlm_segmenters_count(); i++)
         for (const xlm_option *option = xlm_segmenter_class_at(i)->options; option->name != NULL; option++) {
@@ -39,7 +39,7 @@ bool xlm_prepare_set_segmenter(xlm_prepare_options *options, const char *name, c
     return xlm_error_set(error, EX_USAGE, "--%s: no segmenter has such an option", name);
 }
 
-const xlm_segmenter_options *xlm_prepare_segmenter(const xlm_prepare_options *options, const xlm_segmenter_class **cls)
+const xlm_segmenter_options *xlm_prep_segmenter(const xlm_prep_options *options, const xlm_segmenter_class **cls)
 {
     const int n = xlm_segmenters_count();
     int chosen = 0;
@@ -56,7 +56,7 @@ const xlm_segmenter_options *xlm_prepare_segmenter(const xlm_prepare_options *op
 /* ---- names ---- */
 
 /* Names of the options that were given and choose a segmenter. */
-static GPtrArray *find_given(const xlm_prepare_options *options)
+static GPtrArray *find_given(const xlm_prep_options *options)
 {
     GPtrArray *given = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; i < xlm_segmenters_count(); i++) {
@@ -73,7 +73,7 @@ static GPtrArray *find_given(const xlm_prepare_options *options)
     return given;
 }
 
-bool xlm_prepare_check_segmenter(const xlm_prepare_options *options, GError **error)
+bool xlm_prep_check_segmenter(const xlm_prep_options *options, GError **error)
 {
     GPtrArray *given = find_given(options);
     const bool good = given->len < 2 ||
@@ -83,7 +83,7 @@ bool xlm_prepare_check_segmenter(const xlm_prepare_options *options, GError **er
     return good;
 }
 
-char *xlm_prepare_given_segmenter(const xlm_prepare_options *options)
+char *xlm_prep_given_segmenter(const xlm_prep_options *options)
 {
     GPtrArray *given = find_given(options);
     char *first = given->len > 0 ? g_strdup(given->pdata[0]) : NULL;
@@ -102,5 +102,5 @@ static char *list_options(size_t offset, const char *value)
     return g_string_free(list, FALSE);
 }
 
-char *xlm_prepare_learn_options(void) { return list_options(offsetof(xlm_segmenter_options, amount), "N"); }
-char *xlm_prepare_file_options(void) { return list_options(offsetof(xlm_segmenter_options, file), "FILE"); }
+char *xlm_prep_learn_options(void) { return list_options(offsetof(xlm_segmenter_options, amount), "N"); }
+char *xlm_prep_file_options(void) { return list_options(offsetof(xlm_segmenter_options, file), "FILE"); }

@@ -1,4 +1,4 @@
-/* xlm-mpi: what a preparation is told about segmenters. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the options of segmenters in a preparation. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Each class of segmenters has its options in a table (text/segmenter.h), among them one that says how much to learn and one that
  * names a file with what was learned. These functions are over all classes, so that nobody else knows what their options are
@@ -13,19 +13,19 @@ xlm_segmenter_options **xlm_segmenter_options_new(void);
 void xlm_segmenter_options_free(xlm_segmenter_options **asked);
 
 /* Take an option ("codes") of whichever class has it. EX_USAGE: it is out of range, or no class has it. */
-bool xlm_prepare_set_segmenter(xlm_prepare_options *options, const char *name, const char *value, GError **error);
+bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error);
 
 /* What is asked of the class that is to be learned or read; without either, of the class of the vocabulary that is given with
  * --like, or else of the first class. */
-const xlm_segmenter_options *xlm_prepare_segmenter(const xlm_prepare_options *options, const xlm_segmenter_class **cls);
+const xlm_segmenter_options *xlm_prep_segmenter(const xlm_prep_options *options, const xlm_segmenter_class **cls);
 
 /* EX_USAGE when more than one segmenter is asked for. */
-bool xlm_prepare_check_segmenter(const xlm_prepare_options *options, GError **error);
+bool xlm_prep_check_segmenter(const xlm_prep_options *options, GError **error);
 
 /* The options of all classes that say how much to learn, or that name a file ("--codes=FILE"), with `or` between them. g_free. */
-char *xlm_prepare_learn_options(void);
-char *xlm_prepare_file_options(void);
+char *xlm_prep_learn_options(void);
+char *xlm_prep_file_options(void);
 /* The first option of a segmenter that was given ("--codes"), NULL for none. g_free. */
-char *xlm_prepare_given_segmenter(const xlm_prepare_options *options);
+char *xlm_prep_given_segmenter(const xlm_prep_options *options);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-struct xlm_fates {
+struct xlm_assignments {
     uint64_t seed, limit; /* drawn: digest < limit */
     GArray *pairs;        /* uint64_t x 2: this rank's, until settled */
     GArray *held_out;     /* uint64_t, ascending: held out though not drawn */
@@ -14,45 +14,45 @@ struct xlm_fates {
     GArray *aside;        /* uint64_t, ascending */
 };
 
-xlm_fates *xlm_fates_new(double share, uint64_t seed)
+xlm_assignments *xlm_assignments_new(double share, uint64_t seed)
 {
-    xlm_fates *fates = g_new0(xlm_fates, 1);
-    fates->seed = xlm_digest("held out", 8, seed); /* so that seed 0 is not the plain digest of a text */
-    fates->limit = (uint64_t)(share * 18446744073709551616.0); /* share < 1 */
-    fates->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    fates->held_out = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    fates->aside = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    fates->letters = g_string_new(NULL);
-    return fates;
+    xlm_assignments *assignments = g_new0(xlm_assignments, 1);
+    assignments->seed = xlm_digest("held out", 8, seed); /* so that seed 0 is not the plain digest of a text */
+    assignments->limit = (uint64_t)(share * 18446744073709551616.0); /* share < 1 */
+    assignments->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    assignments->held_out = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    assignments->aside = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    assignments->letters = g_string_new(NULL);
+    return assignments;
 }
 
-void xlm_fates_free(xlm_fates *fates)
+void xlm_assignments_free(xlm_assignments *assignments)
 {
-    if (fates == NULL)
+    if (assignments == NULL)
         return;
-    g_array_free(fates->pairs, TRUE);
-    g_array_free(fates->held_out, TRUE);
-    g_array_free(fates->aside, TRUE);
-    g_string_free(fates->letters, TRUE);
-    g_free(fates);
+    g_array_free(assignments->pairs, TRUE);
+    g_array_free(assignments->held_out, TRUE);
+    g_array_free(assignments->aside, TRUE);
+    g_string_free(assignments->letters, TRUE);
+    g_free(assignments);
 }
 
-uint64_t xlm_fates_digest(xlm_fates *fates, const char *text, size_t length)
+uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length)
 {
     const char *end = text + length;
-    g_string_truncate(fates->letters, 0);
+    g_string_truncate(assignments->letters, 0);
     while (text < end) {
         const char *space = memchr(text, ' ', (size_t)(end - text)), *stop = space != NULL ? space : end;
-        g_string_append_len(fates->letters, text, stop - text);
+        g_string_append_len(assignments->letters, text, stop - text);
         text = stop + 1;
     }
-    return xlm_digest(fates->letters->str, fates->letters->len, fates->seed);
+    return xlm_digest(assignments->letters->str, assignments->letters->len, assignments->seed);
 }
 
-void xlm_fates_add_pair(xlm_fates *fates, uint64_t a, uint64_t b)
+void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b)
 {
     const uint64_t pair[2] = {a, b};
-    g_array_append_vals(fates->pairs, pair, 2);
+    g_array_append_vals(assignments->pairs, pair, 2);
 }
 
 static int compare_digests(const void *a, const void *b)
@@ -94,35 +94,35 @@ static void unite(GArray *set, const xlm_comm *comm)
     g_free(sizes);
 }
 
-static bool is_held_out(const xlm_fates *fates, uint64_t digest)
+static bool is_held_out(const xlm_assignments *assignments, uint64_t digest)
 {
-    return digest < fates->limit || contains(fates->held_out, digest);
+    return digest < assignments->limit || contains(assignments->held_out, digest);
 }
 
-void xlm_fates_settle(xlm_fates *fates, const xlm_comm *comm)
+void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm)
 {
-    const uint64_t *digest = (const uint64_t *)(void *)fates->pairs->data;
-    for (guint i = 0; i < fates->pairs->len; i++)
-        if (digest[i] >= fates->limit && digest[i ^ 1] < fates->limit)
-            g_array_append_val(fates->held_out, digest[i]);
-    unite(fates->held_out, comm);
-    for (guint i = 0; i < fates->pairs->len; i++)
-        if (!is_held_out(fates, digest[i]) && is_held_out(fates, digest[i ^ 1]))
-            g_array_append_val(fates->aside, digest[i]);
-    unite(fates->aside, comm);
-    g_array_free(fates->pairs, TRUE);
-    fates->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const uint64_t *digest = (const uint64_t *)(void *)assignments->pairs->data;
+    for (guint i = 0; i < assignments->pairs->len; i++)
+        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit)
+            g_array_append_val(assignments->held_out, digest[i]);
+    unite(assignments->held_out, comm);
+    for (guint i = 0; i < assignments->pairs->len; i++)
+        if (!is_held_out(assignments, digest[i]) && is_held_out(assignments, digest[i ^ 1]))
+            g_array_append_val(assignments->aside, digest[i]);
+    unite(assignments->aside, comm);
+    g_array_free(assignments->pairs, TRUE);
+    assignments->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 }
 
-xlm_fate xlm_fates_of_sentence(const xlm_fates *fates, uint64_t digest)
+xlm_assignment xlm_assignments_of_sentence(const xlm_assignments *assignments, uint64_t digest)
 {
-    if (is_held_out(fates, digest))
-        return XLM_FATE_HELD_OUT;
-    return contains(fates->aside, digest) ? XLM_FATE_ASIDE : XLM_FATE_TRAIN;
+    if (is_held_out(assignments, digest))
+        return XLM_ASSIGNED_HELD_OUT;
+    return contains(assignments->aside, digest) ? XLM_ASSIGNED_NEITHER : XLM_ASSIGNED_TRAIN;
 }
 
-xlm_fate xlm_fates_of_pair(const xlm_fates *fates, uint64_t a, uint64_t b)
+xlm_assignment xlm_assignments_of_pair(const xlm_assignments *assignments, uint64_t a, uint64_t b)
 {
-    const xlm_fate fate = xlm_fates_of_sentence(fates, a);
-    return fate == xlm_fates_of_sentence(fates, b) ? fate : XLM_FATE_ASIDE;
+    const xlm_assignment of_a = xlm_assignments_of_sentence(assignments, a);
+    return of_a == xlm_assignments_of_sentence(assignments, b) ? of_a : XLM_ASSIGNED_NEITHER;
 }

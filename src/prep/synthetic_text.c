@@ -5,79 +5,80 @@
 
 #include "synthetic/permute.h"
 
-struct xlm_maker {
-    const xlm_synthetic *made;
+struct xlm_word_order {
+    const xlm_synthetic *language;
     xlm_permuter *permuter; /* NULL without syntax */
     GArray *stop;  /* bool: of each word, is it a full stop? */
     GArray *order; /* uint32_t */
 };
 
-xlm_maker *xlm_maker_new(const xlm_synthetic *made, uint64_t seed, GError **error)
+xlm_word_order *xlm_word_order_new(const xlm_synthetic *language, uint64_t seed, GError **error)
 {
-    xlm_maker *maker = g_new0(xlm_maker, 1);
-    maker->made = made;
-    maker->stop = g_array_new(FALSE, FALSE, sizeof(bool));
-    maker->order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    if (made->weights[0] == NULL ||
-        (maker->permuter = xlm_permuter_new(made->weights[0], made->weights[1], seed, error)) != NULL)
-        return maker;
-    xlm_maker_free(maker);
+    xlm_word_order *word_order = g_new0(xlm_word_order, 1);
+    word_order->language = language;
+    word_order->stop = g_array_new(FALSE, FALSE, sizeof(bool));
+    word_order->order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    if (language->weights[0] == NULL ||
+        (word_order->permuter = xlm_permuter_new(language->weights[0], language->weights[1], seed, error)) != NULL)
+        return word_order;
+    xlm_word_order_free(word_order);
     return NULL;
 }
 
-void xlm_maker_free(xlm_maker *maker)
+void xlm_word_order_free(xlm_word_order *word_order)
 {
-    if (maker == NULL)
+    if (word_order == NULL)
         return;
-    xlm_permuter_free(maker->permuter);
-    g_array_free(maker->stop, TRUE);
-    g_array_free(maker->order, TRUE);
-    g_free(maker);
+    xlm_permuter_free(word_order->permuter);
+    g_array_free(word_order->stop, TRUE);
+    g_array_free(word_order->order, TRUE);
+    g_free(word_order);
 }
 
 /* order <- that of the synthetic language, for as many words as there are stops. tree: NULL for plain text. */
-static void arrange(xlm_maker *maker, const xlm_conllu *tree, int64_t number, GArray *order)
+static void arrange(xlm_word_order *word_order, const xlm_conllu *tree, int64_t number, GArray *order)
 {
-    const guint n = maker->stop->len;
+    const guint n = word_order->stop->len;
     g_array_set_size(order, n);
     uint32_t *at = (uint32_t *)(void *)order->data;
     for (guint i = 0; i < n; i++)
         at[i] = i;
-    for (int i = 0; i < maker->made->orders; i++) {
-        if (maker->made->order[i] == XLM_SYNTHETIC_INVERT)
-            xlm_synthetic_invert((const bool *)(void *)maker->stop->data, at, n);
-        else /* then the source has trees: prepare_options.c sees to it */
-            xlm_permuter_order(maker->permuter, tree, number, at);
+    for (int i = 0; i < word_order->language->orders; i++) {
+        if (word_order->language->order[i] == XLM_SYNTHETIC_INVERT)
+            xlm_synthetic_invert((const bool *)(void *)word_order->stop->data, at, n);
+        else /* then the source has trees, which prep/check_options.c ensures */
+            xlm_permuter_order(word_order->permuter, tree, number, at);
     }
 }
 
-void xlm_maker_order(xlm_maker *maker, const xlm_conllu *tree, int64_t number, GArray *order)
+void xlm_word_order_of_tree(xlm_word_order *word_order, const xlm_conllu *tree, int64_t number, GArray *order)
 {
-    g_array_set_size(maker->stop, tree->words->len);
+    g_array_set_size(word_order->stop, tree->words->len);
     for (guint i = 0; i < tree->words->len; i++) {
         const char *form = xlm_conllu_word_at(tree, i)->column[XLM_CONLLU_FORM];
-        g_array_index(maker->stop, bool, i) = xlm_synthetic_is_stop(form, strlen(form));
+        g_array_index(word_order->stop, bool, i) = xlm_synthetic_is_stop(form, strlen(form));
     }
-    arrange(maker, tree, number, order);
+    arrange(word_order, tree, number, order);
 }
 
 /* Words of plain text, each by itself. */
-static void order_words(xlm_maker *maker, const char *text, const xlm_word *words, size_t n, GArray *ordered)
+static void order_words(xlm_word_order *word_order, const char *text, const xlm_word *words, size_t n, GArray *ordered)
 {
-    g_array_set_size(maker->stop, (guint)n);
+    g_array_set_size(word_order->stop, (guint)n);
     for (size_t i = 0; i < n; i++)
-        g_array_index(maker->stop, bool, i) = xlm_synthetic_is_stop(text + words[i].start, words[i].size);
-    arrange(maker, NULL, 0, maker->order);
-    for (guint i = 0; i < maker->order->len; i++)
-        g_array_append_val(ordered, words[g_array_index(maker->order, uint32_t, i)]);
+        g_array_index(word_order->stop, bool, i) = xlm_synthetic_is_stop(text + words[i].start, words[i].size);
+    arrange(word_order, NULL, 0, word_order->order);
+    for (guint i = 0; i < word_order->order->len; i++)
+        g_array_append_val(ordered, words[g_array_index(word_order->order, uint32_t, i)]);
 }
 
 /* What the splitter made of each word of a tree stays together. */
-static void order_units(xlm_maker *maker, const xlm_sentence *sentence, const xlm_word *words, size_t n, GArray *ordered)
+static void order_units(xlm_word_order *word_order, const xlm_sentence *sentence, const xlm_word *words, size_t n,
+                        GArray *ordered)
 {
-    xlm_maker_order(maker, sentence->tree, sentence->number, maker->order);
-    for (guint i = 0; i < maker->order->len; i++) {
-        const xlm_word *unit = &sentence->units[g_array_index(maker->order, uint32_t, i)];
+    xlm_word_order_of_tree(word_order, sentence->tree, sentence->number, word_order->order);
+    for (guint i = 0; i < word_order->order->len; i++) {
+        const xlm_word *unit = &sentence->units[g_array_index(word_order->order, uint32_t, i)];
         size_t low = 0, high = n; /* the first word that begins with the unit or behind it */
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
@@ -91,11 +92,12 @@ static void order_units(xlm_maker *maker, const xlm_sentence *sentence, const xl
     }
 }
 
-void xlm_maker_words(xlm_maker *maker, const xlm_sentence *sentence, const xlm_word *words, size_t n, GArray *ordered)
+void xlm_word_order_apply(xlm_word_order *word_order, const xlm_sentence *sentence, const xlm_word *words, size_t n,
+                          GArray *ordered)
 {
     g_array_set_size(ordered, 0);
     if (sentence->tree != NULL)
-        order_units(maker, sentence, words, n, ordered);
+        order_units(word_order, sentence, words, n, ordered);
     else
-        order_words(maker, sentence->text[0], words, n, ordered);
+        order_words(word_order, sentence->text[0], words, n, ordered);
 }

@@ -4,20 +4,21 @@
 
 #include "prep/scan.h"
 
-/* What orders the words of one synthetic language. */
-typedef struct xlm_maker xlm_maker;
+/* The order of words of one synthetic language. */
+typedef struct xlm_word_order xlm_word_order;
 
-/* made: borrowed. seed: of orders that are drawn. Errors: those of reading the weights of a syntax. */
-xlm_maker *xlm_maker_new(const xlm_synthetic *made, uint64_t seed, GError **error);
+/* language: borrowed. seed: of orders that are drawn. Errors: those of reading the weights of a syntax. */
+xlm_word_order *xlm_word_order_new(const xlm_synthetic *language, uint64_t seed, GError **error);
 /* NULL is allowed. */
-void xlm_maker_free(xlm_maker *maker);
+void xlm_word_order_free(xlm_word_order *word_order);
 
 /* The words of a sentence of the base in the order of the synthetic language. [in] words: n of sentence->text[0]. [out] ordered:
  * array of xlm_word, set to the same words. */
-void xlm_maker_words(xlm_maker *maker, const xlm_sentence *sentence, const xlm_word *words, size_t n, GArray *ordered);
+void xlm_word_order_apply(xlm_word_order *word_order, const xlm_sentence *sentence, const xlm_word *words, size_t n,
+                          GArray *ordered);
 
 /* The order of the words of a CoNLL-U sentence in the synthetic language. [in] number: of the sentence in its file. [out] order:
  * array of uint32_t, set to indices of words. */
-void xlm_maker_order(xlm_maker *maker, const xlm_conllu *tree, int64_t number, GArray *order);
+void xlm_word_order_of_tree(xlm_word_order *word_order, const xlm_conllu *tree, int64_t number, GArray *order);
 
 #endif

@@ -5,10 +5,10 @@
 #include "prep/scan.h"
 #include "text/segmenter.h"
 
-/* The subwords that text of a language is written in, monolingual and in pairs, to train on and held out: a synthetic language needs
- * twins of these and of no others. Reads all that text once more; collective. Returns [subwords] 1 or 0, by number, the same on
- * every rank; g_free. NULL on failure: errors of reading. */
-int64_t *xlm_prepare_used_subwords(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                                   int language, const xlm_segmenter *segmenter, const xlm_word_counts *subwords, GError **error);
+/* The subwords that text of a language is written in, monolingual and in pairs, to train on and held out: a synthetic language
+ * needs twins of these and of no others. Reads all that text once more; collective. Returns [subwords] 1 or 0, by number, the
+ * same on every rank; g_free. NULL on failure: errors of reading. */
+int64_t *xlm_prep_used_subwords(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                                int language, const xlm_segmenter *segmenter, const xlm_word_counts *subwords, GError **error);
 
 #endif

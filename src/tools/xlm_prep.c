@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "prep/like.h"
-#include "prep/prepare.h"
+#include "prep/run.h"
 #include "prep/segmenter_options.h"
 #include "tools/program.h"
 
@@ -64,7 +64,7 @@ static struct {
     char *like;
     double alpha, held_out, shared;
     char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
-    xlm_prepare_options *options; /* that options of segmenters go into at once */
+    xlm_prep_options *options; /* that options of segmenters go into at once */
 } given = {.add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
@@ -132,7 +132,7 @@ static const GOptionEntry output_options[] = {
 static gboolean take_segmenter_option(const char *name, const char *value, void *data, GError **error)
 {
     (void)data;
-    return xlm_prepare_set_segmenter(given.options, name + strlen("--"), value, error);
+    return xlm_prep_set_segmenter(given.options, name + strlen("--"), value, error);
 }
 
 /* The options of all segmenters, from their tables, and those of subwords. g_array_unref. */
@@ -165,7 +165,7 @@ static bool parse(int *argc, char ***argv, GError **error)
     return good;
 }
 
-static bool take_numbers(xlm_prepare_options *options, GError **error)
+static bool take_numbers(xlm_prep_options *options, GError **error)
 {
     if (given.add_subwords != G_MAXINT64 && given.add_subwords < 1)
         return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords is 1 to 10000000",
@@ -177,7 +177,7 @@ static bool take_numbers(xlm_prepare_options *options, GError **error)
     options->add_subwords = given.add_subwords == G_MAXINT64 ? 0 : given.add_subwords;
     options->min_count = given.min_count;
     const xlm_segmenter_class *cls;
-    if (given.alpha != -G_MAXDOUBLE && xlm_prepare_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
+    if (given.alpha != -G_MAXDOUBLE && xlm_prep_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
         return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe or --add-subwords");
     options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
     options->held_out = given.held_out;
@@ -187,7 +187,7 @@ static bool take_numbers(xlm_prepare_options *options, GError **error)
 }
 
 /* rest: the n arguments that are no options. */
-static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GError **error)
+static bool take_rest(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
     if (given.segment && given.derive_conllu)
         return xlm_error_set(error, EX_USAGE, "--segment and --derive-conllu are two things; ask for one");
@@ -208,7 +208,7 @@ static bool take_rest(xlm_prepare_options *options, int n, char *const *rest, GE
     return true;
 }
 
-static bool take_words(xlm_prepare_options *options, GError **error)
+static bool take_words(xlm_prep_options *options, GError **error)
 {
     if (given.like != NULL && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which says how words are found in %s; leave it out",
@@ -228,18 +228,18 @@ static bool take_words(xlm_prepare_options *options, GError **error)
     return true;
 }
 
-static bool take_options(xlm_prepare_options *options, int n, char *const *rest, GError **error)
+static bool take_options(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
-    if (given.like != NULL && !xlm_prepare_set_like(options, given.like, error))
+    if (given.like != NULL && !xlm_prep_set_like(options, given.like, error))
         return false;
     for (char **text = given.monolingual; text != NULL && *text != NULL; text++)
-        if (!xlm_prepare_add_monolingual(options, *text, error))
+        if (!xlm_prep_add_monolingual(options, *text, error))
             return false;
     for (char **text = given.parallel; text != NULL && *text != NULL; text++)
-        if (!xlm_prepare_add_parallel(options, *text, error))
+        if (!xlm_prep_add_parallel(options, *text, error))
             return false;
     for (char **made = given.made; made != NULL && *made != NULL; made++)
-        if (!xlm_prepare_add_made(options, *made, error))
+        if (!xlm_prep_add_synthetic(options, *made, error))
             return false;
     options->vocabulary = g_strdup(given.vocabulary);
     options->output = g_strdup(given.output);
@@ -251,7 +251,7 @@ static bool take_options(xlm_prepare_options *options, int n, char *const *rest,
 
 int main(int argc, char **argv)
 {
-    xlm_prepare_options *options = xlm_prepare_options_new();
+    xlm_prep_options *options = xlm_prep_options_new();
     GError *error = NULL;
     options->command = xlm_program_command(&program, argv);
     given.options = options;
@@ -261,10 +261,10 @@ int main(int argc, char **argv)
     xlm_comm comm;
     xlm_comm_open(&comm, program.name, &argc, &argv);
     if (parsed && take_options(options, (int)g_strv_length(rest), rest, &error))
-        xlm_prepare_options_check(options, &error);
+        xlm_prep_options_check(options, &error);
     g_strfreev(rest);
     if (xlm_comm_agree(&comm, &error))
-        xlm_prepare(&comm, options, &error);
-    xlm_prepare_options_free(options);
+        xlm_prep_run(&comm, options, &error);
+    xlm_prep_options_free(options);
     return xlm_comm_close(&comm, error);
 }

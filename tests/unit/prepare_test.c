@@ -149,24 +149,24 @@ static uint64_t digest(int high, uint64_t n) { return (high ? UINT64_C(1) << 63 
 static void translations_of_drawn_sentences_are_held_out(void **state)
 {
     xlm_comm *comm = *state;
-    xlm_fates *fates = xlm_fates_new(0.5, 7);
+    xlm_assignments *assignments = xlm_assignments_new(0.5, 7);
     const uint64_t drawn = digest(LOW, 1), partner = digest(HIGH, 2), ring = digest(HIGH, 3), far = digest(HIGH, 4),
                    train_a = digest(HIGH, 5), train_b = digest(HIGH, 6);
-    xlm_fates_add_pair(fates, partner, drawn);
-    xlm_fates_add_pair(fates, ring, partner);
-    xlm_fates_add_pair(fates, ring, far);
-    xlm_fates_add_pair(fates, train_a, train_b);
-    xlm_fates_settle(fates, comm);
-    assert_int_equal(xlm_fates_of_sentence(fates, drawn), XLM_FATE_HELD_OUT);
-    assert_int_equal(xlm_fates_of_sentence(fates, partner), XLM_FATE_HELD_OUT);
-    assert_int_equal(xlm_fates_of_sentence(fates, ring), XLM_FATE_ASIDE);
-    assert_int_equal(xlm_fates_of_sentence(fates, far), XLM_FATE_TRAIN);
-    assert_int_equal(xlm_fates_of_sentence(fates, digest(LOW, 9)), XLM_FATE_HELD_OUT);
-    assert_int_equal(xlm_fates_of_pair(fates, drawn, partner), XLM_FATE_HELD_OUT);
-    assert_int_equal(xlm_fates_of_pair(fates, partner, ring), XLM_FATE_ASIDE);
-    assert_int_equal(xlm_fates_of_pair(fates, ring, far), XLM_FATE_ASIDE);
-    assert_int_equal(xlm_fates_of_pair(fates, train_a, train_b), XLM_FATE_TRAIN);
-    xlm_fates_free(fates);
+    xlm_assignments_add_pair(assignments, partner, drawn);
+    xlm_assignments_add_pair(assignments, ring, partner);
+    xlm_assignments_add_pair(assignments, ring, far);
+    xlm_assignments_add_pair(assignments, train_a, train_b);
+    xlm_assignments_finish(assignments, comm);
+    assert_int_equal(xlm_assignments_of_sentence(assignments, drawn), XLM_ASSIGNED_HELD_OUT);
+    assert_int_equal(xlm_assignments_of_sentence(assignments, partner), XLM_ASSIGNED_HELD_OUT);
+    assert_int_equal(xlm_assignments_of_sentence(assignments, ring), XLM_ASSIGNED_NEITHER);
+    assert_int_equal(xlm_assignments_of_sentence(assignments, far), XLM_ASSIGNED_TRAIN);
+    assert_int_equal(xlm_assignments_of_sentence(assignments, digest(LOW, 9)), XLM_ASSIGNED_HELD_OUT);
+    assert_int_equal(xlm_assignments_of_pair(assignments, drawn, partner), XLM_ASSIGNED_HELD_OUT);
+    assert_int_equal(xlm_assignments_of_pair(assignments, partner, ring), XLM_ASSIGNED_NEITHER);
+    assert_int_equal(xlm_assignments_of_pair(assignments, ring, far), XLM_ASSIGNED_NEITHER);
+    assert_int_equal(xlm_assignments_of_pair(assignments, train_a, train_b), XLM_ASSIGNED_TRAIN);
+    xlm_assignments_free(assignments);
 }
 
 /* Splitting into words takes spaces away, so they decide on nothing; all else does. */
@@ -174,13 +174,13 @@ static void the_same_words_have_the_same_fate(void **state)
 {
     (void)state;
     static const char *const same[] = {"Ctrl+ Plus", "Ctrl+Plus", "Ctrl + Plus", "Ctrl +Plus"};
-    xlm_fates *fates = xlm_fates_new(0.5, 3);
-    const uint64_t wanted = xlm_fates_digest(fates, same[0], strlen(same[0]));
+    xlm_assignments *assignments = xlm_assignments_new(0.5, 3);
+    const uint64_t wanted = xlm_assignments_digest(assignments, same[0], strlen(same[0]));
     for (size_t i = 0; i < G_N_ELEMENTS(same); i++)
-        assert_true(xlm_fates_digest(fates, same[i], strlen(same[i])) == wanted);
-    assert_true(xlm_fates_digest(fates, "Ctrl+Plug", 9) != wanted);
-    assert_true(xlm_fates_digest(fates, "Ctrl+Plus", 8) != wanted);
-    xlm_fates_free(fates);
+        assert_true(xlm_assignments_digest(assignments, same[i], strlen(same[i])) == wanted);
+    assert_true(xlm_assignments_digest(assignments, "Ctrl+Plug", 9) != wanted);
+    assert_true(xlm_assignments_digest(assignments, "Ctrl+Plus", 8) != wanted);
+    xlm_assignments_free(assignments);
 }
 
 static void share_and_seed_decide(void **state)
@@ -188,25 +188,25 @@ static void share_and_seed_decide(void **state)
     (void)state;
     enum { SENTENCES = 20000 };
     int drawn[2] = {0, 0}, both = 0;
-    xlm_fates *fates[2] = {xlm_fates_new(0.05, 0), xlm_fates_new(0.05, 1)}, *none = xlm_fates_new(0, 0);
+    xlm_assignments *assignments[2] = {xlm_assignments_new(0.05, 0), xlm_assignments_new(0.05, 1)}, *none = xlm_assignments_new(0, 0);
     for (int i = 0; i < SENTENCES; i++) {
         char text[32];
         const size_t n = (size_t)g_snprintf(text, sizeof text, "sentence %d", i);
         int held[2];
         for (int k = 0; k < 2; k++) {
-            held[k] = xlm_fates_of_sentence(fates[k], xlm_fates_digest(fates[k], text, n)) == XLM_FATE_HELD_OUT;
+            held[k] = xlm_assignments_of_sentence(assignments[k], xlm_assignments_digest(assignments[k], text, n)) == XLM_ASSIGNED_HELD_OUT;
             drawn[k] += held[k];
         }
         both += held[0] && held[1];
-        assert_int_equal(xlm_fates_of_sentence(none, xlm_fates_digest(none, text, n)), XLM_FATE_TRAIN);
+        assert_int_equal(xlm_assignments_of_sentence(none, xlm_assignments_digest(none, text, n)), XLM_ASSIGNED_TRAIN);
     }
     /* 1,000 expected, standard deviation 31; 50 by both seeds, 7. */
     assert_in_range(drawn[0], 850, 1150);
     assert_in_range(drawn[1], 850, 1150);
     assert_in_range(both, 15, 85);
-    xlm_fates_free(fates[0]);
-    xlm_fates_free(fates[1]);
-    xlm_fates_free(none);
+    xlm_assignments_free(assignments[0]);
+    xlm_assignments_free(assignments[1]);
+    xlm_assignments_free(none);
 }
 
 /* ---- options ---- */
@@ -214,11 +214,11 @@ static void share_and_seed_decide(void **state)
 static void languages_and_sources_in_order(void **state)
 {
     (void)state;
-    xlm_prepare_options *options = xlm_prepare_options_new();
+    xlm_prep_options *options = xlm_prep_options_new();
     GError *error = NULL;
-    assert_true(xlm_prepare_add_parallel(options, "fr-en=a.fr,a.en", &error));
-    assert_true(xlm_prepare_add_monolingual(options, "en=b,c=1", &error));
-    assert_true(xlm_prepare_add_monolingual(options, "zh_cn=d", &error));
+    assert_true(xlm_prep_add_parallel(options, "fr-en=a.fr,a.en", &error));
+    assert_true(xlm_prep_add_monolingual(options, "en=b,c=1", &error));
+    assert_true(xlm_prep_add_monolingual(options, "zh_cn=d", &error));
     assert_int_equal(options->languages->len, 3);
     assert_string_equal(options->languages->pdata[0], "fr");
     assert_string_equal(options->languages->pdata[1], "en");
@@ -227,19 +227,19 @@ static void languages_and_sources_in_order(void **state)
     assert_int_equal(options->sources->len, 4);
     assert_int_equal(options->monolingual_sources, 3);
     for (guint i = 0; i < 4; i++)
-        assert_string_equal(((xlm_prepare_source *)options->sources->pdata[i])->path[0], paths[i]);
-    assert_true(xlm_prepare_add_made(options, "xx=en:invert", &error));
-    assert_int_equal(xlm_prepare_pairs_count(options), 2);
+        assert_string_equal(((xlm_prep_source *)options->sources->pdata[i])->path[0], paths[i]);
+    assert_true(xlm_prep_add_synthetic(options, "xx=en:invert", &error));
+    assert_int_equal(xlm_prep_pairs_count(options), 2);
     static const char *const pairs[] = {"fr-en", "en-xx"};
     for (int i = 0; i < 2; i++) {
-        char *name = xlm_prepare_pair_name(options, i);
+        char *name = xlm_prep_pair_name(options, i);
         assert_string_equal(name, pairs[i]);
         g_free(name);
     }
-    assert_false(xlm_prepare_add_parallel(options, "en-fr=x,y", &error));
+    assert_false(xlm_prep_add_parallel(options, "en-fr=x,y", &error));
     assert_int_equal(error->code, EX_USAGE);
     g_error_free(error);
-    xlm_prepare_options_free(options);
+    xlm_prep_options_free(options);
 }
 
 int main(int argc, char **argv)

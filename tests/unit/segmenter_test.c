@@ -374,20 +374,20 @@ static void assert_not_prepared(const xlm_segmenter_class *cls, const char *deri
     char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *text = g_build_filename(directory, "text", NULL),
          *mono = g_strconcat("en=", text, NULL);
     assert_true(g_file_set_contents(text, "low lower\n", -1, NULL));
-    xlm_prepare_options *options = xlm_prepare_options_new();
+    xlm_prep_options *options = xlm_prep_options_new();
     options->like = make(cls, 3, "", false);
     options->like_path = g_strdup("model.h5");
     options->output = g_build_filename(directory, "corpus.h5", NULL);
     options->add_subwords = add;
     GError *error = NULL;
-    assert_true(xlm_prepare_add_monolingual(options, mono, NULL));
+    assert_true(xlm_prep_add_monolingual(options, mono, NULL));
     if (derive != NULL)
-        assert_true(xlm_prepare_add_made(options, derive, NULL));
-    assert_false(xlm_prepare_options_check(options, &error));
+        assert_true(xlm_prep_add_synthetic(options, derive, NULL));
+    assert_false(xlm_prep_options_check(options, &error));
     if (error->code != code || strstr(error->message, message) == NULL)
         fail_msg("exit code %d: %s", error->code, error->message);
     g_error_free(error);
-    xlm_prepare_options_free(options);
+    xlm_prep_options_free(options);
     g_unlink(text);
     g_rmdir(directory);
     g_free(mono);

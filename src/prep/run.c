@@ -1,5 +1,5 @@
 /* xlm-mpi: from text files to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/prepare.h"
+#include "prep/run.h"
 
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ static bool write_twins(const xlm_vocabulary *vocabulary, const char *path, GErr
 }
 
 /* The first `n` files of write_vocabulary_files are not to stay. */
-static void remove_vocabulary_files(const xlm_prepare_options *options, int n)
+static void remove_vocabulary_files(const xlm_prep_options *options, int n)
 {
     const char *paths[] = {options->write_segmenter, options->write_vocabulary, options->write_twins};
     for (int i = 0; i < n; i++)
@@ -38,7 +38,7 @@ static void remove_vocabulary_files(const xlm_prepare_options *options, int n)
 }
 
 /* What the segmenter has learned, vocabulary and twins as files, by rank 0; collective. */
-static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_options *options,
+static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prep_options *options,
                                    const xlm_vocabulary *vocabulary, GError **error)
 {
     GError *failure = NULL;
@@ -58,13 +58,13 @@ static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prepare_optio
     return xlm_comm_agree_on(comm, failure, error);
 }
 
-static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prepare_options *options,
+static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prep_options *options,
                                         const xlm_vocabulary *vocabulary, GError **error)
 {
-    const int pairs = xlm_prepare_pairs_count(options);
+    const int pairs = xlm_prep_pairs_count(options);
     int(*languages)[2] = g_malloc0((gsize)pairs * sizeof *languages);
     for (int i = 0; i < pairs; i++)
-        xlm_prepare_pair_languages(options, i, languages[i]);
+        xlm_prep_pair_languages(options, i, languages[i]);
     xlm_corpus_writer *writer =
         xlm_corpus_writer_create(comm, options->output, (int)options->languages->len,
                                  (const char *const *)options->languages->pdata, pairs, (const int(*)[2])languages,
@@ -74,14 +74,14 @@ static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prepare_
 }
 
 /* Encode into the writer and add what else belongs into the file. */
-static bool fill_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
-                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prepare_counts *counts,
+static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prep_counts *counts,
                         GError **error)
 {
     xlm_provenance *provenance = xlm_provenance_begin(comm, options);
     int64_t *lines = g_new0(int64_t, options->sources->len);
     xlm_store *store = xlm_corpus_writer_store(writer);
-    bool good = xlm_prepare_encode(comm, options, maker, vocabulary, writer, counts, lines, error) &&
+    bool good = xlm_prep_encode(comm, options, reader, vocabulary, writer, counts, lines, error) &&
                 xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
     if (good)
         good = xlm_provenance_write(provenance, comm, options, lines, store, error);
@@ -92,15 +92,15 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prepare_options *options
 }
 
 /* Leaves files of segmenter and vocabulary too, in the end: they were made of the same text. */
-static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static bool write_corpus(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          const xlm_vocabulary *vocabulary, GError **error)
 {
     xlm_signals_watch(); /* before there is a file to remove */
     xlm_corpus_writer *writer = create_writer(comm, options, vocabulary, error);
     if (writer == NULL)
         return false;
-    xlm_prepare_counts *counts = xlm_prepare_counts_new(options);
-    bool good = fill_corpus(comm, options, maker, vocabulary, writer, counts, error) &&
+    xlm_prep_counts *counts = xlm_prep_counts_new(options);
+    bool good = fill_corpus(comm, options, reader, vocabulary, writer, counts, error) &&
                 write_vocabulary_files(comm, options, vocabulary, error);
     if (!good) {
         xlm_corpus_writer_discard(writer);
@@ -110,22 +110,22 @@ static bool write_corpus(const xlm_comm *comm, const xlm_prepare_options *option
         good = false;
     }
     if (good)
-        xlm_prepare_counts_print(counts, options);
-    xlm_prepare_counts_free(counts);
+        xlm_prep_counts_print(counts, options);
+    xlm_prep_counts_free(counts);
     return good;
 }
 
-static bool prepare_text(const xlm_comm *comm, const xlm_prepare_options *options, const xlm_sentence_maker *maker,
+static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          GError **error)
 {
     const double begin = xlm_clock();
     const bool has_pairs = options->monolingual_sources < (int)options->sources->len;
-    if (has_pairs && options->held_out > 0 && !xlm_prepare_pairs(comm, options, maker, error))
+    if (has_pairs && options->held_out > 0 && !xlm_prep_pairs(comm, options, reader, error))
         return false;
-    xlm_vocabulary *vocabulary = xlm_prepare_vocabulary(comm, options, maker, error);
+    xlm_vocabulary *vocabulary = xlm_prep_vocabulary(comm, options, reader, error);
     if (vocabulary == NULL)
         return false;
-    const bool good = options->output != NULL ? write_corpus(comm, options, maker, vocabulary, error)
+    const bool good = options->output != NULL ? write_corpus(comm, options, reader, vocabulary, error)
                                               : write_vocabulary_files(comm, options, vocabulary, error);
     const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
     char duration[16];
@@ -138,25 +138,25 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prepare_options *option
     return good;
 }
 
-bool xlm_prepare(const xlm_comm *comm, const xlm_prepare_options *options, GError **error)
+bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError **error)
 {
     if (options->segment_input != NULL)
-        return xlm_prepare_segment(comm, options, error);
+        return xlm_prep_segment(comm, options, error);
     if (options->derive_input != NULL)
-        return xlm_prepare_derive(comm, options, error);
+        return xlm_prep_derive(comm, options, error);
     GError *failure = NULL;
-    xlm_sentence_maker maker = {.fates = xlm_fates_new(options->held_out, (uint64_t)options->seed),
-                                .made = g_new0(xlm_maker *, options->made->len)};
+    xlm_sentence_reader reader = {.assignments = xlm_assignments_new(options->held_out, (uint64_t)options->seed),
+                                  .orders = g_new0(xlm_word_order *, options->synthetic->len)};
     for (int side = 0; side < 2 && failure == NULL; side++)
-        maker.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
-    for (guint i = 0; i < options->made->len && failure == NULL; i++)
-        maker.made[i] = xlm_maker_new(options->made->pdata[i], (uint64_t)options->seed, &failure);
-    const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, &maker, error);
+        reader.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
+    for (guint i = 0; i < options->synthetic->len && failure == NULL; i++)
+        reader.orders[i] = xlm_word_order_new(options->synthetic->pdata[i], (uint64_t)options->seed, &failure);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, &reader, error);
     for (int side = 0; side < 2; side++)
-        xlm_normaliser_free(maker.normaliser[side]);
-    for (guint i = 0; i < options->made->len; i++)
-        xlm_maker_free(maker.made[i]);
-    g_free(maker.made);
-    xlm_fates_free(maker.fates);
+        xlm_normaliser_free(reader.normaliser[side]);
+    for (guint i = 0; i < options->synthetic->len; i++)
+        xlm_word_order_free(reader.orders[i]);
+    g_free(reader.orders);
+    xlm_assignments_free(reader.assignments);
     return good;
 }

@@ -89,7 +89,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     if (self->given->finish && error != NULL && comm.rank == 0) {
         char *line = g_strdup_printf("the checkpoint could not be made (%s); the next start of the same command tries again",
                                      error->message);
-        xlm_snapshot_tell_user(line);
+        xlm_snapshot_print_on_terminal(line);
         g_free(line);
     }
     g_strfreev(self->given->overrides);

@@ -60,8 +60,8 @@ typedef struct xlm_run_state {
     const xlm_model_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
     xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
-    int kept;
-    xlm_saved_state *keep;
+    int saved_states;
+    xlm_saved_state *saved_state;
     int averages;
     const xlm_saved_average *average;
 } xlm_run_state;
@@ -72,7 +72,7 @@ typedef struct xlm_run_state {
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                           GError **error);
 
-/* Collective. Read parameters, moments, step and kept states into `state`, whose layout (parameters, kept) must be that of the
+/* Collective. Read parameters, moments, step and saved states into `state`, whose layout (parameters, states) must be that of the
  * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
  * say which and both values; so are parameters and moments that are not finite. Nothing in state is changed unless the whole
  * file is good (checksums included). */

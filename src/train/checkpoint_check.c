@@ -82,17 +82,17 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
     return condition;
 }
 
-static xlm_file_condition check_kept(const xlm_store *store, const xlm_saved_state *kept, GError **error)
+static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_saved_state *saved, GError **error)
 {
     uint64_t dims[3] = {0};
-    if (!xlm_store_has(store, kept->path))
-        return unfit(error, "it has no %s", kept->path);
-    const int dimensions = xlm_store_shape(store, kept->path, dims, error);
+    if (!xlm_store_has(store, saved->path))
+        return unfit(error, "it has no %s", saved->path);
+    const int dimensions = xlm_store_shape(store, saved->path, dims, error);
     if (dimensions < 0)
         return XLM_FILE_DAMAGED;
-    if (dimensions != 1 || dims[0] != (uint64_t)kept->n)
-        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", kept->path, dims[0],
-                     kept->n);
+    if (dimensions != 1 || dims[0] != (uint64_t)saved->n)
+        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", saved->path, dims[0],
+                     saved->n);
     return XLM_FILE_GOOD;
 }
 
@@ -112,8 +112,8 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
         }
         g_free(group);
     }
-    for (int k = 0; k < s->kept && condition == XLM_FILE_GOOD; k++)
-        condition = check_kept(store, &s->keep[k], error);
+    for (int k = 0; k < s->saved_states && condition == XLM_FILE_GOOD; k++)
+        condition = check_saved_state(store, &s->saved_state[k], error);
     return condition;
 }
 
@@ -138,16 +138,16 @@ static bool check_best(const xlm_store *store, const double best[2], int64_t ste
                          G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
 }
 
-bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error)
+bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error)
 {
-    return xlm_store_read(store, kept->path, xlm_state_store_type(kept), 0, (uint64_t)kept->n, values, error);
+    return xlm_store_read(store, saved->path, xlm_state_store_type(saved), 0, (uint64_t)saved->n, values, error);
 }
 
-static bool check_kept_numbers(const xlm_store *store, const xlm_saved_state *kept, int64_t step, GError **error)
+static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *saved, int64_t step, GError **error)
 {
-    void *numbers = g_malloc(MAX(xlm_state_bytes(kept), 1));
-    const bool good = checkpoint_read_state(store, kept, numbers, error) &&
-                      (strcmp(kept->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error));
+    void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
+    const bool good = checkpoint_read_state(store, saved, numbers, error) &&
+                      (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error));
     g_free(numbers);
     return good;
 }
@@ -158,8 +158,8 @@ static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t s
     bool good = true;
     for (int a = 0; a < checkpoint_arrays(s) && good; a++)
         good = checkpoint_read_whole(store, s, a, s->scratch, error);
-    for (int k = 0; k < s->kept && good; k++)
-        good = check_kept_numbers(store, &s->keep[k], step, error);
+    for (int k = 0; k < s->saved_states && good; k++)
+        good = check_saved_numbers(store, &s->saved_state[k], step, error);
     return good;
 }
 

@@ -22,7 +22,7 @@ float *checkpoint_own(const xlm_run_state *state, int array);
 xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *state, GError **error);
 
 /* values: of a saved state. */
-bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *kept, void *values, GError **error);
+bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error);
 /* One of the flat arrays: whole[size of the parameters]. Gaps between parameters are left as they are. */
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *state, int array, float *whole, GError **error);
 

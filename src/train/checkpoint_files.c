@@ -80,7 +80,8 @@ bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, in
                                  GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0 && set_link(directory, "latest", step, &failure) && (best == 0 || set_link(directory, "best", best, &failure)))
+    if (comm->rank == 0 && set_link(directory, "latest", step, &failure) &&
+        (best == 0 || set_link(directory, "best", best, &failure)))
         remove_old(directory, step, best, keep);
     return xlm_comm_agree_on(comm, failure, error);
 }

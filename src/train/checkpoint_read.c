@@ -36,12 +36,12 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
         xlm_model_file_check_format(store, true, &s->step, &failure);
     if (store != NULL && s->start != NULL && failure == NULL)
         xlm_start_record_read(s->start, store, &failure);
-    for (int k = 0; store != NULL && k < s->kept && failure == NULL; k++)
-        checkpoint_read_state(store, &s->keep[k], s->keep[k].values, &failure);
+    for (int k = 0; store != NULL && k < s->saved_states && failure == NULL; k++)
+        checkpoint_read_state(store, &s->saved_state[k], s->saved_state[k].values, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    for (int k = 0; k < s->kept; k++)
-        xlm_comm_broadcast(comm, 0, s->keep[k].values, xlm_state_bytes(&s->keep[k]));
+    for (int k = 0; k < s->saved_states; k++)
+        xlm_comm_broadcast(comm, 0, s->saved_state[k].values, xlm_state_bytes(&s->saved_state[k]));
     if (s->start != NULL)
         xlm_start_record_share(s->start, comm);
     xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);

@@ -50,8 +50,8 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
     for (int a = CHECKPOINT_FIRST_MOMENT; a < checkpoint_arrays(s); a++)
         if (!write_array(store, comm, s, a, error))
             return false;
-    for (int k = 0; k < s->kept; k++)
-        if (!xlm_state_write(store, comm, &s->keep[k], error))
+    for (int k = 0; k < s->saved_states; k++)
+        if (!xlm_state_write(store, comm, &s->saved_state[k], error))
             return false;
     return true;
 }

@@ -16,8 +16,8 @@ int64_t xlm_rank_files_arrays(const xlm_run_state *state) { return XLM_RANK_FILE
 int64_t xlm_rank_files_states(const xlm_run_state *state)
 {
     size_t bytes = 0;
-    for (int k = 0; k < state->kept; k++)
-        bytes += xlm_state_bytes(&state->keep[k]);
+    for (int k = 0; k < state->saved_states; k++)
+        bytes += xlm_state_bytes(&state->saved_state[k]);
     return (int64_t)bytes;
 }
 
@@ -31,8 +31,10 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
         g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", p->name, p->start,
                                p->rows, p->cols);
     }
-    for (int k = 0; k < state->kept; k++)
-        g_string_append_printf(text, "%s %d %" G_GINT64_FORMAT "\n", state->keep[k].path, (int)state->keep[k].type, state->keep[k].n);
+    for (int k = 0; k < state->saved_states; k++) {
+        const xlm_saved_state *saved = &state->saved_state[k];
+        g_string_append_printf(text, "%s %d %" G_GINT64_FORMAT "\n", saved->path, (int)saved->type, saved->n);
+    }
     for (int a = 0; a < state->averages; a++)
         g_string_append_printf(text, "average %s\n", state->average[a].objective);
     for (char **label = state->task != NULL ? state->task->labels : NULL; label != NULL && *label != NULL; label++)
@@ -54,7 +56,8 @@ char *xlm_rank_file_path(const char *directory, int64_t step, int rank)
 
 static bool is_part(const char *name)
 {
-    return g_str_has_prefix(name, "stopped-") && (g_str_has_suffix(name, ".part") || g_str_has_suffix(name, ".part" XLM_RANK_FILE_WRITING));
+    return g_str_has_prefix(name, "stopped-") && (g_str_has_suffix(name, ".part") ||
+                                                  g_str_has_suffix(name, ".part" XLM_RANK_FILE_WRITING));
 }
 
 int xlm_rank_files_remove(const char *directory)
@@ -102,8 +105,10 @@ static int64_t elements_of(const xlm_rank_file_header *h)
 static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, GError **error)
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0 ||
-        h->byte_order != XLM_RANK_FILE_ORDER || h->size < 1 || h->share < 1 || h->ranks < 1 || h->rank < 0 || h->rank >= h->ranks ||
-        h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 || h->states > INT64_MAX / 16 ||
+        h->byte_order != XLM_RANK_FILE_ORDER || h->size < 1 || h->share < 1 || h->ranks < 1 || h->rank < 0 ||
+        h->rank >= h->ranks ||
+        h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 ||
+        h->states > INT64_MAX / 16 ||
         h->arrays < XLM_RANK_FILE_ARRAYS || h->arrays > XLM_RANK_FILE_MOST_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
         return xlm_error_set(error, EX_DATAERR, "%s: is damaged, or of another kind of processor", path);
     return true;
@@ -145,7 +150,8 @@ static bool check_parts(const char *directory, int64_t step, xlm_rank_file_heade
         good = check_part(path, &h, error);
         if (good && rank == 0)
             *first = h;
-        if (good && (h.rank != rank || h.step != step || h.run != first->run || h.ranks != first->ranks || h.size != first->size ||
+        if (good && (h.rank != rank || h.step != step || h.run != first->run || h.ranks != first->ranks ||
+                     h.size != first->size ||
                      h.share != first->share || h.arrays != first->arrays || h.fingerprint != first->fingerprint))
             good = xlm_error_set(error, EX_DATAERR, "%s: is not of the same run as the part of rank 0", path);
         g_free(path);
@@ -163,14 +169,14 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
     if (step > newest && check_parts(directory, step, first, &why)) {
         return (first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
                 first->states == xlm_rank_files_states(state) && first->arrays == xlm_rank_files_arrays(state)) ||
-               xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do not "
-                             "fit the job; start the job they are of, take another output directory, or --resume never",
+               xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
+                             "not fit the job; start the job they are of, take another output directory, or --resume never",
                              directory, step);
     }
     *first = (xlm_rank_file_header){0};
     if (why != NULL)
-        xlm_log_warn("%s: what a stopped run left of step %" G_GINT64_FORMAT " cannot be put together (%s) and is removed", directory,
-                     step, why->message);
+        xlm_log_warn("%s: what a stopped run left of step %" G_GINT64_FORMAT " cannot be put together (%s) and is removed",
+                     directory, step, why->message);
     if (any)
         xlm_rank_files_remove(directory);
     g_clear_error(&why);
@@ -187,7 +193,8 @@ static void fail_reading(FILE *file, const char *path, GError **error)
 }
 
 /* Array number `array` of one part, to where it belongs in whole. */
-static bool read_array(const char *directory, const xlm_rank_file_header *first, int rank, int array, float *whole, GError **error)
+static bool read_array(const char *directory, const xlm_rank_file_header *first, int rank, int array, float *whole,
+                       GError **error)
 {
     xlm_rank_file_header h;
     char *path = xlm_rank_file_path(directory, first->step, rank);
@@ -212,8 +219,10 @@ static bool read_states(const char *directory, const xlm_rank_file_header *first
     FILE *file = fopen(path, "rb");
     bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays *
                                                      elements_of(first)), SEEK_SET) == 0;
-    for (int k = 0; good && k < state->kept; k++)
-        good = fread(state->keep[k].values, 1, xlm_state_bytes(&state->keep[k]), file) == xlm_state_bytes(&state->keep[k]);
+    for (int k = 0; good && k < state->saved_states; k++) {
+        const size_t bytes = xlm_state_bytes(&state->saved_state[k]);
+        good = fread(state->saved_state[k].values, 1, bytes, file) == bytes;
+    }
     if (!good)
         fail_reading(file, path, error);
     if (file != NULL)
@@ -230,7 +239,8 @@ static float *own_array(const xlm_run_state *state, int array)
     return array == 1 ? state->first_moment : state->second_moment;
 }
 
-static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_file_header *first, xlm_run_state *state, GError **error)
+static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_file_header *first, xlm_run_state *state,
+                 GError **error)
 {
     const size_t bytes = sizeof(float) * (size_t)state->shards->size;
     GError *failure = NULL;
@@ -249,14 +259,14 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
         read_states(directory, first, state, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    for (int k = 0; k < state->kept; k++)
-        xlm_comm_broadcast(comm, 0, state->keep[k].values, xlm_state_bytes(&state->keep[k]));
+    for (int k = 0; k < state->saved_states; k++)
+        xlm_comm_broadcast(comm, 0, state->saved_state[k].values, xlm_state_bytes(&state->saved_state[k]));
     state->step = first->step;
     return true;
 }
 
-bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated, bool *found,
-                    GError **error)
+bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated,
+                         bool *found, GError **error)
 {
     xlm_rank_file_header first = {0};
     GError *failure = NULL;

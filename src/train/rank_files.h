@@ -46,8 +46,8 @@ char *xlm_rank_file_path(const char *directory, int64_t step, int rank);
  * into state, as xlm_checkpoint_read() does a checkpoint. *found: there were such; *validated: as in their header. Parts that are
  * incomplete, damaged or older are removed, with a warning where something is lost. Whole ones that do not fit the job are
  * EX_DATAERR. */
-bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated, bool *found,
-                    GError **error);
+bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated,
+                         bool *found, GError **error);
 /* Remove all parts of a directory. Not collective. Returns how many there were. */
 int xlm_rank_files_remove(const char *directory);
 

@@ -47,8 +47,8 @@ static xlm_run_state state_of(run *r)
     state.task = r->data->task;
     state.best = (int64_t)r->progress.best.step;
     state.start = &r->start;
-    state.kept = (int)r->saved_states->len;
-    state.keep = (xlm_saved_state *)r->saved_states->data;
+    state.saved_states = (int)r->saved_states->len;
+    state.saved_state = (xlm_saved_state *)r->saved_states->data;
     return state;
 }
 
@@ -291,7 +291,7 @@ static void print_finished(const run *r)
                           : g_strdup_printf("%s: nothing is left to finish", output);
     xlm_log_info("%s", line);
     if (r->comm->rank == 0)
-        xlm_snapshot_tell_user(line);
+        xlm_snapshot_print_on_terminal(line);
     g_free(line);
 }
 

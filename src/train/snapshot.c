@@ -1,4 +1,4 @@
-/* xlm-mpi: a run's state kept aside while its ranks are being killed. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a run's state saved while its ranks are being killed. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/snapshot.h"
 
 #include <errno.h>
@@ -30,9 +30,9 @@ static void copy_states(xlm_snapshot *s)
 {
     const xlm_run_state *state = s->setup.state;
     char *to = s->states;
-    for (int k = 0; k < state->kept && to != NULL; k++) {
-        memcpy(to, state->keep[k].values, xlm_state_bytes(&state->keep[k]));
-        to += xlm_state_bytes(&state->keep[k]);
+    for (int k = 0; k < state->saved_states && to != NULL; k++) {
+        memcpy(to, state->saved_state[k].values, xlm_state_bytes(&state->saved_state[k]));
+        to += xlm_state_bytes(&state->saved_state[k]);
     }
 }
 
@@ -46,8 +46,10 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validat
     s->setup = *setup;
     s->states = states > 0 ? g_malloc((gsize)states) : NULL;
     s->header = (xlm_rank_file_header){
-        .format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = setup->run, .fingerprint = xlm_rank_files_fingerprint(state),
-        .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank, .size = shards->size,
+        .format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = setup->run,
+        .fingerprint = xlm_rank_files_fingerprint(state),
+        .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank,
+        .size = shards->size,
         .share = shards->bucket, .arrays = xlm_rank_files_arrays(state), .states = states,
     };
     copy_states(s);
@@ -181,7 +183,7 @@ double xlm_snapshot_age(xlm_snapshot *snapshot)
     return age;
 }
 
-void xlm_snapshot_tell_user(const char *line)
+void xlm_snapshot_print_on_terminal(const char *line)
 {
     const char *terminal = g_getenv(XLM_SNAPSHOT_TERMINAL);
     if (terminal != NULL)

@@ -1,4 +1,4 @@
-/* xlm-mpi: a run's state kept aside while its ranks are being killed. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: a run's state saved while its ranks are being killed. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Open MPI's daemons kill the ranks two seconds after Ctrl-C, and nothing but a longer time-out, which holds up the killing and
  * the terminal alike, keeps them from it: too little for a step of a real model and its checkpoint. So each rank forks as soon
@@ -63,6 +63,6 @@ void xlm_snapshot_discard(xlm_snapshot *snapshot);
 double xlm_snapshot_age(xlm_snapshot *snapshot);
 
 /* In the program that was started to finish a stopped run (--finish): a line to the terminal of its user, if there is one. */
-void xlm_snapshot_tell_user(const char *line);
+void xlm_snapshot_print_on_terminal(const char *line);
 
 #endif

@@ -29,10 +29,11 @@ enum { PATIENCE_GROWING = 180 }; /* until a part that does not grow is given up 
  * user's own choices (OMPI_MCA_btl, ...) stay. */
 static bool is_of_launcher(const char *variable)
 {
-    static const char *const all_of[] = {"PMIX_", "PMI_", "PRTE_", "SLURM_", "OMPI_COMM_", "OMPI_APP_", "OMPI_NUM_", "OMPI_FIRST_",
+    static const char *const all_of[] = {"PMIX_", "PMI_", "PRTE_", "SLURM_", "OMPI_COMM_", "OMPI_APP_", "OMPI_NUM_",
+                                         "OMPI_FIRST_",
                                          "OMPI_UNIVERSE_", "OMPI_FILE_", "OMPI_COMMAND", "OMPI_MCA_ess", "OMPI_MCA_pmix",
-                                         "OMPI_MCA_orte_", "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_shmem_",
-                                         XLM_SNAPSHOT_TERMINAL};
+                                         "OMPI_MCA_orte_", "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
+                                         "OMPI_MCA_shmem_", XLM_SNAPSHOT_TERMINAL};
     if (g_str_has_prefix(variable, "OMPI_MCA_orte_tmpdir_base"))
         return false;
     for (size_t i = 0; i < G_N_ELEMENTS(all_of); i++)
@@ -43,14 +44,14 @@ static bool is_of_launcher(const char *variable)
 
 static char **make_environment(int terminal)
 {
-    GPtrArray *kept = g_ptr_array_new();
+    GPtrArray *passed = g_ptr_array_new();
     for (char **at = environ; *at != NULL; at++)
         if (!is_of_launcher(*at))
-            g_ptr_array_add(kept, g_strdup(*at));
+            g_ptr_array_add(passed, g_strdup(*at));
     if (terminal >= 0)
-        g_ptr_array_add(kept, g_strdup_printf("%s=%d", XLM_SNAPSHOT_TERMINAL, TERMINAL));
-    g_ptr_array_add(kept, NULL);
-    return (char **)g_ptr_array_free(kept, FALSE);
+        g_ptr_array_add(passed, g_strdup_printf("%s=%d", XLM_SNAPSHOT_TERMINAL, TERMINAL));
+    g_ptr_array_add(passed, NULL);
+    return (char **)g_ptr_array_free(passed, FALSE);
 }
 
 /* The command line of this program, and --finish. */

@@ -31,9 +31,9 @@ static void begin(void)
     g_byte_array_append(original, (const guint8 *)xlm_parameters_values(resumed->state.parameters), bytes);
     g_byte_array_append(original, (const guint8 *)resumed->state.first_moment, bytes);
     g_byte_array_append(original, (const guint8 *)resumed->state.second_moment, bytes);
-    for (int k = 0; k < resumed->state.kept; k++)
-        g_byte_array_append(original, (const guint8 *)resumed->state.keep[k].values,
-                            (guint)(sizeof(double) * (size_t)resumed->state.keep[k].n));
+    for (int k = 0; k < resumed->state.saved_states; k++)
+        g_byte_array_append(original, (const guint8 *)resumed->state.saved_state[k].values,
+                            (guint)(sizeof(double) * (size_t)resumed->state.saved_state[k].n));
 }
 
 static void seal_part(GByteArray *part, bool good)

@@ -20,15 +20,15 @@ static bool same_numbers(const run *a, const run *b)
                 memcmp(xlm_parameters_values(a->state.parameters), xlm_parameters_values(b->state.parameters), size) == 0 &&
                 memcmp(a->state.first_moment, b->state.first_moment, size) == 0 &&
                 memcmp(a->state.second_moment, b->state.second_moment, size) == 0;
-    for (int k = 0; k < a->state.kept; k++)
-        same = same && memcmp(a->kept[k].values, b->kept[k].values, sizeof(double) * (size_t)a->kept[k].n) == 0;
+    for (int k = 0; k < a->state.saved_states; k++)
+        same = same && memcmp(a->saved[k].values, b->saved[k].values, sizeof(double) * (size_t)a->saved[k].n) == 0;
     return same;
 }
 
 /* The run is what it was at `step`. */
 static bool is_at(const xlm_comm *comm, const run *r, int64_t step)
 {
-    run *expected = make_run(comm, r->config.hidden_size, r->state.kept == 2);
+    run *expected = make_run(comm, r->config.hidden_size, r->state.saved_states == 2);
     fill(expected, step);
     const bool same = same_numbers(r, expected);
     free_run(expected);
@@ -400,8 +400,8 @@ static gssize find_text(const char *bytes, gsize size, const char *text)
  * corpus or a parameter that is missing, which would end the run. */
 static void a_damaged_header_is_passed_over(const xlm_comm *comm)
 {
-    static const char *const places[] = {"fedcba9876543210", "corpus_digest", "xlm-mpi checkpoint", "format_version", "step", "seed",
-                                         "generator", "job", "header_digest", "attention", "first_moment", "layers = 1",
+    static const char *const places[] = {"fedcba9876543210", "corpus_digest", "xlm-mpi checkpoint", "format_version", "step",
+                                         "seed", "generator", "job", "header_digest", "attention", "first_moment", "layers = 1",
                                          "hidden_size", "contrast", "languages", "vocabulary"};
     enum { FLIPS = 3 * G_N_ELEMENTS(places) };
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *bytes = NULL;
@@ -465,12 +465,12 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
         else if (way == 1)
             r->state.corpus_digest = 1;
         else if (way == 3)
-            r->kept[0].n--;
+            r->saved[0].n--;
         else if (way == 4)
-            r->kept[1].path = "/objectives/other";
+            r->saved[1].path = "/objectives/other";
         fill(r, 3);
         run *before = make_run(comm, way == 2 ? 24 : 16, true);
-        before->kept[0].n = r->kept[0].n;
+        before->saved[0].n = r->saved[0].n;
         fill(before, 3);
         BAD(xlm_checkpoint_read(comm, path, &r->state, &error), EX_DATAERR, what[way][0], what[way][1]);
         BAD(xlm_checkpoint_resume(comm, directory, &r->state, &found, &error), EX_DATAERR, path, what[way][0]);

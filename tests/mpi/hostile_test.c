@@ -38,7 +38,8 @@ static const change model_changes[] = {
     {"/model", "attention_heads", SET_INT, 3, .expected = "attention_heads = 3 does not divide hidden_size = 16"},
     {"/model", "positions", SET_INT, -1, .expected = "positions = -1"},
     {"/model", "positions", SET_INT, T40, .expected = "positions = 1099511627776"},
-    {"/model", "positions", SET_INT, 1 << 20, .expected = "/model/embeddings/position/weight is 34 x 16 there, 1048578 x 16 here"},
+    {"/model", "positions", SET_INT, 1 << 20, .expected = "/model/embeddings/position/weight is 34 x 16 there, 1048578 x 16 "
+     "here"},
     {"/model", "position_offset", SET_INT, -40, .expected = "position_offset = -40"},
     {"/model", "position_offset", SET_INT, T40, .expected = "position_offset = "},
     {"/model", "position_type", SET_TEXT, .text = "none", .expected = "/model: position_type = none: is none of"},
@@ -145,7 +146,8 @@ static const change run_changes[] = {
     {"/task/best", NULL, RESHAPE, 3, .expected = "/task/best has 3 numbers there, 2 here"},
     {"/task/best", NULL, RETYPE_INT, 3, .expected = "/task/best: its elements are not floating-point numbers"},
     {"/task/labels", NULL, ELEMENT_TEXT, 2, .text = "B", .expected = "its labels are A, B, B; here A, B, C"},
-    {"/objectives/contrast/queue", NULL, UNALLOCATED, T40, .expected = "/objectives/contrast/queue: says that it has more elements"},
+    {"/objectives/contrast/queue", NULL, UNALLOCATED, T40, .expected = "/objectives/contrast/queue: says that it has more "
+     "elements"},
 };
 
 static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", NULL};
@@ -155,12 +157,12 @@ static const xlm_model_task task = {.name = (char *)"tagging", .language = (char
 static run *make_tuned(const xlm_comm *comm)
 {
     run *r = make_run(comm, 16, true);
-    g_free(r->kept[1].values);
-    r->kept[1] = (xlm_saved_state){XLM_CHECKPOINT_BEST, XLM_STATE_F64, g_new0(double, 2), 2};
+    g_free(r->saved[1].values);
+    r->saved[1] = (xlm_saved_state){XLM_CHECKPOINT_BEST, XLM_STATE_F64, g_new0(double, 2), 2};
     r->state.task = &task;
     fill(r, 20);
-    ((double *)r->kept[1].values)[0] = 0.75;
-    ((double *)r->kept[1].values)[1] = 10;
+    ((double *)r->saved[1].values)[0] = 0.75;
+    ((double *)r->saved[1].values)[1] = 10;
     return r;
 }
 

@@ -18,7 +18,7 @@ typedef struct run {
     xlm_model_config config;
     xlm_model *model;
     xlm_vocabulary *vocabulary;
-    xlm_saved_state kept[2];
+    xlm_saved_state saved[2];
     xlm_shards shards;
     xlm_run_state state;
 } run;
@@ -62,8 +62,8 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     r->model = xlm_model_new(&r->config, p);
     xlm_parameters_add(p, "objectives/align/projection", 3, 7, XLM_INIT_NORMAL, true);
     xlm_parameters_seal(p);
-    r->kept[0] = (xlm_saved_state){"/objectives/contrast/queue", XLM_STATE_F64, g_new0(double, QUEUE), QUEUE};
-    r->kept[1] = (xlm_saved_state){"/objectives/contrast/head", XLM_STATE_F64, g_new0(double, 1), 1};
+    r->saved[0] = (xlm_saved_state){"/objectives/contrast/queue", XLM_STATE_F64, g_new0(double, QUEUE), QUEUE};
+    r->saved[1] = (xlm_saved_state){"/objectives/contrast/head", XLM_STATE_F64, g_new0(double, 1), 1};
     /* Every rank has the whole moments, as a job of one rank has. */
     static const xlm_comm alone = {.ranks = 1, .local_ranks = 1};
     r->shards = xlm_shards_of(&alone, xlm_parameters_size(p));
@@ -71,8 +71,9 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     r->state = (xlm_run_state){.model = &r->config, .parameters = p, .shards = &r->shards, .scratch = g_new0(float, size),
                                .first_moment = g_new0(float, size), .second_moment = g_new0(float, size),
                                .optimiser = "adamw", .seed = 7, .corpus_digest = 0xfedcba9876543210u,
-                               .job_text = "[model]\nlayers = 1\n", .vocabulary = r->vocabulary, .kept = with_queue ? 2 : 1,
-                               .keep = r->kept};
+                               .job_text = "[model]\nlayers = 1\n", .vocabulary = r->vocabulary,
+                               .saved_states = with_queue ? 2 : 1,
+                               .saved_state = r->saved};
     return r;
 }
 
@@ -84,8 +85,8 @@ static void free_run(run *r)
     g_free(r->state.first_moment);
     g_free(r->state.second_moment);
     g_free(r->state.scratch);
-    g_free(r->kept[0].values);
-    g_free(r->kept[1].values);
+    g_free(r->saved[0].values);
+    g_free(r->saved[1].values);
     g_free(r);
 }
 
@@ -111,8 +112,8 @@ static void fill(run *r, int64_t step)
                 arrays[a][i] = number(step, a, (uint32_t)i);
         }
     for (uint32_t k = 0; k < 2; k++)
-        for (int64_t i = 0; i < r->kept[k].n; i++)
-            ((double *)r->kept[k].values)[i] = (double)number(step, 3 + k, (uint32_t)i) * 1e-300;
+        for (int64_t i = 0; i < r->saved[k].n; i++)
+            ((double *)r->saved[k].values)[i] = (double)number(step, 3 + k, (uint32_t)i) * 1e-300;
     r->state.step = step;
 }
 

@@ -17,7 +17,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "from the dictionary's second language to its first", NULL},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 typedef struct work {
     xlm_loaded_model *loaded;

@@ -43,7 +43,7 @@ static const GOptionEntry options[] = {
      "pool over <s> and </s>, too; of the vocabulary, list the special tokens, too", NULL},
     {"length", 0, 0, G_OPTION_ARG_INT64, &given.length,
      "most tokens of a line, <s> and </s> included; longer ones are cut (default: the model's positions)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 /* What is exported, beside the counts of lines that were cut or empty. */
 typedef struct work {

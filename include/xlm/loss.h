@@ -140,8 +140,8 @@ int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
  * A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
 void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
-/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps, as
- * "/objectives/<objective>/<name>". */
+/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps,
+ * as "/objectives/<objective>/<name>". */
 typedef enum xlm_state_type { XLM_STATE_F32, XLM_STATE_F64, XLM_STATE_I64 } xlm_state_type;
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
 /* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each
@@ -163,9 +163,9 @@ xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 /* In `label`: the average of it, a constant. */
 xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 
-/* For `open`: a file that the objective needs, by its path, which an option of type TEXT can give. The host reads it, once for all
- * objectives that ask for it, and owns it; valid until close, the same on all ranks. NULL, with what is wrong in message[size],
- * when it cannot be read, or is not of the job's corpus. kind:
+/* For `open`: a file that the objective needs, by its path, which an option of type TEXT can give. The host reads it, once for
+ * all objectives that ask for it, and owns it; valid until close, the same on all ranks. NULL, with what is wrong in
+ * message[size], when it cannot be read, or is not of the job's corpus. kind:
  *   "dictionary"   const xlm_dictionary *: the pairs of a dictionary of xlm_dict */
 const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size);
 

@@ -1,8 +1,8 @@
 /* xlm-mpi: named metrics of objectives, beside their losses. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * An objective declares a metric once (xlm_declare_metric) and adds to its sum and its count in a pass (xlm_loss_metric). Whoever
- * runs the pass says where: into a row of numbers that are summed as the losses are (objective/host.h), micro-batch by micro-batch, so
- * that a metric has the same bits on any number of ranks. */
+ * runs the pass says where: into a row of numbers that are summed as the losses are (objective/host.h), micro-batch by
+ * micro-batch, so that a metric has the same bits on any number of ranks. */
 #ifndef XLM_OBJECTIVE_METRICS_H
 #define XLM_OBJECTIVE_METRICS_H
 

@@ -81,8 +81,8 @@ static bool check_class(const char *file, const xlm_loss_class *cls, GError **er
     if (cls->name == NULL || cls->summary == NULL || cls->loss == NULL)
         return xlm_error_set(error, EX_CONFIG, "%s: its class lacks a name, a summary or a loss function", file);
     if (cls->label != NULL && (cls->count != NULL || !cls->needs_stream))
-        return xlm_error_set(error, EX_CONFIG, "%s: its class has a label function and a count, or reads no stream; label gives the "
-                             "number of terms", file);
+        return xlm_error_set(error, EX_CONFIG, "%s: its class has a label function and a count, or reads no stream; label gives "
+                             "the number of terms", file);
     if (cls->options != NULL && cls->state_size == 0)
         return xlm_error_set(error, EX_CONFIG, "%s: it declares options but no state_size to hold them", file);
     return true;

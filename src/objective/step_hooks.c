@@ -38,8 +38,8 @@ void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *va
 {
     xlm_hosted *h = pass->call->hosted;
     if (h->published_cols == 0 || sequence < 0 || sequence >= pass->batch->sequences)
-        g_error("objective %s: it publishes sequence %d of %d, without having declared it or out of range", h->loss.name, sequence,
-                pass->batch->sequences);
+        g_error("objective %s: it publishes sequence %d of %d, without having declared it or out of range", h->loss.name,
+                sequence, pass->batch->sequences);
     if (!h->host->publishing)
         return;
     const uint32_t instance = pass->batch->keys[pass->batch->offsets[sequence]].instance;

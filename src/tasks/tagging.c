@@ -230,8 +230,8 @@ static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GE
         char *known = g_strjoinv(", ", of->labels);
         xlm_error_set(error, EX_DATAERR,
                       "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text stands in the "
-                      "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag, first->word,
-                      known);
+                      "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag,
+                      first->word, known);
         g_free(known);
         return false;
     }

@@ -76,8 +76,9 @@ static bool check_text(const xlm_lines *lines, const char *text, size_t size, GE
         return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", xlm_lines_path(lines),
                              xlm_lines_number(lines));
     return valid == size ||
-           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": byte %zu: not UTF-8 (0x%02x); convert the file, for example "
-                         "with iconv", xlm_lines_path(lines), xlm_lines_number(lines), valid + 1, (unsigned char)text[valid]);
+           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": byte %zu: not UTF-8 (0x%02x); convert the file, for "
+                         "example with iconv", xlm_lines_path(lines), xlm_lines_number(lines), valid + 1,
+                         (unsigned char)text[valid]);
 }
 
 /* Gather the lines of the next sentence. Comments without words before a blank line belong to the sentence after it. */

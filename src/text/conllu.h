@@ -39,8 +39,9 @@ void xlm_conllu_free(xlm_conllu *sentence);
 typedef enum { XLM_CONLLU_TREES_PASSED_OVER, XLM_CONLLU_TREES_READ, XLM_CONLLU_TREES_NEEDED } xlm_conllu_trees;
 
 /* The next sentence of the file. Returns 1, 0 at the end of the file, or -1 with *error: what
- * xlm_lines_next says, or EX_DATAERR with file and line for a line that is not UTF-8 or without ten columns, words that are not numbered 1, 2, 3,
- * ..., a HEAD that is no word of the sentence, and trees with no root, several, or words that hang in a circle. */
+ * xlm_lines_next says, or EX_DATAERR with file and line for a line that is not UTF-8 or without ten columns, words that are not
+ * numbered 1, 2, 3, ..., a HEAD that is no word of the sentence, and trees with no root, several, or words that hang in a
+ * circle. */
 int xlm_conllu_next(xlm_lines *lines, xlm_conllu *sentence, xlm_conllu_trees trees, GError **error);
 /* Pass over up to n sentences, unchecked. Returns how many there were, or -1 with *error. */
 int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error);

@@ -45,7 +45,8 @@ int xlm_fields_next(xlm_fields *f, int n, const char *form, xlm_field *field, in
     f->line++;
     size = xlm_lines_end(line, size);
     if (size > XLM_FIELDS_LONGEST)
-        xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a line of %zu bytes; is this a text file?", f->name, f->line, size);
+        xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a line of %zu bytes; is this a text file?", f->name, f->line,
+                      size);
     else if (memchr(line, '\0', size) != NULL)
         xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", f->name, f->line);
     else if (split_line(line, size, n, field) != n || !read_count(&field[n - 1], count))

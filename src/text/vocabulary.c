@@ -96,7 +96,8 @@ static bool index_words(xlm_vocabulary *v, GError **error)
                              "possible", v->size, INT32_MAX);
     const int32_t last = v->specials.ascending[v->specials.distinct - 1];
     if (last >= v->size)
-        return xlm_error_set(error, EX_DATAERR, "a special token has the id %d, in a vocabulary of %" G_GINT64_FORMAT, last, v->size);
+        return xlm_error_set(error, EX_DATAERR, "a special token has the id %d, in a vocabulary of %" G_GINT64_FORMAT, last,
+                             v->size);
     v->words = g_new0(const char *, (size_t)v->size + 1);
     v->counts = g_new0(int64_t, (size_t)v->size);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)

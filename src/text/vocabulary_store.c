@@ -191,8 +191,8 @@ static bool load_specials(const xlm_store *store, const char *path, int64_t vers
            xlm_word_store_refuse(store, path, "attribute specials is not the number of special tokens", error);
 }
 
-static bool load_settings(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings, xlm_special_tokens *specials,
-                          GError **error)
+static bool load_settings(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings,
+                          xlm_special_tokens *specials, GError **error)
 {
     int64_t version, lowercase;
     if (!xlm_store_get_int(store, path, "format_version", &version, error) ||
@@ -381,7 +381,8 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     xlm_segmenter *segmenter = NULL;
     xlm_word_counts *subwords = NULL;
     char **languages = load_languages(store, path, &n, error);
-    if (languages != NULL && check_languages(store, languages, n, error) && load_all_made(store, path, languages, &settings, error))
+    if (languages != NULL && check_languages(store, languages, n, error) &&
+        load_all_made(store, path, languages, &settings, error))
         subwords = load_subwords(store, path, &specials, count_twins(&settings), special_names, error);
     if (subwords != NULL && has_strange_twins(&settings, subwords))
         xlm_word_store_refuse(store, path, "a twin has no original", error);

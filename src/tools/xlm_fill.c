@@ -39,7 +39,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "language of the sentences, as the corpus calls it", "LANG"},
     {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "number of guesses for each mask (default 5)", "N"},
-    G_OPTION_ENTRY_NULL};
+    {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
@@ -135,7 +135,8 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
     for (gint64 k = 0; k < given.top; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < size; i++)
-            if (!shown[i] && !xlm_vocabulary_is_special(f->loaded->vocabulary, (int32_t)i) && (best < 0 || logits[i] > logits[best]))
+            if (!shown[i] && !xlm_vocabulary_is_special(f->loaded->vocabulary, (int32_t)i) &&
+                (best < 0 || logits[i] > logits[best]))
                 best = i;
         if (best < 0)
             break;

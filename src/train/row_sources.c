@@ -18,8 +18,8 @@ static bool has_subwords(const xlm_vocabulary *old, const xlm_vocabulary *larger
             first = words[id];
         }
     return missing == 0 || xlm_error_set(error, EX_DATAERR, "%" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT
-                                         " subwords are not there, `%s` the first", missing, n - xlm_vocabulary_specials(old)->distinct,
-                                         first);
+                                         " subwords are not there, `%s` the first", missing,
+                                         n - xlm_vocabulary_specials(old)->distinct, first);
 }
 
 bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *larger, GError **error)

@@ -15,8 +15,8 @@ static void try_one(const xlm_comm *comm, xlm_hardware *hardware)
     xlm_comm_sum_double(comm, rate, 2);
     if (rate[1] <= rate[0])
         return;
-    xlm_log_info("threads: 1 a rank instead of %d, since products give %.0f GFLOP/s with 1 and %.0f with %d beside what else runs "
-                 "here; threads = %d in the job insists on more", hardware->threads, rate[1], rate[0], hardware->threads,
+    xlm_log_info("threads: 1 a rank instead of %d, since products give %.0f GFLOP/s with 1 and %.0f with %d beside what else "
+                 "runs here; threads = %d in the job insists on more", hardware->threads, rate[1], rate[0], hardware->threads,
                  hardware->threads);
     xlm_hardware_set_threads(hardware, 1);
 }
@@ -45,11 +45,12 @@ void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware)
                      "another: start with mpiexec --bind-to none or --map-by socket, or set threads in the job",
                      hardware->threads, own);
     else if (most[TOO_MANY] > 0)
-        xlm_log_warn("the ranks of a node have %" G_GINT64_FORMAT " more threads than it has processors, and wait for one another: "
-                     "start fewer ranks, or set threads in the job", most[TOO_MANY]);
+        xlm_log_warn("the ranks of a node have %" G_GINT64_FORMAT " more threads than it has processors, and wait for one "
+                     "another: start fewer ranks, or set threads in the job", most[TOO_MANY]);
     else if (most[TOO_MANY] + most[OTHERS] > 0)
-        xlm_log_warn("other processes want %" G_GINT64_FORMAT " of the processors that this job's threads run on; threads wait for "
-                     "the slowest: where that lasts, set threads = 1 or fewer ranks, or OMP_WAIT_POLICY=passive", most[OTHERS]);
+        xlm_log_warn("other processes want %" G_GINT64_FORMAT " of the processors that this job's threads run on; threads wait "
+                     "for the slowest: where that lasts, set threads = 1 or fewer ranks, or OMP_WAIT_POLICY=passive",
+                     most[OTHERS]);
     else
         return;
     if (most[ASKED_FOR] == 0)

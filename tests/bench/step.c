@@ -1,7 +1,8 @@
 /* xlm-mpi: forward and backward through whole models, beside their own matrix products with nothing between them.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- *     step [threads [rounds]]            a line of the table (tests/bench/table.sh) for each model; recomputing with several threads only
+ *     step [threads [rounds]]            a line of the table (tests/bench/table.sh) for each model; recomputing with several
+ *                                        threads only
  *     step THREADS ROUNDS yardstick      GFLOP/s of roberta-8's yardstick alone
  *
  * A round is a step (encode, masked language modelling, backward; dropout on; no optimiser) and then the yardstick: the same
@@ -230,7 +231,8 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     run_yardstick(&y);
 
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
-    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .layers = c.layers, .rows = b.batch.masked,
+    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .layers = c.layers,
+                                .rows = b.batch.masked,
                                 .predicted = b.batch.masked};
     const double flops = 3 * xlm_model_forward_flops(&c, &size);
     for (int i = 0; i < rounds; i++) {

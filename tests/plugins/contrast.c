@@ -27,8 +27,10 @@ enum { QUERY, KEY };
 static void contrast_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct contrast *contrast = self->state;
-    const xlm_view query = {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true};
-    const xlm_view key = {.input = XLM_INPUT_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST};
+    const xlm_view query = {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
+                            .dropout = true};
+    const xlm_view key = {.input = XLM_INPUT_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = XLM_TOP_LAYER,
+                          .rows = XLM_ROWS_FIRST};
     xlm_declare_view(declaration, &query);
     xlm_declare_view(declaration, &key);
     xlm_declare_average(declaration, contrast->momentum);

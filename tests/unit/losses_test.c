@@ -54,7 +54,8 @@ static double mean_cosine(struct hosted_job *job, int64_t first, int64_t end)
     const xlm_parameter *p = xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, "embeddings/word/weight"));
     double sum = 0;
     for (int64_t i = first; i < end; i++) {
-        const double *e = xlm_parameters_values(job->parameters) + p->start, *a = e + source[i] * p->cols, *b = e + target[i] * p->cols;
+        const double *e = xlm_parameters_values(job->parameters) + p->start;
+        const double *a = e + source[i] * p->cols, *b = e + target[i] * p->cols;
         double ab = 0, aa = 0, bb = 0;
         for (int64_t c = 0; c < p->cols; c++)
             ab += a[c] * b[c], aa += a[c] * a[c], bb += b[c] * b[c];
@@ -146,7 +147,8 @@ static struct hosted_job text_job(const xlm_batch *of, double switching, const x
 static double by_labels(struct hosted_job *job, const int32_t *labels)
 {
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var **hidden = xlm_model_encode(job->model, job->tape, job->batch, XLM_TOP_LAYER, job->batch->masked_rows, job->batch->masked);
+    xlm_var **hidden = xlm_model_encode(job->model, job->tape, job->batch, XLM_TOP_LAYER, job->batch->masked_rows,
+                                        job->batch->masked);
     return xlm_var_scalar(xlm_lm_cross_entropy(job->model, job->tape, hidden[2], labels, NULL));
 }
 

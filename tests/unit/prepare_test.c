@@ -188,13 +188,15 @@ static void share_and_seed_decide(void **state)
     (void)state;
     enum { SENTENCES = 20000 };
     int drawn[2] = {0, 0}, both = 0;
-    xlm_assignments *assignments[2] = {xlm_assignments_new(0.05, 0), xlm_assignments_new(0.05, 1)}, *none = xlm_assignments_new(0, 0);
+    xlm_assignments *assignments[2] = {xlm_assignments_new(0.05, 0), xlm_assignments_new(0.05, 1)};
+    xlm_assignments *none = xlm_assignments_new(0, 0);
     for (int i = 0; i < SENTENCES; i++) {
         char text[32];
         const size_t n = (size_t)g_snprintf(text, sizeof text, "sentence %d", i);
         int held[2];
         for (int k = 0; k < 2; k++) {
-            held[k] = xlm_assignments_of_sentence(assignments[k], xlm_assignments_digest(assignments[k], text, n)) == XLM_ASSIGNED_HELD_OUT;
+            const uint64_t text_digest = xlm_assignments_digest(assignments[k], text, n);
+            held[k] = xlm_assignments_of_sentence(assignments[k], text_digest) == XLM_ASSIGNED_HELD_OUT;
             drawn[k] += held[k];
         }
         both += held[0] && held[1];

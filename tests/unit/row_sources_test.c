@@ -29,7 +29,8 @@ static xlm_vocabulary *make_old(void) { return make(OLD_WORDS, "", OLD_CODES, ""
 /* "wo@@" and "ж" are of no use to the old tokenizer in whole or in part. */
 static xlm_vocabulary *make_larger(void)
 {
-    return make(OLD_WORDS, "loest 90\nloes@@ 1\nwo@@ 1\nж 1\n", OLD_CODES, "lo est</w> 9\nlo es 2\n", three, XLM_WORDS_SPACE, false);
+    return make(OLD_WORDS, "loest 90\nloes@@ 1\nwo@@ 1\nж 1\n", OLD_CODES, "lo est</w> 9\nlo es 2\n", three, XLM_WORDS_SPACE,
+                false);
 }
 
 static int32_t id_of(const xlm_vocabulary *v, const char *word)

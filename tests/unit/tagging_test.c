@@ -256,7 +256,8 @@ static void test_other_tags(void **state)
     static char *labels[] = {(char *)"B-LOC", (char *)"B-PER", (char *)"I-LOC", (char *)"I-PER", (char *)"O", (char *)"B-MISC",
                              (char *)"I-MISC", (char *)"PER", (char *)"ORGAN", NULL};
     /* Gold: PER 0-1, MISC 2-4, "PER" 4-5, "ORGAN" 5-6, "ORGAN" 6-7. Predicted: PER 0-1, LOC 2-4, PER 4-5. */
-    static const int32_t gold[] = {B_PER, O, B_MISC, I_MISC, PER, ORGAN, ORGAN}, predicted[] = {B_PER, O, B_LOC, I_LOC, B_PER, O, O};
+    static const int32_t gold[] = {B_PER, O, B_MISC, I_MISC, PER, ORGAN, ORGAN};
+    static const int32_t predicted[] = {B_PER, O, B_LOC, I_LOC, B_PER, O, O};
     static const uint32_t ends[] = {7};
     const xlm_tag_pairs pairs = {.words = 7, .sentences = 1, .gold = gold, .predicted = predicted, .ends = ends, .labels = labels,
                                  .classes = 9, .bio = true};
@@ -277,7 +278,8 @@ static void test_tags(void **state)
 {
     (void)state;
     static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", (char *)"D", NULL};
-    /* A: 3 gold, 2 predicted, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but predicted once below.
+    /* A: 3 gold, 2 predicted, 2 right, F1 4/5; B: 1, 2, 1, 2/3; C: 1, 0, 0, 0; D: neither, left out of the mean; but predicted
+     * once below.
      * */
     static const int32_t gold[] = {0, 0, 0, 1, 2}, predicted[] = {0, 0, 1, 1, 3};
     static const uint32_t ends[] = {5};
@@ -385,7 +387,8 @@ static void test_examples(void **state)
     GString *out = g_string_new(NULL);
     task->print(&self, text, predictions, out);
     assert_string_equal(out->str,
-                        "a\tX\tX\nBC\tY\tX\n\xC2\xAD\tZ\tZ\nz\tX\tX\n\nbbc\tX\tX\nbbc\tY\tY\na\tZ\tZ\n\nbbbbbbbbc\tY\tY\na\tX\tY\n\n");
+                        "a\tX\tX\nBC\tY\tX\n\xC2\xAD\tZ\tZ\nz\tX\tX\n\n"
+                        "bbc\tX\tX\nbbc\tY\tY\na\tZ\tZ\n\nbbbbbbbbc\tY\tY\na\tX\tY\n\n");
     xlm_task_scores *scores = xlm_task_scores_new();
     task->score(&self, text, predictions, scores);
     assert_string_equal(g_array_index(scores->measures, xlm_measure, 0).name, "accuracy");

@@ -71,8 +71,10 @@ static void test_dictionaries(void **state)
     assert_split(XLM_WORDS_ICU, "ja", "\xE6\x9D\xB1\xE4\xBA\xAC\xE3\x81\xAB\xE4\xBD\x8F\xE3\x82\x80",
                  "\xE6\x9D\xB1\xE4\xBA\xAC|\xE3\x81\xAB|\xE4\xBD\x8F\xE3\x82\x80");
     /* sawatdi khrap: hello, polite */
-    assert_split(XLM_WORDS_ICU, "th", "\xE0\xB8\xAA\xE0\xB8\xA7\xE0\xB8\xB1\xE0\xB8\xAA\xE0\xB8\x94\xE0\xB8\xB5\xE0\xB8\x84\xE0\xB8\xA3\xE0\xB8\xB1\xE0\xB8\x9A",
-                 "\xE0\xB8\xAA\xE0\xB8\xA7\xE0\xB8\xB1\xE0\xB8\xAA\xE0\xB8\x94\xE0\xB8\xB5|\xE0\xB8\x84\xE0\xB8\xA3\xE0\xB8\xB1\xE0\xB8\x9A");
+    assert_split(XLM_WORDS_ICU, "th", "\xE0\xB8\xAA\xE0\xB8\xA7\xE0\xB8\xB1\xE0\xB8\xAA\xE0\xB8\x94\xE0\xB8\xB5"
+                 "\xE0\xB8\x84\xE0\xB8\xA3\xE0\xB8\xB1\xE0\xB8\x9A",
+                 "\xE0\xB8\xAA\xE0\xB8\xA7\xE0\xB8\xB1\xE0\xB8\xAA\xE0\xB8\x94\xE0\xB8\xB5|"
+                 "\xE0\xB8\x84\xE0\xB8\xA3\xE0\xB8\xB1\xE0\xB8\x9A");
 }
 
 /* ---- the short way against ICU ---- */
@@ -114,7 +116,8 @@ static const char *const languages[] = {"", "en", "de", "sv", "fi", "el", "ru", 
 static void test_every_character_like_icu(void **state)
 {
     (void)state;
-    static const char *const contexts[] = {"a%sa", "1%s1", "a%s1 1%sa", "_%s_ %s", "a%s%sa", "%s'a", "a'%s 1.%s", "a:%s:a", "'%s'"};
+    static const char *const contexts[] = {"a%sa", "1%s1", "a%s1 1%sa", "_%s_ %s", "a%s%sa", "%s'a", "a'%s 1.%s", "a:%s:a",
+                                           "'%s'"};
     for (size_t l = 0; l < G_N_ELEMENTS(languages); l++) {
         UErrorCode status = U_ZERO_ERROR;
         UBreakIterator *breaks = ubrk_open(UBRK_WORD, languages[l], NULL, 0, &status);
@@ -140,11 +143,13 @@ static void test_every_character_like_icu(void **state)
 static void test_made_lines_like_icu(void **state)
 {
     (void)state;
-    static const char *const simple[] = {"a", "B", "\xC3\xA4", "\xD0\xB6", "1", "9", ".", ",", ":", ";", "'", "\xE2\x80\x99", "\xC2\xB7", "_",
-                                         "-", "!", "\"", "@", " ", " ", "\xE2\x82\xAC"};
-    static const char *const any[] = {"a", "1", ".", "'", "_", " ", " ", "\xCC\x81", "\xE2\x80\x8D", "\xE2\x80\x8C", "\xD7\x90", "\"",
-                                      "\xE3\x82\xAB", "\xE3\x81\x82", "\xE6\x9D\xB1", "\xE4\xBA\xAC", "\xE0\xB8\x81", "\xE0\xB8\xB1", "\xF0\x9F\x98\x80",
-                                      "\xF0\x9F\x87\xA9", "\xF0\x9F\x87\xAA", "\xED\x95\x9C", "\xE1\x84\x92", "\xD9\x85", "\xEF\xB8\x8F"};
+    static const char *const simple[] = {"a", "B", "\xC3\xA4", "\xD0\xB6", "1", "9", ".", ",", ":", ";", "'", "\xE2\x80\x99",
+                                         "\xC2\xB7", "_", "-", "!", "\"", "@", " ", " ", "\xE2\x82\xAC"};
+    static const char *const any[] = {"a", "1", ".", "'", "_", " ", " ", "\xCC\x81", "\xE2\x80\x8D", "\xE2\x80\x8C", "\xD7\x90",
+                                      "\"", "\xE3\x82\xAB", "\xE3\x81\x82", "\xE6\x9D\xB1", "\xE4\xBA\xAC", "\xE0\xB8\x81",
+                                      "\xE0\xB8\xB1", "\xF0\x9F\x98\x80",
+                                      "\xF0\x9F\x87\xA9", "\xF0\x9F\x87\xAA", "\xED\x95\x9C", "\xE1\x84\x92", "\xD9\x85",
+                                      "\xEF\xB8\x8F"};
     for (uint32_t l = 0; l < G_N_ELEMENTS(languages); l++) {
         UErrorCode status = U_ZERO_ERROR;
         UBreakIterator *breaks = ubrk_open(UBRK_WORD, languages[l], NULL, 0, &status);

@@ -12,7 +12,7 @@
  * do not know (compound:prt) counts as its relation.
  *
  * Up to XLM_PERMUTE_EXACT items an order is drawn with exactly this probability; the authors' program does so up to 7 items
- * and leaves out sentences with more. Above that orders are drawn by Gibbs sampling: XLM_PERMUTE_SWEEPS times each item is
+ * and leaves out sentences with more. Above that orders are drawn by Gibbs sampling: XLM_PERMUTE_ROUNDS times each item is
  * taken out and put back at a place drawn from its n places, with scores that count little at first and in full in the second
  * half, so that the order that there was is forgotten. For 25 verbs and nouns of 8 items of English-EWT with the weights of
  * French, the distribution that this gives differs from the exact one by 0.0009 in total variation on average, 0.0097 at
@@ -25,7 +25,7 @@
 
 #include "text/conllu.h"
 
-enum { XLM_PERMUTE_EXACT = 9, XLM_PERMUTE_SWEEPS = 100, XLM_PERMUTE_MOST = 64 };
+enum { XLM_PERMUTE_EXACT = 9, XLM_PERMUTE_ROUNDS = 100, XLM_PERMUTE_MOST = 64 };
 
 typedef struct xlm_permuter xlm_permuter;
 

@@ -16,8 +16,8 @@ typedef struct xlm_alignment_input {
     bool reverse;                       /* from the dictionary's second language to its first */
 } xlm_alignment_input;
 
-/* Tokens that are told of together: all; with a translation that training saw; without; by frequency in the source language's
- * training text, bands apart. */
+/* Groups of tokens that are reported together: all; with a translation that training saw; without; by frequency in the source
+ * language's training text, bands apart. */
 enum { XLM_ALIGNMENT_GROUPS = 7 };
 typedef struct xlm_alignment_group {
     const char *name; /* "all", "in dictionary", "left out", "top 1 %", "1-10 %", "10-50 %", "50-100 %" */

@@ -213,7 +213,7 @@ static bool read_conllu_word(reader *r, const xlm_conllu_word *word, GError **er
         return read_key(r, word->column, error);
     const char *tag = word->column[strcmp(r->column, "upos") == 0 ? XLM_CONLLU_UPOS : XLM_CONLLU_XPOS];
     if (strcmp(tag, "_") == 0)
-        return refuse(r, error, "\"%s\" has no %s; another column can be told with column = NAME",
+        return refuse(r, error, "\"%s\" has no %s; column = NAME names another column",
                       word->column[XLM_CONLLU_FORM], r->column);
     add_word(r, word->column[XLM_CONLLU_FORM], tag);
     return true;

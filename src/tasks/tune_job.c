@@ -93,7 +93,7 @@ static xlm_tune_job *read_job(xlm_jobfile *file, GError **error)
     if (file == NULL)
         return NULL;
     xlm_tune_job *job = g_new0(xlm_tune_job, 1);
-    /* What [tune] does not have is as xlm_train has it when nothing is said. */
+    /* Keys that [tune] does not have are as xlm_train has them by default. */
     const bool good = xlm_options_defaults(xlm_train_options, &job->config.train, error) &&
                       xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) &&
                       check(job, file, error);

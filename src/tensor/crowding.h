@@ -12,7 +12,7 @@ int xlm_crowding_own_processors(void);
 /* Those that all ranks of this node together may run on: the launcher's, which deals them out. */
 int xlm_crowding_node_processors(void);
 /* Threads of others that want one of these processors at this moment, beside `own` of this job: the least of some looks within a
- * twentieth of a second. 0 where the system does not tell. */
+ * twentieth of a second. 0 where the system does not show it. */
 int xlm_crowding_others(int own);
 
 #endif

@@ -6,7 +6,7 @@
 
 typedef struct xlm_hardware {
     int threads;           /* of this rank */
-    bool chosen;           /* by this program: neither the job nor OMP_NUM_THREADS said how many */
+    bool chosen;           /* by this program: neither the job nor OMP_NUM_THREADS sets it */
     int cores;             /* this rank may run on */
     const char *blis;      /* BLIS's sub-configuration: "skx", "haswell", ... */
     const char *choice;    /* why: "the user's BLIS_ARCH_TYPE", "BLIS's own choice", "asked for skx: AVX-512" */

@@ -8,7 +8,7 @@
  * list of its pair. It makes a symbol that was not there before, so pairs are of two kinds: those with the new
  * symbol, which get their whole lists in this one merge, and older ones, whose counts can only fall. Hence
  *   - a list is written once, in order of place (so visiting it is going from left to right), and what is no longer
- *     true in it is told by looking at the place;
+ *     true in it shows when the place is read;
  *   - a heap of pairs by count needs no updates: a pair whose count has fallen since it was put in is put in again. */
 #include <string.h>
 

@@ -449,7 +449,7 @@ static bool export_words(work *w, GError **error)
 
 /* ---- the command ---- */
 
-static void tell(const work *w)
+static void report(const work *w)
 {
     if (w->cut > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " lines of more than %" G_GINT64_FORMAT " tokens, <s> and </s> included, were cut",
@@ -485,7 +485,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     if (xlm_comm_agree_on(comm, failure, error) &&
         (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, error) &&
         finish(&w, error))
-        tell(&w);
+        report(&w);
     close_work(&w);
 }
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_compare, what tells training runs apart. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_compare, differences between training runs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <string.h>
 

@@ -10,6 +10,7 @@ base_sources = \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \
 	src/base/pages.c src/base/pages.h \
+	src/base/path.c src/base/path.h \
 	src/base/process.c src/base/process.h \
 	src/base/progress.c src/base/progress.h \
 	src/base/rng.c src/base/rng.h \

@@ -1,10 +1,8 @@
 /* xlm-mpi: options of a preparation, checked before any work. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/path.h"
 #include "prep/like.h"
 #include "prep/options.h"
 #include "prep/segmenter_options.h"
@@ -170,35 +168,6 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
 
 /* ---- files ---- */
 
-/* True when both names lead to the same file; one or both need not exist. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
-        return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-    char *whole_a = g_canonicalize_filename(a, NULL), *whole_b = g_canonicalize_filename(b, NULL);
-    const bool same = strcmp(whole_a, whole_b) == 0;
-    g_free(whole_a);
-    g_free(whole_b);
-    return same;
-}
-
-static bool check_output(const char *path, GError **error)
-{
-    struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return xlm_error_set(error, EX_CANTCREAT, "%s: is not a regular file; choose another name", path);
-    char *directory = g_path_get_dirname(path);
-    bool good = true;
-    if (stat(directory, &status) != 0)
-        good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s", path, directory, g_strerror(errno));
-    else if (!S_ISDIR(status.st_mode) || access(directory, W_OK | X_OK) != 0)
-        good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s", path, directory,
-                             g_strerror(S_ISDIR(status.st_mode) ? errno : ENOTDIR));
-    g_free(directory);
-    return good;
-}
-
 /* A file that can be opened. */
 static bool check_input(const char *path, GError **error)
 {
@@ -258,12 +227,12 @@ static bool check_outputs(const xlm_prep_options *o, const GPtrArray *inputs, GE
         if (outputs[i] == NULL)
             continue;
         for (guint k = 0; k < inputs->len; k++)
-            if (same_file(outputs[i], inputs->pdata[k]))
+            if (xlm_path_same_file(outputs[i], inputs->pdata[k]))
                 return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
         for (size_t k = 0; k < i; k++)
-            if (outputs[k] != NULL && same_file(outputs[i], outputs[k]))
+            if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
                 return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
-        if (!check_output(outputs[i], error))
+        if (!xlm_path_check_output(outputs[i], error))
             return false;
     }
     return true;

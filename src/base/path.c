@@ -1,0 +1,41 @@
+/* xlm-mpi: names of files that a program is to write, checked before it works. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/path.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool xlm_path_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
+        return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    char *whole_a = g_canonicalize_filename(a, NULL), *whole_b = g_canonicalize_filename(b, NULL);
+    const bool same = strcmp(whole_a, whole_b) == 0;
+    g_free(whole_a);
+    g_free(whole_b);
+    return same;
+}
+
+bool xlm_path_check_directory(const char *directory, const char *what, GError **error)
+{
+    struct stat status;
+    if (stat(directory, &status) != 0)
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s", what, directory, g_strerror(errno));
+    if (!S_ISDIR(status.st_mode) || access(directory, W_OK | X_OK) != 0)
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s", what, directory,
+                             g_strerror(S_ISDIR(status.st_mode) ? errno : ENOTDIR));
+    return true;
+}
+
+bool xlm_path_check_output(const char *path, GError **error)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return xlm_error_set(error, EX_CANTCREAT, "%s: is not a regular file; choose another name", path);
+    char *directory = g_path_get_dirname(path);
+    const bool good = xlm_path_check_directory(directory, path, error);
+    g_free(directory);
+    return good;
+}

@@ -17,6 +17,7 @@ MAINTAINERCLEANFILES += $(man_pages)
 $(man_pages): man/%.1: $(srcdir)/src/tools/%.c | %$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/tools/job_program.h
+man/xlm_embed.1: $(srcdir)/src/tools/command.c
 man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c $(srcdir)/src/tools/embed_export.c
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/man/page.awk $(srcdir)/configure.ac
 

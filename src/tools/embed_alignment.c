@@ -6,7 +6,6 @@
 #include "analysis/model_alignment.h"
 #include "text/fields.h"
 #include "tools/embed.h"
-#include "tools/program.h"
 #include "train/model_file.h"
 
 static struct {
@@ -116,7 +115,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 
 static void free_options(void) { g_free(given.csv); }
 
-const xlm_embed_command xlm_embed_alignment = {
+const xlm_command xlm_embed_alignment = {
     .name = "alignment",
     .arguments = "alignment CHECKPOINT DICT.h5 CORPUS.h5",
     .purpose = "Measure how near translations are in a model's word embeddings",

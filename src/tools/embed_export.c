@@ -222,7 +222,7 @@ static bool describe(const work *w, GError **error)
 {
     static const char *const poolings[] = {"mean", "first", "max"};
     xlm_vector_file *f = w->file;
-    return xlm_vector_file_describe(f, "command", xlm_embed_command_line, error) &&
+    return xlm_vector_file_describe(f, "command", xlm_command_line, error) &&
            xlm_vector_file_describe(f, "model", w->path, error) &&
            xlm_vector_file_describe_number(f, "step", w->loaded->step, error) &&
            xlm_vector_file_describe(f, "content", given.text != NULL ? "sentences" : "words", error) &&
@@ -496,7 +496,7 @@ static void free_options(void)
         g_clear_pointer(texts[i], g_free);
 }
 
-const xlm_embed_command xlm_embed_export = {
+const xlm_command xlm_embed_export = {
     .name = "export",
     .arguments = "export CHECKPOINT",
     .purpose = "Write vectors of words or sentences for other programs",

@@ -14,6 +14,7 @@ pkglibexec_PROGRAMS += \
 	xlm_pair_html
 
 program_sources = src/tools/program.c src/tools/program.h
+command_sources = src/tools/command.c src/tools/command.h $(program_sources)
 job_program_sources = src/tools/job_program.c src/tools/job_program.h $(program_sources)
 program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
@@ -24,7 +25,7 @@ xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = \
 	src/tools/xlm_embed.c src/tools/embed.h \
 	src/tools/embed_alignment.c src/tools/embed_export.c \
-	$(program_sources)
+	$(command_sources)
 xlm_embed_LDADD = $(program_libraries)
 xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)
 xlm_eval_LDADD = $(program_libraries)

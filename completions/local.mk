@@ -2,6 +2,7 @@
 completiondir = $(datadir)/bash-completion/completions
 completion_DATA = \
 	completions/xlm_compare \
+	completions/xlm_cooc \
 	completions/xlm_dict \
 	completions/xlm_embed \
 	completions/xlm_eval \

@@ -2,6 +2,7 @@
 # program must be there to ask it, but a tarball's page is newer than its sources.
 man_pages = \
 	man/xlm_compare.1 \
+	man/xlm_cooc.1 \
 	man/xlm_dict.1 \
 	man/xlm_embed.1 \
 	man/xlm_eval.1 \
@@ -17,7 +18,8 @@ MAINTAINERCLEANFILES += $(man_pages)
 $(man_pages): man/%.1: $(srcdir)/src/tools/%.c | %$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/tools/job_program.h
-man/xlm_embed.1: $(srcdir)/src/tools/command.c
+man/xlm_cooc.1: $(srcdir)/src/tools/cooc_count.c $(srcdir)/src/tools/cooc_export.c $(srcdir)/src/tools/cooc_top.c
+man/xlm_cooc.1 man/xlm_embed.1: $(srcdir)/src/tools/command.c
 man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c $(srcdir)/src/tools/embed_export.c
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/man/page.awk $(srcdir)/configure.ac
 

@@ -136,6 +136,41 @@ void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, v
     g_free(every);
 }
 
+static int64_t sum_before(const int64_t *numbers, int end)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < end; i++)
+        sum += numbers[i];
+    return sum;
+}
+
+void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *numbers, size_t size, int64_t *received)
+{
+    MPI_Alltoall(numbers, 1, MPI_INT64_T, received, 1, MPI_INT64_T, comm->mpi);
+    size_t total = 0;
+    for (int r = 0; r < comm->ranks; r++)
+        total += size * (size_t)received[r];
+    char *all = g_malloc(total + 1), *in = all;
+    const char *out = send;
+    MPI_Datatype record;
+    MPI_Type_contiguous((int)size, MPI_BYTE, &record);
+    MPI_Type_commit(&record);
+    MPI_Request *requests = g_new(MPI_Request, 2 * comm->ranks);
+    int n = 0;
+    for (int r = 0; r < comm->ranks; in += size * (size_t)received[r++])
+        if (received[r] > 0 && r != comm->rank)
+            MPI_Irecv(in, (int)received[r], record, r, 0, comm->mpi, &requests[n++]);
+        else if (received[r] > 0)
+            memcpy(in, out + size * (size_t)sum_before(numbers, r), size * (size_t)received[r]);
+    for (int r = 0; r < comm->ranks; out += size * (size_t)numbers[r++])
+        if (numbers[r] > 0 && r != comm->rank)
+            MPI_Isend(out, (int)numbers[r], record, r, 0, comm->mpi, &requests[n++]);
+    MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    g_free(requests);
+    MPI_Type_free(&record);
+    return all;
+}
+
 void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int n)
 {
     MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, comm->mpi);

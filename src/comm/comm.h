@@ -43,6 +43,11 @@ void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size
 /* All ranks' bytes one after another, in rank order, on every rank: *all is new memory (g_free), sizes[ranks] in bytes. */
 void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes);
 
+/* Each rank sends records to each: `send` has those for rank 0, then those for rank 1, ...; numbers[ranks] says how many of each,
+ * below 2^31. What comes in stands in the order of the senders in new memory (g_free), received[ranks] of each. size: bytes of a
+ * record. */
+void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *numbers, size_t size, int64_t *received);
+
 void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int n);
 void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int n);
 /* Sum of values over ranks in a fixed order of additions (rank 0 + rank 1 + ...): same bits on every rank and run. */

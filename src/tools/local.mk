@@ -1,6 +1,7 @@
 # Floor 6: the programs, one thin main each. They are built at the top of the build directory.
 bin_PROGRAMS += \
 	xlm_compare \
+	xlm_cooc \
 	xlm_dict \
 	xlm_embed \
 	xlm_eval \
@@ -20,6 +21,11 @@ program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_
 
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
 xlm_compare_LDADD = $(program_libraries)
+xlm_cooc_SOURCES = \
+	src/tools/xlm_cooc.c src/tools/cooc.h \
+	src/tools/cooc_count.c src/tools/cooc_export.c src/tools/cooc_top.c \
+	$(command_sources)
+xlm_cooc_LDADD = $(program_libraries)
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = \

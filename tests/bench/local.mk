@@ -11,7 +11,8 @@ BENCHMARKS = \
 	tests/bench/peers/train.sh \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
-	tests/bench/bpe.sh
+	tests/bench/bpe.sh \
+	tests/bench/cooc.sh
 benchmark_programs = \
 	tests/bench/alignment \
 	tests/bench/bpe_run \
@@ -21,6 +22,7 @@ EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += \
 	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
+	tests/bench/cooc.sh \
 	tests/bench/crowded.sh \
 	tests/bench/kernels.sh \
 	tests/bench/netns_agent.sh \

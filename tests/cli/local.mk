@@ -20,6 +20,7 @@ test_scripts += \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
 	tests/cli/compare.sh \
+	tests/cli/cooc.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_syntax.sh \
 	tests/cli/documents.sh \

@@ -4,6 +4,7 @@ fuzz_targets = \
 	tests/fuzz/bpe_codes \
 	tests/fuzz/checkpoint \
 	tests/fuzz/conllu \
+	tests/fuzz/cooccurrence \
 	tests/fuzz/corpus \
 	tests/fuzz/curves \
 	tests/fuzz/dictd \

@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/synthetic_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \
+	tests/unit/pair_runs_test \
 	tests/unit/permute_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \

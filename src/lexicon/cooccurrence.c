@@ -1,0 +1,339 @@
+/* xlm-mpi: the file of co-occurrence counts, reading. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/cooccurrence.h"
+
+#include <math.h>
+#include <string.h>
+
+double xlm_cooccurrence_weight(const char *weights, int64_t r)
+{
+    if (strcmp(weights, "inverse") == 0)
+        return 1 / (double)(r + 1);
+    if (strcmp(weights, "glove") == 0)
+        return 1 / (double)r;
+    return strcmp(weights, "even") == 0 ? 1 : NAN;
+}
+
+char *xlm_cooccurrence_language_path(const char *language, const char *what)
+{
+    return g_strdup_printf("/by_language/%s%s%s", language, what[0] != '\0' ? "/" : "", what);
+}
+
+/* ---- opening ---- */
+
+static const int64_t MOST_TOKENS = (int64_t)1 << 56; /* sums of counts are then below 2^63 */
+
+static bool damaged(const xlm_store *store, GError **error, const char *what)
+{
+    return xlm_error_set(error, EX_DATAERR, "%s: %s; the file is damaged", xlm_store_path(store), what);
+}
+
+static bool check_format(const xlm_store *store, GError **error)
+{
+    char *format = xlm_store_get_text(store, "/", "format", NULL);
+    const bool ours = g_strcmp0(format, XLM_COOCCURRENCE_FORMAT) == 0;
+    g_free(format);
+    if (!ours)
+        return xlm_error_set(error, EX_DATAERR, "%s: not a table of xlm_cooc", xlm_store_path(store));
+    int64_t version;
+    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
+        return false;
+    return version == XLM_COOCCURRENCE_VERSION ||
+           xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; count the text "
+                         "again with this version's xlm_cooc", xlm_store_path(store), version, XLM_COOCCURRENCE_VERSION);
+}
+
+static bool read_attributes(xlm_cooccurrence *t, GError **error)
+{
+    xlm_store *store = t->store;
+    xlm_cooccurrence_rule *rule = &t->rule;
+    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
+    if (digest == NULL)
+        return false;
+    t->corpus_digest = g_ascii_strtoull(digest, NULL, 16);
+    g_free(digest);
+    if (!xlm_store_get_int(store, "/", "vocabulary", &t->vocabulary, error) ||
+        !xlm_store_get_int(store, "/", "window", &rule->window, error) ||
+        !xlm_store_get_int(store, "/", "min_count", &rule->min_count, error) ||
+        !xlm_store_get_int(store, "/", "max_vocabulary", &rule->max_vocabulary, error) ||
+        !xlm_store_get_int(store, "/", "tokens", &t->tokens, error) ||
+        (t->texts[0] = xlm_store_get_text(store, "/", "weights", error)) == NULL ||
+        (t->texts[1] = xlm_store_get_text(store, "/", "factors", error)) == NULL)
+        return false;
+    rule->weights = t->texts[0];
+    rule->factors = t->texts[1];
+    if (t->vocabulary < 1 || t->vocabulary > INT32_MAX)
+        return damaged(store, error, "vocabulary is out of range");
+    if (rule->window < 1 || rule->window > XLM_COOCCURRENCE_MOST_WINDOW)
+        return damaged(store, error, "window is out of range");
+    if (rule->min_count < 0 || rule->max_vocabulary < 0 || t->tokens < 0 || t->tokens > MOST_TOKENS)
+        return damaged(store, error, "a count is out of range");
+    if (isnan(xlm_cooccurrence_weight(rule->weights, 1)) ||
+        (strcmp(rule->factors, "largest") != 0 && strcmp(rule->factors, "none") != 0))
+        return damaged(store, error, "weights or factors are unknown");
+    return true;
+}
+
+/* A dataset of this shape? columns: 0 for one dimension. */
+static bool check_shape(const xlm_store *store, const char *path, uint64_t rows, uint64_t columns, GError **error)
+{
+    uint64_t dims[3];
+    const int n = xlm_store_shape(store, path, dims, error);
+    if (n < 0)
+        return false;
+    return (n == (columns == 0 ? 1 : 2) && dims[0] == rows && (columns == 0 || dims[1] == columns)) ||
+           xlm_error_set(error, EX_DATAERR, "%s: %s: another shape than the vocabulary and the window ask for; the file is "
+                         "damaged",
+                         xlm_store_path(store), path);
+}
+
+/* offsets, columns and counts below a group fit one another. width: 0 when counts have one dimension. *number: of entries. */
+static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t width, int64_t *number, GError **error)
+{
+    char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);
+    char *counts = g_strconcat(group, "/counts", NULL);
+    uint64_t first = 0, entries = 0;
+    bool good = check_shape(t->store, offsets, (uint64_t)t->vocabulary + 1, 0, error) &&
+                xlm_store_read(t->store, offsets, XLM_U64, 0, 1, &first, error) &&
+                xlm_store_read(t->store, offsets, XLM_U64, (uint64_t)t->vocabulary, 1, &entries, error) &&
+                check_shape(t->store, columns, entries, 0, error) && check_shape(t->store, counts, entries, width, error);
+    if (good && first != 0)
+        good = xlm_error_set(error, EX_DATAERR, "%s: %s: do not begin with 0; the file is damaged", xlm_store_path(t->store),
+                             offsets);
+    *number = (int64_t)entries;
+    g_free(offsets);
+    g_free(columns);
+    g_free(counts);
+    return good;
+}
+
+static bool read_languages(xlm_cooccurrence *t, GError **error)
+{
+    uint64_t n;
+    if ((t->language_names = xlm_store_read_strings(t->store, "/languages", &n, error)) == NULL)
+        return false;
+    if (n < 1 || n > 1 << 20)
+        return damaged(t->store, error, "the number of languages is out of range");
+    t->languages = (int)n;
+    t->language_tokens = g_new0(int64_t, n);
+    t->language_entries = g_new0(int64_t, n);
+    int64_t sum = 0;
+    for (int l = 0; l < t->languages; l++) {
+        char *group = xlm_cooccurrence_language_path(t->language_names[l], "");
+        bool good = true;
+        if (xlm_store_has(t->store, group)) {
+            good = xlm_store_get_int(t->store, group, "tokens", &t->language_tokens[l], error) &&
+                   check_matrix(t, group, (uint64_t)t->rule.window, &t->language_entries[l], error);
+            if (good && (t->language_tokens[l] < 1 || t->language_tokens[l] > t->tokens - sum))
+                good = damaged(t->store, error, "tokens of the languages are not those of all");
+            else if (good)
+                sum += t->language_tokens[l];
+        }
+        g_free(group);
+        if (!good)
+            return false;
+    }
+    return sum == t->tokens || damaged(t->store, error, "tokens of the languages are not those of all");
+}
+
+xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return NULL;
+    xlm_cooccurrence *t = g_new0(xlm_cooccurrence, 1);
+    t->store = store;
+    uint64_t n;
+    int64_t entries;
+    if (check_format(store, error) && read_attributes(t, error) && read_languages(t, error) &&
+        check_matrix(t, "/cooccurrence", 0, &entries, error) &&
+        check_shape(store, "/words/occurrences", (uint64_t)t->vocabulary, (uint64_t)t->languages, error) &&
+        (t->inputs = xlm_store_read_strings(store, "/inputs", &n, error)) != NULL)
+        return t;
+    xlm_cooccurrence_close(t);
+    return NULL;
+}
+
+void xlm_cooccurrence_close(xlm_cooccurrence *table)
+{
+    if (table == NULL)
+        return;
+    xlm_store_close(table->store);
+    g_strfreev(table->language_names);
+    g_free(table->language_tokens);
+    g_free(table->language_entries);
+    g_strfreev(table->inputs);
+    g_free(table->texts[0]);
+    g_free(table->texts[1]);
+    g_free(table);
+}
+
+/* ---- rows ---- */
+
+/* offsets[last - first + 1] as the file has them, and columns of rows [first, last), checked. */
+static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t first, int64_t last, uint64_t *offsets,
+                      uint32_t **columns, GError **error)
+{
+    char *offsets_path = g_strconcat(group, "/offsets", NULL), *columns_path = g_strconcat(group, "/columns", NULL);
+    const int64_t rows = last - first;
+    uint64_t dims[3] = {0};
+    *columns = NULL;
+    bool good = xlm_store_shape(t->store, columns_path, dims, error) > 0 &&
+                xlm_store_read(t->store, offsets_path, XLM_U64, (uint64_t)first, (uint64_t)rows + 1, offsets, error);
+    for (int64_t i = 0; i <= rows && good; i++)
+        if (offsets[i] > dims[0] || (i > 0 && offsets[i] < offsets[i - 1]))
+            good = xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is out of order; the file is damaged",
+                                 xlm_store_path(t->store), offsets_path, first + i);
+    if (good) {
+        const uint64_t n = offsets[rows] - offsets[0];
+        *columns = g_new(uint32_t, n + 1);
+        good = xlm_store_read(t->store, columns_path, XLM_U32, offsets[0], n, *columns, error);
+    }
+    for (int64_t i = 0; i < rows && good; i++)
+        for (uint64_t e = offsets[i] - offsets[0]; e < offsets[i + 1] - offsets[0] && good; e++) {
+            const bool leads = e == offsets[i] - offsets[0]; /* the first of its row */
+            const int64_t column = (*columns)[e], least = leads ? first + i : (int64_t)(*columns)[e - 1] + 1;
+            if (column < least || column >= t->vocabulary)
+                good = xlm_error_set(error, EX_DATAERR, "%s: %s: row %" G_GINT64_FORMAT " has column %" G_GINT64_FORMAT " out of "
+                                     "order; the file is damaged", xlm_store_path(t->store), columns_path, first + i, column);
+        }
+    if (!good)
+        g_clear_pointer(columns, g_free);
+    g_free(offsets_path);
+    g_free(columns_path);
+    return good;
+}
+
+bool xlm_cooccurrence_read(const xlm_cooccurrence *table, int64_t first, int64_t last, uint64_t *offsets, uint32_t **columns,
+                           double **counts, GError **error)
+{
+    *counts = NULL;
+    if (!read_rows(table, "/cooccurrence", first, last, offsets, columns, error))
+        return false;
+    const uint64_t begin = offsets[0], n = offsets[last - first] - begin;
+    *counts = g_new(double, n + 1);
+    bool good = xlm_store_read(table->store, "/cooccurrence/counts", XLM_F64, begin, n, *counts, error);
+    for (uint64_t e = 0; e < n && good; e++)
+        if (!((*counts)[e] > 0 && isfinite((*counts)[e])))
+            good = damaged(table->store, error, "/cooccurrence/counts has a number that is no count");
+    for (int64_t i = 0; i <= last - first; i++)
+        offsets[i] -= begin;
+    if (!good) {
+        g_clear_pointer(columns, g_free);
+        g_clear_pointer(counts, g_free);
+    }
+    return good;
+}
+
+bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit *visit, void *data, GError **error)
+{
+    enum { ENTRIES = 1 << 21 };
+    const int64_t rows = table->vocabulary;
+    uint64_t *ends = g_new(uint64_t, rows + 1);
+    bool good = xlm_store_read(table->store, "/cooccurrence/offsets", XLM_U64, 0, (uint64_t)rows + 1, ends, error);
+    for (int64_t first = 0, last; first < rows && good; first = last) {
+        for (last = first + 1; last < rows && ends[last + 1] - ends[first] <= ENTRIES;)
+            last++;
+        uint64_t *offsets = g_new(uint64_t, last - first + 1);
+        uint32_t *columns;
+        double *counts;
+        good = xlm_cooccurrence_read(table, first, last, offsets, &columns, &counts, error);
+        for (int64_t i = 0; i < last - first && good; i++)
+            if (offsets[i + 1] > offsets[i])
+                good = visit(first + i, (int64_t)(offsets[i + 1] - offsets[i]), columns + offsets[i], counts + offsets[i], data);
+        g_free(offsets);
+        g_free(columns);
+        g_free(counts);
+    }
+    g_free(ends);
+    return good;
+}
+
+/* At one distance a token is the first of one pair, and the sum of all pairs is at most twice the tokens: so sums of counts that
+ * have been checked do not overflow. */
+static bool check_counts(const xlm_cooccurrence *t, int language, const uint64_t *counts, int64_t n, GError **error)
+{
+    const uint64_t most = 2 * (uint64_t)t->language_tokens[language];
+    uint64_t sums[XLM_COOCCURRENCE_MOST_WINDOW] = {0};
+    for (int64_t e = 0; e < n; e++)
+        for (int64_t r = 0; r < t->rule.window; r++) {
+            const uint64_t count = counts[e * t->rule.window + r];
+            if (count > most || (sums[r] += count) > most)
+                return damaged(t->store, error, "pairs are counted more often than there are tokens");
+        }
+    return true;
+}
+
+bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language, int64_t first, int64_t last, uint64_t **words,
+                                    int64_t *n, GError **error)
+{
+    const int width = (int)table->rule.window;
+    const char *name = table->language_names[language];
+    char *group = xlm_cooccurrence_language_path(name, ""), *counts_path = xlm_cooccurrence_language_path(name, "counts");
+    uint64_t *offsets = g_new(uint64_t, last - first + 1), *counts = NULL;
+    uint32_t *columns = NULL;
+    *words = NULL;
+    *n = 0;
+    bool good = table->language_tokens[language] == 0 || read_rows(table, group, first, last, offsets, &columns, error);
+    if (good && columns != NULL) {
+        *n = (int64_t)(offsets[last - first] - offsets[0]);
+        counts = g_new(uint64_t, *n * width + 1);
+        good = xlm_store_read(table->store, counts_path, XLM_U64, offsets[0], (uint64_t)*n, counts, error);
+    }
+    if (good && *n > 0) {
+        *words = g_new(uint64_t, *n * (1 + width));
+        for (int64_t i = 0; i < last - first; i++)
+            for (uint64_t e = offsets[i] - offsets[0]; e < offsets[i + 1] - offsets[0]; e++) {
+                uint64_t *record = *words + e * (uint64_t)(1 + width);
+                record[0] = xlm_pair((uint32_t)(first + i), columns[e]);
+                memcpy(record + 1, counts + e * (uint64_t)width, sizeof(uint64_t) * (size_t)width);
+            }
+        good = check_counts(table, language, counts, *n, error);
+        if (!good)
+            g_clear_pointer(words, g_free);
+    }
+    g_free(columns);
+    g_free(counts);
+    g_free(offsets);
+    g_free(group);
+    g_free(counts_path);
+    return good;
+}
+
+/* ---- words ---- */
+
+int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError **error)
+{
+    const int64_t n = table->vocabulary * table->languages;
+    int64_t *occurrences = g_new(int64_t, n);
+    bool good = xlm_store_read(table->store, "/words/occurrences", XLM_I64, 0, (uint64_t)table->vocabulary, occurrences, error);
+    for (int64_t i = 0; i < n && good; i++)
+        if (occurrences[i] < 0 || occurrences[i] > table->tokens)
+            good = damaged(table->store, error, "/words/occurrences has a number that is no count");
+    if (!good)
+        g_clear_pointer(&occurrences, g_free);
+    return occurrences;
+}
+
+double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **error)
+{
+    double *totals = g_new(double, table->vocabulary);
+    bool good = check_shape(table->store, "/words/totals", (uint64_t)table->vocabulary, 0, error) &&
+                xlm_store_read(table->store, "/words/totals", XLM_F64, 0, (uint64_t)table->vocabulary, totals, error);
+    for (int64_t i = 0; i < table->vocabulary && good; i++)
+        if (!(totals[i] >= 0 && isfinite(totals[i])))
+            good = damaged(table->store, error, "/words/totals has a number that is no count");
+    if (!good)
+        g_clear_pointer(&totals, g_free);
+    return totals;
+}
+
+char **xlm_cooccurrence_read_words(const xlm_cooccurrence *table, GError **error)
+{
+    uint64_t n;
+    char **words = xlm_store_read_strings(table->store, "/words/subwords", &n, error);
+    if (words != NULL && n != (uint64_t)table->vocabulary) {
+        g_clear_pointer(&words, g_strfreev);
+        damaged(table->store, error, "/words/subwords are not as many as the vocabulary has");
+    }
+    return words;
+}

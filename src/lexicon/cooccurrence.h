@@ -1,0 +1,88 @@
+/* xlm-mpi: the file of co-occurrence counts. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * X_ij says how often subword j stands near subword i in the text of all languages (Ai and Fang 2023, MLM-GC, section 3.2):
+ *
+ *     X_ij = sum over languages l, distances r = 1 … window of  c_l w_r n_l,r(i, j)
+ *
+ * n_l,r(i, j): how often j stands r tokens before or after i within a sentence of language l, an integer; w_r = 1/(r + 1) or as
+ * `weights` says; c_l = tokens of the largest language / tokens of l, or 1. X and n are symmetric: an entry is stored once, in
+ * the row of the smaller id. For i = j both tokens are the centre of a window once, so two neighbours that are equal count 2.
+ *
+ * Layout of cooc.h5, as xlm_cooc writes it (V subwords, L languages, E entries of all languages together, E_l of one):
+ *
+ *   /                        format = "xlm-mpi co-occurrence", format_version, program_version, command, description,
+ *                            corpus_digest (of vocabulary and languages, as in checkpoints), vocabulary (V), window,
+ *                            weights = "inverse" | "glove" | "even", factors = "largest" | "none", min_count, max_vocabulary (0:
+ *                            all), tokens
+ *   /inputs                  [k] strings: path, split, tokens and vocabulary of every corpus that was counted
+ *   /languages               [L] strings
+ *   /words/subwords          [V] strings, as in the corpus's vocabulary
+ *   /words/occurrences       [V x L] i64: how often each subword occurs in the text of each language
+ *   /words/totals            [V] f64: sum of X_ij over all j
+ *   /cooccurrence/offsets    [V+1] u64: entries of row i are offsets[i] … offsets[i+1]
+ *   /cooccurrence/columns    [E] u32: j >= i, ascending within a row
+ *   /cooccurrence/counts     [E] f64: X_ij
+ *   /by_language/<l>/offsets [V+1], columns [E_l], counts [E_l x window] u32 or u64: n_l,r(i, j); attributes of the group:
+ *                            language, tokens, factor (c_l)
+ *
+ * The integers are what more text is added to; all else follows from them, so a file does not depend on how many ranks made it,
+ * nor on whether its text was counted at once or piece by piece. */
+#ifndef XLM_LEXICON_COOCCURRENCE_H
+#define XLM_LEXICON_COOCCURRENCE_H
+
+#include "lexicon/pair_runs.h"
+#include "store/store.h"
+
+#define XLM_COOCCURRENCE_FORMAT "xlm-mpi co-occurrence"
+enum { XLM_COOCCURRENCE_VERSION = 1, XLM_COOCCURRENCE_MOST_WINDOW = 64 };
+
+/* What X is made of. */
+typedef struct xlm_cooccurrence_rule {
+    int64_t window;                     /* 1 … XLM_COOCCURRENCE_MOST_WINDOW */
+    const char *weights, *factors;      /* see above; constants */
+    int64_t min_count, max_vocabulary;  /* by the counts of the vocabulary; 0: no bound */
+} xlm_cooccurrence_rule;
+
+/* Weight of distance r; NAN when `weights` is none of those above. */
+double xlm_cooccurrence_weight(const char *weights, int64_t r);
+
+typedef struct xlm_cooccurrence {
+    xlm_store *store;
+    uint64_t corpus_digest;
+    int64_t vocabulary, tokens;
+    xlm_cooccurrence_rule rule;
+    int languages;
+    char **language_names;    /* [languages], then NULL */
+    int64_t *language_tokens; /* [languages]; 0: no text */
+    int64_t *language_entries; /* [languages] pairs that occur in the language */
+    char **inputs;            /* NULL-terminated */
+    char *texts[2];           /* owns what the rule points to */
+} xlm_cooccurrence;
+
+/* Open and check a file; not collective. Shapes, offsets' ends and attributes are checked here, offsets and columns when they are
+ * read. EX_NOINPUT, EX_DATAERR. xlm_cooccurrence_close. */
+xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error);
+void xlm_cooccurrence_close(xlm_cooccurrence *table); /* NULL is allowed */
+
+/* Entries of rows [first, last) of X: offsets[last - first + 1], beginning with 0; *columns and *counts are new memory (g_free).
+ * EX_DATAERR. */
+bool xlm_cooccurrence_read(const xlm_cooccurrence *table, int64_t first, int64_t last, uint64_t *offsets, uint32_t **columns,
+                           double **counts, GError **error);
+/* Call visit(row, n, columns, counts, data) for every row that has entries, in order, reading some million entries at a time;
+ * until one returns false, which ends the scan with false and without an error of its own. EX_DATAERR. */
+typedef bool xlm_cooccurrence_visit(int64_t row, int64_t n, const uint32_t *columns, const double *counts, void *data);
+bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit *visit, void *data, GError **error);
+/* Records (lexicon/pair_runs.h, width: the window) of rows [first, last) of one language, new memory (g_free); *n of them, NULL
+ * where there are none. EX_DATAERR. */
+bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language, int64_t first, int64_t last, uint64_t **words,
+                                    int64_t *n, GError **error);
+/* [vocabulary x languages] of /words/occurrences; [vocabulary] of /words/totals; [vocabulary] subwords, NULL-terminated
+ * (g_strfreev). NULL with EX_DATAERR. */
+int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError **error);
+double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **error);
+char **xlm_cooccurrence_read_words(const xlm_cooccurrence *table, GError **error);
+
+/* Where things stand in the file. g_free. what: "offsets", "columns", "counts", or "" for the group. */
+char *xlm_cooccurrence_language_path(const char *language, const char *what);
+
+#endif

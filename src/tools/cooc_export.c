@@ -1,0 +1,147 @@
+/* xlm-mpi: xlm_cooc export, counts for GloVe. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "lexicon/cooccurrence.h"
+#include "tools/cooc.h"
+
+static struct {
+    char *output, *vocabulary;
+} given;
+
+static const GOptionEntry options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "file of records to write", "FILE"},
+    {"vocabulary", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary,
+     "write lines `subword count` too, as vocab_count does", "FILE"},
+    {.long_name = NULL}};
+
+/* A record of GloVe's: line numbers in the vocabulary, from 1, and X. */
+struct glove_record {
+    int32_t word, context;
+    double count;
+};
+G_STATIC_ASSERT(sizeof(struct glove_record) == 16);
+
+static bool check(int n, GError **error)
+{
+    if (n != 1)
+        return xlm_error_set(error, EX_USAGE, "export takes one table; see xlm_cooc --help");
+    return given.output != NULL || xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
+}
+
+/* Both (i, j) and (j, i), as GloVe's own programs write them. */
+static bool write_row(int64_t row, int64_t n, const uint32_t *columns, const double *counts, void *data)
+{
+    FILE *file = data;
+    for (int64_t e = 0; e < n; e++) {
+        const struct glove_record pair[2] = {{(int32_t)row + 1, (int32_t)columns[e] + 1, counts[e]},
+                                             {(int32_t)columns[e] + 1, (int32_t)row + 1, counts[e]}};
+        const size_t records = columns[e] == row ? 1 : 2;
+        if (fwrite(pair, sizeof *pair, records, file) != records)
+            return false;
+    }
+    return true;
+}
+
+static bool write_records(const xlm_cooccurrence *table, FILE *file, GError **error)
+{
+    GError *failure = NULL;
+    const bool good = xlm_cooccurrence_scan(table, write_row, file, &failure);
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return good;
+}
+
+static bool write_vocabulary(const xlm_cooccurrence *table, FILE *file, GError **error)
+{
+    char **words = xlm_cooccurrence_read_words(table, error);
+    int64_t *occurrences = words != NULL ? xlm_cooccurrence_read_occurrences(table, error) : NULL;
+    bool good = occurrences != NULL;
+    for (int64_t i = 0; i < table->vocabulary && good; i++) {
+        int64_t count = 0;
+        for (int l = 0; l < table->languages; l++)
+            count += occurrences[i * table->languages + l];
+        good = fprintf(file, "%s %" G_GINT64_FORMAT "\n", words[i], count) > 0;
+    }
+    g_strfreev(words);
+    g_free(occurrences);
+    return good;
+}
+
+/* A file that has its name when it is whole. */
+static bool write_file(const xlm_cooccurrence *table, const char *path,
+                       bool (*write)(const xlm_cooccurrence *, FILE *, GError **), GError **error)
+{
+    char *unfinished = g_strconcat(path, XLM_STORE_UNFINISHED "XXXXXX", NULL);
+    const int descriptor = g_mkstemp_full(unfinished, O_WRONLY | O_CLOEXEC, 0666);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    GError *failure = NULL;
+    bool good = file != NULL;
+    if (!good)
+        xlm_error_set(&failure, EX_CANTCREAT, "%s: %s", path, g_strerror(errno));
+    good = good && write(table, file, &failure);
+    if (file != NULL && (fclose(file) != 0 || !good || rename(unfinished, path) != 0)) {
+        if (failure == NULL)
+            xlm_error_set(&failure, EX_IOERR, "%s: writing: %s", path, g_strerror(errno));
+        g_unlink(unfinished);
+        good = false;
+    }
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    g_free(unfinished);
+    return good;
+}
+
+static bool check_places(const char *table, GError **error)
+{
+    const char *const files[] = {table, given.output, given.vocabulary};
+    for (size_t i = 1; i < G_N_ELEMENTS(files) && files[i] != NULL; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (xlm_path_same_file(files[i], files[k]))
+                return xlm_error_set(error, EX_USAGE, "%s: %s", files[i],
+                                     k == 0 ? "is both input and output" : "two outputs have this name");
+        if (!xlm_path_check_output(files[i], error))
+            return false;
+    }
+    return true;
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    if (comm->rank == 0) {
+        xlm_cooccurrence *table = check_places(arguments[0], error) ? xlm_cooccurrence_open(arguments[0], error) : NULL;
+        if (table != NULL && write_file(table, given.output, write_records, error) &&
+            (given.vocabulary == NULL || write_file(table, given.vocabulary, write_vocabulary, error)))
+            xlm_log_info("%s: %" G_GINT64_FORMAT " subwords", given.output, table->vocabulary);
+        xlm_cooccurrence_close(table);
+    }
+    xlm_comm_agree(comm, error);
+}
+
+static void free_options(void)
+{
+    g_free(given.output);
+    g_free(given.vocabulary);
+}
+
+const xlm_command xlm_cooc_export = {
+    .name = "export",
+    .arguments = "export COOC.h5 -o FILE",
+    .purpose = "Write a table for GloVe",
+    .notes =
+        "export: records of GloVe's (two 32-bit integers, line numbers in the vocabulary from 1, and a double), both (i, j) and\n"
+        "(j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword of id i - 1.\n"
+        "\n",
+    .examples =
+        "  xlm_cooc export cooc.h5 -o cooccurrence.bin --vocabulary vocab.txt\n",
+    .title = "Options of export",
+    .options = options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

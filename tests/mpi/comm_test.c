@@ -167,6 +167,29 @@ static void bytes_reach_everyone(const xlm_comm *comm)
     g_free(mine);
 }
 
+/* Rank a sends (a + b) % 3 records to rank b, each of two numbers; so some ranks get none of some. */
+static void records_are_exchanged(const xlm_comm *comm)
+{
+    const int ranks = comm->ranks, rank = comm->rank;
+    int64_t *numbers = g_new(int64_t, ranks), *received = g_new(int64_t, ranks);
+    GArray *send = g_array_new(FALSE, FALSE, 2 * sizeof(int64_t));
+    for (int to = 0; to < ranks; to++) {
+        numbers[to] = (rank + to) % 3;
+        for (int64_t i = 0; i < numbers[to]; i++)
+            g_array_append_val(send, ((const int64_t[2]){rank * 1000 + to, i}));
+    }
+    int64_t *in = xlm_comm_exchange(comm, send->data, numbers, 2 * sizeof(int64_t), received), at = 0;
+    for (int from = 0; from < ranks; from++) {
+        CHECK(received[from] == (from + rank) % 3);
+        for (int64_t i = 0; i < received[from]; i++, at++)
+            CHECK(in[2 * at] == from * 1000 + rank && in[2 * at + 1] == i);
+    }
+    g_free(in);
+    g_array_unref(send);
+    g_free(numbers);
+    g_free(received);
+}
+
 static void numbers_add_up(const xlm_comm *comm)
 {
     int64_t counts[2] = {comm->rank, 1};
@@ -207,6 +230,7 @@ int main(int argc, char **argv)
     }
     errors_become_everyone_s(comm);
     bytes_reach_everyone(comm);
+    records_are_exchanged(comm);
     numbers_add_up(comm);
     int64_t failed = failures;
     xlm_comm_sum_int64(comm, &failed, 1);

@@ -185,8 +185,8 @@ trained() {
     shift 3
     logged "$name.log" ranks "$n" xlm_train "$conf" --set "train.output=$name" "$@"
 }
-# estimated LOG: no pass took more memory than was estimated but for an eighth; the estimate, for sequences as long as they may be,
-# is not beyond two and a half times what was taken.
+# estimated LOG: no pass took more memory than was estimated but for an eighth; the estimate, for sequences as long as they may
+# be, is not beyond two and a half times what was taken.
 estimated() {
     sed -n 's/^peak memory: .*a pass \([0-9.]*\) MiB, estimated \([0-9.]*\)$/\1 \2/p' "$1" |
         awk '{ n++; if ($1 > 1.125 * $2 || $2 > 2.5 * $1) bad = 1 } END { exit bad || n != 1 }' ||

@@ -38,7 +38,8 @@ same_states out-1 half
 [ "$(numbers /objectives/contrast/place out-1/latest | paste -s)" = '64	8' ] ||
     fail "rows and steps: $(numbers /objectives/contrast/place out-1/latest | paste -s)"
 # An average is no copy of the parameters, and none of other objectives' is in the file.
-h5diff out-1/latest out-1/latest /objectives/contrast/average/embeddings/word/weight /model/embeddings/word/weight >diff.log 2>&1 &&
+h5diff out-1/latest out-1/latest /objectives/contrast/average/embeddings/word/weight /model/embeddings/word/weight >diff.log \
+    2>&1 &&
     fail "the average is the model itself"
 h5dump -d /objectives/contrast/average/objectives/contrast/projection out-1/latest >projection.txt 2>&1 ||
     fail "no average of the objective's own parameter"
@@ -56,18 +57,22 @@ paste <(numbers /model/$path first/latest) <(numbers /model/$path second/latest)
 for plugin in distil contrast sides; do
     stream=pairs other=text
     [ $plugin = distil ] && stream=text other=pairs
-    { sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n "/^.stream $stream/,/^\$/p" base.conf; section $plugin $stream; } >$plugin.conf
+    { sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n "/^.stream $stream/,/^\$/p" base.conf; section $plugin $stream; } \
+        >$plugin.conf
     trained $plugin.conf $plugin 1
     code=0
-    ranks 2 xlm_train $plugin.conf --check-gradients --set model.layers=2 --set "train.output=$plugin" >check.txt 2>check.log || code=$?
+    ranks 2 xlm_train $plugin.conf --check-gradients --set model.layers=2 --set "train.output=$plugin" >check.txt 2>check.log ||
+        code=$?
     [ "$code" -eq 0 ] || fail "$plugin: gradients: $(grep WRONG check.txt; tail -n 3 check.log)"
-    awk '/ x / && $NF != "none" && $5 + $6 > $7 { n++ } END { exit n < 8 }' check.txt || fail "$plugin: nothing was compared: $(cat check.txt)"
+    awk '/ x / && $NF != "none" && $5 + $6 > $7 { n++ } END { exit n < 8 }' check.txt ||
+        fail "$plugin: nothing was compared: $(cat check.txt)"
     for n in 1 2; do
         ranks $n xlm_train $plugin.conf --dump-step "$plugin-$n.h5" --set "train.output=$plugin" >dump.log 2>&1 ||
             fail "$plugin: dump: $(tail -n 3 dump.log)"
     done
     h5diff "$plugin-1.h5" "$plugin-2.h5" >diff.log 2>&1 || fail "$plugin: dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
-    numbers "/objectives/$plugin/loss" "$plugin-1.h5" | awk '{ exit !($1 == $1 + 0 && $1 != 0) }' || fail "$plugin: no loss in the dump"
+    numbers "/objectives/$plugin/loss" "$plugin-1.h5" | awk '{ exit !($1 == $1 + 0 && $1 != 0) }' ||
+        fail "$plugin: no loss in the dump"
     if [ $plugin = contrast ]; then # what the labels were made with, as the checkpoint before the step has it
         for path in queue place sum average; do
             h5diff contrast-2.h5 contrast/latest "/objectives/contrast/$path" "/objectives/contrast/$path" >diff.log 2>&1 ||
@@ -75,7 +80,8 @@ for plugin in distil contrast sides; do
         done
         arrays() { h5ls -r "$1/objectives/contrast/average" | grep Dataset; }
         arrays contrast/latest >arrays.txt
-        [ "$(wc -l <arrays.txt)" -gt 20 ] && cmp arrays.txt <(arrays contrast-2.h5) || fail "averages in the dump: $(arrays contrast-2.h5)"
+        [ "$(wc -l <arrays.txt)" -gt 20 ] && cmp arrays.txt <(arrays contrast-2.h5) ||
+            fail "averages in the dump: $(arrays contrast-2.h5)"
         h5diff contrast-2.h5 contrast-2.h5 /objectives/contrast/average/embeddings /parameters/embeddings >diff.log 2>&1 &&
             fail "the average in the dump is the model itself"
     fi

@@ -67,7 +67,8 @@ $broken"
 
 # Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else.
 names() { # NAME FOLDER
-    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(text/$1[a-z_]*\.[ch]|text/segmenters\.c|tools/.*)$" | xargs grep -liF "$1")
+    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(text/$1[a-z_]*\.[ch]|text/segmenters\.c|tools/.*)$" |
+        xargs grep -liF "$1")
 }
 segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/text/segmenters.c")
 [ -n "$segmenters" ] || fail "the table of segmenters was not found"

@@ -16,7 +16,7 @@ section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = %s\n' "$1" "$1"
 { cat base.conf; section distil text; section contrast pairs; section sides pairs; } >all.conf
 
 # The same bits on any number of ranks, own parameters, queue and average included, and resumed in the middle.
-states='/objectives/contrast/queue /objectives/contrast/place /objectives/contrast/sum /objectives/contrast/projection /objectives/contrast/average'
+states=$(printf '/objectives/contrast/%s ' queue place sum projection average)
 same_states() { # A B
     for path in $states; do
         h5diff "$1/latest" "$2/latest" "$path" "$path" >diff.log 2>&1 || fail "$path of $1 and $2: $(tail -n 3 diff.log)"

@@ -70,7 +70,9 @@ in_batch() { numbers "/streams/text/batch/$1" step.h5; }
 in_batch original >original.txt
 in_batch ids >ids.txt
 paste <(in_batch masked_positions) <(in_batch targets) |
-    awk 'FILENAME == "original.txt" { original[n++] = $1; next } { rows[$1] = 1; if (original[$1] != $2) exit 1 }' original.txt - || fail "targets"
+    awk 'FILENAME == "original.txt" { original[n++] = $1; next } { rows[$1] = 1; if (original[$1] != $2) exit 1 }' \
+        original.txt - ||
+        fail "targets"
 paste ids.txt original.txt | awk '$1 != $2 { print NR - 1 }' >changed.txt
 [ -s changed.txt ] && in_batch masked_positions | sort >masked.txt && [ -z "$(sort changed.txt | comm -23 - masked.txt)" ] ||
     fail "ids differ from the originals at other places than the masked ones"
@@ -89,7 +91,8 @@ close "$(next total)" "$loss" 1e-6 && close "$(next mlm)" "$mlm" 1e-6 && close "
 # ---- gradients are the slopes of the loss ----
 # A job that reads the same batch at each step, all of a language's text with every word masked. Adam's first update moves
 # each parameter by the learning rate against the sign of its gradient, so that the loss falls by the learning rate times Σ |g|.
-same=(--set "stream text.languages=en" --set "stream text.mask=1" --set "stream text.mask_token=1" --set "stream text.mask_random=0"
+same=(--set "stream text.languages=en" --set "stream text.mask=1" --set "stream text.mask_token=1"
+    --set "stream text.mask_random=0"
     --set "objective tlm.weight=0" --set train.output=slope --set train.schedule=constant --set train.warmup=0 --set train.clip=0
     --set train.weight_decay=0 --set train.epsilon=1e-10 --set model.dropout=0 --set model.attention_dropout=0)
 instances=$(sed -n 's/^stream text: .*(en \([0-9]*\),.*/\1/p' train.log)
@@ -98,7 +101,8 @@ rate=1e-5
 dump 1 before.h5 "${same[@]}"
 logged slope.log ranks 2 xlm_train job.conf "${same[@]}" --set train.steps=1 --set train.learning_rate=$rate
 dump 1 after.h5 "${same[@]}"
-size=$(all before.h5 /gradients | sed 's/.*): //' | tr ',' '\n' | awk 'NF { sum += $1 < 0 ? -$1 : $1 } END { printf "%.9g", sum }')
+size=$(all before.h5 /gradients | sed 's/.*): //' | tr ',' '\n' |
+    awk 'NF { sum += $1 < 0 ? -$1 : $1 } END { printf "%.9g", sum }')
 fall=$(awk "BEGIN { printf \"%.9g\", $(number before.h5 /loss) - $(number after.h5 /loss) }")
 close "$fall" "$(awk "BEGIN { printf \"%.9g\", $rate * $size }")" 0.02 ||
     fail "the loss falls by $fall; Σ |g| = $size, learning rate $rate"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# xlm-mpi: Ctrl-C and signals to mpiexec while a step lasts longer than Open MPI leaves the ranks to live: the checkpoint of the last
-# finished step comes nevertheless, and the run goes on to the bits of one that was never stopped. MPICH leaves the ranks time: there
-# the step is finished.
+# xlm-mpi: Ctrl-C and signals to mpiexec while a step lasts longer than Open MPI leaves the ranks to live: the checkpoint of
+# the last finished step comes nevertheless, and the run goes on to the bits of one that was never stopped. MPICH leaves the
+# ranks time: there the step is finished.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
@@ -9,7 +9,8 @@ long
 small_corpus
 for plugin in stand-still contrast; do
     # shellcheck disable=SC2086 # compilers and flags are words
-    $XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o $plugin.so "$XLM_SOURCE/tests/plugins/$plugin.c" ||
+    $XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} \
+        -o $plugin.so "$XLM_SOURCE/tests/plugins/$plugin.c" ||
         fail "the plugin $plugin does not compile"
 done
 # One with a state in f64 that changes in the middle of a step, one with a momentum average and states in f32, f64 and i64.
@@ -41,7 +42,8 @@ finished() {
 }
 # The step whose checkpoint there is when the run has been stopped in the sixth.
 if is_open_mpi; then reached=5; else reached=6; fi
-# ends NAME: what was asked to stop while a step lasted ends, with an exit code other than 0, which under MPICH is xlm_train's own.
+# ends NAME: what was asked to stop while a step lasted ends, with an exit code other than 0, which under MPICH is xlm_train's
+# own.
 ends() {
     if is_open_mpi; then
         ended
@@ -71,7 +73,8 @@ saved() {
     [ "$(readlink "$1/latest")" = "$(checkpoint $reached)" ] || fail "$1: latest is $(readlink "$1/latest")"
     [ "$(digest "$1/latest")" = "$(digest "whole/$(checkpoint $reached)")" ] || fail "$1: not the state of step $reached"
     [ "$(numbers /objectives/still/steps "$1/latest")" = $reached ] &&
-        [ "$(numbers /objectives/contrast/place "$1/latest" | paste -s)" = "$((8 * reached))	$reached" ] || fail "$1: a state of another step"
+        [ "$(numbers /objectives/contrast/place "$1/latest" | paste -s)" = "$((8 * reached))	$reached" ] ||
+            fail "$1: a state of another step"
     [ "$(last_step "$1")" = $reached ] || fail "$1: rows up to $(last_step "$1")"
     logged "$1-resumed.log" ranks "$2" xlm_train job.conf --set "train.output=$1" "${common[@]}"
     same_bits whole "$1"
@@ -101,7 +104,9 @@ if command -v script >/dev/null; then
     : >still
     mkfifo keys
     # The shell stays, as a user's does. script writes its log at the end only, unless it is asked to flush.
-    script -qefc "trap : INT; OMPI_MCA_odls_base_sigkill_timeout=1 sh '$XLM_SOURCE/tests/mpirun.sh' 2 xlm_train job.conf ${common[*]} --set train.output=keys-out
+    script -qefc "trap : INT
+        OMPI_MCA_odls_base_sigkill_timeout=1 sh '$XLM_SOURCE/tests/mpirun.sh' 2 xlm_train job.conf ${common[*]} \
+            --set train.output=keys-out
         code=\$?; while [ -e keys-out/lock ]; do sleep 0.1; done; exit \$code" keys-out.log <keys >/dev/null 2>&1 &
     launcher=$!
     exec 7>keys
@@ -134,14 +139,15 @@ kill -KILL "$(rank_processes | sed -n 2p)"
 ended
 ! is_open_mpi || finished lost
 rm still
-! is_open_mpi || grep -q 'xlm_train: no checkpoint of step 5 could be made, rank 1 was lost' lost.log || fail "lost: $(cat lost.log)"
+! is_open_mpi || grep -q 'xlm_train: no checkpoint of step 5 could be made, rank 1 was lost' lost.log ||
+    fail "lost: $(cat lost.log)"
 [ -z "$(find lost -name 'stopped-*')" ] && [ "$(readlink lost/latest)" = "$(checkpoint 3)" ] || fail "lost: $(ls lost)"
 logged lost-resumed.log ranks 1 xlm_train job.conf --set train.output=lost "${common[@]}"
 same_bits whole lost
 is_open_mpi || finish
 
-# What finishes the run cannot: the parts stay, and the next start begins with them, on any number of ranks; damaged, or not of one
-# step, they are never taken.
+# What finishes the run cannot: the parts stay, and the next start begins with them, on any number of ranks; damaged, or not of
+# one step, they are never taken.
 begin parts 4 --set train.checkpoint_every=3
 lasts parts
 mv corpus.h5 elsewhere.h5
@@ -165,11 +171,13 @@ for damage in flip lack step; do
 done
 for n in 1 2; do
     cp -r parts parts-$n
-    expect 0 "resumed from what a stopped run left in parts-$n at step 5$" ranks $n xlm_train job.conf --set train.output=parts-$n "${common[@]}"
+    expect 0 "resumed from what a stopped run left in parts-$n at step 5$" \
+        ranks $n xlm_train job.conf --set train.output=parts-$n "${common[@]}"
     same_bits whole parts-$n
 done
 expect 65 'do not fit the job' ranks 1 xlm_train job.conf --set train.output=parts --set train.seed=2
-expect 0 'resumed from what a stopped run left in parts at step 5$' ranks 3 xlm_train job.conf --set train.output=parts "${common[@]}"
+expect 0 'resumed from what a stopped run left in parts at step 5$' \
+    ranks 3 xlm_train job.conf --set train.output=parts "${common[@]}"
 grep -q '^  \[train\] checkpoint_every: 3 -> ' expect.err || fail "parts: changed keys are not listed: $(cat expect.err)"
 [ -z "$(find parts -name 'stopped-0*')" ] || fail "parts: left $(ls parts)"
 agree whole parts

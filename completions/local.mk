@@ -1,6 +1,7 @@
 # Completion in bash: one file, under the name of each program, by which bash-completion finds it.
 completiondir = $(datadir)/bash-completion/completions
 completion_DATA = \
+	completions/xlm_align \
 	completions/xlm_compare \
 	completions/xlm_cooc \
 	completions/xlm_dict \

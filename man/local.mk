@@ -1,6 +1,7 @@
 # Man pages are written from each program's --help, and go into the tarball. A page depends on what the help is made of; the
 # program must be there to ask it, but a tarball's page is newer than its sources.
 man_pages = \
+	man/xlm_align.1 \
 	man/xlm_compare.1 \
 	man/xlm_cooc.1 \
 	man/xlm_dict.1 \
@@ -18,8 +19,9 @@ MAINTAINERCLEANFILES += $(man_pages)
 $(man_pages): man/%.1: $(srcdir)/src/tools/%.c | %$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/tools/job_program.h
+man/xlm_align.1: $(srcdir)/src/tools/align_score.c
 man/xlm_cooc.1: $(srcdir)/src/tools/cooc_count.c $(srcdir)/src/tools/cooc_export.c $(srcdir)/src/tools/cooc_top.c
-man/xlm_cooc.1 man/xlm_embed.1: $(srcdir)/src/tools/command.c
+man/xlm_align.1 man/xlm_cooc.1 man/xlm_embed.1: $(srcdir)/src/tools/command.c
 man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c $(srcdir)/src/tools/embed_export.c
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/man/page.awk $(srcdir)/configure.ac
 

@@ -1,5 +1,6 @@
 # Floor 6: the programs, one thin main each. They are built at the top of the build directory.
 bin_PROGRAMS += \
+	xlm_align \
 	xlm_compare \
 	xlm_cooc \
 	xlm_dict \
@@ -19,6 +20,11 @@ command_sources = src/tools/command.c src/tools/command.h $(program_sources)
 job_program_sources = src/tools/job_program.c src/tools/job_program.h $(program_sources)
 program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
+xlm_align_SOURCES = \
+	src/tools/xlm_align.c src/tools/align.h \
+	src/tools/align_score.c \
+	$(command_sources)
+xlm_align_LDADD = $(program_libraries)
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
 xlm_compare_LDADD = $(program_libraries)
 xlm_cooc_SOURCES = \

@@ -17,6 +17,7 @@ test_scripts += \
 	tests/cli/train_errors.sh \
 	tests/cli/prep.sh \
 	tests/cli/align_mlm_jobs.sh \
+	tests/cli/align_score.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
 	tests/cli/compare.sh \

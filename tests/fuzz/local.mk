@@ -12,6 +12,7 @@ fuzz_targets = \
 	tests/fuzz/entries \
 	tests/fuzz/html \
 	tests/fuzz/job_differences \
+	tests/fuzz/links \
 	tests/fuzz/order_weights \
 	tests/fuzz/rank_file \
 	tests/fuzz/tagged_text \

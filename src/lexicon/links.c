@@ -1,0 +1,243 @@
+/* xlm-mpi: word alignments as text, and how good they are. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lexicon/links.h"
+
+#include <math.h>
+
+#include "text/lines.h"
+
+/* ---- reading ---- */
+
+/* A link as it stands in the file. */
+struct entry {
+    int64_t sentence;
+    xlm_link link;
+};
+
+struct reading {
+    xlm_lines *lines;
+    GArray *entries;        /* struct entry */
+    int64_t sentence_lines; /* of the form `lines` */
+    bool numbered, any;     /* the form, once a line has shown it */
+    int64_t least_word, least_sentence;
+};
+
+static bool bad(const struct reading *r, const char *what, GError **error)
+{
+    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(r->lines), xlm_lines_number(r->lines),
+                         what);
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t'; }
+
+/* A number at *at, which moves behind it; -1 when there is none, or it is above `most`. */
+static int64_t take_number(const char **at, const char *end, int64_t most)
+{
+    int64_t number = 0;
+    const char *begin = *at;
+    for (; *at < end && g_ascii_isdigit(**at); ++*at)
+        if ((number = 10 * number + (**at - '0')) > most)
+            return -1;
+    return *at > begin ? number : -1;
+}
+
+static void skip_spaces(const char **at, const char *end)
+{
+    while (*at < end && is_space(**at))
+        ++*at;
+}
+
+static void keep(struct reading *r, int64_t sentence, int64_t source, int64_t target, bool possible)
+{
+    const struct entry entry = {sentence, {(int32_t)source, (int32_t)target, possible}};
+    g_array_append_val(r->entries, entry);
+    r->least_word = MIN(r->least_word, MIN(source, target));
+    r->least_sentence = MIN(r->least_sentence, sentence);
+}
+
+/* `0-0 1-2 3?4`, or nothing. */
+static bool read_sentence(struct reading *r, const char *at, const char *end, GError **error)
+{
+    for (skip_spaces(&at, end); at < end; skip_spaces(&at, end)) {
+        const int64_t source = take_number(&at, end, XLM_LINK_MOST_WORD);
+        const char mark = source >= 0 && at < end ? *at++ : '\0';
+        const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MOST_WORD) : -1;
+        if (target < 0 || (at < end && !is_space(*at)))
+            return bad(r, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`", error);
+        keep(r, r->sentence_lines, source, target, mark != '-');
+    }
+    r->sentence_lines++;
+    return true;
+}
+
+/* `sentence source target [S|P]` */
+static bool read_numbered(struct reading *r, const char *at, const char *end, GError **error)
+{
+    int64_t number[3];
+    skip_spaces(&at, end);
+    if (at == end)
+        return true;
+    for (int i = 0; i < 3; i++) {
+        number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MOST_SENTENCE : XLM_LINK_MOST_WORD);
+        if (number[i] < 0 || (at < end && !is_space(*at)))
+            return bad(r, "not a line `sentence source target [S|P]`", error);
+        skip_spaces(&at, end);
+    }
+    const char letter = at < end ? *at++ : 'S';
+    skip_spaces(&at, end);
+    /* A probability may follow, which nobody uses. */
+    if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
+        return bad(r, "not a line `sentence source target [S|P]`", error);
+    keep(r, number[0], number[1], number[2], letter == 'P');
+    return true;
+}
+
+/* Numbers between spaces and nothing that joins two of them. */
+static bool looks_numbered(const char *at, const char *end)
+{
+    while (at < end && (g_ascii_isdigit(*at) || is_space(*at)))
+        at++;
+    return at == end || *at == 'S' || *at == 'P';
+}
+
+static bool read_lines(struct reading *r, GError **error)
+{
+    const char *text;
+    size_t size;
+    int got;
+    while ((got = xlm_lines_next(r->lines, &text, &size, error)) > 0) {
+        const char *at = text, *end = text + size;
+        skip_spaces(&at, end);
+        if (!r->any && at < end) {
+            r->any = true;
+            r->numbered = looks_numbered(at, end);
+        }
+        if (!(r->numbered ? read_numbered(r, at, end, error) : read_sentence(r, at, end, error)))
+            return false;
+    }
+    return got == 0;
+}
+
+/* How a file counts, by the least number in it. */
+static bool settle(const struct reading *r, const char *what, xlm_count_from asked, int64_t least, xlm_count_from *from,
+                   GError **error)
+{
+    *from = asked != XLM_COUNT_FOUND ? asked : least == 0 ? XLM_COUNT_FROM_0 : XLM_COUNT_FROM_1;
+    return *from == XLM_COUNT_FROM_0 || least > 0 ||
+           xlm_error_set(error, EX_DATAERR, "%s: has %s 0, so they are not counted from 1", xlm_lines_path(r->lines), what);
+}
+
+/* By words. */
+static int compare(const xlm_link *a, const xlm_link *b)
+{
+    return a->source != b->source ? (a->source < b->source ? -1 : 1) : (a->target > b->target) - (a->target < b->target);
+}
+
+static gint by_place(gconstpointer a, gconstpointer b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->sentence != y->sentence)
+        return x->sentence < y->sentence ? -1 : 1;
+    const int order = compare(&x->link, &y->link);
+    return order != 0 ? order : x->link.possible - y->link.possible;
+}
+
+/* Entries in order, the same words of a sentence once; the sure one comes first. */
+static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_from first_sentence)
+{
+    const guint n = r->entries->len;
+    struct entry *entries = (struct entry *)(void *)r->entries->data;
+    g_array_sort(r->entries, by_place);
+    xlm_links *links = g_new0(xlm_links, 1);
+    *links = (xlm_links){.sentences = r->sentence_lines, .words = words,
+                         .first_sentence = r->numbered ? first_sentence : XLM_COUNT_FOUND};
+    if (r->numbered)
+        links->sentences = n > 0 ? entries[n - 1].sentence - first_sentence + 1 : 0;
+    links->offsets = g_new0(int64_t, links->sentences + 1);
+    links->links = g_new(xlm_link, n + 1);
+    int64_t count = 0, sentence = 0;
+    for (guint i = 0; i < n; i++) {
+        xlm_link link = entries[i].link;
+        link.source -= (int32_t)words;
+        link.target -= (int32_t)words;
+        const int64_t own = entries[i].sentence - (r->numbered ? (int64_t)first_sentence : 0);
+        while (sentence < own)
+            links->offsets[++sentence] = count;
+        if (count == links->offsets[sentence] || compare(&links->links[count - 1], &link) != 0)
+            links->links[count++] = link;
+    }
+    while (sentence < links->sentences)
+        links->offsets[++sentence] = count;
+    return links;
+}
+
+xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error)
+{
+    struct reading r = {.lines = xlm_lines_open(path, error), .least_word = G_MAXINT64, .least_sentence = G_MAXINT64};
+    if (r.lines == NULL)
+        return NULL;
+    r.entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+    xlm_count_from word, sentence = XLM_COUNT_FROM_0;
+    xlm_links *links = NULL;
+    if (read_lines(&r, error) && settle(&r, "word", words, r.least_word, &word, error) &&
+        (!r.numbered || settle(&r, "sentence", sentences, r.least_sentence, &sentence, error)))
+        links = make_links(&r, word, sentence);
+    g_array_unref(r.entries);
+    xlm_lines_close(r.lines);
+    return links;
+}
+
+static gint by_words(gconstpointer a, gconstpointer b, gpointer data)
+{
+    (void)data;
+    return compare(a, b);
+}
+
+void xlm_links_sort(xlm_link *links, int64_t n) { g_qsort_with_data(links, (gint)n, sizeof *links, by_words, NULL); }
+
+void xlm_links_free(xlm_links *links)
+{
+    if (links == NULL)
+        return;
+    g_free(links->offsets);
+    g_free(links->links);
+    g_free(links);
+}
+
+/* ---- scores ---- */
+
+void xlm_link_score_add(xlm_link_score *score, const xlm_links *links, int64_t sentence, const xlm_links *gold,
+                        int64_t gold_sentence)
+{
+    const xlm_link *a = links->links + links->offsets[sentence], *a_end = links->links + links->offsets[sentence + 1];
+    const xlm_link *g = gold->links + gold->offsets[gold_sentence], *g_end = gold->links + gold->offsets[gold_sentence + 1];
+    score->links += a_end - a;
+    score->possible += g_end - g;
+    while (a < a_end || g < g_end) {
+        const int order = a == a_end ? 1 : g == g_end ? -1 : compare(a, g);
+        if (order >= 0)
+            score->sure += !g->possible;
+        if (order == 0) {
+            score->links_possible++;
+            score->links_sure += !g->possible;
+        }
+        a += order <= 0;
+        g += order >= 0;
+    }
+}
+
+static double ratio(int64_t a, int64_t b) { return b > 0 ? (double)a / (double)b : NAN; }
+
+double xlm_link_precision(const xlm_link_score *score) { return ratio(score->links_possible, score->links); }
+
+double xlm_link_recall(const xlm_link_score *score) { return ratio(score->links_sure, score->sure); }
+
+double xlm_link_f1(const xlm_link_score *score)
+{
+    const double precision = xlm_link_precision(score), recall = xlm_link_recall(score);
+    return precision + recall > 0 ? 2 * precision * recall / (precision + recall) : precision + recall;
+}
+
+double xlm_link_error_rate(const xlm_link_score *score)
+{
+    return 1 - ratio(score->links_sure + score->links_possible, score->links + score->sure);
+}

@@ -1,0 +1,61 @@
+/* xlm-mpi: word alignments as text, and how good they are. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A link joins a word of a source sentence and a word of its translation. Files have one of two forms, plain or gzip:
+ *
+ *   lines       a line a sentence pair, links between spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure link,
+ *               `i?j` and `ipj` are possible ones
+ *   numbered    a line a link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
+ *               sentence may stand anywhere
+ *
+ * Which of them a file has is seen from its first line that is not empty. Words are counted from 0 or from 1, and so are the
+ * sentences of the numbered form; in memory always from 0. */
+#ifndef XLM_LEXICON_LINKS_H
+#define XLM_LEXICON_LINKS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct xlm_link {
+    int32_t source, target; /* words, from 0 */
+    bool possible;          /* not sure */
+} xlm_link;
+
+/* What the first one is called. XLM_COUNT_FOUND: 0 when a 0 occurs in the file, else 1. */
+typedef enum { XLM_COUNT_FOUND = -1, XLM_COUNT_FROM_0, XLM_COUNT_FROM_1 } xlm_count_from;
+
+/* Links of all sentences: those of sentence s are links[offsets[s] … offsets[s + 1]), by source, then target, each pair of
+ * words once (sure when it is both). */
+typedef struct xlm_links {
+    int64_t sentences;
+    int64_t *offsets; /* [sentences + 1] */
+    xlm_link *links;
+    xlm_count_from words, first_sentence; /* as given or found; first_sentence: of the numbered form, else XLM_COUNT_FOUND */
+} xlm_links;
+
+enum { XLM_LINK_MOST_WORD = 1 << 24, XLM_LINK_MOST_SENTENCE = 1 << 22 }; /* numbers that are taken */
+
+/* words, sentences: how the file counts. Sentences without links have none; a numbered file ends with the last that has some.
+ * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
+ * xlm_links_free. */
+xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
+/* Order links of a sentence as they stand in xlm_links. */
+void xlm_links_sort(xlm_link *links, int64_t n);
+void xlm_links_free(xlm_links *links); /* NULL is allowed */
+
+/* A (links), S (sure), P (possible, sure ones among them) of some sentences, and how many links are in both. */
+typedef struct xlm_link_score {
+    int64_t links, sure, possible, links_sure, links_possible;
+} xlm_link_score;
+
+/* Add the counts of a sentence of each. */
+void xlm_link_score_add(xlm_link_score *score, const xlm_links *links, int64_t sentence, const xlm_links *gold,
+                        int64_t gold_sentence);
+/* |A∩P| / |A|, |A∩S| / |S|, their harmonic mean, and 1 - (|A∩S| + |A∩P|) / (|A| + |S|) (Och and Ney 2003).
+ * NAN for 0 / 0. */
+double xlm_link_precision(const xlm_link_score *score);
+double xlm_link_recall(const xlm_link_score *score);
+double xlm_link_f1(const xlm_link_score *score);
+double xlm_link_error_rate(const xlm_link_score *score);
+
+#endif

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# xlm-mpi: scores of word alignments, by hand, in every form of gold links. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+
+# Three sentences; of the last there is no gold. |A| = 5, |S| = 3, |P| = 5, |A and S| = 2, |A and P| = 4, so
+# AER = 1 - 6/8, precision 4/5, recall 2/3, F1 = 2 (4/5) (2/3) / (4/5 + 2/3) = 8/11.
+wanted='aer,precision,recall,f1,sentences,links,sure,possible
+0.250000,0.800000,0.666667,0.727273,2,5,3,5'
+printf '0-0 2-1 3-3\n1-1 0-0\n5-5\n' >links
+printf '\xef\xbb\xbf0-0 1-2 2?1\r\n0-0 1p1\r\n\r\n' >lines
+awk '{ for (i = 1; i <= NF; i++) { split($i, w, "-"); printf " %d-%d", w[1] + 1, w[2] + 1 } print "" }' links >from1
+printf '2 2 2 P\n2 1 1 S\n1 1 1\n1 2 3 S 1.0\n\n1 3 2 P\n' >naacl
+awk 'NF { $1--; print }' naacl >zero
+awk 'NF { $2--; $3--; print }' naacl >words0
+printf '2 2 2 P\n2 1 1 P\n1 1 1\n1 2 3 S\n1 3 2 P\n2 1 1\n1 2 3 S\n' >twice # of two that are equal the sure one counts
+gzip -c naacl >naacl.gz
+# scores FILE GOLD [OPTION...]
+scores() {
+    logged score.log xlm_align score "$@" --csv score.csv
+    [ "$(cat score.csv)" = "$wanted" ] || fail "$*: $(cat score.csv score.log)"
+}
+for gold in lines naacl naacl.gz words0 twice; do scores links $gold; done
+scores links zero
+scores from1 naacl
+grep -q 'from1: counts words from 1' score.log || fail "the count is not told: $(cat score.log)"
+scores links naacl --words-from 0 --gold-words-from 1 --gold-sentences-from 1
+! grep -q 'counts' score.log || fail "what was said is told: $(cat score.log)"
+awk '{ for (i = 1; i <= NF; i++) { split($i, w, "-"); printf "%d-%d ", w[2], w[1] } print "" }' links >turned
+scores turned naacl --reverse
+logged ranks.log ranks 2 xlm_align score links lines --csv score.csv
+[ "$(cat score.csv)" = "$wanted" ] || fail "2 ranks: $(cat ranks.log)"
+
+logged wrong.log xlm_align score links lines --wrong
+printf '1\twrong\t3-3\n1\tmissing\t1-2\n' | cmp - <(grep -P '^\d+\t' wrong.log) || fail "wrong: $(cat wrong.log)"
+grep -q '25.00%' wrong.log || fail "table: $(cat wrong.log)"
+
+# ---- errors, with the file and the line ----
+refuse() { expect "$@"; once '^xlm_align: '; }
+refuse 64 'which command' xlm_align
+refuse 64 'links and gold' xlm_align score links
+refuse 64 'words-from=2' xlm_align score links lines --words-from 2
+refuse 66 'none' xlm_align score none lines
+printf '0-0\n1-x\n' >bad
+refuse 65 'bad:2' xlm_align score bad lines
+printf '0-0 1-1-1\n' >bad
+refuse 65 'bad:1' xlm_align score bad lines
+printf '0-99999999999999999999\n' >bad
+refuse 65 'bad:1' xlm_align score bad lines
+printf '1 1 1\n1 2\n' >bad
+refuse 65 'bad:2' xlm_align score links bad
+printf '1 1 1 X\n' >bad
+refuse 65 'bad:1' xlm_align score links bad
+printf '4000000000 1 1\n' >bad
+refuse 65 'bad:1' xlm_align score links bad
+printf '9 1 1\n' >bad
+refuse 65 'links has 3 sentences, bad 9' xlm_align score links bad
+head -n 2 lines >short
+refuse 65 'links has 3 sentences, short 2' xlm_align score links short
+refuse 65 'word 0' xlm_align score links lines --words-from 1
+refuse 65 'a line a sentence' xlm_align score naacl lines
+: >empty
+refuse 65 'no links' xlm_align score empty empty
+finish

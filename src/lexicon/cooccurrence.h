@@ -26,7 +26,7 @@
  *                            language, tokens, factor (c_l)
  *
  * The integers are what more text is added to; all else follows from them, so a file does not depend on how many ranks made it,
- * nor on whether its text was counted at once or piece by piece. */
+ * nor on whether its text was counted at once or in several runs. */
 #ifndef XLM_LEXICON_COOCCURRENCE_H
 #define XLM_LEXICON_COOCCURRENCE_H
 

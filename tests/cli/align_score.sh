@@ -23,9 +23,9 @@ scores() {
 for gold in lines naacl naacl.gz words0 twice; do scores links $gold; done
 scores links zero
 scores from1 naacl
-grep -q 'from1: counts words from 1' score.log || fail "the count is not told: $(cat score.log)"
+grep -q 'from1: counts words from 1' score.log || fail "the log does not say how it counts: $(cat score.log)"
 scores links naacl --words-from 0 --gold-words-from 1 --gold-sentences-from 1
-! grep -q 'counts' score.log || fail "what was said is told: $(cat score.log)"
+! grep -q 'counts' score.log || fail "the log says what an option has said: $(cat score.log)"
 awk '{ for (i = 1; i <= NF; i++) { split($i, w, "-"); printf "%d-%d ", w[2], w[1] } print "" }' links >turned
 scores turned naacl --reverse
 logged ranks.log ranks 2 xlm_align score links lines --csv score.csv

@@ -30,23 +30,6 @@ bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error)
 
 /* ---- opening ---- */
 
-static bool check_format(const xlm_store *store, GError **error)
-{
-    const char *path = xlm_store_path(store);
-    char *format = xlm_store_get_text(store, "/", "format", NULL);
-    const bool ours = format != NULL && strcmp(format, XLM_CORPUS_FORMAT) == 0;
-    g_free(format);
-    if (!ours)
-        return xlm_error_set(error, EX_DATAERR, "%s: not a corpus of xlm_prep", path);
-    int64_t version;
-    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
-        return false;
-    if (version != XLM_CORPUS_VERSION)
-        return xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; make "
-                             "the corpus again with this version's xlm_prep", path, version, XLM_CORPUS_VERSION);
-    return true;
-}
-
 /* Length of a dataset's first extent, or -1. columns: its second extent; 0: it has none. */
 static int64_t rows_of(const xlm_store *store, const char *path, uint64_t columns, GError **error)
 {
@@ -200,7 +183,7 @@ xlm_corpus *xlm_corpus_open(const char *path, GError **error)
         return NULL;
     xlm_corpus *corpus = g_new0(xlm_corpus, 1);
     corpus->store = store;
-    if (check_format(store, error) &&
+    if (xlm_store_check_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "a corpus", "xlm_prep", error) &&
         (corpus->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
         open_split(corpus, XLM_TRAIN, error) && open_split(corpus, XLM_HELD_OUT, error)) {
         corpus->digest = xlm_corpus_digest_of(corpus->vocabulary);

@@ -27,21 +27,6 @@ static bool damaged(const xlm_store *store, GError **error, const char *what)
     return xlm_error_set(error, EX_DATAERR, "%s: %s; the file is damaged", xlm_store_path(store), what);
 }
 
-static bool check_format(const xlm_store *store, GError **error)
-{
-    char *format = xlm_store_get_text(store, "/", "format", NULL);
-    const bool ours = g_strcmp0(format, XLM_COOCCURRENCE_FORMAT) == 0;
-    g_free(format);
-    if (!ours)
-        return xlm_error_set(error, EX_DATAERR, "%s: not a table of xlm_cooc", xlm_store_path(store));
-    int64_t version;
-    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
-        return false;
-    return version == XLM_COOCCURRENCE_VERSION ||
-           xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; count the text "
-                         "again with this version's xlm_cooc", xlm_store_path(store), version, XLM_COOCCURRENCE_VERSION);
-}
-
 static bool read_attributes(xlm_cooccurrence *t, GError **error)
 {
     xlm_store *store = t->store;
@@ -144,7 +129,8 @@ xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error)
     t->store = store;
     uint64_t n;
     int64_t entries;
-    if (check_format(store, error) && read_attributes(t, error) && read_languages(t, error) &&
+    if (xlm_store_check_format(store, XLM_COOCCURRENCE_FORMAT, XLM_COOCCURRENCE_VERSION, "a table", "xlm_cooc", error) &&
+        read_attributes(t, error) && read_languages(t, error) &&
         check_matrix(t, "/cooccurrence", 0, &entries, error) &&
         check_shape(store, "/words/occurrences", (uint64_t)t->vocabulary, (uint64_t)t->languages, error) &&
         (t->inputs = xlm_store_read_strings(store, "/inputs", &n, error)) != NULL)

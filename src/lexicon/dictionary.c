@@ -50,21 +50,6 @@ bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record,
 
 /* ---- reading ---- */
 
-static bool check_format(const xlm_store *store, GError **error)
-{
-    char *format = xlm_store_get_text(store, "/", "format", NULL);
-    const bool ours = g_strcmp0(format, XLM_DICTIONARY_FORMAT) == 0;
-    g_free(format);
-    if (!ours)
-        return xlm_error_set(error, EX_DATAERR, "%s: not a dictionary of xlm_dict", xlm_store_path(store));
-    int64_t version;
-    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
-        return false;
-    return version == XLM_DICTIONARY_VERSION ||
-           xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; make the dictionary "
-                         "again with this version's xlm_dict", xlm_store_path(store), version, XLM_DICTIONARY_VERSION);
-}
-
 static bool check_digest(const xlm_store *store, uint64_t wanted, GError **error)
 {
     char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
@@ -156,7 +141,8 @@ xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xl
         return NULL;
     int32_t language[2];
     xlm_dictionary *dictionary = NULL;
-    if (check_format(store, error) && check_digest(store, corpus_digest, error) &&
+    if (xlm_store_check_format(store, XLM_DICTIONARY_FORMAT, XLM_DICTIONARY_VERSION, "a dictionary", "xlm_dict", error) &&
+        check_digest(store, corpus_digest, error) &&
         check_size(store, vocabulary, error) &&
         read_language(store, "source", vocabulary, &language[0], error) &&
         read_language(store, "target", vocabulary, &language[1], error) &&

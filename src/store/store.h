@@ -104,6 +104,10 @@ char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t
 /* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
+/* Are the attributes `format` and `format_version` of / these? kind ("a dictionary") and program ("xlm_dict") are for messages:
+ * not one, or one of another version, to be made again. EX_DATAERR. */
+bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
+                            GError **error);
 /* Integers are signed, of at most 8 bytes; reals are floats: the one in place of the other is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);

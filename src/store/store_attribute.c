@@ -153,3 +153,20 @@ bool xlm_store_get_real(const xlm_store *store, const char *path, const char *na
     return attribute >= 0 &&
            finish(store, path, attribute, H5Aread(attribute, H5T_NATIVE_DOUBLE, value), error);
 }
+
+bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
+                            GError **error)
+{
+    const char *path = xlm_store_path(store);
+    char *found = xlm_store_get_text(store, "/", "format", NULL);
+    const bool ours = g_strcmp0(found, format) == 0;
+    g_free(found);
+    if (!ours)
+        return xlm_error_set(error, EX_DATAERR, "%s: not %s of %s", path, kind, program);
+    int64_t number;
+    if (!xlm_store_get_int(store, "/", "format_version", &number, error))
+        return false;
+    return number == version ||
+           xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; make it again with "
+                         "this version's %s", path, number, version, program);
+}

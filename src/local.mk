@@ -1,7 +1,7 @@
 # The library, and what is made of its sources for checks.
 lib_LTLIBRARIES += libxlm.la
 libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_sources) $(nn_sources) $(text_sources) \
-	$(corpus_sources) $(stream_sources) $(lexicon_sources) $(synthetic_sources) $(objective_sources) \
+	$(corpus_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
 	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources)
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(LIBXML_LIBS) \
 	$(ZLIB_LIBS) $(GSL_LIBS)

@@ -8,7 +8,6 @@ lexicon_sources = \
 	src/lexicon/dictionary.c src/lexicon/dictionary.h \
 	src/lexicon/entries.c src/lexicon/entries.h \
 	src/lexicon/frequency.c src/lexicon/frequency.h \
-	src/lexicon/links.c src/lexicon/links.h \
 	src/lexicon/pair_counter.c src/lexicon/pair_counter.h \
 	src/lexicon/pair_runs.c src/lexicon/pair_runs.h \
 	src/lexicon/subword_pairs.c src/lexicon/subword_pairs.h \

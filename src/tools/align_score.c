@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "lexicon/links.h"
+#include "aligners/links.h"
 #include "text/fields.h"
 #include "tools/align.h"
 

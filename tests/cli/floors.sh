@@ -13,6 +13,7 @@ floors='
 2 corpus text
 2 nn
 3 lexicon
+3 aligners
 3 stream lexicon
 3 synthetic
 4 objective

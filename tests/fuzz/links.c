@@ -1,6 +1,6 @@
 /* xlm-mpi: fuzz target: word alignments as text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
-#include "lexicon/links.h"
+#include "aligners/links.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* xlm-mpi: word alignments as text, and how good they are. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lexicon/links.h"
+#include "aligners/links.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
  *
  * Which of them a file has is seen from its first line that is not empty. Words are counted from 0 or from 1, and so are the
  * sentences of the numbered form; in memory always from 0. */
-#ifndef XLM_LEXICON_LINKS_H
-#define XLM_LEXICON_LINKS_H
+#ifndef XLM_ALIGNERS_LINKS_H
+#define XLM_ALIGNERS_LINKS_H
 
 #include <stdint.h>
 

@@ -1,0 +1,3 @@
+# Floor 3: word alignment.
+aligners_sources = \
+	src/aligners/links.c src/aligners/links.h

@@ -19,6 +19,7 @@ struct reading {
     int64_t sentence_lines; /* of the form `lines` */
     bool numbered, any;     /* the form, once a line has shown it */
     int64_t least_word, least_sentence;
+    int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };
 
 static bool bad(const struct reading *r, const char *what, GError **error)
@@ -69,14 +70,19 @@ static bool read_sentence(struct reading *r, const char *at, const char *end, GE
     return true;
 }
 
-/* `sentence source target [S|P]` */
+/* `sentence source target [S|P]`. Published files say with a negative number, -99, that a word is linked to nothing. */
 static bool read_numbered(struct reading *r, const char *at, const char *end, GError **error)
 {
     int64_t number[3];
+    bool unlinked = false;
     skip_spaces(&at, end);
     if (at == end)
         return true;
     for (int i = 0; i < 3; i++) {
+        if (i > 0 && at < end && *at == '-') {
+            at++;
+            unlinked = true;
+        }
         number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MOST_SENTENCE : XLM_LINK_MOST_WORD);
         if (number[i] < 0 || (at < end && !is_space(*at)))
             return bad(r, "not a line `sentence source target [S|P]`", error);
@@ -87,14 +93,18 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
     /* A probability may follow, which nobody uses. */
     if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
         return bad(r, "not a line `sentence source target [S|P]`", error);
-    keep(r, number[0], number[1], number[2], letter == 'P');
+    if (!unlinked)
+        keep(r, number[0], number[1], number[2], letter == 'P');
+    else if (r->unlinked++ == 0)
+        r->first_unlinked = xlm_lines_number(r->lines);
     return true;
 }
 
 /* Numbers between spaces and nothing that joins two of them. */
 static bool looks_numbered(const char *at, const char *end)
 {
-    while (at < end && (g_ascii_isdigit(*at) || is_space(*at)))
+    const char *begin = at;
+    while (at < end && (g_ascii_isdigit(*at) || is_space(*at) || (*at == '-' && at > begin && is_space(at[-1]))))
         at++;
     return at == end || *at == 'S' || *at == 'P';
 }
@@ -149,7 +159,8 @@ static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_
     g_array_sort(r->entries, by_place);
     xlm_links *links = g_new0(xlm_links, 1);
     *links = (xlm_links){.sentences = r->sentence_lines, .words = words,
-                         .first_sentence = r->numbered ? first_sentence : XLM_COUNT_FOUND};
+                         .first_sentence = r->numbered ? first_sentence : XLM_COUNT_FOUND,
+                         .unlinked = r->unlinked, .first_unlinked = r->first_unlinked};
     if (r->numbered)
         links->sentences = n > 0 ? entries[n - 1].sentence - first_sentence + 1 : 0;
     links->offsets = g_new0(int64_t, links->sentences + 1);

@@ -5,7 +5,7 @@
  *   lines       a line a sentence pair, links between spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure link,
  *               `i?j` and `ipj` are possible ones
  *   numbered    a line a link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
- *               sentence may stand anywhere
+ *               sentence may stand anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
  *
  * Which of them a file has is seen from its first line that is not empty. Words are counted from 0 or from 1, and so are the
  * sentences of the numbered form; in memory always from 0. */
@@ -31,6 +31,7 @@ typedef struct xlm_links {
     int64_t *offsets; /* [sentences + 1] */
     xlm_link *links;
     xlm_count_from words, first_sentence; /* as given or found; first_sentence: of the numbered form, else XLM_COUNT_FOUND */
+    int64_t unlinked, first_unlinked;     /* lines that say that a word has no link, and the number of the first of them */
 } xlm_links;
 
 enum { XLM_LINK_MOST_WORD = 1 << 24, XLM_LINK_MOST_SENTENCE = 1 << 22 }; /* numbers that are taken */

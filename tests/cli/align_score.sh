@@ -14,14 +14,23 @@ printf '2 2 2 P\n2 1 1 S\n1 1 1\n1 2 3 S 1.0\n\n1 3 2 P\n' >naacl
 awk 'NF { $1--; print }' naacl >zero
 awk 'NF { $2--; $3--; print }' naacl >words0
 printf '2 2 2 P\n2 1 1 P\n1 1 1\n1 2 3 S\n1 3 2 P\n2 1 1\n1 2 3 S\n' >twice # of two that are equal the sure one counts
+{ printf '0001 0007 -99 S\n'; awk 'NF { printf "%04d\t%d %s %s\r\n", $1, $2, $3, $4; if (NR == 2) print "0002 -1 3 P" }' naacl
+} >unlinked # words without a link; numbers of four digits, as published
 gzip -c naacl >naacl.gz
 # scores FILE GOLD [OPTION...]
 scores() {
     logged score.log xlm_align score "$@" --csv score.csv
     [ "$(cat score.csv)" = "$wanted" ] || fail "$*: $(cat score.csv score.log)"
 }
-for gold in lines naacl naacl.gz words0 twice; do scores links $gold; done
+for gold in lines naacl naacl.gz words0 twice unlinked; do scores links $gold; done
+grep -q 'unlinked:1: .*2 such lines' score.log || fail "the log does not name lines without a link: $(cat score.log)"
 scores links zero
+awk 'NF { $1 = 20 + 3 * $1; print } END { print 40, 9, 9 }' naacl >gaps # sentences 23, 26 and 40 of a larger collection
+logged score.log xlm_align score links gaps --csv score.csv
+# The third sentence has one more of A, S and P, of which none is in another.
+[ "$(sed -n 2p score.csv)" = 0.400000,0.666667,0.500000,0.571429,3,6,4,6 ] || fail "gaps: $(cat score.csv score.log)"
+grep -q 'gaps: numbers up to 40 of 3 sentences' score.log || fail "the log does not tell of gaps: $(cat score.log)"
+expect 65 'links has 3 sentences, gaps 40' xlm_align score links gaps --gold-sentences-from 1
 scores from1 naacl
 grep -q 'from1: counts words from 1' score.log || fail "the log does not say how it counts: $(cat score.log)"
 scores links naacl --words-from 0 --gold-words-from 1 --gold-sentences-from 1
@@ -52,6 +61,10 @@ refuse 65 'bad:2' xlm_align score links bad
 printf '1 1 1 X\n' >bad
 refuse 65 'bad:1' xlm_align score links bad
 printf '4000000000 1 1\n' >bad
+refuse 65 'bad:1' xlm_align score links bad
+printf -- '-1 1 1\n' >bad
+refuse 65 'bad:1' xlm_align score links bad
+printf '1 1 - S\n' >bad
 refuse 65 'bad:1' xlm_align score links bad
 printf '9 1 1\n' >bad
 refuse 65 'links has 3 sentences, bad 9' xlm_align score links bad

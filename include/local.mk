@@ -5,5 +5,6 @@ xlminclude_HEADERS = \
 	include/xlm/loss.h \
 	include/xlm/model.h \
 	include/xlm/options.h \
+	include/xlm/similarity.h \
 	include/xlm/special_tokens.h \
 	include/xlm/tape.h

@@ -21,6 +21,7 @@ tensor_sources = \
 	src/tensor/row_products.c \
 	src/tensor/rows.c src/tensor/rows.h \
 	src/tensor/sequence_mean.c \
+	src/tensor/similarity.c \
 	src/tensor/tape.c src/tensor/tape.h src/tensor/tape_internal.h \
 	src/tensor/variable.c src/tensor/variable.h \
 	src/tensor/vocabulary.c \

@@ -9,6 +9,7 @@ BENCHMARKS = \
 	tests/bench/ranks.sh \
 	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
+	tests/bench/peers/simalign.sh \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
@@ -30,6 +31,8 @@ EXTRA_DIST += \
 	tests/bench/order.sh \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/dump.sh \
+	tests/bench/peers/simalign.sh \
+	tests/bench/peers/simalign_links.py \
 	tests/bench/peers/torch_train.py \
 	tests/bench/peers/train.sh \
 	tests/bench/ranks.sh \

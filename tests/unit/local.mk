@@ -4,6 +4,7 @@ unit_tests = \
 	tests/unit/fused_float_test \
 	tests/unit/recompute_float_test \
 	tests/unit/row_operators_float_test \
+	tests/unit/similarity_float_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
 	tests/unit/derivative_test \
@@ -55,7 +56,8 @@ double_tests = \
 	tests/unit/losses_test \
 	tests/unit/model_test \
 	tests/unit/recompute_test \
-	tests/unit/row_operators_test
+	tests/unit/row_operators_test \
+	tests/unit/similarity_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
 double_libraries = libxlm_double.la $(BLIS_LIBS) $(GLIB_LIBS) $(CMOCKA_LIBS)
 
@@ -68,6 +70,7 @@ tests_unit_encoder_float_test_SOURCES = tests/unit/encoder_test.c
 tests_unit_fused_float_test_SOURCES = tests/unit/fused_test.c
 tests_unit_recompute_float_test_SOURCES = tests/unit/recompute_test.c
 tests_unit_row_operators_float_test_SOURCES = tests/unit/row_operators_test.c
+tests_unit_similarity_float_test_SOURCES = tests/unit/similarity_test.c
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)
@@ -86,3 +89,5 @@ tests_unit_recompute_test_CPPFLAGS = $(double_flags)
 tests_unit_recompute_test_LDADD = $(double_libraries)
 tests_unit_row_operators_test_CPPFLAGS = $(double_flags)
 tests_unit_row_operators_test_LDADD = $(double_libraries)
+tests_unit_similarity_test_CPPFLAGS = $(double_flags)
+tests_unit_similarity_test_LDADD = $(double_libraries)

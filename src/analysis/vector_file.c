@@ -2,22 +2,19 @@
 #include "analysis/vector_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <glib/gstdio.h>
-#include <sys/stat.h>
-
+#include "base/new_file.h"
 #include "store/store.h"
 
 struct xlm_vector_file {
-    char *path, *temporary; /* of text; NULL on standard output */
-    FILE *text;             /* NULL: HDF5 */
+    char *path;         /* NULL: standard output */
+    FILE *text;         /* NULL: HDF5 */
+    xlm_new_file whole; /* of text with a path */
     xlm_store *store;
     int64_t width, rows;
-    GPtrArray *names;       /* of HDF5: copies; NULL without names */
+    GPtrArray *names;   /* of HDF5: copies; NULL without names */
 };
 
 static void free_file(xlm_vector_file *file)
@@ -25,25 +22,7 @@ static void free_file(xlm_vector_file *file)
     if (file->names != NULL)
         g_ptr_array_unref(file->names);
     g_free(file->path);
-    g_free(file->temporary);
     g_free(file);
-}
-
-/* A text under a temporary name, with the rights that a new file has. */
-static bool create_text(xlm_vector_file *file, GError **error)
-{
-    file->temporary = g_strconcat(file->path, XLM_STORE_UNFINISHED "XXXXXX", NULL);
-    const int descriptor = g_mkstemp_full(file->temporary, O_WRONLY, 0666);
-    if (descriptor >= 0)
-        file->text = fdopen(descriptor, "w");
-    if (file->text != NULL)
-        return true;
-    xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", file->path, g_strerror(errno));
-    if (descriptor >= 0) {
-        close(descriptor);
-        g_unlink(file->temporary);
-    }
-    return false;
 }
 
 static bool create_store(xlm_vector_file *file, GError **error)
@@ -77,10 +56,12 @@ xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t wid
         file->names = g_ptr_array_new_with_free_func(g_free);
     if (path == NULL)
         file->text = stdout;
-    else if (!(hdf5 ? create_store(file, error) : create_text(file, error))) {
+    else if (!(hdf5 ? create_store(file, error) : xlm_new_file_create(&file->whole, path, error))) {
         free_file(file);
         return NULL;
     }
+    if (file->whole.stream != NULL)
+        file->text = file->whole.stream;
     if (file->text != NULL && n >= 0)
         fprintf(file->text, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", n, width);
     return file;
@@ -137,16 +118,9 @@ static bool commit_store(xlm_vector_file *file, GError **error)
 static bool commit_text(xlm_vector_file *file, GError **error)
 {
     errno = 0;
-    bool good = (fflush(file->text) == 0 && !ferror(file->text)) || failed(file, error);
-    if (file->path == NULL)
-        return good;
-    good = good && (fsync(fileno(file->text)) == 0 || failed(file, error));
-    errno = 0;
-    good = (fclose(file->text) == 0 || !good || failed(file, error)) && good;
-    good = good && (g_rename(file->temporary, file->path) == 0 || failed(file, error));
-    if (!good)
-        g_unlink(file->temporary);
-    return good;
+    if (file->path != NULL)
+        return xlm_new_file_commit(&file->whole, error);
+    return (fflush(file->text) == 0 && !ferror(file->text)) || failed(file, error);
 }
 
 bool xlm_vector_file_commit(xlm_vector_file *file, GError **error)
@@ -162,9 +136,7 @@ void xlm_vector_file_discard(xlm_vector_file *file)
         return;
     if (file->store != NULL)
         xlm_store_discard(file->store);
-    else if (file->path != NULL) {
-        fclose(file->text);
-        g_unlink(file->temporary);
-    }
+    else if (file->path != NULL)
+        xlm_new_file_discard(&file->whole);
     free_file(file);
 }

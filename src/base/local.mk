@@ -8,6 +8,7 @@ base_sources = \
 	src/base/launcher.c src/base/launcher.h \
 	src/base/log.c src/base/log.h \
 	src/base/nearest.c src/base/nearest.h \
+	src/base/new_file.c src/base/new_file.h \
 	src/base/options.c src/base/options.h \
 	src/base/pages.c src/base/pages.h \
 	src/base/path.c src/base/path.h \

@@ -43,10 +43,7 @@ const char *xlm_store_library(void);
 
 /* ---- writing; all collective over the comm of xlm_store_create, except where noted ---- */
 
-/* A file that is being written: its path, this, and six characters. A process that is killed leaves it. */
-#define XLM_STORE_UNFINISHED ".unfinished-"
-
-/* Create `path` (under a temporary name beside it). comm NULL: this process alone, no MPI. An existing file stays until
+/* Create `path` (under a temporary name beside it, see XLM_UNFINISHED in base/new_file.h). comm NULL: this process alone, no MPI. An existing file stays until
  * the new one is whole. EX_CANTCREAT when it cannot be made, EX_IOERR when the disk is full. */
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
 

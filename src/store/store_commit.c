@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* fallocate */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,6 +11,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/new_file.h"
 #include "store/store_file.h"
 
 static bool is_first(const xlm_store *store) { return !store->together || store->comm.rank == 0; }
@@ -19,13 +19,7 @@ static bool is_first(const xlm_store *store) { return !store->together || store-
 /* The error of a system call. */
 static void system_error(const xlm_store *store, const char *what, int number, GError **error)
 {
-    const char *advice = number == ENOSPC || number == EDQUOT ? "; make room or choose another directory"
-                         : number == EFBIG                    ? "; raise the limit on file sizes (ulimit -f)"
-                         : number == EACCES || number == EROFS || number == ENOENT || number == ENOTDIR
-                             ? "; choose a directory that is there and may be written to"
-                             : "";
-    xlm_error_set(error, number == EACCES || number == ENOENT || number == EROFS || number == ENOTDIR ? EX_CANTCREAT : EX_IOERR,
-                  "%s: %s: %s%s", store->path, what, g_strerror(number), advice);
+    xlm_new_file_failed(store->path, what, number, error);
 }
 
 /* ---- room on the disk ---- */
@@ -86,7 +80,7 @@ bool store_reserve(xlm_store *store, uint64_t bytes, GError **error)
 
 static void make_temporary(xlm_store *store, GError **error)
 {
-    store->temporary = g_strconcat(store->path, XLM_STORE_UNFINISHED, "XXXXXX", NULL);
+    store->temporary = g_strconcat(store->path, XLM_UNFINISHED, "XXXXXX", NULL);
     store->descriptor = g_mkstemp_full(store->temporary, O_RDWR | O_CLOEXEC, 0666);
     if (store->descriptor < 0)
         system_error(store, "cannot be made", errno, error);
@@ -130,10 +124,7 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
         store->together = true;
         store_choose_writers(store);
     }
-    /* A limit on file sizes should be an error we can speak of. */
-    struct sigaction action;
-    if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
-        signal(SIGXFSZ, SIG_IGN);
+    xlm_new_file_heed_limit();
 
     GError *mine = NULL;
     if ((!store->writes || store_has_memory(store, &mine)) && is_first(store))

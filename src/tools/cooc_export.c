@@ -1,11 +1,9 @@
 /* xlm-mpi: xlm_cooc export, counts for GloVe. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/new_file.h"
 #include "base/path.h"
 #include "lexicon/cooccurrence.h"
 #include "tools/cooc.h"
@@ -73,28 +71,18 @@ static bool write_vocabulary(const xlm_cooccurrence *table, FILE *file, GError *
     return good;
 }
 
-/* A file that has its name when it is whole. */
 static bool write_file(const xlm_cooccurrence *table, const char *path,
                        bool (*write)(const xlm_cooccurrence *, FILE *, GError **), GError **error)
 {
-    char *unfinished = g_strconcat(path, XLM_STORE_UNFINISHED "XXXXXX", NULL);
-    const int descriptor = g_mkstemp_full(unfinished, O_WRONLY | O_CLOEXEC, 0666);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    xlm_new_file file;
+    if (!xlm_new_file_create(&file, path, error))
+        return false;
     GError *failure = NULL;
-    bool good = file != NULL;
-    if (!good)
-        xlm_error_set(&failure, EX_CANTCREAT, "%s: %s", path, g_strerror(errno));
-    good = good && write(table, file, &failure);
-    if (file != NULL && (fclose(file) != 0 || !good || rename(unfinished, path) != 0)) {
-        if (failure == NULL)
-            xlm_error_set(&failure, EX_IOERR, "%s: writing: %s", path, g_strerror(errno));
-        g_unlink(unfinished);
-        good = false;
-    }
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    g_free(unfinished);
-    return good;
+    if (write(table, file.stream, &failure) || failure == NULL)
+        return xlm_new_file_commit(&file, error);
+    xlm_new_file_discard(&file);
+    g_propagate_error(error, failure);
+    return false;
 }
 
 static bool check_places(const char *table, GError **error)

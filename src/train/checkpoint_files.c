@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/new_file.h"
 #include "train/checkpoint.h"
 #include "train/job_record.h"
 
@@ -158,7 +159,7 @@ static void remove_unfinished(const char *directory)
     GDir *folder = g_dir_open(directory, 0, NULL);
     const char *entry;
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_STORE_UNFINISHED) == NULL)
+        if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_UNFINISHED) == NULL)
             continue;
         char *path = g_build_filename(directory, entry, NULL);
         if (g_unlink(path) == 0)

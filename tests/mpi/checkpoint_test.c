@@ -11,6 +11,7 @@
 
 #include "run_fixture.h"
 
+#include "base/new_file.h"
 #include "train/warm_start.h"
 
 static bool same_numbers(const run *a, const run *b)
@@ -505,7 +506,7 @@ static void earlier_runs_are_set_aside(const xlm_comm *comm)
         write_step(comm, directory, step, 9);
     if (comm->rank == 0) {
         CHECK(g_file_set_contents(metrics, "step,loss\n", -1, NULL));
-        char *killed = g_build_filename(directory, "checkpoint-00000050.h5" XLM_STORE_UNFINISHED "a1B2c3", NULL);
+        char *killed = g_build_filename(directory, "checkpoint-00000050.h5" XLM_UNFINISHED "a1B2c3", NULL);
         CHECK(g_file_set_contents(killed, "half", -1, NULL));
         g_free(killed);
     }

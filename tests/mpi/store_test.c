@@ -20,6 +20,7 @@
 
 #include "check.h"
 
+#include "base/new_file.h"
 #include "store/store.h"
 
 /* ---- a system call that fails on demand ---- */
@@ -43,8 +44,8 @@ static bool must_fail(int descriptor)
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
     ssize_t length = readlink(link, name, sizeof name - 1);
     /* Only the file itself: Open MPI keeps others beside it. */
-    const char *suffix = length > 0 ? strstr(name, ".h5" XLM_STORE_UNFINISHED) : NULL;
-    if (suffix == NULL || strlen(suffix) != strlen(".h5" XLM_STORE_UNFINISHED "XXXXXX"))
+    const char *suffix = length > 0 ? strstr(name, ".h5" XLM_UNFINISHED) : NULL;
+    if (suffix == NULL || strlen(suffix) != strlen(".h5" XLM_UNFINISHED "XXXXXX"))
         return false;
     return ++calls == fail_call;
 }

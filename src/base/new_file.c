@@ -1,0 +1,82 @@
+/* xlm-mpi: a file that has its name when it is whole. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+bool xlm_new_file_failed(const char *path, const char *what, int number, GError **error)
+{
+    const bool place = number == EACCES || number == ENOENT || number == EROFS || number == ENOTDIR;
+    const char *advice = number == ENOSPC || number == EDQUOT ? "; make room or choose another directory"
+                         : number == EFBIG                    ? "; raise the limit on file sizes (ulimit -f)"
+                         : place ? "; choose a directory that is there and may be written to"
+                                 : "";
+    return xlm_error_set(error, place ? EX_CANTCREAT : EX_IOERR, "%s: %s: %s%s", path, what, g_strerror(number), advice);
+}
+
+void xlm_new_file_heed_limit(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+        signal(SIGXFSZ, SIG_IGN);
+}
+
+static void forget(xlm_new_file *file)
+{
+    g_free(file->path);
+    g_free(file->unfinished);
+    *file = (xlm_new_file){0};
+}
+
+bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error)
+{
+    *file = (xlm_new_file){.path = g_strdup(path), .unfinished = g_strconcat(path, XLM_UNFINISHED "XXXXXX", NULL)};
+    xlm_new_file_heed_limit();
+    const int descriptor = g_mkstemp_full(file->unfinished, O_WRONLY | O_CLOEXEC, 0666);
+    if (descriptor >= 0 && (file->stream = fdopen(descriptor, "w")) != NULL)
+        return true;
+    xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", path, g_strerror(errno));
+    if (descriptor >= 0) {
+        close(descriptor);
+        g_unlink(file->unfinished);
+    }
+    forget(file);
+    return false;
+}
+
+bool xlm_new_file_commit(xlm_new_file *file, GError **error)
+{
+    /* A write that failed earlier has left no more than its mark on the stream. */
+    const bool marked = ferror(file->stream) != 0;
+    errno = 0;
+    bool good = fflush(file->stream) == 0 && !marked && fsync(fileno(file->stream)) == 0;
+    int number = errno;
+    if (fclose(file->stream) != 0 && good) {
+        good = false;
+        number = errno;
+    }
+    if (good && g_rename(file->unfinished, file->path) != 0) {
+        good = false;
+        number = errno;
+    }
+    if (!good) {
+        g_unlink(file->unfinished);
+        if (number != 0)
+            xlm_new_file_failed(file->path, "cannot be written", number, error);
+        else
+            xlm_error_set(error, EX_IOERR, "%s: not all could be written; look for a full or failing disk", file->path);
+    }
+    forget(file);
+    return good;
+}
+
+void xlm_new_file_discard(xlm_new_file *file)
+{
+    fclose(file->stream);
+    g_unlink(file->unfinished);
+    forget(file);
+}

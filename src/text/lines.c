@@ -175,6 +175,22 @@ int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error)
     return n;
 }
 
+int64_t xlm_lines_offset(const xlm_lines *lines) { return gztell(lines->file) - (int64_t)(lines->end - lines->begin); }
+
+bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error)
+{
+    /* Before zlib knows that a file is plain it would read up to the place. */
+    gzdirect(lines->file);
+    errno = 0;
+    if (gzseek(lines->file, offset, SEEK_SET) < 0)
+        return xlm_error_set(error, EX_IOERR, "%s: cannot be read from line %" G_GINT64_FORMAT ": %s", lines->path, number + 1,
+                             errno != 0 ? g_strerror(errno) : "no such place");
+    lines->begin = lines->end = 0;
+    lines->ended = lines->terminated = false;
+    lines->number = number;
+    return true;
+}
+
 bool xlm_lines_terminated(const xlm_lines *lines) { return lines->terminated; }
 const char *xlm_lines_path(const xlm_lines *lines) { return lines->path; }
 int64_t xlm_lines_number(const xlm_lines *lines) { return lines->number; }

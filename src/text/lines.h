@@ -6,7 +6,7 @@
  * xlm_normaliser_run (text/normalise.h), which makes clean text of lines and checks that they are UTF-8, drops it; readers of
  * stricter forms refuse the line.
  *
- *   xlm_lines_open -> { xlm_lines_next | xlm_lines_skip } ... -> xlm_lines_close */
+ *   xlm_lines_open -> { xlm_lines_next | xlm_lines_skip | xlm_lines_seek } ... -> xlm_lines_close */
 #ifndef XLM_TEXT_LINES_H
 #define XLM_TEXT_LINES_H
 
@@ -36,6 +36,13 @@ void xlm_lines_keep_bytes(xlm_lines *lines);
 int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error);
 /* Pass over up to n lines. Returns how many there were, or -1 with *error. */
 int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error);
+
+/* Where the next line begins: bytes of text, uncompressed for gzip. */
+int64_t xlm_lines_offset(const xlm_lines *lines);
+/* Go to a line whose place was asked for with xlm_lines_offset() when `number` lines were read; offset 0 and number 0 lead back to
+ * the first. At once in a plain file; a gzip file is decompressed up to there, from its beginning to go back. Not for standard
+ * input. A file that has become shorter ends there. EX_IOERR. */
+bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error);
 
 /* For texts that are not read by xlm_lines: bytes of the byte order mark that a file of these bytes begins with, 3 or 0; and the
  * size of a line, given without its LF, without its CR. */

@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \
+	tests/unit/symmetrise_test \
 	tests/unit/synthetic_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \

@@ -1,0 +1,258 @@
+/* xlm-mpi: pairs of sentences that are to be aligned. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "aligners/sentence_pairs.h"
+
+#include <string.h>
+
+#include "text/lines.h"
+
+/* Where a rank's part begins. */
+struct part {
+    int64_t first;     /* pair */
+    int64_t offset[2]; /* in the text of each file */
+};
+
+struct xlm_sentence_pairs {
+    int files;
+    xlm_lines *lines[2]; /* [files] */
+    int64_t total, empty, first_empty;
+    struct part part;
+    int64_t count, at; /* of this rank's pairs */
+};
+
+/* ---- a pair ---- */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* The token `|||` at `at` or behind it. */
+static const char *find_separator(const char *at, const char *begin, const char *end)
+{
+    while (end - at >= 3 && (at = memchr(at, '|', (size_t)(end - at - 2))) != NULL) {
+        if (at[1] == '|' && at[2] == '|' && (at == begin || is_blank(at[-1])) && (at + 3 == end || is_blank(at[3])))
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+static bool split(const xlm_lines *lines, const char *line, size_t length, const char *text[2], size_t size[2], GError **error)
+{
+    const char *end = line + length, *separator = find_separator(line, line, end);
+    if (separator == NULL || find_separator(separator + 3, line, end) != NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s; lines have the form `source ||| target`",
+                             xlm_lines_path(lines), xlm_lines_number(lines),
+                             separator == NULL ? "has no ` ||| `" : "has more than one ` ||| `");
+    text[0] = line;
+    size[0] = (size_t)(separator - line) - (separator > line);
+    text[1] = MIN(separator + 4, end);
+    size[1] = (size_t)(end - text[1]);
+    return true;
+}
+
+/* 1, 0 at the end of a file, -1. *longer: the file that has a line when the other has not, else -1. */
+static int read_pair(xlm_lines *const *lines, int files, const char *text[2], size_t size[2], int *longer, GError **error)
+{
+    int got[2] = {0};
+    *longer = -1;
+    for (int f = 0; f < files; f++)
+        if ((got[f] = xlm_lines_next(lines[f], &text[f], &size[f], error)) < 0)
+            return -1;
+    if (files == 1)
+        return got[0] == 1 && !split(lines[0], text[0], size[0], text, size, error) ? -1 : got[0];
+    if (got[0] != got[1])
+        *longer = got[0] == 1 ? 0 : 1;
+    return got[0] & got[1];
+}
+
+/* ---- sharing out, on rank 0 ---- */
+
+/* Blocks of pairs, all of `pairs` of them but the last. When there are many each two become one. */
+struct blocks {
+    GArray *begin; /* struct part */
+    GArray *work;  /* double */
+    int64_t pairs;
+};
+
+enum { MOST_BLOCKS = 1 << 18 };
+
+static void join_blocks(struct blocks *blocks)
+{
+    struct part *begin = (struct part *)(void *)blocks->begin->data;
+    double *work = (double *)(void *)blocks->work->data;
+    const guint n = blocks->begin->len / 2;
+    for (guint b = 0; b < n; b++) {
+        begin[b] = begin[2 * b];
+        work[b] = work[2 * b] + work[2 * b + 1];
+    }
+    g_array_set_size(blocks->begin, n);
+    g_array_set_size(blocks->work, n);
+    blocks->pairs *= 2;
+}
+
+static bool only_blanks(const char *text, size_t size)
+{
+    while (size > 0 && is_blank(text[size - 1]))
+        size--;
+    return size == 0;
+}
+
+static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
+
+static bool look_through(xlm_sentence_pairs *pairs, struct blocks *blocks, GError **error)
+{
+    xlm_lines *const *lines = pairs->lines;
+    struct part here = {0};
+    const char *text[2];
+    size_t size[2];
+    int got, longer;
+    for (pairs->total = 0; (got = read_pair(lines, pairs->files, text, size, &longer, error)) > 0; pairs->total++) {
+        if (pairs->total % blocks->pairs == 0) {
+            if (blocks->begin->len == MOST_BLOCKS)
+                join_blocks(blocks);
+            const double none = 0;
+            here.first = pairs->total;
+            g_array_append_val(blocks->begin, here);
+            g_array_append_val(blocks->work, none);
+        }
+        g_array_index(blocks->work, double, blocks->work->len - 1) += (double)(size[0] + 1) * (double)(size[1] + 1);
+        if (only_blanks(text[0], size[0]) || only_blanks(text[1], size[1]))
+            if (pairs->empty++ == 0)
+                pairs->first_empty = pairs->total;
+        for (int f = 0; f < pairs->files; f++)
+            here.offset[f] = xlm_lines_offset(lines[f]);
+    }
+    if (got < 0)
+        return false;
+    if (longer >= 0)
+        return count_rest(lines[longer], error) &&
+               xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " lines, %s %" G_GINT64_FORMAT
+                             "; each line of one must be the translation of that line of the other",
+                             xlm_lines_path(lines[0]), xlm_lines_number(lines[0]), xlm_lines_path(lines[1]),
+                             xlm_lines_number(lines[1]));
+    return pairs->total > 0 || xlm_error_set(error, EX_DATAERR, "%s: is empty; give pairs of sentences", xlm_lines_path(lines[0]));
+}
+
+/* parts[ranks + 1]: the block at whose beginning the work before it is nearest to a rank's share. */
+static void share_out(const struct blocks *blocks, int64_t total, int ranks, struct part *parts)
+{
+    const struct part *begin = (const struct part *)(const void *)blocks->begin->data;
+    const double *work = (const double *)(const void *)blocks->work->data;
+    double all = 0, before = 0;
+    for (guint b = 0; b < blocks->work->len; b++)
+        all += work[b];
+    guint b = 0;
+    for (int r = 0; r < ranks; r++) {
+        const double share = all * r / ranks;
+        while (b < blocks->work->len && before + work[b] / 2 < share)
+            before += work[b++];
+        parts[r] = b < blocks->work->len ? begin[b] : (struct part){.first = total};
+    }
+    parts[ranks].first = total;
+}
+
+static bool open_files(xlm_sentence_pairs *pairs, const char *const *files, GError **error)
+{
+    for (int f = 0; f < pairs->files; f++) {
+        if (strcmp(files[f], "-") == 0)
+            return xlm_error_set(error, EX_NOINPUT, "-: text is read more than once, so standard input will not do; give files");
+        if ((pairs->lines[f] = xlm_lines_open(files[f], error)) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, GError **error)
+{
+    struct blocks blocks = {g_array_new(FALSE, FALSE, sizeof(struct part)), g_array_new(FALSE, FALSE, sizeof(double)), 1};
+    struct part *parts = g_new0(struct part, comm->ranks + 1);
+    GError *failure = NULL;
+    if (comm->rank == 0 && look_through(pairs, &blocks, &failure))
+        share_out(&blocks, pairs->total, comm->ranks, parts);
+    g_array_unref(blocks.begin);
+    g_array_unref(blocks.work);
+    if (xlm_comm_agree_on(comm, failure, error))
+        return parts;
+    g_free(parts);
+    return NULL;
+}
+
+xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error)
+{
+    xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
+    pairs->files = n;
+    pairs->first_empty = -1;
+    GError *failure = NULL;
+    open_files(pairs, files, &failure);
+    struct part *parts = xlm_comm_agree_on(comm, failure, error) ? find_parts(comm, pairs, error) : NULL;
+    bool good = parts != NULL;
+    if (good) {
+        int64_t number[] = {pairs->total, pairs->empty, pairs->first_empty};
+        xlm_comm_broadcast(comm, 0, number, sizeof number);
+        xlm_comm_broadcast(comm, 0, parts, (size_t)(comm->ranks + 1) * sizeof *parts);
+        pairs->total = number[0];
+        pairs->empty = number[1];
+        pairs->first_empty = number[2];
+        pairs->part = parts[comm->rank];
+        pairs->count = parts[comm->rank + 1].first - pairs->part.first;
+        failure = NULL;
+        xlm_sentence_pairs_rewind(pairs, &failure);
+        good = xlm_comm_agree_on(comm, failure, error);
+    }
+    g_free(parts);
+    if (good)
+        return pairs;
+    xlm_sentence_pairs_close(pairs);
+    return NULL;
+}
+
+void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs)
+{
+    if (pairs == NULL)
+        return;
+    for (int f = 0; f < pairs->files; f++)
+        xlm_lines_close(pairs->lines[f]);
+    g_free(pairs);
+}
+
+/* ---- this rank's ---- */
+
+int64_t xlm_sentence_pairs_total(const xlm_sentence_pairs *pairs) { return pairs->total; }
+
+int64_t xlm_sentence_pairs_empty(const xlm_sentence_pairs *pairs, int64_t *first)
+{
+    *first = pairs->first_empty;
+    return pairs->empty;
+}
+
+int64_t xlm_sentence_pairs_first(const xlm_sentence_pairs *pairs) { return pairs->part.first; }
+int64_t xlm_sentence_pairs_count(const xlm_sentence_pairs *pairs) { return pairs->count; }
+
+const char *xlm_sentence_pairs_path(const xlm_sentence_pairs *pairs, int side)
+{
+    return xlm_lines_path(pairs->lines[pairs->files == 1 ? 0 : side]);
+}
+
+int xlm_sentence_pairs_next(xlm_sentence_pairs *pairs, const char *text[2], size_t size[2], int64_t *number, GError **error)
+{
+    int longer;
+    if (pairs->at == pairs->count)
+        return 0;
+    const int got = read_pair(pairs->lines, pairs->files, text, size, &longer, error);
+    if (got == 0)
+        xlm_error_set(error, EX_DATAERR, "%s: has become shorter while it was read",
+                      xlm_sentence_pairs_path(pairs, longer == 0 ? 1 : 0));
+    if (got <= 0)
+        return -1;
+    if (number != NULL)
+        *number = pairs->part.first + pairs->at;
+    pairs->at++;
+    return 1;
+}
+
+bool xlm_sentence_pairs_rewind(xlm_sentence_pairs *pairs, GError **error)
+{
+    pairs->at = 0;
+    for (int f = 0; f < pairs->files && pairs->count > 0; f++)
+        if (!xlm_lines_seek(pairs->lines[f], pairs->part.offset[f], pairs->part.first, error))
+            return false;
+    return true;
+}

@@ -1,0 +1,42 @@
+/* xlm-mpi: pairs of sentences that are to be aligned. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * They stand in two files, line i of one the translation of line i of the other, or in one file of lines `source ||| target`, as
+ * fast_align reads; plain or gzip, not on standard input, for text is read more than once. Each rank has a contiguous part of
+ * them, of about the same work, which it reads as often as it needs; all ranks together have every pair once, in order, on any
+ * number of ranks. Text is given as it stands in the file; who makes words of it checks that it is UTF-8.
+ *
+ *   xlm_sentence_pairs_open -> { xlm_sentence_pairs_next ... xlm_sentence_pairs_rewind } ... -> xlm_sentence_pairs_close */
+#ifndef XLM_ALIGNERS_SENTENCE_PAIRS_H
+#define XLM_ALIGNERS_SENTENCE_PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comm/comm.h"
+
+typedef struct xlm_sentence_pairs xlm_sentence_pairs;
+
+/* Collective. files: [n], source and target for n = 2, lines with ` ||| ` for n = 1. Rank 0 looks through the text once and shares
+ * it out: by bytes of the source times bytes of the target, to which an aligner's work is about proportional. EX_NOINPUT;
+ * EX_DATAERR: files of different numbers of lines, with both; a line without, or with more than one, `|||`; no pairs at all. */
+xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error);
+void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs); /* NULL is allowed */
+
+/* Pairs of all ranks. */
+int64_t xlm_sentence_pairs_total(const xlm_sentence_pairs *pairs);
+/* Of all ranks: how many have no more than blanks on a side, and the number of the first of them, -1 for none. */
+int64_t xlm_sentence_pairs_empty(const xlm_sentence_pairs *pairs, int64_t *first);
+/* This rank's: the number of the first, from 0, and how many. */
+int64_t xlm_sentence_pairs_first(const xlm_sentence_pairs *pairs);
+int64_t xlm_sentence_pairs_count(const xlm_sentence_pairs *pairs);
+/* For messages: the file of a side (0: source, 1: target). Its line `number + 1` has the pair's sentence. */
+const char *xlm_sentence_pairs_path(const xlm_sentence_pairs *pairs, int side);
+
+/* The next of this rank's pairs, in order. [out] text, size: [2] source and target, not terminated, valid until the next call;
+ * number: of the pair among all, may be NULL. Returns 1, 0 behind the last, or -1 with *error: EX_DATAERR (damaged gzip data, a
+ * file that was changed), EX_IOERR. Not collective. */
+int xlm_sentence_pairs_next(xlm_sentence_pairs *pairs, const char *text[2], size_t size[2], int64_t *number, GError **error);
+/* Back to the first of this rank's pairs. Not collective. EX_IOERR. */
+bool xlm_sentence_pairs_rewind(xlm_sentence_pairs *pairs, GError **error);
+
+#endif

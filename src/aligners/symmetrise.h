@@ -1,0 +1,36 @@
+/* xlm-mpi: links of two directions made one. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A model from source to target gives each target word at most one source word (`forward`), one from target to source each source
+ * word at most one target word (`reverse`).
+ *
+ *   forward, reverse      the links of one direction
+ *   intersection, union   those of both, those of any
+ *   grow-diag             the intersection, and round by round each link of the union that stands beside a link taken, by an edge
+ *                         or a corner of the matrix, while one of its words has none (Och and Ney 2003; Koehn et al. 2003)
+ *   grow-diag-final       and then those of forward, then of reverse, of which one word has no link yet
+ *   grow-diag-final-and   and then those of which both words have none
+ *
+ * The papers leave open in which order links are looked at, which decides between some that exclude one another. Here, as in
+ * fast_align's atools, a round goes over the union by source, then target, and what it takes counts at once. (symal of Moses goes
+ * over the links that are taken, and over the neighbours of each.) */
+#ifndef XLM_ALIGNERS_SYMMETRISE_H
+#define XLM_ALIGNERS_SYMMETRISE_H
+
+#include "aligners/links.h"
+
+typedef enum {
+    XLM_FORWARD, XLM_REVERSE, XLM_INTERSECTION, XLM_UNION, XLM_GROW_DIAG, XLM_GROW_DIAG_FINAL, XLM_GROW_DIAG_FINAL_AND
+} xlm_symmetrisation;
+enum { XLM_SYMMETRISATIONS = XLM_GROW_DIAG_FINAL_AND + 1 };
+
+const char *xlm_symmetrisation_name(xlm_symmetrisation how);
+/* False when there is none of that name; `all` names them all, for messages: "forward, reverse, ...". */
+bool xlm_symmetrisation_find(const char *name, xlm_symmetrisation *how);
+const char *xlm_symmetrisation_names(void);
+
+/* [in] forward: [target_words] source word or -1; reverse: [source_words] target word or -1. [out] links: room for source_words +
+ * target_words, in the order of xlm_links_sort(), each once. Returns how many. Time is about proportional to the words. */
+int64_t xlm_symmetrise(xlm_symmetrisation how, const int32_t *forward, int64_t target_words, const int32_t *reverse,
+                       int64_t source_words, xlm_link *links);
+
+#endif

@@ -9,6 +9,18 @@ enum { SPLITS = 2 };
 
 static const char *const split_names[SPLITS] = {[XLM_TRAIN] = "train", [XLM_HELD_OUT] = "held_out"};
 
+const char *xlm_split_name(xlm_split split) { return split_names[split]; }
+
+bool xlm_split_find(const char *name, xlm_split *split)
+{
+    for (int s = 0; s < SPLITS; s++)
+        if (strcmp(name, split_names[s]) == 0) {
+            *split = (xlm_split)s;
+            return true;
+        }
+    return false;
+}
+
 struct xlm_corpus {
     xlm_store *store;
     xlm_vocabulary *vocabulary;

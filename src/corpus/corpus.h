@@ -47,6 +47,10 @@ typedef struct xlm_corpus_pairs {
 } xlm_corpus_pairs;
 
 typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
+/* "train", "held_out": as files and users write it. */
+const char *xlm_split_name(xlm_split split);
+/* False when there is none of this name. */
+bool xlm_split_find(const char *name, xlm_split *split);
 
 /* Open for reading; by each rank for itself, not collective. The file may be anybody's: header, vocabulary, shapes, and that
  * offsets end where tokens do, are checked here; numbers when they are read, so that a large corpus is not read at every start:

@@ -5,7 +5,6 @@
 
 enum { SPLITS = 2 };
 
-static const char *const split_names[SPLITS] = {[XLM_TRAIN] = "train", [XLM_HELD_OUT] = "held_out"};
 static const char *const split_descriptions[SPLITS] = {
     [XLM_TRAIN] = "text to train on",
     [XLM_HELD_OUT] = "text to evaluate on: no sentence of it, and no given translation of one, is in /train"};
@@ -41,7 +40,7 @@ static bool describe(xlm_store *store, const char *path, const char *description
 static bool create_text(xlm_corpus_writer *writer, int split, int language, const char *name, GError **error)
 {
     struct text *text = &writer->text[split][language];
-    text->group = g_strdup_printf("/%s/text/%s", split_names[split], name);
+    text->group = g_strdup_printf("/%s/text/%s", xlm_split_name(split), name);
     text->tokens_path = g_strconcat(text->group, "/tokens", NULL);
     text->offsets_path = g_strconcat(text->group, "/offsets", NULL);
     xlm_store *store = writer->store;
@@ -61,7 +60,7 @@ static bool create_links(xlm_corpus_writer *writer, int split, int pair, const c
                          GError **error)
 {
     struct links *links = &writer->links[split][pair];
-    links->group = g_strdup_printf("/%s/parallel/%s-%s", split_names[split], source, target);
+    links->group = g_strdup_printf("/%s/parallel/%s-%s", xlm_split_name(split), source, target);
     links->path = g_strconcat(links->group, "/links", NULL);
     const uint64_t none[2] = {0, 2};
     return xlm_store_dataset(writer->store, links->path, XLM_I64, 2, none,
@@ -82,7 +81,7 @@ static bool create_groups(xlm_corpus_writer *writer, const char *const *language
         for (int i = 0; i < writer->pairs; i++)
             if (!create_links(writer, split, i, languages[pairs[i][0]], languages[pairs[i][1]], error))
                 return false;
-        char *group = g_strconcat("/", split_names[split], NULL);
+        char *group = g_strconcat("/", xlm_split_name(split), NULL);
         const bool done = describe(writer->store, group, split_descriptions[split], error);
         g_free(group);
         if (!done)

@@ -1,6 +1,7 @@
 # Tests of collective functions: programs (tests/mpi/NAME.c), which run.sh starts on 1 to 4 ranks, and scripts.
 mpi_tests = \
 	tests/mpi/aligner_files_test \
+	tests/mpi/alignment_file_test \
 	tests/mpi/alignment_test \
 	tests/mpi/checkpoint_test \
 	tests/mpi/comm_test \

@@ -1,0 +1,142 @@
+/* xlm-mpi: the alignment of a corpus's sentence pairs, one HDF5 file: writing. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "aligners/alignment_write.h"
+
+struct xlm_alignment_writer {
+    const xlm_comm *comm;
+    const xlm_corpus *corpus;
+    xlm_store *store;
+};
+
+static bool set_digest(xlm_store *store, const char *path, const char *name, uint64_t value, GError **error)
+{
+    char digest[17];
+    g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", value);
+    return xlm_store_set_text(store, path, name, digest, error);
+}
+
+static bool write_origin(const xlm_alignment_writer *w, const xlm_alignment_origin *origin, GError **error)
+{
+    return xlm_store_set_text(w->store, "/", "format", XLM_ALIGNMENT_FORMAT, error) &&
+           xlm_store_set_int(w->store, "/", "format_version", XLM_ALIGNMENT_VERSION, error) &&
+           xlm_store_set_text(w->store, "/", "description",
+                              "which subwords of two sentences are translations, for each sentence pair of a corpus", error) &&
+           xlm_store_set_text(w->store, "/", "program_version", "xlm_align " PACKAGE_VERSION, error) &&
+           xlm_store_set_text(w->store, "/", "command", origin->command, error) &&
+           xlm_store_set_text(w->store, "/", "corpus", origin->corpus, error) &&
+           set_digest(w->store, "/", "corpus_digest", xlm_corpus_digest(w->corpus), error) &&
+           xlm_store_set_text(w->store, "/", "method", origin->method, error) &&
+           xlm_store_set_text(w->store, "/", "model", origin->model, error) &&
+           xlm_store_set_int(w->store, "/", "layer", origin->layer, error) &&
+           xlm_store_set_text(w->store, "/", "symmetrisation", origin->symmetrisation, error) &&
+           xlm_store_set_int(w->store, "/", "seed", origin->seed, error);
+}
+
+xlm_alignment_writer *xlm_alignment_create(const xlm_comm *comm, const char *path, const xlm_corpus *corpus,
+                                           const xlm_alignment_origin *origin, GError **error)
+{
+    xlm_alignment_writer *w = g_new0(xlm_alignment_writer, 1);
+    w->comm = comm;
+    w->corpus = corpus;
+    if ((w->store = xlm_store_create(comm, path, error)) != NULL && write_origin(w, origin, error))
+        return w;
+    xlm_alignment_discard(w);
+    return NULL;
+}
+
+static bool describe_pairs(const xlm_alignment_writer *w, const char *group, const xlm_corpus_pairs *pairs, GError **error)
+{
+    uint64_t digest = 0;
+    GError *failure = NULL;
+    if (w->comm->rank == 0)
+        xlm_alignment_sample(w->corpus, pairs, &digest, &failure);
+    if (!xlm_comm_agree_on(w->comm, failure, error))
+        return false;
+    xlm_comm_broadcast(w->comm, 0, &digest, sizeof digest);
+    return xlm_store_set_text(w->store, group, "source", pairs->source->language, error) &&
+           xlm_store_set_text(w->store, group, "target", pairs->target->language, error) &&
+           xlm_store_set_int(w->store, group, "pairs", pairs->pairs, error) &&
+           xlm_store_set_int(w->store, group, "source_sentences", pairs->source->sentences, error) &&
+           xlm_store_set_int(w->store, group, "target_sentences", pairs->target->sentences, error) &&
+           xlm_store_set_int(w->store, group, "source_tokens", pairs->source->tokens, error) &&
+           xlm_store_set_int(w->store, group, "target_tokens", pairs->target->tokens, error) &&
+           set_digest(w->store, group, "sample_digest", digest, error);
+}
+
+/* All ranks' rows of a dataset of one extent. */
+static bool write_rows(const xlm_alignment_writer *w, const char *group, const char *name, xlm_type type, int64_t all,
+                       int64_t first, int64_t n, const void *data, GError **error)
+{
+    char *path = g_strconcat(group, "/", name, NULL);
+    const uint64_t dims[1] = {(uint64_t)all};
+    const bool good = xlm_store_dataset(w->store, path, type, 1, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(w->store, path, (uint64_t)first, (uint64_t)n, data, error);
+    g_free(path);
+    return good;
+}
+
+/* One side of the links. */
+static bool write_side(const xlm_alignment_writer *w, const char *group, bool source, bool wide, int64_t all, int64_t first,
+                       int64_t n, const xlm_link *links, GError **error)
+{
+    void *numbers = g_malloc((size_t)(n + 1) * (wide ? 4 : 2));
+    for (int64_t l = 0; l < n; l++) {
+        const int32_t number = source ? links[l].source : links[l].target;
+        if (wide)
+            ((uint32_t *)numbers)[l] = (uint32_t)number;
+        else
+            ((uint16_t *)numbers)[l] = (uint16_t)number;
+    }
+    const bool good = write_rows(w, group, source ? "source" : "target", wide ? XLM_U32 : XLM_U16, all, first, n, numbers, error);
+    g_free(numbers);
+    return good;
+}
+
+static bool write_offsets(const xlm_alignment_writer *w, const char *group, const xlm_corpus_pairs *pairs, int64_t n,
+                          const uint64_t *offsets, int64_t first, GError **error)
+{
+    /* The end of the last pair is the last rank's. */
+    const bool last = w->comm->rank == w->comm->ranks - 1;
+    uint64_t *own = g_new(uint64_t, n + 1);
+    for (int64_t i = 0; i <= n; i++)
+        own[i] = offsets[i] + (uint64_t)first;
+    const bool good = write_rows(w, group, "offsets", XLM_U64, pairs->pairs + 1, xlm_comm_sum_below(w->comm, n), n + last, own,
+                                 error);
+    g_free(own);
+    return good;
+}
+
+bool xlm_alignment_write(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *pairs, int64_t n,
+                         const uint64_t *offsets, const xlm_link *links, const float *scores, GError **error)
+{
+    const int64_t own = (int64_t)offsets[n], first = xlm_comm_sum_below(writer->comm, own);
+    int64_t all[2] = {own, n}, most[2] = {0, scores != NULL};
+    xlm_comm_sum_int64(writer->comm, all, 2);
+    g_assert(all[1] == pairs->pairs);
+    for (int64_t l = 0; l < own; l++)
+        most[0] = MAX(most[0], MAX(links[l].source, links[l].target));
+    xlm_comm_max_int64(writer->comm, most, 2);
+    char *group = xlm_alignment_path(pairs->name, split);
+    const bool wide = most[0] > UINT16_MAX;
+    const bool good = write_offsets(writer, group, pairs, n, offsets, first, error) &&
+                      write_side(writer, group, true, wide, all[0], first, own, links, error) &&
+                      write_side(writer, group, false, wide, all[0], first, own, links, error) &&
+                      (most[1] == 0 || write_rows(writer, group, "score", XLM_F32, all[0], first, own, scores, error)) &&
+                      describe_pairs(writer, group, pairs, error);
+    g_free(group);
+    return good;
+}
+
+bool xlm_alignment_commit(xlm_alignment_writer *writer, GError **error)
+{
+    const bool good = xlm_store_commit(writer->store, error);
+    g_free(writer);
+    return good;
+}
+
+void xlm_alignment_discard(xlm_alignment_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    xlm_store_discard(writer->store);
+    g_free(writer);
+}

@@ -97,6 +97,16 @@ void xlm_terminal_write(const xlm_terminal *terminal, const char *text)
     }
 }
 
+int xlm_terminal_columns(const char *text, size_t size)
+{
+    int columns = 0;
+    for (const char *at = text; at < text + size; at = g_utf8_next_char(at)) {
+        const gunichar c = g_utf8_get_char(at);
+        columns += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+    }
+    return columns;
+}
+
 char *xlm_terminal_cut(const char *line, int width)
 {
     if (g_utf8_strlen(line, -1) <= width)

@@ -7,6 +7,7 @@
 #define XLM_BASE_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 typedef struct xlm_terminal {
@@ -24,6 +25,9 @@ bool xlm_terminal_in_foreground(const xlm_terminal *terminal);
 int xlm_terminal_width(const xlm_terminal *terminal);
 /* Write all of a text; what fails is not drawn. */
 void xlm_terminal_write(const xlm_terminal *terminal, const char *text);
+
+/* Columns that UTF-8 text takes on a terminal: a letter of East Asian scripts two, a mark on the letter before it none. */
+int xlm_terminal_columns(const char *text, size_t size);
 
 /* A line of fields with two blanks between them, cut to `width` characters: fields at its end that do not fit whole are left out;
  * only a first one that does not is cut. g_free. */

@@ -5,5 +5,6 @@
 #include "tools/command.h"
 
 extern const xlm_command xlm_align_score;
+extern const xlm_command xlm_align_show;
 
 #endif

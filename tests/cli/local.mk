@@ -18,6 +18,7 @@ test_scripts += \
 	tests/cli/prep.sh \
 	tests/cli/align_mlm_jobs.sh \
 	tests/cli/align_score.sh \
+	tests/cli/align_show.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
 	tests/cli/compare.sh \

@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/kernels_test \
 	tests/unit/symmetrise_test \
 	tests/unit/synthetic_test \
+	tests/unit/link_matrix_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \
 	tests/unit/pair_runs_test \

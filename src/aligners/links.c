@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/log.h"
 #include "text/lines.h"
 
 /* ---- reading ---- */
@@ -204,6 +205,22 @@ static gint by_words(gconstpointer a, gconstpointer b, gpointer data)
 }
 
 void xlm_links_sort(xlm_link *links, int64_t n) { g_qsort_with_data(links, (gint)n, sizeof *links, by_words, NULL); }
+
+void xlm_links_close_gaps(xlm_links *gold, const char *path, int64_t sentences)
+{
+    int64_t linked = 0;
+    for (int64_t s = 0; s < gold->sentences; s++)
+        linked += gold->offsets[s + 1] > gold->offsets[s];
+    if (gold->sentences <= sentences || linked != sentences)
+        return;
+    xlm_log_info("%s: numbers up to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " sentences, taken as those of the lines in "
+                 "their order", path, gold->sentences - 1 + (int64_t)gold->first_sentence, sentences);
+    linked = 0;
+    for (int64_t s = 0; s < gold->sentences; s++)
+        if (gold->offsets[s + 1] > gold->offsets[s])
+            gold->offsets[++linked] = gold->offsets[s + 1];
+    gold->sentences = linked;
+}
 
 void xlm_links_free(xlm_links *links)
 {

@@ -42,6 +42,10 @@ enum { XLM_LINK_MOST_WORD = 1 << 24, XLM_LINK_MOST_SENTENCE = 1 << 22 }; /* numb
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
 /* Order links of a sentence as they stand in xlm_links. */
 void xlm_links_sort(xlm_link *links, int64_t n);
+/* Gold numbers may be those of a larger collection, from which these sentences were taken in order: then as many of them have
+ * links as there are sentences, which are not enough for the numbers themselves. They become 0, 1, …, and the log says so.
+ * path: of gold, a file of the numbered form. */
+void xlm_links_close_gaps(xlm_links *gold, const char *path, int64_t sentences);
 void xlm_links_free(xlm_links *links); /* NULL is allowed */
 
 /* A (links), S (sure), P (possible, sure ones among them) of some sentences, and how many links are in both. */

@@ -119,24 +119,6 @@ static bool print(const xlm_link_score *score, int64_t sentences, GError **error
     return xlm_fields_write(given.csv, text, error);
 }
 
-/* Gold numbers may be those of a larger collection, from which these sentences were taken in order: then there are as many of
- * them as LINKS has lines, which are not enough for the numbers themselves. */
-static void close_gaps(const char *path, xlm_links *gold, int64_t sentences)
-{
-    int64_t linked = 0;
-    for (int64_t s = 0; s < gold->sentences; s++)
-        linked += gold->offsets[s + 1] > gold->offsets[s];
-    if (gold->sentences <= sentences || linked != sentences)
-        return;
-    xlm_log_info("%s: numbers up to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " sentences, taken as those of the lines in "
-                 "their order", path, gold->sentences - 1 + (int64_t)gold->first_sentence, sentences);
-    linked = 0;
-    for (int64_t s = 0; s < gold->sentences; s++)
-        if (gold->offsets[s + 1] > gold->offsets[s])
-            gold->offsets[++linked] = gold->offsets[s + 1];
-    gold->sentences = linked;
-}
-
 static void log_counts(const char *path, const xlm_links *links, gint64 words, gint64 sentences)
 {
     if (words == XLM_COUNT_FOUND)
@@ -157,7 +139,7 @@ static bool compare_files(const char *path, const char *gold_path, GError **erro
     if (good && links->first_sentence != XLM_COUNT_FOUND)
         good = xlm_error_set(error, EX_DATAERR, "%s: links to be scored stand on a line a sentence, `0-0 1-2`", path);
     if (good && gold->first_sentence != XLM_COUNT_FOUND && given.gold_sentences == XLM_COUNT_FOUND)
-        close_gaps(gold_path, gold, links->sentences);
+        xlm_links_close_gaps(gold, gold_path, links->sentences);
     const bool lines = good && gold->first_sentence == XLM_COUNT_FOUND;
     if (good && (lines ? links->sentences != gold->sentences : links->sentences < gold->sentences))
         good = xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " sentences, %s %" G_GINT64_FORMAT

@@ -97,7 +97,13 @@ static bool only_blanks(const char *text, size_t size)
 
 static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
 
-static bool look_through(xlm_sentence_pairs *pairs, struct blocks *blocks, GError **error)
+static double work_of(xlm_pair_work work, const size_t size[2])
+{
+    const double source = (double)size[0] + 1, target = (double)size[1] + 1;
+    return work == XLM_PAIR_WORK_PRODUCT ? source * target : source + target;
+}
+
+static bool look_through(xlm_sentence_pairs *pairs, xlm_pair_work work, struct blocks *blocks, GError **error)
 {
     xlm_lines *const *lines = pairs->lines;
     struct part here = {0};
@@ -113,7 +119,7 @@ static bool look_through(xlm_sentence_pairs *pairs, struct blocks *blocks, GErro
             g_array_append_val(blocks->begin, here);
             g_array_append_val(blocks->work, none);
         }
-        g_array_index(blocks->work, double, blocks->work->len - 1) += (double)(size[0] + 1) * (double)(size[1] + 1);
+        g_array_index(blocks->work, double, blocks->work->len - 1) += work_of(work, size);
         if (only_blanks(text[0], size[0]) || only_blanks(text[1], size[1]))
             if (pairs->empty++ == 0)
                 pairs->first_empty = pairs->total;
@@ -128,7 +134,8 @@ static bool look_through(xlm_sentence_pairs *pairs, struct blocks *blocks, GErro
                              "; each line of one must be the translation of that line of the other",
                              xlm_lines_path(lines[0]), xlm_lines_number(lines[0]), xlm_lines_path(lines[1]),
                              xlm_lines_number(lines[1]));
-    return pairs->total > 0 || xlm_error_set(error, EX_DATAERR, "%s: is empty; give pairs of sentences", xlm_lines_path(lines[0]));
+    return pairs->total > 0 ||
+           xlm_error_set(error, EX_DATAERR, "%s: is empty; give pairs of sentences", xlm_lines_path(lines[0]));
 }
 
 /* parts[ranks + 1]: the block at whose beginning the work before it is nearest to a rank's share. */
@@ -160,12 +167,13 @@ static bool open_files(xlm_sentence_pairs *pairs, const char *const *files, GErr
     return true;
 }
 
-static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, GError **error)
+static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_work work, int64_t unit,
+                               GError **error)
 {
-    struct blocks blocks = {g_array_new(FALSE, FALSE, sizeof(struct part)), g_array_new(FALSE, FALSE, sizeof(double)), 1};
+    struct blocks blocks = {g_array_new(FALSE, FALSE, sizeof(struct part)), g_array_new(FALSE, FALSE, sizeof(double)), unit};
     struct part *parts = g_new0(struct part, comm->ranks + 1);
     GError *failure = NULL;
-    if (comm->rank == 0 && look_through(pairs, &blocks, &failure))
+    if (comm->rank == 0 && look_through(pairs, work, &blocks, &failure))
         share_out(&blocks, pairs->total, comm->ranks, parts);
     g_array_unref(blocks.begin);
     g_array_unref(blocks.work);
@@ -175,14 +183,15 @@ static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, 
     return NULL;
 }
 
-xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error)
+xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
+                                                int64_t unit, GError **error)
 {
     xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
     pairs->files = n;
     pairs->first_empty = -1;
     GError *failure = NULL;
     open_files(pairs, files, &failure);
-    struct part *parts = xlm_comm_agree_on(comm, failure, error) ? find_parts(comm, pairs, error) : NULL;
+    struct part *parts = xlm_comm_agree_on(comm, failure, error) ? find_parts(comm, pairs, work, unit, error) : NULL;
     bool good = parts != NULL;
     if (good) {
         int64_t number[] = {pairs->total, pairs->empty, pairs->first_empty};
@@ -202,6 +211,11 @@ xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *co
         return pairs;
     xlm_sentence_pairs_close(pairs);
     return NULL;
+}
+
+xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error)
+{
+    return xlm_sentence_pairs_open_for(comm, files, n, XLM_PAIR_WORK_PRODUCT, 1, error);
 }
 
 void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs)

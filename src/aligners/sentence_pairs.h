@@ -20,6 +20,11 @@ typedef struct xlm_sentence_pairs xlm_sentence_pairs;
  * it out: by bytes of the source times bytes of the target, to which an aligner's work is about proportional. EX_NOINPUT;
  * EX_DATAERR: files of different numbers of lines, with both; a line without, or with more than one, `|||`; no pairs at all. */
 xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error);
+/* The same, shared out by other work: what a pair takes is about proportional to the bytes of its sides, multiplied or added
+ * up; and parts begin at multiples of `unit` pairs, so that fixed runs of pairs are on one rank, whatever the number of ranks. */
+typedef enum { XLM_PAIR_WORK_PRODUCT, XLM_PAIR_WORK_SUM } xlm_pair_work;
+xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
+                                                int64_t unit, GError **error);
 void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs); /* NULL is allowed */
 
 /* Pairs of all ranks. */

@@ -154,6 +154,29 @@ static void check_many(const xlm_comm *comm)
     xlm_sentence_pairs_close(pairs);
 }
 
+/* By bytes added up, and in units: one long pair, most work as a product, is not half of it. */
+static void check_units(const xlm_comm *comm)
+{
+    const int64_t n = 1000, unit = 32;
+    GString *text = g_string_new("");
+    for (int64_t i = 0; i < n; i++) {
+        for (int k = 0; k < (i == 0 ? 400 : 9); k++)
+            g_string_append_c(text, 'a');
+        g_string_append_c(text, '\n');
+    }
+    make(comm, "units", text);
+    g_string_free(text, TRUE);
+    const char *const files[] = {path_of("units"), path_of("units")};
+    xlm_sentence_pairs *pairs = NULL;
+    GOOD((pairs = xlm_sentence_pairs_open_for(comm, files, 2, XLM_PAIR_WORK_SUM, unit, &error)) != NULL);
+    const int64_t own = xlm_sentence_pairs_count(pairs);
+    int64_t all = own;
+    xlm_comm_sum_int64(comm, &all, 1);
+    CHECK(all == n && xlm_sentence_pairs_first(pairs) % unit == 0);
+    CHECK(own > n / comm->ranks - 3 * unit && own < n / comm->ranks + 3 * unit);
+    xlm_sentence_pairs_close(pairs);
+}
+
 static bool opens(const xlm_comm *comm, const char *first, const char *second, GError **error)
 {
     const char *const files[] = {first, second};
@@ -287,6 +310,7 @@ int main(int argc, char **argv)
         check_pairs(comm, "both.gz", NULL, sizes[i]);
     }
     check_many(comm);
+    check_units(comm);
     check_refusals(comm);
     check_links(comm);
     xlm_comm_barrier(comm);

@@ -50,12 +50,16 @@ static char *join_texts(const xlm_command_program *program, const xlm_command *o
 /* Options of the command that is called; of all when none is, for --help. */
 static bool parse(const xlm_command_program *p, const xlm_command *called, int *argc, char ***argv, GError **error)
 {
-    g_assert(p->n + 1 < XLM_PROGRAM_GROUPS);
     xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
     int n = 0;
     for (int i = 0; i < p->n; i++)
-        if (called == NULL || p->commands[i] == called)
-            groups[n++] = (xlm_program_group){p->commands[i]->title, p->commands[i]->options};
+        if (called == NULL || p->commands[i] == called) {
+            const xlm_command *c = p->commands[i];
+            g_assert(n + 3 < XLM_PROGRAM_GROUPS);
+            groups[n++] = (xlm_program_group){c->title, c->options};
+            if (c->more_options != NULL)
+                groups[n++] = (xlm_program_group){c->more_title, c->more_options};
+        }
     groups[n++] = (xlm_program_group){"Options of every command", shared_options};
     char *arguments = join_texts(p, called, " | ", offsetof(xlm_command, arguments));
     char *texts = join_texts(p, called, "", offsetof(xlm_command, notes));

@@ -16,6 +16,8 @@ typedef struct xlm_command {
     const char *examples;  /* lines for --help */
     const char *title;     /* of its options */
     const GOptionEntry *options;
+    const char *more_title; /* of a second group of options; NULL: there is none */
+    const GOptionEntry *more_options;
     /* Before MPI starts: n arguments follow the command's name; do they and the options go together? EX_USAGE. */
     bool (*check)(int n, GError **error);
     /* Collective. The program's command line is in xlm_command_line. *error: agreed on. */

@@ -1,7 +1,11 @@
 # Floor 6: measures of embeddings and alignments.
 analysis_sources = \
 	src/analysis/alignment.c src/analysis/alignment.h \
+	src/analysis/matrix_file.c src/analysis/matrix_file.h \
 	src/analysis/model_alignment.c src/analysis/model_alignment.h \
+	src/analysis/model_links.c src/analysis/model_links.h \
+	src/analysis/pair_batches.c src/analysis/pair_batches.h \
+	src/analysis/pair_text.c src/analysis/pair_text.h \
 	src/analysis/rank_correlation.c src/analysis/rank_correlation.h \
 	src/analysis/sentence_vectors.c src/analysis/sentence_vectors.h \
 	src/analysis/vector_file.c src/analysis/vector_file.h \

@@ -4,7 +4,21 @@
 
 #include "tools/command.h"
 
-extern const xlm_command xlm_align_score;
-extern const xlm_command xlm_align_show;
+extern const xlm_command xlm_align_model, xlm_align_score, xlm_align_show;
+
+/* Aligning with a model, for the command whose options these are among. The other options are that command's: the arguments, a
+ * text each, NULL when not given. */
+typedef struct xlm_align_given {
+    char *const *files; /* [n] */
+    int n;
+    const char *output, *scores, *words, *languages, *method;
+} xlm_align_given;
+extern const GOptionEntry xlm_align_model_options[];
+/* Is there a --checkpoint? Without, xlm_align_model_check refuses the other options. */
+bool xlm_align_model_asked(void);
+bool xlm_align_model_check(const xlm_align_given *g, GError **error);
+/* Collective. *error: agreed on. */
+void xlm_align_model_run(const xlm_comm *comm, const xlm_align_given *g, GError **error);
+void xlm_align_model_free_options(void);
 
 #endif

@@ -17,6 +17,7 @@ test_scripts += \
 	tests/cli/train_errors.sh \
 	tests/cli/prep.sh \
 	tests/cli/align_mlm_jobs.sh \
+	tests/cli/align_model.sh \
 	tests/cli/align_score.sh \
 	tests/cli/align_show.sh \
 	tests/cli/bootstrap.sh \

@@ -1,0 +1,192 @@
+/* xlm-mpi: xlm_align --checkpoint, word alignment by a model's hidden states. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/model_links.h"
+#include "tools/align.h"
+
+static struct {
+    char *checkpoint, *layer, *encode, *gold, *matrices;
+} given;
+
+const GOptionEntry xlm_align_model_options[] = {
+    {"checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &given.checkpoint,
+     "align by the hidden states of this model, what xlm_train wrote; --method is then ot (optimal transport, the default), "
+     "argmax or itermax (SimAlign)",
+     "MODEL.h5"},
+    {"layer", 0, 0, G_OPTION_ARG_STRING, &given.layer,
+     "layer whose hidden states are compared: 0 (embeddings) to the number of layers, or all, with a table by layer and links in "
+     "OUTPUT.layerN (default: two thirds of the layers, 8 of 12)",
+     "N|all"},
+    {"encode", 0, 0, G_OPTION_ARG_STRING, &given.encode,
+     "encode a pair as one sequence, in the form that the model was trained with (together, the default), or each sentence alone "
+     "(apart)",
+     "together|apart"},
+    {"gold", 0, 0, G_OPTION_ARG_FILENAME, &given.gold,
+     "show the alignment error rate beside these links, as xlm_align score does; without -o the links are not written", "GOLD"},
+    {"matrices", 0, 0, G_OPTION_ARG_FILENAME, &given.matrices,
+     "write the matrix of each pair's subwords, of A* or of similarities, to this file (HDF5)", "FILE.h5"},
+    {.long_name = NULL}};
+
+bool xlm_align_model_asked(void) { return given.checkpoint != NULL; }
+
+void xlm_align_model_free_options(void)
+{
+    char **const texts[] = {&given.checkpoint, &given.layer, &given.encode, &given.gold, &given.matrices};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_clear_pointer(texts[i], g_free);
+}
+
+/* ---- options ---- */
+
+static bool is_one_of(const char *option, const char *word, const char *const *words, GError **error)
+{
+    if (word == NULL || g_strv_contains(words, word))
+        return true;
+    char *all = g_strjoinv(", ", (char **)words);
+    xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
+    g_free(all);
+    return false;
+}
+
+static bool read_layer(int64_t *layer, GError **error)
+{
+    guint64 number;
+    *layer = given.layer == NULL ? XLM_LAYER_DEFAULT : XLM_LAYER_ALL;
+    if (given.layer == NULL || strcmp(given.layer, "all") == 0)
+        return true;
+    if (!g_ascii_string_to_unsigned(given.layer, 10, 0, G_MAXINT32, &number, NULL))
+        return xlm_error_set(error, EX_USAGE, "--layer=%s: is neither a number of a layer, from 0, nor all", given.layer);
+    *layer = (int64_t)number;
+    return true;
+}
+
+/* "en,de" */
+static bool read_languages(const char *text, char **languages, GError **error)
+{
+    char **names = g_strsplit(text, ",", -1);
+    const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
+    if (good)
+        for (int s = 0; s < 2; s++)
+            languages[s] = g_strdup(names[s]);
+    else
+        xlm_error_set(error, EX_USAGE, "--languages=%s: is not the source's and the target's, as in en,de", text);
+    g_strfreev(names);
+    return good;
+}
+
+/* [out] o: all that the command line says; languages: [2] to be freed. */
+static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, char **languages, GError **error)
+{
+    static const char *const encodings[] = {"together", "apart", NULL}, *const modes[] = {"space", "icu", NULL};
+    *o = (xlm_model_links_options){
+        .checkpoint = given.checkpoint, .files = (const char *const *)g->files, .n_files = g->n,
+        .apart = g_strcmp0(given.encode, "apart") == 0, .output = g->output, .scores = g->scores, .gold = given.gold,
+        .matrices = given.matrices, .command = xlm_command_line, .words = XLM_WORDS_SPACE,
+    };
+    if (!is_one_of("encode", given.encode, encodings, error) || !is_one_of("words", g->words, modes, error) ||
+        !read_layer(&o->layer, error) || (g->languages != NULL && !read_languages(g->languages, languages, error)))
+        return false;
+    if (g->words != NULL)
+        xlm_word_mode_find(g->words, &o->words);
+    if (g->method != NULL && !xlm_link_method_find(g->method, &o->method))
+        return xlm_error_set(error, EX_USAGE, "--method=%s: with --checkpoint it is none of ot, argmax, itermax", g->method);
+    o->languages[0] = languages[0];
+    o->languages[1] = languages[1];
+    return true;
+}
+
+bool xlm_align_model_check(const xlm_align_given *g, GError **error)
+{
+    xlm_model_links_options o;
+    char *languages[2] = {NULL, NULL};
+    if (!xlm_align_model_asked())
+        return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.matrices == NULL) ||
+               xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold and --matrices are for links by a model; "
+                             "give --checkpoint MODEL.h5");
+    const bool good = read_options(g, &o, languages, error);
+    g_free(languages[0]);
+    g_free(languages[1]);
+    return good;
+}
+
+void xlm_align_model_run(const xlm_comm *comm, const xlm_align_given *g, GError **error)
+{
+    xlm_model_links_options o;
+    char *languages[2] = {NULL, NULL};
+    if (read_options(g, &o, languages, error))
+        xlm_model_links(comm, &o, error);
+    g_free(languages[0]);
+    g_free(languages[1]);
+}
+
+/* ---- a command of its own ---- */
+
+static struct {
+    char *output, *scores, *words, *languages, *method;
+} text;
+
+static const GOptionEntry options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &text.output, "links to write, `0-0 1-2` a line (default: standard output)",
+     "FILE"},
+    {"method", 0, 0, G_OPTION_ARG_STRING, &text.method, "how words are aligned", "METHOD"},
+    {"words", 0, 0, G_OPTION_ARG_STRING, &text.words,
+     "what counts as a word: what stands between blanks (space, the default), or what Unicode's rules find (icu)", "space|icu"},
+    {"languages", 0, 0, G_OPTION_ARG_STRING, &text.languages,
+     "languages of both texts, as the model calls them (default: the endings of the files' names)", "SOURCE,TARGET"},
+    {"scores", 0, 0, G_OPTION_ARG_FILENAME, &text.scores, "write the scores of the links, a line a pair", "FILE"},
+    {.long_name = NULL}};
+
+static xlm_align_given all_given(char *const *files, int n)
+{
+    return (xlm_align_given){files, n, text.output, text.scores, text.words, text.languages, text.method};
+}
+
+static int files_given;
+
+static bool check(int n, GError **error)
+{
+    if (n < 1 || n > 2)
+        return xlm_error_set(error, EX_USAGE, "give two texts, or one of lines `source ||| target`; see xlm_align --help");
+    if (!xlm_align_model_asked())
+        return xlm_error_set(error, EX_USAGE, "give --checkpoint MODEL.h5; see xlm_align --help");
+    files_given = n;
+    const xlm_align_given g = all_given(NULL, n);
+    return xlm_align_model_check(&g, error);
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    const xlm_align_given g = all_given(arguments, files_given);
+    xlm_align_model_run(comm, &g, error);
+}
+
+static void free_options(void)
+{
+    char *const texts[] = {text.output, text.scores, text.words, text.languages, text.method};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    xlm_align_model_free_options();
+}
+
+const xlm_command xlm_align_model = {
+    .name = "model",
+    .arguments = "SOURCE TARGET --checkpoint MODEL.h5 -o LINKS",
+    .purpose = "Align the words of sentence pairs",
+    .notes =
+        "SOURCE and TARGET are two texts, plain or gzip, line i of one the translation of line i of the other; or one text of\n"
+        "lines `source ||| target`. With --checkpoint words are aligned by a model: similarities of the hidden states of all\n"
+        "subwords of both sentences become links by optimal transport (Chi et al. 2021) or by SimAlign's Argmax and Itermax\n"
+        "(Jalili Sabet et al. 2020); words are linked when any of their subwords are. Pairs that are longer than the model's\n"
+        "positions get no links. The links are the same on any number of ranks.\n"
+        "\n",
+    .examples =
+        "  mpiexec -n 4 xlm_align text.en text.fr --checkpoint run1/latest -o links.txt\n"
+        "  xlm_align test.en test.de --checkpoint run1/latest --layer all --gold gold.naacl\n",
+    .title = "Options of aligning text",
+    .options = options,
+    .more_title = "Options of aligning by a model",
+    .more_options = xlm_align_model_options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

@@ -1,6 +1,8 @@
 /* xlm-mpi: the alignment of a corpus's sentence pairs, one HDF5 file: writing. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/alignment_write.h"
 
+#include "aligners/subword_links.h"
+
 struct xlm_alignment_writer {
     const xlm_comm *comm;
     const xlm_corpus *corpus;
@@ -125,6 +127,63 @@ bool xlm_alignment_write(xlm_alignment_writer *writer, xlm_split split, const xl
     g_free(group);
     return good;
 }
+
+/* ---- links between words ---- */
+
+struct subwords {
+    GArray *offsets, *links, *scores; /* uint64_t, xlm_link, float */
+    GArray *word[2];                  /* int32_t, of a pair */
+};
+
+static bool make_subwords(const xlm_alignment_writer *w, xlm_sentence_pairs *pairs, const uint64_t *offsets,
+                          const xlm_link *links, const float *scores, struct subwords *made, GError **error)
+{
+    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(w->corpus);
+    const char *text[2];
+    size_t size[2];
+    int64_t n[2];
+    int got;
+    uint64_t end = 0;
+    g_array_append_val(made->offsets, end);
+    if (!xlm_sentence_pairs_rewind(pairs, error))
+        return false;
+    for (int64_t p = 0; (got = xlm_sentence_pairs_next(pairs, text, size, NULL, error)) > 0; p++) {
+        for (int side = 0; side < 2; side++) {
+            const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n[side]);
+            g_array_set_size(made->word[side], (guint)n[side] + 1);
+            xlm_subword_words(vocabulary, ids, n[side], &g_array_index(made->word[side], int32_t, 0));
+        }
+        xlm_subword_links(links + offsets[p], scores != NULL ? scores + offsets[p] : NULL, (int64_t)(offsets[p + 1] - offsets[p]),
+                          &g_array_index(made->word[0], int32_t, 0), n[0], &g_array_index(made->word[1], int32_t, 0), n[1],
+                          made->links, made->scores);
+        end = made->links->len;
+        g_array_append_val(made->offsets, end);
+    }
+    return got == 0;
+}
+
+bool xlm_alignment_write_words(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *of,
+                               xlm_sentence_pairs *pairs, const uint64_t *offsets, const xlm_link *links, const float *scores,
+                               GError **error)
+{
+    struct subwords made = {g_array_new(FALSE, FALSE, sizeof(uint64_t)), g_array_new(FALSE, FALSE, sizeof(xlm_link)),
+                            g_array_new(FALSE, FALSE, sizeof(float)),
+                            {g_array_new(FALSE, FALSE, sizeof(int32_t)), g_array_new(FALSE, FALSE, sizeof(int32_t))}};
+    GError *failure = NULL;
+    make_subwords(writer, pairs, offsets, links, scores, &made, &failure);
+    const bool good = xlm_comm_agree_on(writer->comm, failure, error) &&
+                      xlm_alignment_write(writer, split, of, (int64_t)made.offsets->len - 1,
+                                          &g_array_index(made.offsets, uint64_t, 0), (const xlm_link *)(void *)made.links->data,
+                                          scores != NULL ? (const float *)(void *)made.scores->data : NULL, error);
+    g_array_unref(made.offsets);
+    g_array_unref(made.links);
+    g_array_unref(made.scores);
+    for (int side = 0; side < 2; side++)
+        g_array_unref(made.word[side]);
+    return good;
+}
+
+/* ---- end ---- */
 
 bool xlm_alignment_commit(xlm_alignment_writer *writer, GError **error)
 {

@@ -5,7 +5,7 @@
 #define XLM_ALIGNERS_ALIGNMENT_WRITE_H
 
 #include "aligners/alignment_file.h"
-#include "comm/comm.h"
+#include "aligners/sentence_pairs.h"
 
 typedef struct xlm_alignment_writer xlm_alignment_writer;
 
@@ -17,6 +17,11 @@ xlm_alignment_writer *xlm_alignment_create(const xlm_comm *comm, const char *pat
  * without; where any rank has some, one without links may give NULL as well. */
 bool xlm_alignment_write(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *pairs, int64_t n,
                          const uint64_t *offsets, const xlm_link *links, const float *scores, GError **error);
+/* The same of links between words. pairs: of this corpus and these pairs, xlm_sentence_pairs_open_corpus(); this rank's pairs are
+ * aligned, and read again here to find the words of their subwords. offsets: [xlm_sentence_pairs_count() + 1]. */
+bool xlm_alignment_write_words(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *of,
+                               xlm_sentence_pairs *pairs, const uint64_t *offsets, const xlm_link *links, const float *scores,
+                               GError **error);
 /* Give the file its name. The writer is gone afterwards, also when this fails; then nothing is left. */
 bool xlm_alignment_commit(xlm_alignment_writer *writer, GError **error);
 void xlm_alignment_discard(xlm_alignment_writer *writer); /* NULL is allowed */

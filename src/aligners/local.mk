@@ -2,6 +2,7 @@
 aligners_sources = \
 	src/aligners/alignment_file.c src/aligners/alignment_file.h \
 	src/aligners/alignment_write.c src/aligners/alignment_write.h \
+	src/aligners/corpus_walk.c src/aligners/corpus_walk.h \
 	src/aligners/link_file.c src/aligners/link_file.h \
 	src/aligners/link_matrix.c src/aligners/link_matrix.h \
 	src/aligners/links.c src/aligners/links.h \

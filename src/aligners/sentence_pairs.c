@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aligners/corpus_walk.h"
 #include "text/lines.h"
 
 /* Where a rank's part begins. */
@@ -12,8 +13,14 @@ struct part {
 };
 
 struct xlm_sentence_pairs {
-    int files;
+    int files;           /* 0: a corpus */
     xlm_lines *lines[2]; /* [files] */
+    const xlm_corpus *corpus;
+    const xlm_corpus_pairs *of;
+    xlm_corpus_walk *walk;
+    const int32_t *ids[2]; /* of the pair last returned */
+    int64_t subwords[2];
+    GString *text[2];
     int64_t total, empty, first_empty;
     struct part part;
     int64_t count, at; /* of this rank's pairs */
@@ -70,6 +77,7 @@ struct blocks {
     GArray *begin; /* struct part */
     GArray *work;  /* double */
     int64_t pairs;
+    xlm_pair_work kind;
 };
 
 enum { MOST_BLOCKS = 1 << 18 };
@@ -97,34 +105,49 @@ static bool only_blanks(const char *text, size_t size)
 
 static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
 
-static double work_of(xlm_pair_work work, const size_t size[2])
+/* A pair of these sizes that begins at these offsets of the files. */
+static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const int64_t offset[2], int64_t source, int64_t target,
+                      bool empty)
 {
-    const double source = (double)size[0] + 1, target = (double)size[1] + 1;
-    return work == XLM_PAIR_WORK_PRODUCT ? source * target : source + target;
+    const double a = (double)source + 1, b = (double)target + 1;
+    if (pairs->total % blocks->pairs == 0) {
+        if (blocks->begin->len == MOST_BLOCKS)
+            join_blocks(blocks);
+        const double none = 0;
+        const struct part here = {pairs->total, {offset[0], offset[1]}};
+        g_array_append_val(blocks->begin, here);
+        g_array_append_val(blocks->work, none);
+    }
+    g_array_index(blocks->work, double, blocks->work->len - 1) += blocks->kind == XLM_PAIR_WORK_PRODUCT ? a * b : a + b;
+    if (empty && pairs->empty++ == 0)
+        pairs->first_empty = pairs->total;
+    pairs->total++;
 }
 
-static bool look_through(xlm_sentence_pairs *pairs, xlm_pair_work work, struct blocks *blocks, GError **error)
+static bool look_through_corpus(xlm_sentence_pairs *pairs, struct blocks *blocks, GError **error)
+{
+    xlm_corpus_walk *walk = xlm_corpus_walk_new(pairs->corpus, pairs->of, true);
+    const int32_t *ids[2];
+    int64_t n[2];
+    int got;
+    while ((got = xlm_corpus_walk_next(walk, ids, n, error)) > 0)
+        note_pair(pairs, blocks, (const int64_t[2]){0}, n[0], n[1], n[0] == 0 || n[1] == 0);
+    xlm_corpus_walk_free(walk);
+    return got == 0;
+}
+
+static bool look_through_files(xlm_sentence_pairs *pairs, struct blocks *blocks, GError **error)
 {
     xlm_lines *const *lines = pairs->lines;
-    struct part here = {0};
+    int64_t offset[2] = {0};
     const char *text[2];
     size_t size[2];
     int got, longer;
-    for (pairs->total = 0; (got = read_pair(lines, pairs->files, text, size, &longer, error)) > 0; pairs->total++) {
-        if (pairs->total % blocks->pairs == 0) {
-            if (blocks->begin->len == MOST_BLOCKS)
-                join_blocks(blocks);
-            const double none = 0;
-            here.first = pairs->total;
-            g_array_append_val(blocks->begin, here);
-            g_array_append_val(blocks->work, none);
-        }
-        g_array_index(blocks->work, double, blocks->work->len - 1) += work_of(work, size);
-        if (only_blanks(text[0], size[0]) || only_blanks(text[1], size[1]))
-            if (pairs->empty++ == 0)
-                pairs->first_empty = pairs->total;
+    while ((got = read_pair(lines, pairs->files, text, size, &longer, error)) > 0) {
+        note_pair(pairs, blocks, offset, (int64_t)size[0], (int64_t)size[1],
+                  only_blanks(text[0], size[0]) || only_blanks(text[1], size[1]));
         for (int f = 0; f < pairs->files; f++)
-            here.offset[f] = xlm_lines_offset(lines[f]);
+            offset[f] = xlm_lines_offset(lines[f]);
     }
     if (got < 0)
         return false;
@@ -170,10 +193,11 @@ static bool open_files(xlm_sentence_pairs *pairs, const char *const *files, GErr
 static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_work work, int64_t unit,
                                GError **error)
 {
-    struct blocks blocks = {g_array_new(FALSE, FALSE, sizeof(struct part)), g_array_new(FALSE, FALSE, sizeof(double)), unit};
+    struct blocks blocks = {g_array_new(FALSE, FALSE, sizeof(struct part)), g_array_new(FALSE, FALSE, sizeof(double)), unit,
+                            work};
     struct part *parts = g_new0(struct part, comm->ranks + 1);
     GError *failure = NULL;
-    if (comm->rank == 0 && look_through(pairs, work, &blocks, &failure))
+    if (comm->rank == 0 && (pairs->files == 0 ? look_through_corpus : look_through_files)(pairs, &blocks, &failure))
         share_out(&blocks, pairs->total, comm->ranks, parts);
     g_array_unref(blocks.begin);
     g_array_unref(blocks.work);
@@ -183,15 +207,10 @@ static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, 
     return NULL;
 }
 
-xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
-                                                int64_t unit, GError **error)
+/* Find this rank's part, and go to its beginning. */
+static bool take_part(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_work work, int64_t unit, GError **error)
 {
-    xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
-    pairs->files = n;
-    pairs->first_empty = -1;
-    GError *failure = NULL;
-    open_files(pairs, files, &failure);
-    struct part *parts = xlm_comm_agree_on(comm, failure, error) ? find_parts(comm, pairs, work, unit, error) : NULL;
+    struct part *parts = find_parts(comm, pairs, work, unit, error);
     bool good = parts != NULL;
     if (good) {
         int64_t number[] = {pairs->total, pairs->empty, pairs->first_empty};
@@ -202,12 +221,23 @@ xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char
         pairs->first_empty = number[2];
         pairs->part = parts[comm->rank];
         pairs->count = parts[comm->rank + 1].first - pairs->part.first;
-        failure = NULL;
+        GError *failure = NULL;
         xlm_sentence_pairs_rewind(pairs, &failure);
         good = xlm_comm_agree_on(comm, failure, error);
     }
     g_free(parts);
-    if (good)
+    return good;
+}
+
+xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
+                                                int64_t unit, GError **error)
+{
+    xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
+    pairs->files = n;
+    pairs->first_empty = -1;
+    GError *failure = NULL;
+    open_files(pairs, files, &failure);
+    if (xlm_comm_agree_on(comm, failure, error) && take_part(comm, pairs, work, unit, error))
         return pairs;
     xlm_sentence_pairs_close(pairs);
     return NULL;
@@ -218,12 +248,32 @@ xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *co
     return xlm_sentence_pairs_open_for(comm, files, n, XLM_PAIR_WORK_PRODUCT, 1, error);
 }
 
+xlm_sentence_pairs *xlm_sentence_pairs_open_corpus(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_pairs *of,
+                                                   xlm_pair_work work, int64_t unit, GError **error)
+{
+    xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
+    pairs->first_empty = -1;
+    pairs->corpus = corpus;
+    pairs->of = of;
+    pairs->walk = xlm_corpus_walk_new(corpus, of, false);
+    for (int side = 0; side < 2; side++)
+        pairs->text[side] = g_string_new("");
+    if (take_part(comm, pairs, work, unit, error))
+        return pairs;
+    xlm_sentence_pairs_close(pairs);
+    return NULL;
+}
+
 void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs)
 {
     if (pairs == NULL)
         return;
     for (int f = 0; f < pairs->files; f++)
         xlm_lines_close(pairs->lines[f]);
+    xlm_corpus_walk_free(pairs->walk);
+    for (int side = 0; side < 2; side++)
+        if (pairs->text[side] != NULL)
+            g_string_free(pairs->text[side], TRUE);
     g_free(pairs);
 }
 
@@ -242,15 +292,35 @@ int64_t xlm_sentence_pairs_count(const xlm_sentence_pairs *pairs) { return pairs
 
 const char *xlm_sentence_pairs_path(const xlm_sentence_pairs *pairs, int side)
 {
-    return xlm_lines_path(pairs->lines[pairs->files == 1 ? 0 : side]);
+    return pairs->files == 0 ? xlm_corpus_path(pairs->corpus) : xlm_lines_path(pairs->lines[pairs->files == 1 ? 0 : side]);
+}
+
+const int32_t *xlm_sentence_pairs_subwords(const xlm_sentence_pairs *pairs, int side, int64_t *n)
+{
+    *n = pairs->subwords[side];
+    return pairs->ids[side];
+}
+
+static int read_corpus_pair(xlm_sentence_pairs *pairs, const char *text[2], size_t size[2], GError **error)
+{
+    const int got = xlm_corpus_walk_next(pairs->walk, pairs->ids, pairs->subwords, error);
+    for (int side = 0; side < 2 && got == 1; side++) {
+        g_string_truncate(pairs->text[side], 0);
+        xlm_vocabulary_decode(xlm_corpus_vocabulary(pairs->corpus), pairs->ids[side], (size_t)pairs->subwords[side],
+                              pairs->text[side]);
+        text[side] = pairs->text[side]->str;
+        size[side] = pairs->text[side]->len;
+    }
+    return got;
 }
 
 int xlm_sentence_pairs_next(xlm_sentence_pairs *pairs, const char *text[2], size_t size[2], int64_t *number, GError **error)
 {
-    int longer;
+    int longer = -1;
     if (pairs->at == pairs->count)
         return 0;
-    const int got = read_pair(pairs->lines, pairs->files, text, size, &longer, error);
+    const int got = pairs->files == 0 ? read_corpus_pair(pairs, text, size, error)
+                                      : read_pair(pairs->lines, pairs->files, text, size, &longer, error);
     if (got == 0)
         xlm_error_set(error, EX_DATAERR, "%s: has become shorter while it was read",
                       xlm_sentence_pairs_path(pairs, longer == 0 ? 1 : 0));
@@ -265,6 +335,8 @@ int xlm_sentence_pairs_next(xlm_sentence_pairs *pairs, const char *text[2], size
 bool xlm_sentence_pairs_rewind(xlm_sentence_pairs *pairs, GError **error)
 {
     pairs->at = 0;
+    if (pairs->files == 0)
+        xlm_corpus_walk_to(pairs->walk, pairs->part.first);
     for (int f = 0; f < pairs->files && pairs->count > 0; f++)
         if (!xlm_lines_seek(pairs->lines[f], pairs->part.offset[f], pairs->part.first, error))
             return false;

@@ -1,7 +1,7 @@
 /* xlm-mpi: a file that has its name when it is whole. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * It is written under another name beside its own and renamed at the end: a file that has its final name is complete, and one that
- * was there before stays until then. HDF5 files do the same (store/store.h).
+ * It is written under another name beside its own and renamed at the end: a file that has its final name is complete, and one
+ * that was there before stays until then. HDF5 files do the same (store/store.h).
  *
  *   xlm_new_file_create -> write to its stream, or its descriptor -> xlm_new_file_commit | xlm_new_file_discard */
 #ifndef XLM_BASE_NEW_FILE_H

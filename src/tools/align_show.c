@@ -55,7 +55,9 @@ static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, G
     xlm_split split = XLM_TRAIN;
     if (given.split != NULL)
         xlm_split_find(given.split, &split);
-    const xlm_alignment_pairs *found = given.languages != NULL ? xlm_alignment_file_find(file, split, given.languages, NULL) : NULL;
+    const xlm_alignment_pairs *found = NULL;
+    if (given.languages != NULL)
+        found = xlm_alignment_file_find(file, split, given.languages, NULL);
     GString *names = g_string_new("");
     int n = 0;
     for (int i = 0; i < file->n; i++)
@@ -182,8 +184,8 @@ static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pai
     const xlm_alignment_origin *origin = &file->origin;
     GString *out = g_string_new("");
     g_string_append_printf(out, "pair %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ", %s %s, by %s%s%s\n", given.pair, pairs->pairs,
-                           pairs->name, xlm_split_name(pairs->split), origin->method, origin->symmetrisation[0] != '\0' ? ", " : "",
-                           origin->symmetrisation);
+                           pairs->name, xlm_split_name(pairs->split), origin->method,
+                           origin->symmetrisation[0] != '\0' ? ", " : "", origin->symmetrisation);
     for (int s = 0; s < 2; s++)
         g_string_append_printf(out, "%s: %s\n", side[s].language, side[s].text->str);
     g_string_append_c(out, '\n');
@@ -277,8 +279,8 @@ const xlm_command xlm_align_show = {
     .arguments = "show A.h5",
     .purpose = "Show the links of a sentence pair",
     .notes =
-        "show: the two sentences, and a matrix of their links with a line for each subword of the source. Where it is wider than\n"
-        "the terminal, a list of linked subwords.\n"
+        "show: the two sentences, and a matrix of their links with a line for each subword of the source. Where it is wider\n"
+        "than the terminal, a list of linked subwords.\n"
         "\n",
     .examples =
         "  xlm_align show alignment.h5 --pair 17 --words\n",

@@ -1,16 +1,17 @@
 /* xlm-mpi: alignments of a corpus, written by all ranks; run on 1, 2, 3 and 4. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   alignment_file_test                              tests
- *   alignment_file_test CORPUS PAIR ALIGNMENT.h5     for tests of programs: the alignment of a corpus's training pairs in which word i
- *                                                    and word n - 2 - i are translations, and the last words, as in tests/small.sh */
+ *   alignment_file_test                            tests
+ *   alignment_file_test CORPUS PAIR ALIGNMENT.h5   for tests of programs: the alignment of a corpus's training pairs in which
+ *                                                  words i and n - 2 - i are translations, and the last words, as in
+ *                                                  tests/small.sh */
 #include "../unit/corpus_fixture.h"
 #include "check.h"
 
 #include "aligners/alignment_write.h"
 #include "aligners/subword_links.h"
 
-static const xlm_alignment_origin origin = {.command = "xlm_align ...", .corpus = "c.h5", .method = "ot", .model = "m.h5", .layer = 8,
-                                            .symmetrisation = "", .seed = 5};
+static const xlm_alignment_origin origin = {.command = "xlm_align ...", .corpus = "c.h5", .method = "ot", .model = "m.h5",
+                                            .layer = 8, .symmetrisation = "", .seed = 5};
 
 enum { SENTENCES = 300, PAIRS = 200, WIDE = 70000 };
 static int lengths[2][SENTENCES];
@@ -71,7 +72,8 @@ static void gather(int first, int last, GArray *offsets, GArray *links, GArray *
     }
 }
 
-static void write_pairs_of(const xlm_comm *comm, xlm_alignment_writer *writer, const xlm_corpus *corpus, xlm_split split, bool scored)
+static void write_pairs_of(const xlm_comm *comm, xlm_alignment_writer *writer, const xlm_corpus *corpus, xlm_split split,
+                           bool scored)
 {
     const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(corpus, split, "en-de", NULL);
     /* Parts of different sizes; with four ranks the first is empty. */
@@ -218,6 +220,57 @@ static void check_written(const xlm_comm *comm, bool wide, bool scored)
     drop(comm, corpus, path);
 }
 
+/* ---- reading pairs ---- */
+
+static int64_t start_of(int side, int64_t sentence)
+{
+    int64_t start = 0;
+    for (int64_t i = 0; i < sentence; i++)
+        start += lengths[side][i];
+    return start;
+}
+
+/* A rank's pairs of a corpus, once and again: text and subwords are those of their sentences. */
+static void check_corpus_pairs(const xlm_comm *comm)
+{
+    const corpus_plan plan = make_plan(false);
+    char *path;
+    xlm_corpus *corpus = share_corpus(comm, &plan, &path);
+    const xlm_corpus_pairs *of = xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL);
+    xlm_sentence_pairs *pairs = NULL;
+    GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, of, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
+    int64_t first_empty, read = 0, number;
+    CHECK(xlm_sentence_pairs_total(pairs) == PAIRS && xlm_sentence_pairs_empty(pairs, &first_empty) == 0);
+    CHECK(strcmp(xlm_sentence_pairs_path(pairs, 1), path) == 0);
+    for (int again = 0; again < 2; again++) {
+        const char *text[2];
+        size_t size[2];
+        while (xlm_sentence_pairs_next(pairs, text, size, &number, NULL) == 1) {
+            CHECK(number == xlm_sentence_pairs_first(pairs) + read++);
+            for (int side = 0; side < 2; side++) {
+                int64_t n;
+                const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
+                const int64_t sentence = pair_links[2 * number + side];
+                CHECK(n == lengths[side][sentence] && size[side] == (size_t)(6 * n - 1));
+                for (int64_t k = 0; k < n; k++) {
+                    char word[16];
+                    const int32_t id = token_at(side, start_of(side, sentence) + k);
+                    g_snprintf(word, sizeof word, "w%04d", id - XLM_SPECIALS);
+                    CHECK(ids[k] == id && memcmp(text[side] + 6 * k, word, 5) == 0 && (k == 0 || text[side][6 * k - 1] == ' '));
+                }
+            }
+        }
+        CHECK(read == xlm_sentence_pairs_count(pairs));
+        read = 0;
+        GOOD(xlm_sentence_pairs_rewind(pairs, &error));
+    }
+    int64_t all = xlm_sentence_pairs_count(pairs);
+    xlm_comm_sum_int64(comm, &all, 1);
+    CHECK(all == PAIRS);
+    xlm_sentence_pairs_close(pairs);
+    drop(comm, corpus, path);
+}
+
 /* Word 0 of the source has subwords 0 and 1, word 1 has 2; of the target word 0 has 0, word 1 has 1 and 2, word 2 has 3. */
 static void check_subwords(const xlm_comm *comm)
 {
@@ -246,63 +299,55 @@ static void check_subwords(const xlm_comm *comm)
 
 /* ---- for tests of programs ---- */
 
-/* The subwords of a sentence and the words they are of. Returns how many words. */
-static int32_t read_sentence(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence,
-                             GArray *word)
+static int words_in(const char *text, size_t size)
 {
-    uint64_t ends[2];
-    GOOD(xlm_corpus_read_offsets(corpus, text, sentence, 2, ends, &error));
-    const int64_t n = (int64_t)(ends[1] - ends[0]);
-    int32_t *ids = g_new(int32_t, n + 1);
-    GOOD(xlm_corpus_read_tokens(corpus, text, (int64_t)ends[0], n, ids, &error));
-    g_array_set_size(word, (guint)n);
-    const int32_t words = xlm_subword_words(xlm_corpus_vocabulary(corpus), ids, n, (int32_t *)(void *)word->data);
-    g_free(ids);
-    return words;
+    int n = size > 0;
+    for (size_t i = 0; i < size; i++)
+        n += text[i] == ' ';
+    return n;
 }
 
 static void align_corpus(const xlm_comm *comm, const char *corpus_path, const char *name, const char *path)
 {
     xlm_corpus *corpus = NULL;
     GOOD((corpus = xlm_corpus_open(corpus_path, &error)) != NULL);
-    const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(corpus, XLM_TRAIN, name, NULL);
-    const int64_t first = pairs->pairs * comm->rank / comm->ranks, last = pairs->pairs * (comm->rank + 1) / comm->ranks;
+    const xlm_corpus_pairs *of = xlm_corpus_find_pairs(corpus, XLM_TRAIN, name, NULL);
+    xlm_sentence_pairs *pairs = NULL;
+    GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, of, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
     GArray *offsets = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *links = g_array_new(FALSE, FALSE, sizeof(xlm_link));
-    GArray *scores = g_array_new(FALSE, FALSE, sizeof(float)), *word[2];
-    for (int s = 0; s < 2; s++)
-        word[s] = g_array_new(FALSE, TRUE, sizeof(int32_t));
+    GArray *scores = g_array_new(FALSE, FALSE, sizeof(float));
     uint64_t end = 0;
     g_array_append_val(offsets, end);
-    for (int64_t p = first; p < last; p++) {
-        int64_t link[2];
-        GOOD(xlm_corpus_read_links(corpus, pairs, p, 1, link, &error));
-        const int32_t n = read_sentence(comm, corpus, pairs->source, link[0], word[0]);
-        CHECK(read_sentence(comm, corpus, pairs->target, link[1], word[1]) == n);
-        xlm_link *words = g_new(xlm_link, n);
-        float *word_scores = g_new(float, n);
-        for (int32_t i = 0; i < n; i++) {
-            words[i] = (xlm_link){.source = i, .target = i == n - 1 ? i : n - 2 - i};
-            word_scores[i] = 1 / (float)(1 + i);
+    const char *text[2];
+    size_t size[2];
+    int got = 0;
+    while (got >= 0) {
+        GOOD((got = xlm_sentence_pairs_next(pairs, text, size, NULL, &error)) >= 0);
+        if (got == 0)
+            break;
+        const int n = words_in(text[0], size[0]);
+        CHECK(words_in(text[1], size[1]) == n);
+        for (int i = 0; i < n; i++) {
+            const xlm_link link = {.source = i, .target = i == n - 1 ? i : n - 2 - i};
+            const float score = 1 / (float)(1 + i);
+            g_array_append_val(links, link);
+            g_array_append_val(scores, score);
         }
-        xlm_subword_links(words, word_scores, n, (const int32_t *)(const void *)word[0]->data, word[0]->len,
-                          (const int32_t *)(const void *)word[1]->data, word[1]->len, links, scores);
         end = links->len;
         g_array_append_val(offsets, end);
-        g_free(words);
-        g_free(word_scores);
     }
     xlm_alignment_origin made = origin;
     made.corpus = corpus_path;
     xlm_alignment_writer *writer = NULL;
     GOOD((writer = xlm_alignment_create(comm, path, corpus, &made, &error)) != NULL);
-    GOOD(xlm_alignment_write(writer, XLM_TRAIN, pairs, last - first, (const uint64_t *)(const void *)offsets->data,
-                             (const xlm_link *)(const void *)links->data, (const float *)(const void *)scores->data, &error));
+    GOOD(xlm_alignment_write_words(writer, XLM_TRAIN, of, pairs, &g_array_index(offsets, uint64_t, 0),
+                                   (const xlm_link *)(const void *)links->data, (const float *)(const void *)scores->data,
+                                   &error));
     GOOD(xlm_alignment_commit(writer, &error));
-    for (int s = 0; s < 2; s++)
-        g_array_unref(word[s]);
     g_array_unref(offsets);
     g_array_unref(links);
     g_array_unref(scores);
+    xlm_sentence_pairs_close(pairs);
     xlm_corpus_close(corpus);
 }
 
@@ -316,6 +361,7 @@ int main(int argc, char **argv)
     else {
         check_written(comm, false, true);
         check_written(comm, true, false);
+        check_corpus_pairs(comm);
         check_subwords(comm);
     }
     int64_t all = failures;

@@ -17,7 +17,8 @@ static void test_columns(void **state)
     static const struct {
         const char *text;
         int columns;
-    } expected[] = {{"", 0}, {"abc", 3}, {"ü", 1}, {"u\xcc\x88", 1}, {"日本@@", 6}, {"한", 2}, {"क्या", 3}, {"дом", 3}};
+    } expected[] = {{"", 0}, {"abc", 3}, {"ü", 1}, {"u\xcc\x88", 1}, {"日本@@", 6},
+                    {"한", 2}, {"क्या", 3}, {"дом", 3}};
     for (size_t i = 0; i < G_N_ELEMENTS(expected); i++)
         assert_int_equal(xlm_terminal_columns(expected[i].text, strlen(expected[i].text)), expected[i].columns);
     assert_int_equal(xlm_terminal_columns("日本", 3), 2);

@@ -186,7 +186,8 @@ static void test_lines(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand), cmocka_unit_test(test_order), cmocka_unit_test(test_rounds),
-                                       cmocka_unit_test(test_beside_definition), cmocka_unit_test(test_lines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand), cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_rounds), cmocka_unit_test(test_beside_definition),
+                                       cmocka_unit_test(test_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@ base_sources = \
 	src/base/exhaustion.c src/base/exhaustion.h \
 	src/base/file_digest.c src/base/file_digest.h \
 	src/base/jobfile.c src/base/jobfile.h \
+	src/base/large_array.c src/base/large_array.h \
 	src/base/launcher.c src/base/launcher.h \
 	src/base/log.c src/base/log.h \
 	src/base/nearest.c src/base/nearest.h \

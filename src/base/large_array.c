@@ -1,0 +1,60 @@
+/* xlm-mpi: arrays too large for the heap, in memory or in a scratch file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/large_array.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A file of that size without a name; -1 with an error. */
+static int make_file(size_t size, const char *directory, GError **error)
+{
+    char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
+    const int file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+    int failure = file < 0 ? errno : 0;
+    if (file < 0)
+        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s", directory, g_strerror(failure));
+    else
+        g_unlink(path);
+    g_free(path);
+    if (file >= 0 && (failure = posix_fallocate(file, 0, (off_t)size)) != 0) {
+        xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s", directory, size, g_strerror(failure));
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+bool xlm_large_array_make(xlm_large_array *array, size_t size, const char *scratch, GError **error)
+{
+    *array = (xlm_large_array){0};
+    if (size == 0)
+        return true;
+    const int file = scratch != NULL ? make_file(size, scratch, error) : -1;
+    if (scratch != NULL && file < 0)
+        return false;
+    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);
+    const int failure = errno;
+    if (file >= 0)
+        close(file);
+    if (data == MAP_FAILED)
+        return xlm_error_set(error, EX_OSERR, "an array of %zu bytes: %s; give more ranks, or a smaller --memory", size,
+                             g_strerror(failure));
+    *array = (xlm_large_array){data, size, file >= 0};
+    return true;
+}
+
+void xlm_large_array_release(const xlm_large_array *array, size_t first, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (first + page - 1) / page * page, end = (first + size) / page * page;
+    if (array->in_file && end > begin)
+        madvise((char *)array->data + begin, end - begin, MADV_DONTNEED);
+}
+
+void xlm_large_array_free(xlm_large_array *array)
+{
+    if (array->data != NULL)
+        munmap(array->data, array->size);
+    *array = (xlm_large_array){0};
+}

@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_cooc count, counting a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <string.h>
 
 #include "lexicon/cooccurrence_count.h"
@@ -47,22 +46,6 @@ static bool is_one_of(const char *option, const char *word, const char *const *w
     return false;
 }
 
-static bool read_memory(GError **error)
-{
-    static const char units[] = "KMG";
-    if (given.memory == NULL)
-        return true;
-    char *end;
-    const double number = g_ascii_strtod(given.memory, &end);
-    const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
-    const double bytes = number * (unit != NULL ? ldexp(1, 10 * (int)(unit - units + 1)) : 1);
-    if (end == given.memory || (*end != '\0' && (unit == NULL || end[1] != '\0')) || !(bytes >= 1 << 20 && bytes < 1e15))
-        return xlm_error_set(error, EX_USAGE, "--memory=%s: is no number of bytes such as 512M or 4G, of at least 1M",
-                             given.memory);
-    memory_bytes = (int64_t)bytes;
-    return true;
-}
-
 static bool check(int n, GError **error)
 {
     static const char *const weights[] = {"inverse", "glove", "even", NULL}, *const factors[] = {"largest", "none", NULL},
@@ -78,7 +61,8 @@ static bool check(int n, GError **error)
     if (given.min_count < -1 || given.max_vocabulary < -1)
         return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab are not negative");
     return is_one_of("weights", given.weights, weights, error) && is_one_of("factors", given.factors, factors, error) &&
-           is_one_of("split", given.split, splits, error) && read_memory(error);
+           is_one_of("split", given.split, splits, error) &&
+           xlm_program_read_bytes("memory", given.memory, &memory_bytes, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)

@@ -2,6 +2,7 @@
 #include "tools/program.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,21 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
         return argv[1];
     xlm_error_set(error, EX_USAGE, "one %s is needed; see %s --help", what, program->name);
     return NULL;
+}
+
+bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)
+{
+    static const char units[] = "KMG";
+    if (text == NULL)
+        return true;
+    char *end;
+    const double number = g_ascii_strtod(text, &end);
+    const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
+    const double value = number * (unit != NULL ? ldexp(1, 10 * (int)(unit - units + 1)) : 1);
+    if (end == text || (*end != '\0' && (unit == NULL || end[1] != '\0')) || !(value >= 1 << 20 && value < 1e15))
+        return xlm_error_set(error, EX_USAGE, "--%s=%s: is no number of bytes such as 512M or 4G, of at least 1M", option, text);
+    *bytes = (int64_t)value;
+    return true;
 }
 
 bool xlm_program_flush(GError **error)

@@ -6,6 +6,8 @@
 #ifndef XLM_TOOLS_PROGRAM_H
 #define XLM_TOOLS_PROGRAM_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 typedef struct xlm_program {
@@ -41,6 +43,9 @@ char *xlm_program_command(const xlm_program *program, char *const *argv);
 /* The one argument that parsing has left, in argv. what: names it in the error when there is none or more ("corpus").
  * NULL with EX_USAGE. */
 const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error);
+
+/* A number of bytes as an option has it: 512M, 4G, 1.5g, at least 1M. text NULL: *bytes stays. EX_USAGE. */
+bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error);
 
 /* Let out what was printed. EX_IOERR when any of it was lost. */
 bool xlm_program_flush(GError **error);

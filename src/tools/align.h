@@ -4,7 +4,7 @@
 
 #include "tools/command.h"
 
-extern const xlm_command xlm_align_model, xlm_align_score, xlm_align_show;
+extern const xlm_command xlm_align_text, xlm_align_score, xlm_align_show;
 
 /* Aligning with a model, for the command whose options these are among. The other options are that command's: the arguments, a
  * text each, NULL when not given. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_align, word alignments. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/align.h"
 
-static const xlm_command *const commands[] = {&xlm_align_model, &xlm_align_score, &xlm_align_show};
+static const xlm_command *const commands[] = {&xlm_align_text, &xlm_align_score, &xlm_align_show};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,97 @@
+/* xlm-mpi: what a statistical aligner is. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An aligner is one file with an xlm_aligner, and a line in aligners.c. It says which tables of counts it has, and works in
+ * iterations: for every sentence pair of this rank `expect` adds to the tables what it expects of its words; their sums over all
+ * ranks become the totals, from which `begin` makes what the next iteration needs; in the end `decode` gives the links of each
+ * pair. All that is shared is in the tables: they are written to model files, and read from them, without the aligner's help.
+ *
+ * Counts are integers in units of 1 / XLM_COUNT_UNIT, so that totals do not depend on the order in which ranks and threads add.
+ * For an aligner `forward` is the direction in which source words are looked for that explain the target's; in `reverse`
+ * target words explain the source's. Arrays of two have forward first. */
+#ifndef XLM_ALIGNERS_ALIGNER_H
+#define XLM_ALIGNERS_ALIGNER_H
+
+#include "aligners/word_pairs.h"
+
+enum { XLM_COUNT_UNIT = 1 << 16 };
+
+/* What a table has a row for: a pair of words, a source word, a target word; or it is one row. */
+typedef enum { XLM_TABLE_PAIRS, XLM_TABLE_SOURCE, XLM_TABLE_TARGET, XLM_TABLE_WHOLE } xlm_table_of;
+
+typedef struct xlm_table {
+    const char *name; /* in files: "links"; what it counts stands in `meaning` */
+    const char *meaning;
+    xlm_table_of of;
+    int width;        /* counts of a row */
+} xlm_table;
+
+enum { XLM_ALIGNER_TABLES = 10 }; /* at most */
+
+/* A training, or the use of a model, as an aligner sees it. */
+typedef struct xlm_alignment_run {
+    const xlm_bitext *bitext;
+    const xlm_word_pairs *pairs;
+    /* [rows x width] In `begin` the totals of all ranks after the iteration before, with what a model has; between `begin` and `end`
+     * what this rank adds, 0 at first. */
+    int64_t *counts[XLM_ALIGNER_TABLES];
+    int64_t words[2];   /* different words of source and target in all ranks' text and the model */
+    bool informed;      /* totals are not all 0: an iteration was made, or a model given */
+    bool started_informed; /* a model was given */
+    int iteration, iterations;
+    bool many_threads;
+    bool *first;        /* [pairs of words] true on one of the ranks that have the pair */
+    /* What each cell has added to its pair's total, then what each target word and each source word has to that of the empty word:
+     * [cells + target words + source words], for aligners that ask; else NULL. */
+    uint16_t *own;
+    void *state;        /* the aligner's */
+} xlm_alignment_run;
+
+/* Add to a row of a table, from any thread. */
+static inline void xlm_table_add(const xlm_alignment_run *run, int table, int64_t place, int64_t count)
+{
+    int64_t *at = run->counts[table] + place;
+    if (run->many_threads) {
+        #pragma omp atomic
+        *at += count;
+    } else {
+        *at += count;
+    }
+}
+
+/* The most probable of n words, the first of equals; -1 when the empty word is at least as probable. */
+int32_t xlm_most_probable(const float *posterior, int n, float empty);
+
+/* What decode finds for a pair of n source and m target words. */
+typedef struct xlm_decoded {
+    int32_t *forward;        /* [m] source word of each target word, -1 for none */
+    int32_t *reverse;        /* [n] target word of each source word, -1 for none */
+    float *forward_posterior; /* [m x n] of source word i for target word j, at j n + i */
+    float *reverse_posterior; /* [n x m] of target word j for source word i, at i m + j */
+} xlm_decoded;
+
+typedef struct xlm_aligner {
+    const char *name, *purpose;
+    const xlm_table *tables; /* up to one without a name */
+    int iterations;          /* unless the user says */
+    bool own;                /* wants xlm_alignment_run.own */
+    /* Make and free run->state. */
+    void (*open)(xlm_alignment_run *run);
+    void (*close)(xlm_alignment_run *run);
+    /* Collective. Before the sentence pairs of an iteration, and before decoding, which is iteration `iterations`. */
+    void (*begin)(xlm_alignment_run *run);
+    /* After the sentence pairs of an iteration, before sums; may be NULL. */
+    void (*end)(xlm_alignment_run *run);
+    /* From any thread; workspace: bytes that this thread has, as many as `workspace` says. n, m > 0. */
+    void (*expect)(const xlm_alignment_run *run, int64_t sentence, void *workspace);
+    void (*decode)(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded);
+    size_t (*workspace)(int n, int m);
+} xlm_aligner;
+
+/* All of them; *n. */
+const xlm_aligner *const *xlm_aligners(int *n);
+/* NULL with EX_USAGE when there is none of this name; NULL stands for the first. */
+const xlm_aligner *xlm_aligner_find(const char *name, GError **error);
+
+extern const xlm_aligner xlm_aligner_fertility, xlm_aligner_diagonal;
+
+#endif

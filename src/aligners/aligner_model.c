@@ -1,0 +1,297 @@
+/* xlm-mpi: the file of a trained word aligner. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "aligners/aligner_model.h"
+
+#include <string.h>
+
+#include "store/store.h"
+
+static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* by xlm_table_of */
+
+/* "/source/links"; g_free. */
+static char *path_of(const xlm_table *table) { return g_strconcat("/", groups[table->of], "/", table->name, NULL); }
+
+/* ---- writing ---- */
+
+/* Words of all owners in order, as one array on every rank. */
+static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers, char **bytes)
+{
+    GString *own = g_string_new(NULL);
+    for (guint i = 0; i < numbers->texts->len; i++) {
+        const char *text = g_ptr_array_index(numbers->texts, i);
+        g_string_append_len(own, text, (gssize)strlen(text) + 1);
+    }
+    void *all;
+    size_t *sizes = g_new(size_t, comm->ranks);
+    xlm_comm_gather_all(comm, own->str, own->len, &all, sizes);
+    char **words = g_new0(char *, numbers->all + 1), *at = all;
+    for (int64_t i = 0; i < numbers->all; i++, at += strlen(at) + 1)
+        words[i] = at;
+    g_string_free(own, TRUE);
+    g_free(sizes);
+    *bytes = all;
+    return words;
+}
+
+static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_numbers *numbers, const char *path, GError **error)
+{
+    char *bytes, **words = gather_words(comm, numbers, &bytes);
+    const bool good = xlm_store_write_strings(store, path, (uint64_t)numbers->all, (const char *const *)words, error);
+    g_free(words);
+    g_free(bytes);
+    return good;
+}
+
+static bool write_table(xlm_store *store, const xlm_table *table, int64_t all, int64_t first, int64_t rows, const int64_t *counts,
+                        GError **error)
+{
+    char *path = path_of(table);
+    const uint64_t dims[2] = {(uint64_t)all, (uint64_t)table->width};
+    const bool good = xlm_store_dataset(store, path, XLM_I64, 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, (uint64_t)first, (uint64_t)rows, counts, error) &&
+                      xlm_store_set_text(store, path, "meaning", table->meaning, error);
+    g_free(path);
+    return good;
+}
+
+/* Counts of the pairs of a table that are not left out. */
+static int64_t *select_rows(const bool *used, int64_t n, const int64_t *counts, int width)
+{
+    int64_t *selected = g_new(int64_t, n * width + 1), *to = selected;
+    for (int64_t i = 0; i < n; i++)
+        if (used[i]) {
+            memcpy(to, counts + i * width, sizeof *to * (size_t)width);
+            to += width;
+        }
+    return selected;
+}
+
+static bool write_pairs(xlm_store *store, const xlm_comm *comm, const xlm_aligner_record *r, GError **error)
+{
+    const xlm_table *tables = r->aligner->tables;
+    const int64_t first_word = r->numbers[0]->owned[comm->rank], words = r->numbers[0]->owned[comm->rank + 1] - first_word;
+    int64_t n;
+    const xlm_count_key *keys = xlm_shared_counts_owned(r->pairs, &n);
+    bool *used = g_new0(bool, n);
+    for (int t = 0; tables[t].name != NULL; t++)
+        for (int64_t i = 0; tables[t].of == XLM_TABLE_PAIRS && i < n * tables[t].width; i++)
+            used[i / tables[t].width] |= r->sums[t][i] != 0;
+    uint64_t *offsets = g_new0(uint64_t, words + 2);
+    uint32_t *targets = g_new(uint32_t, n);
+    int64_t rows = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (used[i]) {
+            targets[rows++] = keys[i].second;
+            offsets[keys[i].first - first_word + 1]++;
+        }
+    const int64_t base = xlm_comm_sum_below(comm, rows);
+    int64_t all = rows;
+    xlm_comm_sum_int64(comm, &all, 1);
+    offsets[0] = (uint64_t)base;
+    for (int64_t w = 0; w < words; w++)
+        offsets[w + 1] += offsets[w];
+    const bool last = comm->rank == comm->ranks - 1;
+    const uint64_t all_words = (uint64_t)r->numbers[0]->all + 1, all_pairs = (uint64_t)all;
+    bool good = xlm_store_dataset(store, "/pairs/offsets", XLM_U64, 1, &all_words, XLM_STORE_CHECKED, error) &&
+                xlm_store_write(store, "/pairs/offsets", (uint64_t)first_word, (uint64_t)(words + last), offsets, error) &&
+                xlm_store_dataset(store, "/pairs/targets", XLM_U32, 1, &all_pairs, XLM_STORE_CHECKED, error) &&
+                xlm_store_write(store, "/pairs/targets", (uint64_t)base, (uint64_t)rows, targets, error);
+    for (int t = 0; good && tables[t].name != NULL; t++)
+        if (tables[t].of == XLM_TABLE_PAIRS) {
+            int64_t *counts = select_rows(used, n, r->sums[t], tables[t].width);
+            good = write_table(store, &tables[t], all, base, rows, counts, error);
+            g_free(counts);
+        }
+    g_free(used);
+    g_free(offsets);
+    g_free(targets);
+    return good;
+}
+
+static bool write_attributes(xlm_store *store, const xlm_aligner_record *r, GError **error)
+{
+    return xlm_store_set_text(store, "/", "format", XLM_ALIGNER_FORMAT, error) &&
+           xlm_store_set_int(store, "/", "format_version", XLM_ALIGNER_VERSION, error) &&
+           xlm_store_set_text(store, "/", "program_version", "xlm_align " PACKAGE_VERSION, error) &&
+           xlm_store_set_text(store, "/", "command", r->command, error) &&
+           xlm_store_set_text(store, "/", "method", r->aligner->name, error) &&
+           xlm_store_set_text(store, "/", "words", xlm_word_mode_name(r->words), error) &&
+           xlm_store_set_int(store, "/", "lower_case", r->lower, error) &&
+           xlm_store_set_int(store, "/", "sentence_pairs", r->sentence_pairs, error) &&
+           xlm_store_set_int(store, "/", "iterations", r->iterations, error) &&
+           xlm_store_set_int(store, "/", "unit", XLM_COUNT_UNIT, error);
+}
+
+bool xlm_aligner_model_write(const xlm_comm *comm, const char *path, const xlm_aligner_record *r, GError **error)
+{
+    xlm_store *store = xlm_store_create(comm, path, error);
+    bool good = store != NULL && write_attributes(store, r, error) &&
+                write_words(store, comm, r->numbers[0], "/source/words", error) &&
+                write_words(store, comm, r->numbers[1], "/target/words", error) && write_pairs(store, comm, r, error);
+    for (const xlm_table *table = r->aligner->tables; good && table->name != NULL; table++) {
+        const int64_t *sums = r->sums[table - r->aligner->tables];
+        if (table->of == XLM_TABLE_WHOLE) {
+            good = write_table(store, table, 1, 0, comm->rank == 0, sums, error);
+        } else if (table->of != XLM_TABLE_PAIRS) {
+            const xlm_word_numbers *numbers = r->numbers[table->of == XLM_TABLE_TARGET];
+            const int64_t first = numbers->owned[comm->rank];
+            good = write_table(store, table, numbers->all, first, numbers->owned[comm->rank + 1] - first, sums, error);
+        }
+    }
+    if (store != NULL && !good)
+        xlm_store_discard(store);
+    return good && xlm_store_commit(store, error);
+}
+
+/* ---- reading ---- */
+
+static bool refuse(const xlm_store *store, const char *what, GError **error)
+{
+    return xlm_error_set(error, EX_DATAERR, "%s: %s; make it again with xlm_align --save", xlm_store_path(store), what);
+}
+
+static bool read_attributes(const xlm_store *store, xlm_aligner_model *m, GError **error)
+{
+    int64_t lower = 0, unit = 0;
+    char *method = xlm_store_get_text(store, "/", "method", error);
+    char *words = method != NULL ? xlm_store_get_text(store, "/", "words", error) : NULL;
+    bool good = words != NULL && xlm_store_get_int(store, "/", "lower_case", &lower, error) &&
+                xlm_store_get_int(store, "/", "sentence_pairs", &m->sentence_pairs, error) &&
+                xlm_store_get_int(store, "/", "unit", &unit, error);
+    if (good) {
+        m->aligner = xlm_aligner_find(method, NULL);
+        m->lower = lower != 0;
+        good = m->aligner != NULL && xlm_word_mode_find(words, &m->words) && unit == XLM_COUNT_UNIT && m->sentence_pairs >= 0;
+        if (!good)
+            refuse(store, "method, words or unit are none that this version knows", error);
+    }
+    g_free(method);
+    g_free(words);
+    return good;
+}
+
+static bool read_words(const xlm_store *store, xlm_aligner_model *m, int side, GError **error)
+{
+    uint64_t n;
+    m->texts[side] = xlm_store_read_strings(store, side == 0 ? "/source/words" : "/target/words", &n, error);
+    m->types[side] = (int64_t)n;
+    if (m->texts[side] == NULL)
+        return false;
+    if (n == 0 || n > G_MAXINT32)
+        return refuse(store, "has no words, or too many", error);
+    for (uint64_t i = 0; i < n; i++)
+        if (m->texts[side][i][0] == '\0' || !g_utf8_validate(m->texts[side][i], -1, NULL))
+            return refuse(store, "a word is empty or not UTF-8", error);
+    return true;
+}
+
+static bool check_shape(const xlm_store *store, const char *path, int64_t rows, int64_t width, GError **error)
+{
+    uint64_t dims[3] = {0};
+    const int n = xlm_store_shape(store, path, dims, error);
+    if (n < 0)
+        return false;
+    if (n != (width > 0 ? 2 : 1) || dims[0] != (uint64_t)rows || (width > 0 && dims[1] != (uint64_t)width)) {
+        char *what = g_strconcat(path, ": has not the shape that belongs there", NULL);
+        refuse(store, what, error);
+        g_free(what);
+        return false;
+    }
+    return true;
+}
+
+/* Row r of R ranks' parts of n rows. */
+static void take_part(const xlm_comm *comm, int64_t n, int64_t *first, int64_t *rows)
+{
+    *first = n / comm->ranks * comm->rank + MIN(comm->rank, n % comm->ranks);
+    *rows = n / comm->ranks + (comm->rank < n % comm->ranks);
+}
+
+/* The pairs of this rank; every rank reads all offsets. */
+static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner_model *m, int64_t *all, GError **error)
+{
+    const int64_t words = m->types[0];
+    uint64_t dims[3] = {0};
+    if (!check_shape(store, "/pairs/offsets", words + 1, 0, error) || xlm_store_shape(store, "/pairs/targets", dims, error) < 0)
+        return false;
+    *all = (int64_t)dims[0];
+    take_part(comm, *all, &m->first[XLM_TABLE_PAIRS], &m->rows[XLM_TABLE_PAIRS]);
+    const int64_t first = m->first[XLM_TABLE_PAIRS], n = m->rows[XLM_TABLE_PAIRS];
+    uint64_t *offsets = g_new(uint64_t, words + 1);
+    m->sources = g_new(uint32_t, n);
+    m->targets = g_new(uint32_t, n);
+    bool good = check_shape(store, "/pairs/targets", *all, 0, error) &&
+                xlm_store_read(store, "/pairs/offsets", XLM_U64, 0, (uint64_t)words + 1, offsets, error) &&
+                xlm_store_read(store, "/pairs/targets", XLM_U32, (uint64_t)first, (uint64_t)n, m->targets, error);
+    bool fits = good && offsets[0] == 0 && offsets[words] == dims[0];
+    for (int64_t w = 0; w < words && fits; w++) {
+        fits = offsets[w] <= offsets[w + 1] && offsets[w + 1] <= dims[0];
+        for (int64_t i = MAX((int64_t)offsets[w], first); fits && i < MIN((int64_t)offsets[w + 1], first + n); i++)
+            m->sources[i - first] = (uint32_t)w;
+    }
+    for (int64_t i = 0; i < n && fits; i++)
+        fits = m->targets[i] < m->types[1];
+    g_free(offsets);
+    return good && (fits || refuse(store, "/pairs: offsets or targets do not fit the words", error));
+}
+
+/* Counts are not negative, and their sums far from overflow. */
+static bool check_counts(const xlm_store *store, const xlm_table *table, const int64_t *counts, int64_t n, GError **error)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (counts[i] < 0 || counts[i] > (int64_t)1 << 60) {
+            char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of], table->name);
+            refuse(store, what, error);
+            g_free(what);
+            return false;
+        }
+    return true;
+}
+
+static bool read_tables(const xlm_store *store, const xlm_comm *comm, xlm_aligner_model *m, GError **error)
+{
+    int64_t all[4] = {0, m->types[0], m->types[1], 1};
+    bool good = read_pairs(store, comm, m, &all[XLM_TABLE_PAIRS], error);
+    for (int of = XLM_TABLE_SOURCE; of <= XLM_TABLE_WHOLE; of++)
+        take_part(comm, all[of], &m->first[of], &m->rows[of]);
+    for (int t = 0; good && m->aligner->tables[t].name != NULL; t++) {
+        const xlm_table *table = &m->aligner->tables[t];
+        char *path = path_of(table);
+        m->counts[t] = g_new(int64_t, m->rows[table->of] * table->width + 1);
+        good = check_shape(store, path, all[table->of], table->width, error) &&
+               xlm_store_read(store, path, XLM_I64, (uint64_t)m->first[table->of], (uint64_t)m->rows[table->of], m->counts[t], error) &&
+               check_counts(store, table, m->counts[t], m->rows[table->of] * table->width, error);
+        g_free(path);
+    }
+    return good;
+}
+
+xlm_aligner_model *xlm_aligner_model_read(const xlm_comm *comm, const char *path, GError **error)
+{
+    GError *failure = NULL;
+    xlm_aligner_model *m = g_new0(xlm_aligner_model, 1);
+    xlm_store *store = xlm_store_open(path, &failure);
+    if (store != NULL && xlm_store_check_format(store, XLM_ALIGNER_FORMAT, XLM_ALIGNER_VERSION, "a model of a word aligner",
+                                                "xlm_align --save", &failure) &&
+        read_attributes(store, m, &failure) && read_words(store, m, 0, &failure) && read_words(store, m, 1, &failure))
+        read_tables(store, comm, m, &failure);
+    if (store != NULL)
+        xlm_store_close(store);
+    if (!xlm_comm_agree_on(comm, failure, error)) {
+        xlm_aligner_model_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void xlm_aligner_model_free(xlm_aligner_model *m)
+{
+    if (m == NULL)
+        return;
+    for (int s = 0; s < 2; s++)
+        g_strfreev(m->texts[s]);
+    g_free(m->sources);
+    g_free(m->targets);
+    for (int t = 0; t < XLM_ALIGNER_TABLES; t++)
+        g_free(m->counts[t]);
+    g_free(m);
+}

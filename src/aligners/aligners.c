@@ -1,0 +1,41 @@
+/* xlm-mpi: the table of statistical aligners. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "aligners/aligner.h"
+#include "base/nearest.h"
+
+static const xlm_aligner *const aligners[] = {
+    &xlm_aligner_fertility, /* the first is the default */
+    &xlm_aligner_diagonal,
+};
+
+const xlm_aligner *const *xlm_aligners(int *n)
+{
+    *n = G_N_ELEMENTS(aligners);
+    return aligners;
+}
+
+const xlm_aligner *xlm_aligner_find(const char *name, GError **error)
+{
+    const char *names[G_N_ELEMENTS(aligners)];
+    for (size_t i = 0; i < G_N_ELEMENTS(aligners); i++) {
+        if (name == NULL || strcmp(aligners[i]->name, name) == 0)
+            return aligners[i];
+        names[i] = aligners[i]->name;
+    }
+    char *advice = xlm_nearest_advice(name, names, G_N_ELEMENTS(names));
+    xlm_error_set(error, EX_USAGE, "--method=%s: there is no such method; %s", name, advice);
+    g_free(advice);
+    return NULL;
+}
+
+int32_t xlm_most_probable(const float *posterior, int n, float empty)
+{
+    int32_t at = -1;
+    for (int32_t i = 0; i < n; i++)
+        if (posterior[i] > empty) {
+            empty = posterior[i];
+            at = i;
+        }
+    return at;
+}

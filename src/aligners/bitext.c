@@ -1,0 +1,211 @@
+/* xlm-mpi: the words of a rank's sentence pairs, as numbers. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "aligners/bitext.h"
+
+#include <string.h>
+
+#include "base/progress.h"
+#include "text/normalise.h"
+#include "text/word_counts.h"
+
+/* What reads the words of one side. */
+struct reader {
+    const xlm_bitext_options *options;
+    xlm_normaliser *normaliser;
+    xlm_splitter *splitter;
+    xlm_word_counts *words;    /* normalised */
+    xlm_word_counts *as_given; /* words between blanks, as they stand in the text */
+    GArray *normal;            /* int32_t: for each of `as_given`, its number among `words` */
+    GArray *ids;               /* int32_t: words of all pairs so far */
+    GArray *offsets;           /* int64_t */
+};
+
+static struct reader open_reader(const xlm_bitext_options *options, GError **error)
+{
+    struct reader r = {.options = options, .words = xlm_word_counts_new(), .as_given = xlm_word_counts_new()};
+    r.normal = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    r.ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    r.offsets = g_array_new(FALSE, TRUE, sizeof(int64_t));
+    g_array_set_size(r.offsets, 1);
+    r.normaliser = xlm_normaliser_new(options->lower, error);
+    r.splitter = r.normaliser != NULL ? xlm_splitter_new(options->words, NULL, error) : NULL;
+    return r;
+}
+
+static void close_reader(struct reader *r)
+{
+    xlm_normaliser_free(r->normaliser);
+    xlm_splitter_free(r->splitter);
+    xlm_word_counts_free(r->words);
+    xlm_word_counts_free(r->as_given);
+    g_array_unref(r->normal);
+    if (r->ids != NULL)
+        g_array_unref(r->ids);
+    if (r->offsets != NULL)
+        g_array_unref(r->offsets);
+}
+
+static int32_t number_of(xlm_word_counts *words, const char *text, size_t size)
+{
+    const uint32_t found = xlm_word_counts_index(words, text, size);
+    if (found != UINT32_MAX)
+        return (int32_t)found;
+    xlm_word_counts_add(words, text, size, 1);
+    return (int32_t)xlm_word_counts_size(words) - 1;
+}
+
+/* A word between blanks: one word, whatever normalisation makes of it. */
+static bool add_as_given(struct reader *r, const char *text, size_t size, GError **error)
+{
+    const uint32_t known = xlm_word_counts_index(r->as_given, text, size);
+    int32_t id = 0;
+    if (known == UINT32_MAX) {
+        const char *normal;
+        size_t normal_size;
+        if (!xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error))
+            return false;
+        id = normal_size > 0 ? number_of(r->words, normal, normal_size) : number_of(r->words, "\xEF\xBF\xBD", 3);
+        xlm_word_counts_add(r->as_given, text, size, 1);
+        g_array_append_val(r->normal, id);
+    } else {
+        id = g_array_index(r->normal, int32_t, known);
+    }
+    g_array_append_val(r->ids, id);
+    return true;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+static bool add_between_blanks(struct reader *r, const char *text, size_t size, GError **error)
+{
+    for (size_t at = 0; at < size;) {
+        const size_t begin = at;
+        while (at < size && !is_blank(text[at]))
+            at++;
+        if (at > begin && !add_as_given(r, text + begin, at - begin, error))
+            return false;
+        while (at < size && is_blank(text[at]))
+            at++;
+    }
+    return true;
+}
+
+static bool add_by_rules(struct reader *r, const char *text, size_t size, GError **error)
+{
+    const char *normal;
+    size_t normal_size, n;
+    if (!xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error))
+        return false;
+    const xlm_word *words = xlm_splitter_split(r->splitter, normal, normal_size, &n);
+    for (size_t i = 0; i < n; i++) {
+        const int32_t id = number_of(r->words, normal + words[i].start, words[i].size);
+        g_array_append_val(r->ids, id);
+    }
+    return true;
+}
+
+/* Append the words of a sentence; how many, or -1. */
+static int64_t add_sentence(struct reader *r, const char *text, size_t size, GError **error)
+{
+    const int64_t before = r->ids->len;
+    const bool good = r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error)
+                                                           : add_by_rules(r, text, size, error);
+    return good ? (int64_t)r->ids->len - before : -1;
+}
+
+/* Both sides of a pair, or of one that is not aligned nothing. */
+static bool add_pair(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, int64_t number, const char *text[2],
+                     const size_t size[2], GError **error)
+{
+    int64_t n[2];
+    for (int s = 0; s < 2; s++)
+        if ((n[s] = add_sentence(&reader[s], text[s], size[s], error)) < 0) {
+            g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
+            return false;
+        }
+    const bool empty = n[0] == 0 || n[1] == 0, long_one = !empty && MAX(n[0], n[1]) > reader[0].options->longest;
+    if (empty && b->empty++ == 0)
+        b->first_empty = number;
+    if (long_one && b->long_ones++ == 0)
+        b->first_long = number;
+    for (int s = 0; s < 2; s++) {
+        if (empty || long_one)
+            g_array_set_size(reader[s].ids, reader[s].ids->len - (guint)n[s]);
+        const int64_t end = reader[s].ids->len;
+        g_array_append_val(reader[s].offsets, end);
+    }
+    return true;
+}
+
+static bool read_pairs(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, GError **error)
+{
+    const char *text[2];
+    size_t size[2];
+    int64_t number;
+    int got;
+    xlm_progress progress = xlm_progress_begin("reading", (double)b->pairs, "pairs");
+    for (int64_t done = 0; (got = xlm_sentence_pairs_next(pairs, text, size, &number, error)) > 0; done++) {
+        if (!add_pair(b, reader, pairs, number, text, size, error))
+            return false;
+        if (reader[0].ids->len > G_MAXINT32 || reader[1].ids->len > G_MAXINT32)
+            return xlm_error_set(error, EX_UNAVAILABLE, "%s: a rank's part has more than 2^31 words; give more ranks",
+                                 xlm_sentence_pairs_path(pairs, 0));
+        xlm_progress_show(&progress, (double)done);
+    }
+    xlm_progress_end(&progress);
+    return got == 0;
+}
+
+/* Words leave the reader for the bitext. */
+static void take_side(xlm_bitext_side *side, struct reader *r)
+{
+    side->types = (int32_t)xlm_word_counts_size(r->words);
+    side->texts = g_new0(char *, side->types + 1);
+    for (int32_t i = 0; i < side->types; i++)
+        side->texts[i] = g_strdup(xlm_word_counts_word(r->words, (uint32_t)i, NULL));
+    side->words = (int32_t *)(void *)g_array_free(g_steal_pointer(&r->ids), FALSE);
+    side->offsets = (int64_t *)(void *)g_array_free(g_steal_pointer(&r->offsets), FALSE);
+}
+
+/* The number of the first such pair of all ranks: the lowest rank's that has one. */
+static void sum_unaligned(const xlm_comm *comm, int64_t *n, int64_t *first)
+{
+    int64_t least = *n > 0 ? -*first : -G_MAXINT64;
+    xlm_comm_max_int64(comm, &least, 1);
+    xlm_comm_sum_int64(comm, n, 1);
+    *first = *n > 0 ? -least : -1;
+}
+
+xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_bitext_options *options, GError **error)
+{
+    xlm_bitext *b = g_new0(xlm_bitext, 1);
+    *b = (xlm_bitext){.comm = comm, .first = xlm_sentence_pairs_first(pairs), .pairs = xlm_sentence_pairs_count(pairs),
+                      .total = xlm_sentence_pairs_total(pairs), .first_empty = -1, .first_long = -1};
+    GError *failure = NULL;
+    struct reader reader[2];
+    for (int s = 0; s < 2; s++)
+        reader[s] = open_reader(options, failure == NULL ? &failure : NULL);
+    if (failure == NULL && read_pairs(b, reader, pairs, &failure))
+        for (int s = 0; s < 2; s++)
+            take_side(&b->side[s], &reader[s]);
+    for (int s = 0; s < 2; s++)
+        close_reader(&reader[s]);
+    if (!xlm_comm_agree_on(comm, failure, error)) {
+        xlm_bitext_free(b);
+        return NULL;
+    }
+    sum_unaligned(comm, &b->empty, &b->first_empty);
+    sum_unaligned(comm, &b->long_ones, &b->first_long);
+    return b;
+}
+
+void xlm_bitext_free(xlm_bitext *b)
+{
+    if (b == NULL)
+        return;
+    for (int s = 0; s < 2; s++) {
+        g_free(b->side[s].offsets);
+        g_free(b->side[s].words);
+        g_strfreev(b->side[s].texts);
+    }
+    g_free(b);
+}

@@ -1,0 +1,42 @@
+/* xlm-mpi: the words of a rank's sentence pairs, as numbers. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Each different word of a side has a number of this rank, 0 … types - 1. */
+#ifndef XLM_ALIGNERS_BITEXT_H
+#define XLM_ALIGNERS_BITEXT_H
+
+#include "aligners/sentence_pairs.h"
+#include "text/words.h"
+
+typedef struct xlm_bitext_options {
+    xlm_word_mode words; /* space: between ASCII blanks, as other aligners count them */
+    bool lower;
+    int64_t longest;     /* words of a side; longer pairs are not aligned */
+} xlm_bitext_options;
+
+typedef struct xlm_bitext_side {
+    int64_t *offsets;  /* [pairs + 1] the words of pair p are words[offsets[p]] … words[offsets[p + 1]] */
+    int32_t *words;    /* [offsets[pairs]] numbers of this rank */
+    int32_t types;
+    char **texts;      /* [types], normalised (text/normalise.h) */
+} xlm_bitext_side;
+
+/* A pair that is not aligned, since a side is empty or too long, has no words on either side. */
+typedef struct xlm_bitext {
+    const xlm_comm *comm;
+    int64_t first, pairs; /* this rank's */
+    int64_t total;        /* of all ranks */
+    int64_t empty, first_empty, long_ones, first_long; /* of all ranks: how many, and the number of the first, -1 */
+    xlm_bitext_side side[2];
+} xlm_bitext;
+
+/* Collective. Reads this rank's part. comm: borrowed. EX_DATAERR: text that is not UTF-8, with file and line. */
+xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_bitext_options *options, GError **error);
+void xlm_bitext_free(xlm_bitext *bitext); /* NULL is allowed */
+
+/* Words of a pair on a side. */
+static inline int xlm_bitext_length(const xlm_bitext_side *side, int64_t pair)
+{
+    return (int)(side->offsets[pair + 1] - side->offsets[pair]);
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* xlm-mpi: one numbering of the words that all ranks have. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Ranks read different parts of a text, so each has words of its own. Here they get numbers that all ranks use: in order of a
+ * digest of their bytes, which spreads frequent and rare words evenly, and does not depend on how many ranks there are. A rank
+ * owns a contiguous range of numbers, and what is counted of these words (aligners/shared_counts.h). */
+#ifndef XLM_ALIGNERS_WORD_NUMBERS_H
+#define XLM_ALIGNERS_WORD_NUMBERS_H
+
+#include "comm/comm.h"
+
+typedef struct xlm_word_numbers {
+    int64_t *numbers; /* [n] of this rank's words, in their order */
+    int64_t all;      /* different words of all ranks */
+    int64_t *owned;   /* [ranks + 1] rank r owns numbers owned[r] … owned[r + 1] */
+    GPtrArray *texts; /* of the words that this rank owns, in order of their numbers */
+} xlm_word_numbers;
+
+/* Collective. texts: n words, as UTF-8; the same one may stand there more than once. */
+xlm_word_numbers *xlm_word_numbers_new(const xlm_comm *comm, char *const *texts, int64_t n);
+void xlm_word_numbers_free(xlm_word_numbers *numbers); /* NULL is allowed */
+
+#endif

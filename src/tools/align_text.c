@@ -1,0 +1,191 @@
+/* xlm-mpi: xlm_align, word alignment of text. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "aligners/align_words.h"
+#include "base/path.h"
+#include "tools/align.h"
+
+static struct {
+    gint64 iterations, longest;
+    gboolean lower;
+    char *output, *forward, *reverse, *scores, *method, *symmetrise, *words, *languages, *save, *model, *memory, *scratch;
+} given = {.iterations = -1, .longest = 1000};
+
+static int files; /* arguments */
+
+static xlm_align_options chosen = {.symmetrisation = XLM_GROW_DIAG_FINAL_AND, .text = {.words = XLM_WORDS_SPACE},
+                                   .memory = (int64_t)4 << 30};
+
+static const GOptionEntry options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "links to write, a line a pair: `0-0 1-2` (default: standard output)", "FILE"},
+    {"method", 0, 0, G_OPTION_ARG_STRING, &given.method,
+     "fertility: a hidden Markov model with fertilities, both directions trained to agree (the default); diagonal: translations "
+     "near the diagonal, as fast_align's, faster and less exact; with --checkpoint ot, argmax, itermax", "METHOD"},
+    {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.symmetrise,
+     "how the links of two directions become one set: forward, reverse, intersection, union, grow-diag, grow-diag-final, "
+     "grow-diag-final-and (the default)", "HOW"},
+    {"forward", 0, 0, G_OPTION_ARG_FILENAME, &given.forward, "write the links of the direction from source to target too", "FILE"},
+    {"reverse", 0, 0, G_OPTION_ARG_FILENAME, &given.reverse, "the same from target to source", "FILE"},
+    {"scores", 0, 0, G_OPTION_ARG_FILENAME, &given.scores,
+     "write the posterior probability of each link too, in the same places as the links", "FILE"},
+    {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
+     "words stand between spaces (space, the default), or are found by the rules of Unicode (icu)", "space|icu"},
+    {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
+     "languages of both texts, as the model of --checkpoint calls them (default: the endings of the files' names)", "SOURCE,TARGET"},
+    {"lowercase", 0, 0, G_OPTION_ARG_NONE, &given.lower, "words that differ in case alone are the same", NULL},
+    {"longest", 0, 0, G_OPTION_ARG_INT64, &given.longest,
+     "pairs with more words on a side get no links, 1 to 10000 (default 1000)", "N"},
+    {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations,
+     "times that the text is gone through (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without training)",
+     "N"},
+    {"save", 0, 0, G_OPTION_ARG_FILENAME, &given.save, "write the trained model (HDF5)", "FILE"},
+    {"model", 0, 0, G_OPTION_ARG_FILENAME, &given.model,
+     "align with this model; with --iterations its counts are where training begins, and stay part of it", "FILE"},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
+     "about as much memory a rank is used for the words of its sentence pairs, more is put into a scratch file (default 4G)",
+     "BYTES[K|M|G]"},
+    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch, "directory of the scratch file (default: that of the output)", "DIR"},
+    {.long_name = NULL}};
+
+static bool check_numbers(GError **error)
+{
+    if (given.iterations < -1 || given.iterations > 1000)
+        return xlm_error_set(error, EX_USAGE, "--iterations=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.iterations);
+    if (given.iterations == 0 && given.model == NULL)
+        return xlm_error_set(error, EX_USAGE, "--iterations=0: without --model there is nothing to align with");
+    if (given.longest < 1 || given.longest > 10000)
+        return xlm_error_set(error, EX_USAGE, "--longest=%" G_GINT64_FORMAT ": is not in 1 to 10000", given.longest);
+    if (given.save != NULL && given.model != NULL && given.iterations < 1)
+        return xlm_error_set(error, EX_USAGE, "--save with --model needs --iterations: else nothing is trained");
+    return true;
+}
+
+/* Where the links go: standard output, when there is no file of anything. */
+static bool has_output(void)
+{
+    return given.output != NULL || given.forward != NULL || given.reverse != NULL || given.scores != NULL || given.save != NULL;
+}
+
+static xlm_align_given for_model(char *const *arguments)
+{
+    return (xlm_align_given){arguments, files, given.output, given.scores, given.words, given.languages, given.method};
+}
+
+/* With --checkpoint the options of statistics have nothing to say. */
+static bool check_model(GError **error)
+{
+    const bool other = given.symmetrise != NULL || given.forward != NULL || given.reverse != NULL || given.lower || given.save != NULL ||
+                       given.model != NULL || given.iterations != -1 || given.memory != NULL || given.scratch != NULL;
+    if (other)
+        return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --iterations, --save, --model, --memory "
+                             "and --scratch are not for links by a model; leave them out, or --checkpoint");
+    const xlm_align_given g = for_model(NULL);
+    return xlm_align_model_check(&g, error);
+}
+
+static bool check(int n, GError **error)
+{
+    files = n;
+    if (n != 1 && n != 2)
+        return xlm_error_set(error, EX_USAGE, "give two texts, or one of lines `source ||| target`; see xlm_align --help");
+    if (xlm_align_model_asked())
+        return check_model(error);
+    if (given.method != NULL && (chosen.aligner = xlm_aligner_find(given.method, error)) == NULL)
+        return false;
+    if (given.symmetrise != NULL && !xlm_symmetrisation_find(given.symmetrise, &chosen.symmetrisation))
+        return xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is none of %s", given.symmetrise, xlm_symmetrisation_names());
+    if (given.words != NULL && !xlm_word_mode_find(given.words, &chosen.text.words))
+        return xlm_error_set(error, EX_USAGE, "--words=%s: is neither space nor icu", given.words);
+    if (given.languages != NULL)
+        return xlm_error_set(error, EX_USAGE, "--languages is for links by a model; give --checkpoint MODEL.h5");
+    const xlm_align_given g = for_model(NULL);
+    return xlm_align_model_check(&g, error) && check_numbers(error) &&
+           xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
+}
+
+/* No output is an input or another output, and their directories are there. */
+static bool check_places(char *const *inputs, int n, GError **error)
+{
+    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save};
+    for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
+        for (int k = 0; outputs[i] != NULL && k < n; k++)
+            if (xlm_path_same_file(outputs[i], inputs[k]))
+                return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
+        for (size_t k = 0; outputs[i] != NULL && k < i; k++)
+            if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
+                return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
+        if (outputs[i] != NULL && !xlm_path_check_output(outputs[i], error))
+            return false;
+    }
+    return true;
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    if (xlm_align_model_asked()) {
+        const xlm_align_given g = for_model(arguments);
+        xlm_align_model_run(comm, &g, error);
+        return;
+    }
+    GError *failure = NULL;
+    if (comm->rank == 0)
+        check_places(arguments, files, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return;
+    xlm_align_options o = chosen;
+    const char *const outputs[] = {given.output, given.forward, given.reverse, given.save};
+    char *directory = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(outputs) && directory == NULL; i++)
+        directory = outputs[i] != NULL ? g_path_get_dirname(outputs[i]) : NULL;
+    o.files[0] = arguments[0];
+    o.files[1] = files == 2 ? arguments[1] : NULL;
+    o.iterations = given.iterations;
+    o.text.lower = given.lower;
+    o.text.longest = given.longest;
+    o.model = given.model;
+    o.save = given.save;
+    o.links = given.output != NULL || has_output() ? given.output : XLM_LINKS_STANDARD_OUTPUT;
+    o.forward = given.forward;
+    o.reverse = given.reverse;
+    o.scores = given.scores;
+    o.scratch = given.scratch != NULL ? given.scratch : directory;
+    o.command = xlm_command_line;
+    xlm_align_words(comm, &o, error);
+    g_free(directory);
+}
+
+static void free_options(void)
+{
+    char *const texts[] = {given.output, given.forward, given.reverse, given.scores, given.method, given.symmetrise, given.words,
+                           given.save, given.model, given.memory, given.scratch};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    xlm_align_model_free_options();
+}
+
+const xlm_command xlm_align_text = {
+    .name = "text",
+    .arguments = "[text] SOURCE TARGET -o LINKS",
+    .purpose = "Align the words of sentence pairs",
+    .notes =
+        "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or gzip,\n"
+        "line i of one the translation of line i of the other; or one text of lines `source ||| target`. By default words are aligned\n"
+        "by statistics of the text itself, both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
+        "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by SimAlign's\n"
+        "Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs that are longer\n"
+        "than the model's positions get no links. Links are the same on any number of ranks.\n"
+        "\n",
+    .examples =
+        "  mpiexec -n 2 xlm_align train.en train.de -o links.txt --lowercase\n"
+        "  xlm_align train.en train.de -o links.txt --save en-de.h5\n"
+        "  xlm_align today.en today.de -o today.txt --model en-de.h5\n"
+        "  mpiexec -n 4 xlm_align text.en text.fr --checkpoint run1/latest -o links.txt\n"
+        "  xlm_align test.en test.de --checkpoint run1/latest --layer all --gold gold.naacl\n",
+    .title = "Options of aligning text",
+    .options = options,
+    .more_title = "Options of aligning by a model",
+    .more_options = xlm_align_model_options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

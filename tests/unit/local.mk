@@ -20,6 +20,7 @@ unit_tests = \
 	tests/unit/link_matrix_test \
 	tests/unit/masking_test \
 	tests/unit/optimiser_test \
+	tests/unit/pair_batches_test \
 	tests/unit/pair_runs_test \
 	tests/unit/permute_test \
 	tests/unit/options_test \

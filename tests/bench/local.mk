@@ -13,7 +13,8 @@ BENCHMARKS = \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
-	tests/bench/cooc.sh
+	tests/bench/cooc.sh \
+	tests/bench/model_links.sh
 benchmark_programs = \
 	tests/bench/alignment \
 	tests/bench/bpe_run \
@@ -26,6 +27,7 @@ EXTRA_DIST += \
 	tests/bench/cooc.sh \
 	tests/bench/crowded.sh \
 	tests/bench/kernels.sh \
+	tests/bench/model_links.sh \
 	tests/bench/netns_agent.sh \
 	tests/bench/network.sh \
 	tests/bench/order.sh \

@@ -115,20 +115,35 @@ static char *path_of_layer(const struct aligner *a, const char *path, int64_t l)
     return a->layers == 1 ? g_strdup(path) : g_strdup_printf("%s.layer%" G_GINT64_FORMAT, path, l);
 }
 
+/* A file can be made under this name, which no input and none of the outputs so far has. Takes path. */
+static bool check_output(const struct aligner *a, GPtrArray *others, char *path, GError **error)
+{
+    const xlm_model_links_options *o = a->options;
+    const char *const inputs[] = {o->checkpoint, o->gold, o->files[0], o->n_files == 2 ? o->files[1] : NULL};
+    bool good = true;
+    for (size_t i = 0; i < G_N_ELEMENTS(inputs) && good; i++)
+        if (inputs[i] != NULL && xlm_path_same_file(inputs[i], path))
+            good = xlm_error_set(error, EX_USAGE, "%s: is both input and output", path);
+    for (guint i = 0; i < others->len && good; i++)
+        if (xlm_path_same_file(others->pdata[i], path))
+            good = xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", path);
+    good = good && xlm_path_check_output(path, error);
+    g_ptr_array_add(others, path);
+    return good;
+}
+
 static bool check_outputs(const struct aligner *a, GError **error)
 {
     const char *const paths[] = {a->options->output, a->options->scores};
-    if (a->comm->rank != 0)
-        return true;
+    GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
+    bool good = true;
+    if (a->options->matrices != NULL)
+        good = check_output(a, others, g_strdup(a->options->matrices), error);
     for (size_t i = 0; i < G_N_ELEMENTS(paths); i++)
-        for (int64_t l = 0; l < a->layers && paths[i] != NULL; l++) {
-            char *path = path_of_layer(a, paths[i], l);
-            const bool good = xlm_path_check_output(path, error);
-            g_free(path);
-            if (!good)
-                return false;
-        }
-    return a->options->matrices == NULL || xlm_path_check_output(a->options->matrices, error);
+        for (int64_t l = 0; l < a->layers && paths[i] != NULL && good; l++)
+            good = check_output(a, others, path_of_layer(a, paths[i], l), error);
+    g_ptr_array_unref(others);
+    return good;
 }
 
 static bool read_gold(struct aligner *a, GError **error)
@@ -158,7 +173,7 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
 {
     const char *path = a->options->checkpoint;
     if ((a->loaded = xlm_model_file_read(path, error)) == NULL || !choose_layers(a, error) ||
-        !find_languages(a, languages, error) || !check_outputs(a, error))
+        !find_languages(a, languages, error) || (a->comm->rank == 0 && !check_outputs(a, error)))
         return false;
     a->form = a->options->apart ? XLM_PAIRS_APART : xlm_pair_form_of_checkpoint(path);
     a->tape = xlm_tape_new(a->loaded->parameters);

@@ -12,7 +12,8 @@ struct reading {
 
 /* ---- a line ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+/* As aligners/bitext.c, so that words have the same numbers. */
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 /* The subwords added since there were `before` are of this word. */
 static void number_word(xlm_pair_side *side, guint before, int32_t word)

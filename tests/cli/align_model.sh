@@ -209,10 +209,12 @@ refused 64 'words=all: ' align --words all -o none/l
 refused 64 'languages=en: ' align --languages en -o none/l
 refused 64 'no language "de"; it has en, xx' align --languages en,de -o none/l
 refused 64 'say --languages SOURCE,TARGET, of en, xx' xlm_align both --checkpoint "$model" -o none/l
-refused 64 'give --checkpoint' xlm_align a.en a.xx --layer 1 -o none/l
+refused 64 'checkpoint' xlm_align a.en a.xx --layer 1 -o none/l
 refused 64 'give two texts' xlm_align a.en a.xx one.en --checkpoint "$model" -o none/l
 refused 65 'a.en has 105 lines, text.xx' ranks 2 xlm_align a.en text.xx --checkpoint "$model" -o none/l
 refused 65 'gold has 100 sentences, a.en 105' align --gold gold -o none/l
+refused 64 'a.en: is both input and output' align -o a.en
+refused 64 'none/l: two outputs' align -o none/l --scores none/../none/l
 refused 73 'none/no/l' align -o none/no/l
 refused 73 'none/no/m.h5' ranks 2 xlm_align a.en a.xx --checkpoint "$model" -o none/l --matrices none/no/m.h5
 sed '70s/$/ \xff/' a.en >bad.en

@@ -25,7 +25,7 @@ typedef struct xlm_pair_batch {
 } xlm_pair_batch;
 
 /* Parts of ranks begin at multiples of so many pairs: then the passes are the same on any number of ranks. */
-enum { XLM_PAIRS_UNIT = 32 };
+enum { XLM_PAIRS_UNIT = 16 };
 
 /* The pairs from *next on that make a pass, without those that cannot be encoded, because a side has no subwords or they do not
  * fit; there may be none left. *next: 0 before the first call, less than text->pairs; the pair behind them afterwards. Memory of

@@ -126,7 +126,7 @@ static void forms(void **state)
 static void passes(void **state)
 {
     (void)state;
-    static const int64_t ends[] = {3, 5, 22, 35, 67, 68};
+    static const int64_t ends[] = {3, 5, 17, 19, 31, 35, 51, 67, 68};
     xlm_arena *arena = xlm_arena_new();
     xlm_pair_text *t = new_text(XLM_PAIRS_UNIT - 3);
     for (int i = 0; i < 3; i++)
@@ -134,7 +134,7 @@ static void passes(void **state)
     add_pair(t, 900, 900); /* too long for the model */
     add_pair(t, 400, 700); /* more than there are in a pass */
     for (int i = 0; i < 63; i++)
-        add_pair(t, i < 30 ? 27 : 5, i < 30 ? 30 : 5);
+        add_pair(t, i < 30 ? 37 : 5, i < 30 ? 40 : 5);
     int64_t next = 0;
     size_t pass = 0;
     while (next < t->pairs) {

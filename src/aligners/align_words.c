@@ -80,7 +80,8 @@ static void share_rows(struct training *t)
     }
     for (int of = XLM_TABLE_PAIRS; of < XLM_TABLE_WHOLE; of++) {
         xlm_count_key *keys = find_keys(t, of);
-        bool *first = of == XLM_TABLE_PAIRS ? g_new(bool, t->rows[of]) : NULL;
+        /* Not NULL on a rank without pairs either: telling which is first is collective. */
+        bool *first = of == XLM_TABLE_PAIRS ? g_new(bool, t->rows[of] + 1) : NULL;
         t->shared[of] = xlm_shared_counts_new(t->comm, t->numbers[of == XLM_TABLE_TARGET]->owned, keys, t->rows[of], first);
         if (first != NULL)
             run->first = first;

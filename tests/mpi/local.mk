@@ -6,7 +6,8 @@ mpi_tests = \
 	tests/mpi/checkpoint_test \
 	tests/mpi/comm_test \
 	tests/mpi/hostile_test \
-	tests/mpi/store_test
+	tests/mpi/store_test \
+	tests/mpi/word_counts_test
 check_PROGRAMS += $(mpi_tests)
 test_scripts +=
 EXTRA_DIST += tests/mpi/check.h tests/mpi/run_fixture.h

@@ -35,6 +35,9 @@ static const xlm_table tables[] = {
 
 static const double ALPHA = 0.01, P_EMPTY = 0.08, FIRST_TENSION = 4, LEAST_TENSION = 0.1, MOST_TENSION = 14, STEP = 20;
 enum { STEPS = 8 };
+/* Translations of rare words are below e^-100, where a float has no digits left: they are kept times e^SCALE. In a sentence only
+ * their ratios matter. */
+static const double SCALE = 60;
 
 /* Sentence pairs of a rank by their lengths. */
 struct lengths {
@@ -43,7 +46,7 @@ struct lengths {
 };
 
 struct state {
-    float *translation[2]; /* [pairs of words] t(f | e), t(e | f) */
+    float *translation[2]; /* [pairs of words] t(f | e), t(e | f), scaled */
     float *by_empty[2];    /* [types] target words; source words */
     double tension[2], given_tension[2];
     GArray *lengths;       /* struct lengths */
@@ -144,7 +147,7 @@ static void open_state(xlm_alignment_run *run)
         s->translation[d] = g_new(float, run->pairs->n);
         s->by_empty[d] = g_new(float, run->bitext->side[1 - d].types);
         s->given_tension[d] = run->informed ? (double)run->counts[WHOLE][TENSION + d] / XLM_COUNT_UNIT : 0;
-        s->tension[d] = run->informed ? s->given_tension[d] : FIRST_TENSION;
+        s->tension[d] = run->informed ? CLAMP(s->given_tension[d], LEAST_TENSION, MOST_TENSION) : FIRST_TENSION;
     }
     s->lengths = find_lengths(run->bitext);
     run->state = s;
@@ -161,7 +164,7 @@ static void close_state(xlm_alignment_run *run)
     g_free(s);
 }
 
-/* exp(ψ(x)) of a count with its prior. */
+/* ψ(x) of a count with its prior. */
 static double digamma(int64_t count) { return gsl_sf_psi((double)count / XLM_COUNT_UNIT + ALPHA); }
 
 /* ψ(Σ_f (c(e, f) + α)) of each word. */
@@ -175,6 +178,8 @@ static double *find_wholes(const int64_t *links, const int64_t *partners, int64_
     return whole;
 }
 
+static float scale(double log_probability) { return (float)exp(MIN(log_probability, 0) + SCALE); }
+
 static void find_translations(const xlm_alignment_run *run, const struct state *s)
 {
     const xlm_word_pairs *pairs = run->pairs;
@@ -186,8 +191,8 @@ static void find_translations(const xlm_alignment_run *run, const struct state *
     for (int32_t e = 0; e < types; e++)
         for (int64_t k = pairs->rows[e]; k < pairs->rows[e + 1]; k++) {
             const int64_t forward = run->counts[FORWARD_LINKS][k], reverse = run->counts[REVERSE_LINKS][k];
-            s->translation[0][k] = (float)exp((forward > 0 ? digamma(forward) : none) - of_source[e]);
-            s->translation[1][k] = (float)exp((reverse > 0 ? digamma(reverse) : none) - of_target[pairs->targets[k]]);
+            s->translation[0][k] = scale((forward > 0 ? digamma(forward) : none) - of_source[e]);
+            s->translation[1][k] = scale((reverse > 0 ? digamma(reverse) : none) - of_target[pairs->targets[k]]);
         }
     g_free(of_source);
     g_free(of_target);
@@ -195,7 +200,7 @@ static void find_translations(const xlm_alignment_run *run, const struct state *
         const int64_t *empty = run->counts[d == 0 ? EMPTY_TARGET : EMPTY_SOURCE];
         const double whole = gsl_sf_psi((double)run->counts[WHOLE][EMPTY + d] / XLM_COUNT_UNIT + ALPHA * (double)run->words[1 - d]);
         for (int32_t w = 0; w < run->bitext->side[1 - d].types; w++)
-            s->by_empty[d][w] = (float)exp(digamma(empty[w]) - whole);
+            s->by_empty[d][w] = scale(digamma(empty[w]) - whole);
     }
 }
 

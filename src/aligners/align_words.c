@@ -67,6 +67,19 @@ static xlm_count_key *find_keys(const struct training *t, xlm_table_of of)
     return keys;
 }
 
+/* A pair that the model has is not new in the text, whichever rank has which part of the model. */
+static void leave_out_known(const struct training *t)
+{
+    const int64_t n = t->rows[XLM_TABLE_PAIRS], text = t->text_rows[XLM_TABLE_PAIRS];
+    int64_t *in_model = g_new0(int64_t, n + 1);
+    for (int64_t k = text; k < n; k++)
+        in_model[k] = 1;
+    xlm_shared_counts_sum(t->shared[XLM_TABLE_PAIRS], in_model, 1, NULL);
+    for (int64_t k = 0; k < text; k++)
+        t->run.first[k] &= in_model[k] == 0;
+    g_free(in_model);
+}
+
 /* The tables, and who owns their rows. */
 static void share_rows(struct training *t)
 {
@@ -87,6 +100,8 @@ static void share_rows(struct training *t)
             run->first = first;
         g_free(keys);
     }
+    if (t->model != NULL)
+        leave_out_known(t);
     for (int k = 0; t->aligner->tables[k].name != NULL; k++)
         run->counts[k] = g_new0(int64_t, t->rows[t->aligner->tables[k].of] * t->aligner->tables[k].width);
 }

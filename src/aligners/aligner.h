@@ -39,7 +39,7 @@ typedef struct xlm_alignment_run {
     bool started_informed; /* a model was given */
     int iteration, iterations;
     bool many_threads;
-    bool *first;        /* [pairs of words] true on one of the ranks that have the pair */
+    bool *first;        /* [pairs of words] true on one of the ranks that have the pair, unless a model has it */
     /* What each cell has added to its pair's total, then what each target word and each source word has to that of the empty word:
      * [cells + target words + source words], for aligners that ask; else NULL. */
     uint16_t *own;

@@ -355,7 +355,13 @@ static bool make_arrays(struct training *t, GError **error)
             t->workspace = MAX(t->workspace, t->aligner->workspace(n, m));
             t->most_cells = MAX(t->most_cells, cells_of(t, s));
         }
-    return xlm_comm_agree_on(t->comm, failure, error);
+    if (!xlm_comm_agree_on(t->comm, failure, error))
+        return false;
+    int64_t all = t->pairs.offsets[b->pairs];
+    xlm_comm_sum_int64(t->comm, &all, 1);
+    return all > 0 || t->options->save == NULL || t->model != NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s: no pair has words on both sides, and few enough: there is no model to save",
+                         t->options->files[0]);
 }
 
 static bool save_model(const struct training *t, GError **error)

@@ -81,8 +81,13 @@ static bool add_between_blanks(struct reader *r, const char *text, size_t size, 
         const size_t begin = at;
         while (at < size && !is_blank(text[at]))
             at++;
-        if (at > begin && !add_as_given(r, text + begin, at - begin, error))
-            return false;
+        if (at > begin && !add_as_given(r, text + begin, at - begin, error)) {
+            /* The same again, of the whole line, to say at which of its bytes. */
+            const char *normal;
+            size_t normal_size;
+            g_clear_error(error);
+            return xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error);
+        }
         while (at < size && is_blank(text[at]))
             at++;
     }

@@ -44,7 +44,8 @@ static const GOptionEntry options[] = {
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "about as much memory a rank is used for the words of its sentence pairs, more is put into a scratch file (default 4G)",
      "BYTES[K|M|G]"},
-    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch, "directory of the scratch file (default: that of the output)", "DIR"},
+    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch, 
+     "directory of the scratch file (default: that of the output, else the current one)", "DIR"},
     {.long_name = NULL}};
 
 static bool check_numbers(GError **error)
@@ -103,7 +104,7 @@ static bool check(int n, GError **error)
            xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
 }
 
-/* No output is an input or another output, and their directories are there. */
+/* No output is an input or another output, and their directories are there. What is trained from a model may replace it. */
 static bool check_places(char *const *inputs, int n, GError **error)
 {
     const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save};
@@ -111,6 +112,8 @@ static bool check_places(char *const *inputs, int n, GError **error)
         for (int k = 0; outputs[i] != NULL && k < n; k++)
             if (xlm_path_same_file(outputs[i], inputs[k]))
                 return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
+        if (outputs[i] != NULL && outputs[i] != given.save && given.model != NULL && xlm_path_same_file(outputs[i], given.model))
+            return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
         for (size_t k = 0; outputs[i] != NULL && k < i; k++)
             if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
                 return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
@@ -133,7 +136,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     if (!xlm_comm_agree_on(comm, failure, error))
         return;
     xlm_align_options o = chosen;
-    const char *const outputs[] = {given.output, given.forward, given.reverse, given.save};
+    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save};
     char *directory = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(outputs) && directory == NULL; i++)
         directory = outputs[i] != NULL ? g_path_get_dirname(outputs[i]) : NULL;
@@ -148,7 +151,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     o.forward = given.forward;
     o.reverse = given.reverse;
     o.scores = given.scores;
-    o.scratch = given.scratch != NULL ? given.scratch : directory;
+    o.scratch = given.scratch != NULL ? given.scratch : directory != NULL ? directory : ".";
     o.command = xlm_command_line;
     xlm_align_words(comm, &o, error);
     g_free(directory);

@@ -5,6 +5,7 @@
 
 #include "store/store.h"
 
+static const int64_t MOST = (int64_t)1 << 60; /* of a count, far from overflow of what is added */
 static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* by xlm_table_of */
 
 /* "/source/links"; g_free. */
@@ -160,9 +161,10 @@ static bool read_attributes(const xlm_store *store, xlm_aligner_model *m, GError
     if (good) {
         m->aligner = xlm_aligner_find(method, NULL);
         m->lower = lower != 0;
-        good = m->aligner != NULL && xlm_word_mode_find(words, &m->words) && unit == XLM_COUNT_UNIT && m->sentence_pairs >= 0;
+        good = m->aligner != NULL && xlm_word_mode_find(words, &m->words) && unit == XLM_COUNT_UNIT &&
+               m->sentence_pairs >= 0 && m->sentence_pairs <= MOST;
         if (!good)
-            refuse(store, "method, words or unit are none that this version knows", error);
+            refuse(store, "method, words, unit or sentence pairs are none that this version knows", error);
     }
     g_free(method);
     g_free(words);
@@ -181,6 +183,9 @@ static bool read_words(const xlm_store *store, xlm_aligner_model *m, int side, G
     for (uint64_t i = 0; i < n; i++)
         if (m->texts[side][i][0] == '\0' || !g_utf8_validate(m->texts[side][i], -1, NULL))
             return refuse(store, "a word is empty or not UTF-8", error);
+    for (uint64_t i = 1; i < n; i++)
+        if (xlm_word_numbers_compare(m->texts[side][i - 1], m->texts[side][i]) >= 0)
+            return refuse(store, "words are not in their order", error);
     return true;
 }
 
@@ -228,17 +233,20 @@ static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner
         for (int64_t i = MAX((int64_t)offsets[w], first); fits && i < MIN((int64_t)offsets[w + 1], first + n); i++)
             m->sources[i - first] = (uint32_t)w;
     }
-    for (int64_t i = 0; i < n && fits; i++)
-        fits = m->targets[i] < m->types[1];
+    uint32_t before = 0; /* the target of the pair before this rank's */
+    if (good && first > 0 && n > 0)
+        good = xlm_store_read(store, "/pairs/targets", XLM_U32, (uint64_t)first - 1, 1, &before, error);
+    for (int64_t i = 0; i < n && good && fits; before = m->targets[i++])
+        fits = m->targets[i] < m->types[1] && ((uint64_t)(first + i) == offsets[m->sources[i]] || m->targets[i] > before);
     g_free(offsets);
     return good && (fits || refuse(store, "/pairs: offsets or targets do not fit the words", error));
 }
 
-/* Counts are not negative, and their sums far from overflow. */
+/* Counts are not negative, nor too large to be added to. */
 static bool check_counts(const xlm_store *store, const xlm_table *table, const int64_t *counts, int64_t n, GError **error)
 {
     for (int64_t i = 0; i < n; i++)
-        if (counts[i] < 0 || counts[i] > (int64_t)1 << 60) {
+        if (counts[i] < 0 || counts[i] > MOST) {
             char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of], table->name);
             refuse(store, what, error);
             g_free(what);

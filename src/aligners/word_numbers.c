@@ -27,6 +27,11 @@ static gint by_digest(gconstpointer a, gconstpointer b)
     return x->digest != y->digest ? (x->digest < y->digest ? -1 : 1) : strcmp(x->text, y->text);
 }
 
+int xlm_word_numbers_compare(const char *a, const char *b)
+{
+    return by_digest(&(struct entry){digest_of(a), (char *)a}, &(struct entry){digest_of(b), (char *)b});
+}
+
 /* The words of this rank as bytes for each owner. order[n]: they go in this order. */
 static GByteArray *pack(char *const *texts, int64_t n, int ranks, int64_t *order, int64_t *bytes)
 {

@@ -3,7 +3,8 @@
  * Vogel, Ney and Tillmann 1996; with empty words as in Och and Ney 2003. The words of one sentence, m of them, are each emitted by
  * a word of the other, n of them, at a position, or by the empty word, which keeps the position of the word before:
  *     p(i' | i) = (1 - p0) c(i' - i) / Σ_k c(k - i)        to position i'; before the first word i is -1
- *     p(empty | i) = p0 */
+ *     p(empty | i) = p0
+ * An empty word in the first place keeps each position with probability 1 / n. */
 #ifndef XLM_ALIGNERS_HMM_H
 #define XLM_ALIGNERS_HMM_H
 

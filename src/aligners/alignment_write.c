@@ -162,19 +162,37 @@ static bool make_subwords(const xlm_alignment_writer *w, xlm_sentence_pairs *pai
     return got == 0;
 }
 
-bool xlm_alignment_write_words(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *of,
-                               xlm_sentence_pairs *pairs, const uint64_t *offsets, const xlm_link *links, const float *scores,
-                               GError **error)
+/* This rank's links of a part of the corpus, whose first pair is `begin` of all. */
+static bool write_part(xlm_alignment_writer *w, const xlm_corpus_part *part, int64_t begin, const xlm_sentence_pairs *pairs,
+                       const struct subwords *made, bool scored, GError **error)
 {
-    struct subwords made = {g_array_new(FALSE, FALSE, sizeof(uint64_t)), g_array_new(FALSE, FALSE, sizeof(xlm_link)),
-                            g_array_new(FALSE, FALSE, sizeof(float)),
+    const int64_t first = xlm_sentence_pairs_first(pairs), last = first + xlm_sentence_pairs_count(pairs);
+    const int64_t from = CLAMP(begin, first, last) - first, to = CLAMP(begin + part->pairs->pairs, first, last) - first;
+    const uint64_t *offsets = &g_array_index(made->offsets, uint64_t, from);
+    uint64_t *own = g_new(uint64_t, to - from + 1);
+    for (int64_t p = 0; p <= to - from; p++)
+        own[p] = offsets[p] - offsets[0];
+    const bool good = xlm_alignment_write(w, part->split, part->pairs, to - from, own,
+                                          (const xlm_link *)(void *)made->links->data + offsets[0],
+                                          scored ? (const float *)(void *)made->scores->data + offsets[0] : NULL, error);
+    g_free(own);
+    return good;
+}
+
+bool xlm_alignment_write_words(xlm_alignment_writer *writer, xlm_sentence_pairs *pairs, const uint64_t *offsets,
+                               const xlm_link *links, const float *scores, GError **error)
+{
+    struct subwords made = {g_array_new(FALSE, FALSE, sizeof(uint64_t)), g_array_sized_new(FALSE, FALSE, sizeof(xlm_link), 1),
+                            g_array_sized_new(FALSE, FALSE, sizeof(float), 1),
                             {g_array_new(FALSE, FALSE, sizeof(int32_t)), g_array_new(FALSE, FALSE, sizeof(int32_t))}};
     GError *failure = NULL;
     make_subwords(writer, pairs, offsets, links, scores, &made, &failure);
-    const bool good = xlm_comm_agree_on(writer->comm, failure, error) &&
-                      xlm_alignment_write(writer, split, of, (int64_t)made.offsets->len - 1,
-                                          &g_array_index(made.offsets, uint64_t, 0), (const xlm_link *)(void *)made.links->data,
-                                          scores != NULL ? (const float *)(void *)made.scores->data : NULL, error);
+    bool good = xlm_comm_agree_on(writer->comm, failure, error);
+    int n;
+    const xlm_corpus_part *parts = xlm_sentence_pairs_parts(pairs, &n);
+    int64_t begin = 0;
+    for (int p = 0; p < n && good; begin += parts[p++].pairs->pairs)
+        good = write_part(writer, &parts[p], begin, pairs, &made, scores != NULL, error);
     g_array_unref(made.offsets);
     g_array_unref(made.links);
     g_array_unref(made.scores);

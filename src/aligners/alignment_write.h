@@ -17,11 +17,10 @@ xlm_alignment_writer *xlm_alignment_create(const xlm_comm *comm, const char *pat
  * without; where any rank has some, one without links may give NULL as well. */
 bool xlm_alignment_write(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *pairs, int64_t n,
                          const uint64_t *offsets, const xlm_link *links, const float *scores, GError **error);
-/* The same of links between words. pairs: of this corpus and these pairs, xlm_sentence_pairs_open_corpus(); this rank's pairs are
- * aligned, and read again here to find the words of their subwords. offsets: [xlm_sentence_pairs_count() + 1]. */
-bool xlm_alignment_write_words(xlm_alignment_writer *writer, xlm_split split, const xlm_corpus_pairs *of,
-                               xlm_sentence_pairs *pairs, const uint64_t *offsets, const xlm_link *links, const float *scores,
-                               GError **error);
+/* The same of links between words, of all parts of `pairs`: those of this corpus, xlm_sentence_pairs_open_corpus(), which are
+ * aligned and are read again here to find the words of their subwords. offsets: [xlm_sentence_pairs_count() + 1]. */
+bool xlm_alignment_write_words(xlm_alignment_writer *writer, xlm_sentence_pairs *pairs, const uint64_t *offsets,
+                               const xlm_link *links, const float *scores, GError **error);
 /* Give the file its name. The writer is gone afterwards, also when this fails; then nothing is left. */
 bool xlm_alignment_commit(xlm_alignment_writer *writer, GError **error);
 void xlm_alignment_discard(xlm_alignment_writer *writer); /* NULL is allowed */

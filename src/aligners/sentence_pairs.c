@@ -16,8 +16,9 @@ struct xlm_sentence_pairs {
     int files;           /* 0: a corpus */
     xlm_lines *lines[2]; /* [files] */
     const xlm_corpus *corpus;
-    const xlm_corpus_pairs *of;
-    xlm_corpus_walk *walk;
+    int parts; /* of the corpus */
+    xlm_corpus_part of[XLM_CORPUS_PARTS];
+    xlm_corpus_walk *walk[XLM_CORPUS_PARTS];
     const int32_t *ids[2]; /* of the pair last returned */
     int64_t subwords[2];
     GString *text[2];
@@ -126,13 +127,15 @@ static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const in
 
 static bool look_through_corpus(xlm_sentence_pairs *pairs, struct blocks *blocks, GError **error)
 {
-    xlm_corpus_walk *walk = xlm_corpus_walk_new(pairs->corpus, pairs->of, true);
     const int32_t *ids[2];
     int64_t n[2];
-    int got;
-    while ((got = xlm_corpus_walk_next(walk, ids, n, error)) > 0)
-        note_pair(pairs, blocks, (const int64_t[2]){0}, n[0], n[1], n[0] == 0 || n[1] == 0);
-    xlm_corpus_walk_free(walk);
+    int got = 0;
+    for (int p = 0; p < pairs->parts && got == 0; p++) {
+        xlm_corpus_walk *walk = xlm_corpus_walk_new(pairs->corpus, pairs->of[p].pairs, true);
+        while ((got = xlm_corpus_walk_next(walk, ids, n, error)) > 0)
+            note_pair(pairs, blocks, (const int64_t[2]){0}, n[0], n[1], n[0] == 0 || n[1] == 0);
+        xlm_corpus_walk_free(walk);
+    }
     return got == 0;
 }
 
@@ -248,14 +251,17 @@ xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *co
     return xlm_sentence_pairs_open_for(comm, files, n, XLM_PAIR_WORK_PRODUCT, 1, error);
 }
 
-xlm_sentence_pairs *xlm_sentence_pairs_open_corpus(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_pairs *of,
-                                                   xlm_pair_work work, int64_t unit, GError **error)
+xlm_sentence_pairs *xlm_sentence_pairs_open_corpus(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_part *parts,
+                                                   int n, xlm_pair_work work, int64_t unit, GError **error)
 {
     xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
     pairs->first_empty = -1;
     pairs->corpus = corpus;
-    pairs->of = of;
-    pairs->walk = xlm_corpus_walk_new(corpus, of, false);
+    pairs->parts = n;
+    for (int p = 0; p < n; p++) {
+        pairs->of[p] = parts[p];
+        pairs->walk[p] = xlm_corpus_walk_new(corpus, parts[p].pairs, false);
+    }
     for (int side = 0; side < 2; side++)
         pairs->text[side] = g_string_new("");
     if (take_part(comm, pairs, work, unit, error))
@@ -270,7 +276,8 @@ void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs)
         return;
     for (int f = 0; f < pairs->files; f++)
         xlm_lines_close(pairs->lines[f]);
-    xlm_corpus_walk_free(pairs->walk);
+    for (int p = 0; p < pairs->parts; p++)
+        xlm_corpus_walk_free(pairs->walk[p]);
     for (int side = 0; side < 2; side++)
         if (pairs->text[side] != NULL)
             g_string_free(pairs->text[side], TRUE);
@@ -295,6 +302,31 @@ const char *xlm_sentence_pairs_path(const xlm_sentence_pairs *pairs, int side)
     return pairs->files == 0 ? xlm_corpus_path(pairs->corpus) : xlm_lines_path(pairs->lines[pairs->files == 1 ? 0 : side]);
 }
 
+/* The part of the corpus that a pair is in; *number: of the pair in it. */
+static int find_part(const xlm_sentence_pairs *pairs, int64_t *number)
+{
+    int p = 0;
+    for (; p < pairs->parts - 1 && *number >= pairs->of[p].pairs->pairs; p++)
+        *number -= pairs->of[p].pairs->pairs;
+    return p;
+}
+
+char *xlm_sentence_pairs_place(const xlm_sentence_pairs *pairs, int64_t number)
+{
+    if (pairs->files > 0)
+        return g_strdup_printf("line %" G_GINT64_FORMAT, number + 1);
+    const int p = find_part(pairs, &number);
+    return g_strdup_printf("pair %" G_GINT64_FORMAT " of %s", number, xlm_split_name(pairs->of[p].split));
+}
+
+const xlm_corpus *xlm_sentence_pairs_corpus(const xlm_sentence_pairs *pairs) { return pairs->corpus; }
+
+const xlm_corpus_part *xlm_sentence_pairs_parts(const xlm_sentence_pairs *pairs, int *n)
+{
+    *n = pairs->parts;
+    return pairs->of;
+}
+
 const int32_t *xlm_sentence_pairs_subwords(const xlm_sentence_pairs *pairs, int side, int64_t *n)
 {
     *n = pairs->subwords[side];
@@ -303,7 +335,8 @@ const int32_t *xlm_sentence_pairs_subwords(const xlm_sentence_pairs *pairs, int 
 
 static int read_corpus_pair(xlm_sentence_pairs *pairs, const char *text[2], size_t size[2], GError **error)
 {
-    const int got = xlm_corpus_walk_next(pairs->walk, pairs->ids, pairs->subwords, error);
+    int64_t number = pairs->part.first + pairs->at;
+    const int got = xlm_corpus_walk_next(pairs->walk[find_part(pairs, &number)], pairs->ids, pairs->subwords, error);
     for (int side = 0; side < 2 && got == 1; side++) {
         g_string_truncate(pairs->text[side], 0);
         xlm_vocabulary_decode(xlm_corpus_vocabulary(pairs->corpus), pairs->ids[side], (size_t)pairs->subwords[side],
@@ -335,8 +368,12 @@ int xlm_sentence_pairs_next(xlm_sentence_pairs *pairs, const char *text[2], size
 bool xlm_sentence_pairs_rewind(xlm_sentence_pairs *pairs, GError **error)
 {
     pairs->at = 0;
-    if (pairs->files == 0)
-        xlm_corpus_walk_to(pairs->walk, pairs->part.first);
+    int64_t from = pairs->part.first;
+    for (int p = 0; p < pairs->parts; p++) {
+        const int64_t n = pairs->of[p].pairs->pairs;
+        xlm_corpus_walk_to(pairs->walk[p], CLAMP(from, 0, n));
+        from -= n;
+    }
     for (int f = 0; f < pairs->files && pairs->count > 0; f++)
         if (!xlm_lines_seek(pairs->lines[f], pairs->part.offset[f], pairs->part.first, error))
             return false;

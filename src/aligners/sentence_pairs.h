@@ -28,10 +28,15 @@ xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *co
 typedef enum { XLM_PAIR_WORK_PRODUCT, XLM_PAIR_WORK_SUM } xlm_pair_work;
 xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
                                                 int64_t unit, GError **error);
-/* The same of two languages of a corpus, in one split, by subwords in place of bytes. Numbers are those of the corpus's pairs.
- * corpus, of: borrowed. EX_DATAERR. */
-xlm_sentence_pairs *xlm_sentence_pairs_open_corpus(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_pairs *of,
-                                                   xlm_pair_work work, int64_t unit, GError **error);
+/* The same of two languages of a corpus, by subwords in place of bytes: the pairs of `n` parts, one part behind the other.
+ * Numbers are those of the corpus's pairs in the first part, and go on in the next. corpus: borrowed. EX_DATAERR. */
+typedef struct xlm_corpus_part {
+    xlm_split split;
+    const xlm_corpus_pairs *pairs;
+} xlm_corpus_part;
+enum { XLM_CORPUS_PARTS = 2 }; /* at most */
+xlm_sentence_pairs *xlm_sentence_pairs_open_corpus(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_part *parts,
+                                                   int n, xlm_pair_work work, int64_t unit, GError **error);
 void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs); /* NULL is allowed */
 
 /* Pairs of all ranks. */
@@ -41,8 +46,12 @@ int64_t xlm_sentence_pairs_empty(const xlm_sentence_pairs *pairs, int64_t *first
 /* This rank's: the number of the first, from 0, and how many. */
 int64_t xlm_sentence_pairs_first(const xlm_sentence_pairs *pairs);
 int64_t xlm_sentence_pairs_count(const xlm_sentence_pairs *pairs);
-/* For messages: the file of a side (0: source, 1: target). Its line `number + 1` has the pair's sentence, but for a corpus. */
+/* For messages: the file of a side (0: source, 1: target); where in it a pair stands, "line 17", "pair 16 of train" (g_free). */
 const char *xlm_sentence_pairs_path(const xlm_sentence_pairs *pairs, int side);
+char *xlm_sentence_pairs_place(const xlm_sentence_pairs *pairs, int64_t number);
+/* The corpus, NULL for files; its parts, [*n]. */
+const xlm_corpus *xlm_sentence_pairs_corpus(const xlm_sentence_pairs *pairs);
+const xlm_corpus_part *xlm_sentence_pairs_parts(const xlm_sentence_pairs *pairs, int *n);
 
 /* The next of this rank's pairs, in order. [out] text, size: [2] source and target, not terminated, valid until the next call;
  * number: of the pair among all, may be NULL. Returns 1, 0 behind the last, or -1 with *error: EX_DATAERR (damaged gzip data, a

@@ -230,29 +230,34 @@ static int64_t start_of(int side, int64_t sentence)
     return start;
 }
 
-/* A rank's pairs of a corpus, once and again: text and subwords are those of their sentences. */
-static void check_corpus_pairs(const xlm_comm *comm)
+/* A rank's pairs of a corpus, of n splits, once and again: text and subwords are those of their sentences. */
+static void check_corpus_pairs(const xlm_comm *comm, int n)
 {
     const corpus_plan plan = make_plan(false);
     char *path;
     xlm_corpus *corpus = share_corpus(comm, &plan, &path);
-    const xlm_corpus_pairs *of = xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL);
+    const xlm_corpus_part parts[] = {{XLM_TRAIN, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL)},
+                                     {XLM_HELD_OUT, xlm_corpus_find_pairs(corpus, XLM_HELD_OUT, "en-de", NULL)}};
     xlm_sentence_pairs *pairs = NULL;
-    GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, of, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
+    GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, parts, n, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
     int64_t first_empty, read = 0, number;
-    CHECK(xlm_sentence_pairs_total(pairs) == PAIRS && xlm_sentence_pairs_empty(pairs, &first_empty) == 0);
+    const int64_t total = PAIRS + (n - 1);
+    CHECK(xlm_sentence_pairs_total(pairs) == total && xlm_sentence_pairs_empty(pairs, &first_empty) == 0);
     CHECK(strcmp(xlm_sentence_pairs_path(pairs, 1), path) == 0);
+    char *place = xlm_sentence_pairs_place(pairs, total - 1);
+    CHECK(strcmp(place, n == 1 ? "pair 199 of train" : "pair 0 of held_out") == 0);
+    g_free(place);
     for (int again = 0; again < 2; again++) {
         const char *text[2];
         size_t size[2];
         while (xlm_sentence_pairs_next(pairs, text, size, &number, NULL) == 1) {
             CHECK(number == xlm_sentence_pairs_first(pairs) + read++);
             for (int side = 0; side < 2; side++) {
-                int64_t n;
-                const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
-                const int64_t sentence = pair_links[2 * number + side];
-                CHECK(n == lengths[side][sentence] && size[side] == (size_t)(6 * n - 1));
-                for (int64_t k = 0; k < n; k++) {
+                int64_t own;
+                const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &own);
+                const int64_t sentence = pair_links[2 * (number % PAIRS) + side];
+                CHECK(own == lengths[side][sentence] && size[side] == (size_t)(6 * own - 1));
+                for (int64_t k = 0; k < own; k++) {
                     char word[16];
                     const int32_t id = token_at(side, start_of(side, sentence) + k);
                     g_snprintf(word, sizeof word, "w%04d", id - XLM_SPECIALS);
@@ -266,7 +271,7 @@ static void check_corpus_pairs(const xlm_comm *comm)
     }
     int64_t all = xlm_sentence_pairs_count(pairs);
     xlm_comm_sum_int64(comm, &all, 1);
-    CHECK(all == PAIRS);
+    CHECK(all == total);
     xlm_sentence_pairs_close(pairs);
     drop(comm, corpus, path);
 }
@@ -311,9 +316,9 @@ static void align_corpus(const xlm_comm *comm, const char *corpus_path, const ch
 {
     xlm_corpus *corpus = NULL;
     GOOD((corpus = xlm_corpus_open(corpus_path, &error)) != NULL);
-    const xlm_corpus_pairs *of = xlm_corpus_find_pairs(corpus, XLM_TRAIN, name, NULL);
+    const xlm_corpus_part part = {XLM_TRAIN, xlm_corpus_find_pairs(corpus, XLM_TRAIN, name, NULL)};
     xlm_sentence_pairs *pairs = NULL;
-    GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, of, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
+    GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, &part, 1, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
     GArray *offsets = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *links = g_array_new(FALSE, FALSE, sizeof(xlm_link));
     GArray *scores = g_array_new(FALSE, FALSE, sizeof(float));
     uint64_t end = 0;
@@ -340,7 +345,7 @@ static void align_corpus(const xlm_comm *comm, const char *corpus_path, const ch
     made.corpus = corpus_path;
     xlm_alignment_writer *writer = NULL;
     GOOD((writer = xlm_alignment_create(comm, path, corpus, &made, &error)) != NULL);
-    GOOD(xlm_alignment_write_words(writer, XLM_TRAIN, of, pairs, &g_array_index(offsets, uint64_t, 0),
+    GOOD(xlm_alignment_write_words(writer, pairs, &g_array_index(offsets, uint64_t, 0),
                                    (const xlm_link *)(const void *)links->data, (const float *)(const void *)scores->data,
                                    &error));
     GOOD(xlm_alignment_commit(writer, &error));
@@ -361,7 +366,8 @@ int main(int argc, char **argv)
     else {
         check_written(comm, false, true);
         check_written(comm, true, false);
-        check_corpus_pairs(comm);
+        check_corpus_pairs(comm, 1);
+        check_corpus_pairs(comm, 2);
         check_subwords(comm);
     }
     int64_t all = failures;

@@ -14,6 +14,8 @@ struct training {
     const xlm_align_options *options;
     const xlm_aligner *aligner;
     xlm_aligner_model *model;      /* NULL: none */
+    xlm_align_input input;
+    xlm_found_links *found;        /* for the alignment of a corpus; NULL: not asked for */
     xlm_bitext *bitext;
     xlm_word_pairs pairs;
     xlm_word_numbers *numbers[2];  /* of this rank's words, then of all words of the model */
@@ -211,13 +213,14 @@ static struct found find_links(const struct training *t, int64_t sentence, const
         return found;
     t->aligner->decode(&t->run, sentence, workspace, (xlm_decoded *)d);
     const xlm_symmetrisation how[] = {o->symmetrisation, directions[0], directions[1]};
-    const char *const wanted[] = {o->links != NULL ? o->links : o->scores, o->forward, o->reverse};
+    const bool scored = o->scores != NULL || t->found != NULL;
+    const bool wanted[] = {o->links != NULL || scored, o->forward != NULL, o->reverse != NULL};
     for (int k = 0; k < 3; k++)
-        if (wanted[k] != NULL) {
+        if (wanted[k]) {
             found.links[k] = g_new(xlm_link, n + m);
             found.n[k] = xlm_symmetrise(how[k], d->forward, m, d->reverse, n, found.links[k]);
         }
-    if (o->scores != NULL) {
+    if (scored) {
         found.scores = g_new(float, found.n[0]);
         for (int64_t i = 0; i < found.n[0]; i++)
             found.scores[i] = score_of(d, &found.links[0][i], n, m, o->symmetrisation);
@@ -227,6 +230,8 @@ static struct found find_links(const struct training *t, int64_t sentence, const
 
 static void append_links(const struct training *t, struct found *found, GString *const *lines)
 {
+    if (t->found != NULL)
+        xlm_found_links_append(t->found, found->links[0], found->scores, found->n[0]);
     for (int k = 0; k < 3; k++) {
         if (lines[k] != NULL)
             xlm_link_file_append(lines[k], found->links[k], found->n[k]);
@@ -277,6 +282,15 @@ static void decode_all(struct training *t, xlm_progress *progress, GString *cons
     }
 }
 
+static bool write_alignment(const struct training *t, GError **error)
+{
+    const xlm_align_options *o = t->options;
+    const xlm_alignment_origin origin = {.command = o->command, .method = t->aligner->name,
+                                         .model = o->model != NULL ? o->model : "",
+                                         .symmetrisation = xlm_symmetrisation_name(o->symmetrisation), .layer = -1};
+    return xlm_align_input_write(t->comm, &t->input, t->found, o->alignment, &origin, error);
+}
+
 static bool write_links(struct training *t, xlm_progress *progress, GError **error)
 {
     const xlm_align_options *o = t->options;
@@ -292,7 +306,7 @@ static bool write_links(struct training *t, xlm_progress *progress, GError **err
             good = good && xlm_link_file_write(t->comm, strcmp(path[k], XLM_LINKS_STANDARD_OUTPUT) == 0 ? NULL : path[k], lines[k]->str, lines[k]->len, error);
             g_string_free(lines[k], TRUE);
         }
-    return good;
+    return good && (t->found == NULL || write_alignment(t, error));
 }
 
 /* ---- the whole ---- */
@@ -310,15 +324,17 @@ static bool read_model(struct training *t, GError **error)
     return true;
 }
 
-static void log_unaligned(const xlm_bitext *b, int64_t longest)
+static void log_unaligned(const xlm_bitext *b, const xlm_sentence_pairs *pairs, int64_t longest)
 {
+    char *empty = xlm_sentence_pairs_place(pairs, b->first_empty), *long_one = xlm_sentence_pairs_place(pairs, b->first_long);
     if (b->empty > 0)
-        xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have an empty side, the first in line %" G_GINT64_FORMAT
-                     "; they get no links", b->empty, b->total, b->first_empty + 1);
+        xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have an empty side, the first is %s; they get no links",
+                     b->empty, b->total, empty);
     if (b->long_ones > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have a side of more than %" G_GINT64_FORMAT
-                     " words, the first in line %" G_GINT64_FORMAT "; they get no links (see --longest)", b->long_ones, b->total,
-                     longest, b->first_long + 1);
+                     " words, the first is %s; they get no links (see --longest)", b->long_ones, b->total, longest, long_one);
+    g_free(empty);
+    g_free(long_one);
 }
 
 static bool read_text(struct training *t, GError **error)
@@ -329,12 +345,14 @@ static bool read_text(struct training *t, GError **error)
         text.words = t->model->words;
         text.lower = t->model->lower;
     }
-    xlm_sentence_pairs *pairs = xlm_sentence_pairs_open(t->comm, o->files, o->files[1] != NULL ? 2 : 1, error);
-    t->bitext = pairs != NULL ? xlm_bitext_read(t->comm, pairs, &text, error) : NULL;
-    xlm_sentence_pairs_close(pairs);
-    if (t->bitext == NULL)
+    if (!xlm_align_input_open(t->comm, &o->source, XLM_PAIR_WORK_PRODUCT, 1, &t->input, error) ||
+        (t->bitext = xlm_bitext_read(t->comm, t->input.pairs, &text, error)) == NULL)
         return false;
-    log_unaligned(t->bitext, text.longest);
+    log_unaligned(t->bitext, t->input.pairs, text.longest);
+    if (o->alignment != NULL)
+        t->found = xlm_found_links_new();
+    else
+        xlm_align_input_close(&t->input);
     return true;
 }
 
@@ -361,7 +379,7 @@ static bool make_arrays(struct training *t, GError **error)
     xlm_comm_sum_int64(t->comm, &all, 1);
     return all > 0 || t->options->save == NULL || t->model != NULL ||
            xlm_error_set(error, EX_DATAERR, "%s: no pair has words on both sides, and few enough: there is no model to save",
-                         t->options->files[0]);
+                         t->options->source.files[0]);
 }
 
 static bool save_model(const struct training *t, GError **error)
@@ -414,6 +432,8 @@ static void free_training(struct training *t)
     xlm_large_array_free(&t->own);
     xlm_word_pairs_free(&t->pairs);
     xlm_bitext_free(t->bitext);
+    xlm_found_links_free(t->found);
+    xlm_align_input_close(&t->input);
     xlm_aligner_model_free(t->model);
 }
 

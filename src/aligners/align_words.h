@@ -6,6 +6,7 @@
 #ifndef XLM_ALIGNERS_ALIGN_WORDS_H
 #define XLM_ALIGNERS_ALIGN_WORDS_H
 
+#include "aligners/align_input.h"
 #include "aligners/aligner_model.h"
 #include "aligners/symmetrise.h"
 
@@ -13,7 +14,7 @@
 #define XLM_LINKS_STANDARD_OUTPUT "-"
 
 typedef struct xlm_align_options {
-    const char *files[2];        /* the second NULL: lines `source ||| target` */
+    xlm_align_source source;
     const xlm_aligner *aligner;  /* NULL: the model's, or the first of the table */
     int64_t iterations;          /* -1: the aligner's number; with a model 0 */
     xlm_symmetrisation symmetrisation;
@@ -21,6 +22,7 @@ typedef struct xlm_align_options {
     const char *model;           /* NULL: none */
     const char *save;            /* file of the model that was trained; NULL: none */
     const char *links, *forward, *reverse, *scores; /* files of text to write; NULL: none */
+    const char *alignment;       /* of a corpus, file of its alignment; NULL: none */
     int64_t memory;              /* bytes of a rank for what is read again and again; what takes more goes to */
     const char *scratch;         /* a directory */
     const char *command;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "aligners/subword_links.h"
 #include "text/normalise.h"
 #include "text/word_counts.h"
 
@@ -17,11 +18,17 @@ struct reader {
     GArray *normal;            /* int32_t: for each of `as_given`, its number among `words` */
     GArray *ids;               /* int32_t: words of all pairs so far */
     GArray *offsets;           /* int64_t */
+    const xlm_vocabulary *vocabulary; /* of a corpus; NULL: text */
+    GArray *word;              /* int32_t: of each subword of a sentence of a corpus */
+    GString *text;             /* of one word of it */
 };
 
-static struct reader open_reader(const xlm_bitext_options *options, GError **error)
+static struct reader open_reader(const xlm_bitext_options *options, const xlm_corpus *corpus, GError **error)
 {
-    struct reader r = {.options = options, .words = xlm_word_counts_new(), .as_given = xlm_word_counts_new()};
+    struct reader r = {.options = options, .words = xlm_word_counts_new(), .as_given = xlm_word_counts_new(),
+                       .vocabulary = corpus != NULL ? xlm_corpus_vocabulary(corpus) : NULL};
+    r.word = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    r.text = g_string_new(NULL);
     r.normal = g_array_new(FALSE, FALSE, sizeof(int32_t));
     r.ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
     r.offsets = g_array_new(FALSE, TRUE, sizeof(int64_t));
@@ -38,6 +45,8 @@ static void close_reader(struct reader *r)
     xlm_word_counts_free(r->words);
     xlm_word_counts_free(r->as_given);
     g_array_unref(r->normal);
+    g_array_unref(r->word);
+    g_string_free(r->text, TRUE);
     if (r->ids != NULL)
         g_array_unref(r->ids);
     if (r->offsets != NULL)
@@ -108,7 +117,24 @@ static bool add_by_rules(struct reader *r, const char *text, size_t size, GError
     return true;
 }
 
-/* Append the words of a sentence; how many, or -1. */
+/* The words that the corpus has, whatever stands in them. */
+static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError **error)
+{
+    g_array_set_size(r->word, (guint)n + 1);
+    const int32_t *word = &g_array_index(r->word, int32_t, 0);
+    xlm_subword_words(r->vocabulary, ids, n, &g_array_index(r->word, int32_t, 0));
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && word[end] == word[i];)
+            end++;
+        g_string_truncate(r->text, 0);
+        xlm_vocabulary_decode(r->vocabulary, ids + i, (size_t)(end - i), r->text);
+        if (!add_as_given(r, r->text->str, r->text->len, error))
+            return false;
+    }
+    return true;
+}
+
+/* Append the words of a sentence of a file; how many, or -1. */
 static int64_t add_sentence(struct reader *r, const char *text, size_t size, GError **error)
 {
     const int64_t before = r->ids->len;
@@ -117,13 +143,22 @@ static int64_t add_sentence(struct reader *r, const char *text, size_t size, GEr
     return good ? (int64_t)r->ids->len - before : -1;
 }
 
+static int64_t add_sentence_of_corpus(struct reader *r, const xlm_sentence_pairs *pairs, int side, GError **error)
+{
+    const int64_t before = r->ids->len;
+    int64_t n;
+    const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
+    return add_subwords(r, ids, n, error) ? (int64_t)r->ids->len - before : -1;
+}
+
 /* Both sides of a pair, or of one that is not aligned nothing. */
 static bool add_pair(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, int64_t number, const char *text[2],
                      const size_t size[2], GError **error)
 {
     int64_t n[2];
     for (int s = 0; s < 2; s++)
-        if ((n[s] = add_sentence(&reader[s], text[s], size[s], error)) < 0) {
+        if ((n[s] = reader[s].vocabulary != NULL ? add_sentence_of_corpus(&reader[s], pairs, s, error)
+                                                 : add_sentence(&reader[s], text[s], size[s], error)) < 0) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
             return false;
         }
@@ -188,7 +223,7 @@ xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, con
     GError *failure = NULL;
     struct reader reader[2];
     for (int s = 0; s < 2; s++)
-        reader[s] = open_reader(options, failure == NULL ? &failure : NULL);
+        reader[s] = open_reader(options, xlm_sentence_pairs_corpus(pairs), failure == NULL ? &failure : NULL);
     if (failure == NULL && read_pairs(b, reader, pairs, &failure))
         for (int s = 0; s < 2; s++)
             take_side(&b->side[s], &reader[s]);

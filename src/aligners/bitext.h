@@ -29,7 +29,8 @@ typedef struct xlm_bitext {
     xlm_bitext_side side[2];
 } xlm_bitext;
 
-/* Collective. Reads this rank's part. comm: borrowed. EX_DATAERR: text that is not UTF-8, with file and line. */
+/* Collective. Reads this rank's part. Words of a corpus are its own, those of xlm_subword_words(), whatever `words` says. comm:
+ * borrowed. EX_DATAERR: text that is not UTF-8, with file and line. */
 xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_bitext_options *options, GError **error);
 void xlm_bitext_free(xlm_bitext *bitext); /* NULL is allowed */
 

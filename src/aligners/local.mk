@@ -1,6 +1,7 @@
 # Floor 3: word alignment.
 aligners_sources = \
 	src/aligners/align_words.c src/aligners/align_words.h \
+	src/aligners/align_input.c src/aligners/align_input.h \
 	src/aligners/aligner.h src/aligners/aligners.c \
 	src/aligners/aligner_model.c src/aligners/aligner_model.h \
 	src/aligners/alignment_file.c src/aligners/alignment_file.h \

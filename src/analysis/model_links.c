@@ -46,14 +46,15 @@ struct aligner {
     xlm_loaded_model *loaded;
     xlm_tape *tape;
     xlm_arena *arena;
-    xlm_sentence_pairs *pairs;
+    xlm_align_input input;
+    xlm_found_links *found; /* for an alignment of a corpus; NULL: not asked for */
     xlm_pair_text *text;
     xlm_pair_form form;
     int64_t first_layer, layers; /* layers first … first + layers - 1 */
     struct layer_links *layer;   /* [layers] */
     xlm_links *gold;
     int64_t scored;              /* sentences of gold that have links, of all ranks */
-    int64_t too_long, first_too_long; /* pairs of all ranks; the line of the first */
+    int64_t too_long;            /* pairs of all ranks */
     xlm_matrix_file *matrices;
     double encoding;             /* seconds */
 };
@@ -72,6 +73,20 @@ static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
     return language;
 }
 
+/* A corpus has the model's vocabulary, and says which languages. */
+static bool take_languages(const struct aligner *a, int languages[2], GError **error)
+{
+    int n;
+    const xlm_corpus_pairs *of = xlm_sentence_pairs_parts(a->input.pairs, &n)[0].pairs;
+    if (xlm_corpus_digest_of(a->loaded->vocabulary) != xlm_corpus_digest(a->input.corpus))
+        return xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has; give a "
+                             "model of this corpus, or text in place of the corpus", a->options->checkpoint,
+                             xlm_corpus_path(a->input.corpus));
+    languages[0] = of->source->language_id;
+    languages[1] = of->target->language_id;
+    return true;
+}
+
 static bool find_languages(const struct aligner *a, int languages[2], GError **error)
 {
     const xlm_model_links_options *o = a->options;
@@ -79,12 +94,13 @@ static bool find_languages(const struct aligner *a, int languages[2], GError **e
     char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
     bool good = true;
     for (int s = 0; s < 2 && good; s++) {
-        if (o->languages[s] != NULL)
-            languages[s] = xlm_vocabulary_find_language(vocabulary, o->languages[s]);
+        const char *name = o->source.languages[s];
+        if (name != NULL)
+            languages[s] = xlm_vocabulary_find_language(vocabulary, name);
         else
-            languages[s] = o->n_files == 2 ? language_of_file(vocabulary, o->files[s]) : -1;
-        if (o->languages[s] != NULL && languages[s] < 0)
-            good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", o->languages[s], known);
+            languages[s] = o->source.files[1] != NULL ? language_of_file(vocabulary, o->source.files[s]) : -1;
+        if (name != NULL && languages[s] < 0)
+            good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", name, known);
         else if (languages[s] < 0 && a->loaded->config.language_embeddings)
             good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --languages SOURCE,TARGET, of %s",
                                  known);
@@ -119,7 +135,7 @@ static char *path_of_layer(const struct aligner *a, const char *path, int64_t l)
 static bool check_output(const struct aligner *a, GPtrArray *others, char *path, GError **error)
 {
     const xlm_model_links_options *o = a->options;
-    const char *const inputs[] = {o->checkpoint, o->gold, o->files[0], o->n_files == 2 ? o->files[1] : NULL};
+    const char *const inputs[] = {o->checkpoint, o->gold, o->source.files[0], o->source.files[1]};
     bool good = true;
     for (size_t i = 0; i < G_N_ELEMENTS(inputs) && good; i++)
         if (inputs[i] != NULL && xlm_path_same_file(inputs[i], path))
@@ -139,6 +155,8 @@ static bool check_outputs(const struct aligner *a, GError **error)
     bool good = true;
     if (a->options->matrices != NULL)
         good = check_output(a, others, g_strdup(a->options->matrices), error);
+    if (good && a->options->alignment != NULL)
+        good = check_output(a, others, g_strdup(a->options->alignment), error);
     for (size_t i = 0; i < G_N_ELEMENTS(paths); i++)
         for (int64_t l = 0; l < a->layers && paths[i] != NULL && good; l++)
             good = check_output(a, others, path_of_layer(a, paths[i], l), error);
@@ -149,7 +167,7 @@ static bool check_outputs(const struct aligner *a, GError **error)
 static bool read_gold(struct aligner *a, GError **error)
 {
     const char *path = a->options->gold;
-    const int64_t all = xlm_sentence_pairs_total(a->pairs);
+    const int64_t all = xlm_sentence_pairs_total(a->input.pairs);
     if (path == NULL)
         return true;
     if ((a->gold = xlm_links_read(path, XLM_COUNT_FOUND, XLM_COUNT_FOUND, error)) == NULL)
@@ -159,7 +177,8 @@ static bool read_gold(struct aligner *a, GError **error)
         xlm_links_close_gaps(a->gold, path, all);
     if (lines ? a->gold->sentences != all : a->gold->sentences > all)
         return xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " sentences, %s %" G_GINT64_FORMAT
-                             "; give gold links of the same sentences", path, a->gold->sentences, a->options->files[0], all);
+                             "; give gold links of the same sentences", path, a->gold->sentences,
+                             a->options->source.files[0], all);
     if (a->gold->offsets[a->gold->sentences] == 0)
         return xlm_error_set(error, EX_DATAERR, "%s: has no links", path);
     for (int64_t s = 0; s < a->gold->sentences; s++)
@@ -173,7 +192,8 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
 {
     const char *path = a->options->checkpoint;
     if ((a->loaded = xlm_model_file_read(path, error)) == NULL || !choose_layers(a, error) ||
-        !find_languages(a, languages, error) || (a->comm->rank == 0 && !check_outputs(a, error)))
+        (!a->options->source.corpus && !find_languages(a, languages, error)) ||
+        (a->comm->rank == 0 && !check_outputs(a, error)))
         return false;
     a->form = a->options->apart ? XLM_PAIRS_APART : xlm_pair_form_of_checkpoint(path);
     a->tape = xlm_tape_new(a->loaded->parameters);
@@ -191,18 +211,19 @@ static void count_too_long(struct aligner *a)
             xlm_pair_text_subwords(a->text, s, p, &size[s]);
         if (size[0] == 0 || size[1] == 0 || xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions))
             continue;
-        first = MIN(first, a->text->first + p + 1);
+        first = MIN(first, a->text->first + p);
         a->too_long++;
     }
     first = -first;
     xlm_comm_max_int64(a->comm, &first, 1);
     xlm_comm_sum_int64(a->comm, &a->too_long, 1);
-    a->first_too_long = -first;
-    if (a->too_long > 0)
-        xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs are longer than the model's %" G_GINT64_FORMAT
-                     " positions and get no links; the first is line %" G_GINT64_FORMAT "%s", a->too_long, a->text->all,
-                     a->loaded->config.positions, a->first_too_long,
-                     a->form == XLM_PAIRS_BERT ? "; encoded apart there is room for more" : "");
+    if (a->too_long == 0)
+        return;
+    char *place = xlm_sentence_pairs_place(a->input.pairs, -first);
+    xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs are longer than the model's %" G_GINT64_FORMAT
+                 " positions and get no links; the first is %s%s", a->too_long, a->text->all, a->loaded->config.positions, place,
+                 a->form == XLM_PAIRS_BERT ? "; encoded apart there is room for more" : "");
+    g_free(place);
 }
 
 static bool create_matrices(struct aligner *a, GError **error)
@@ -286,6 +307,8 @@ static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArra
     xlm_link_file_append(l->lines, links, n);
     if (a->options->scores != NULL)
         xlm_link_file_append_scores(l->scores, scores, n);
+    if (a->found != NULL)
+        xlm_found_links_append(a->found, links, scores, n);
     if (a->gold != NULL && number < a->gold->sentences && a->gold->offsets[number] < a->gold->offsets[number + 1]) {
         int64_t offsets[] = {0, n};
         const xlm_links own = {.sentences = 1, .offsets = offsets, .links = links};
@@ -395,15 +418,25 @@ static bool write_file(const struct aligner *a, const char *path, int64_t l, con
     return good;
 }
 
+static bool write_alignment(const struct aligner *a, GError **error)
+{
+    const xlm_model_links_options *o = a->options;
+    const xlm_alignment_origin origin = {.command = o->command, .method = methods[o->method], .model = o->checkpoint,
+                                         .symmetrisation = "", .layer = a->first_layer};
+    return xlm_align_input_write(a->comm, &a->input, a->found, o->alignment, &origin, error);
+}
+
 static bool write_files(struct aligner *a, GError **error)
 {
-    const bool table = a->layers > 1 || a->gold != NULL;
+    const bool table = a->layers > 1 || a->gold != NULL || a->found != NULL;
     for (int64_t l = 0; l < a->layers; l++) {
         if ((a->options->output != NULL || !table) && !write_file(a, a->options->output, l, a->layer[l].lines, error))
             return false;
         if (a->options->scores != NULL && !write_file(a, a->options->scores, l, a->layer[l].scores, error))
             return false;
     }
+    if (a->found != NULL && !write_alignment(a, error))
+        return false;
     return a->matrices == NULL || xlm_matrix_file_commit(g_steal_pointer(&a->matrices), error);
 }
 
@@ -457,11 +490,13 @@ static bool open_all(struct aligner *a, int languages[2], GError **error)
     open_model(a, languages, &failure);
     if (!xlm_comm_agree_on(a->comm, failure, error))
         return false;
-    a->pairs = xlm_sentence_pairs_open_for(a->comm, o->files, o->n_files, XLM_PAIR_WORK_SUM, XLM_PAIRS_UNIT, error);
-    if (a->pairs == NULL)
+    if (!xlm_align_input_open(a->comm, &o->source, XLM_PAIR_WORK_SUM, XLM_PAIRS_UNIT, &a->input, error))
         return false;
+    if (o->alignment != NULL)
+        a->found = xlm_found_links_new();
     failure = NULL;
-    read_gold(a, &failure);
+    if (!o->source.corpus || take_languages(a, languages, &failure))
+        read_gold(a, &failure);
     return xlm_comm_agree_on(a->comm, failure, error);
 }
 
@@ -475,7 +510,8 @@ static void close_all(struct aligner *a)
     xlm_matrix_file_discard(a->matrices);
     xlm_pair_text_free(a->text);
     xlm_links_free(a->gold);
-    xlm_sentence_pairs_close(a->pairs);
+    xlm_found_links_free(a->found);
+    xlm_align_input_close(&a->input);
     xlm_arena_free(a->arena);
     xlm_tape_free(a->tape);
     xlm_model_file_free(a->loaded);
@@ -487,7 +523,9 @@ bool xlm_model_links(const xlm_comm *comm, const xlm_model_links_options *option
     int languages[2];
     bool good = open_all(&a, languages, error);
     const double begin = xlm_clock();
-    good = good && (a.text = xlm_pair_text_read(comm, a.pairs, a.loaded->vocabulary, languages, options->words, error)) != NULL;
+    if (good)
+        a.text = xlm_pair_text_read(comm, a.input.pairs, a.loaded->vocabulary, languages, options->words, error);
+    good = a.text != NULL;
     if (good) {
         count_too_long(&a);
         good = create_matrices(&a, error) && align_all(&a, error) && write_files(&a, error);

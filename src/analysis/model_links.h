@@ -5,7 +5,7 @@
 #ifndef XLM_ANALYSIS_MODEL_LINKS_H
 #define XLM_ANALYSIS_MODEL_LINKS_H
 
-#include "comm/comm.h"
+#include "aligners/align_input.h"
 #include "text/words.h"
 
 typedef enum { XLM_LINK_TRANSPORT, XLM_LINK_ARGMAX, XLM_LINK_ITERMAX } xlm_link_method;
@@ -17,16 +17,16 @@ enum { XLM_LAYER_DEFAULT = -1, XLM_LAYER_ALL = -2 };
 
 typedef struct xlm_model_links_options {
     const char *checkpoint;
-    const char *const *files; /* [n_files] source and target, or one of lines `source ||| target` */
-    int n_files;
-    const char *languages[2]; /* as the model calls them; NULL: none, or the ending of the file's name where it is one of them */
+    xlm_align_source source;  /* of a corpus: its vocabulary must be the model's. Languages of text are those that the model has;
+                                 NULL: none, or the ending of the file's name where it is one of them */
     xlm_word_mode words;      /* xlm_pair_text_read */
     xlm_link_method method;
     int64_t layer;            /* 0 … L, XLM_LAYER_ALL, or XLM_LAYER_DEFAULT: two thirds of L, rounded */
     bool apart;               /* encode each sentence alone; else a pair together, in the form that the model was trained with */
-    const char *output;       /* links; for all layers a file each, OUTPUT.layerN. NULL: standard output, or, with gold or for all
-                                 layers, nowhere */
+    const char *output;       /* links; for all layers a file each, OUTPUT.layerN. NULL: standard output, or, with gold, an
+                                 alignment, or for all layers, nowhere */
     const char *scores;       /* file of the links' scores: the largest A*, or similarity, of their subwords. NULL: none */
+    const char *alignment;    /* file of a corpus's alignment; not for all layers. NULL: none */
     const char *gold;         /* gold links to score with. NULL: none */
     const char *matrices;     /* file of matrices (matrix_file.h). NULL: none */
     const char *command;      /* the command line, for attributes */
@@ -34,8 +34,8 @@ typedef struct xlm_model_links_options {
 
 /* Collective. Align, write, and with gold or for all layers print a table. The same links on any number of ranks. Pairs that are
  * too long for the model have none; how many there are is a warning. Errors: those of reading the files; EX_USAGE: a layer that
- * the model does not have, languages that it does not know or that it needs; EX_DATAERR: gold of other sentences; EX_CANTCREAT,
- * EX_IOERR. */
+ * the model does not have, languages that it does not know or that it needs; EX_DATAERR: gold of other sentences, a corpus of
+ * another vocabulary; EX_CANTCREAT, EX_IOERR. */
 bool xlm_model_links(const xlm_comm *comm, const xlm_model_links_options *options, GError **error);
 
 #endif

@@ -1,6 +1,7 @@
 /* xlm-mpi: pairs of sentences as a model's subwords, word by word. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/pair_text.h"
 
+#include "aligners/subword_links.h"
 #include "base/progress.h"
 #include "text/tokenizer.h"
 
@@ -67,6 +68,17 @@ static bool add_line(const struct reading *r, int which, xlm_pair_side *side, co
     return true;
 }
 
+static void add_subwords(xlm_pair_side *side, const xlm_corpus *corpus, const int32_t *ids, int64_t n)
+{
+    const guint before = side->words->len;
+    g_array_append_vals(side->ids, ids, (guint)n);
+    g_array_set_size(side->words, before + (guint)n);
+    if (n > 0)
+        xlm_subword_words(xlm_corpus_vocabulary(corpus), ids, n, &g_array_index(side->words, int32_t, before));
+    const int64_t end = side->ids->len;
+    g_array_append_val(side->offsets, end);
+}
+
 /* ---- all lines ---- */
 
 static bool open_reading(struct reading *r, const xlm_vocabulary *vocabulary, const int languages[2], xlm_word_mode words,
@@ -99,12 +111,17 @@ static bool read_pairs(const struct reading *r, xlm_sentence_pairs *pairs, xlm_p
 {
     const char *line[2];
     size_t size[2];
+    const xlm_corpus *corpus = xlm_sentence_pairs_corpus(pairs);
     int64_t number;
     int got;
     xlm_progress progress = xlm_progress_begin("reading", (double)xlm_sentence_pairs_count(pairs), "pairs");
     while ((got = xlm_sentence_pairs_next(pairs, line, size, &number, error)) > 0) {
+        int64_t n;
         for (int s = 0; s < 2; s++)
-            if (!add_line(r, s, &t->side[s], line[s], size[s], error)) {
+            if (corpus != NULL) {
+                const int32_t *ids = xlm_sentence_pairs_subwords(pairs, s, &n);
+                add_subwords(&t->side[s], corpus, ids, n);
+            } else if (!add_line(r, s, &t->side[s], line[s], size[s], error)) {
                 g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
                 return false;
             }
@@ -135,7 +152,7 @@ xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pair
     struct reading r = {0};
     xlm_pair_text *t = new_text(pairs, languages);
     GError *failure = NULL;
-    if (open_reading(&r, vocabulary, languages, words, &failure))
+    if (xlm_sentence_pairs_corpus(pairs) != NULL || open_reading(&r, vocabulary, languages, words, &failure))
         read_pairs(&r, pairs, t, &failure);
     close_reading(&r);
     if (!xlm_comm_agree_on(comm, failure, error))

@@ -2,16 +2,16 @@
 #ifndef XLM_TOOLS_ALIGN_H
 #define XLM_TOOLS_ALIGN_H
 
+#include "aligners/align_input.h"
 #include "tools/command.h"
 
 extern const xlm_command xlm_align_text, xlm_align_score, xlm_align_show;
 
-/* Aligning with a model, for the command whose options these are among. The other options are that command's: the arguments, a
- * text each, NULL when not given. */
+/* Aligning with a model, for the command whose options these are among. The other options are that command's, a text each, NULL
+ * when not given. */
 typedef struct xlm_align_given {
-    char *const *files; /* [n] */
-    int n;
-    const char *output, *scores, *words, *languages, *method;
+    xlm_align_source source;
+    const char *output, *scores, *alignment, *words, *method;
 } xlm_align_given;
 extern const GOptionEntry xlm_align_model_options[];
 /* Is there a --checkpoint? Without, xlm_align_model_check refuses the other options. */

@@ -60,61 +60,40 @@ static bool read_layer(int64_t *layer, GError **error)
     return true;
 }
 
-/* "en,de" */
-static bool read_languages(const char *text, char **languages, GError **error)
-{
-    char **names = g_strsplit(text, ",", -1);
-    const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
-    if (good)
-        for (int s = 0; s < 2; s++)
-            languages[s] = g_strdup(names[s]);
-    else
-        xlm_error_set(error, EX_USAGE, "--languages=%s: is not the source's and the target's, as in en,de", text);
-    g_strfreev(names);
-    return good;
-}
-
-/* [out] o: all that the command line says; languages: [2] to be freed. */
-static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, char **languages, GError **error)
+/* [out] o: all that the command line says. */
+static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, GError **error)
 {
     static const char *const encodings[] = {"together", "apart", NULL}, *const modes[] = {"space", "icu", NULL};
     *o = (xlm_model_links_options){
-        .checkpoint = given.checkpoint, .files = (const char *const *)g->files, .n_files = g->n,
-        .apart = g_strcmp0(given.encode, "apart") == 0, .output = g->output, .scores = g->scores, .gold = given.gold,
-        .matrices = given.matrices, .command = xlm_command_line, .words = XLM_WORDS_SPACE,
+        .checkpoint = given.checkpoint, .source = g->source, .apart = g_strcmp0(given.encode, "apart") == 0,
+        .output = g->output, .scores = g->scores, .alignment = g->alignment, .gold = given.gold, .matrices = given.matrices,
+        .command = xlm_command_line, .words = XLM_WORDS_SPACE,
     };
     if (!is_one_of("encode", given.encode, encodings, error) || !is_one_of("words", g->words, modes, error) ||
-        !read_layer(&o->layer, error) || (g->languages != NULL && !read_languages(g->languages, languages, error)))
+        !read_layer(&o->layer, error))
         return false;
+    if (o->layer == XLM_LAYER_ALL && g->alignment != NULL)
+        return xlm_error_set(error, EX_USAGE, "--alignment takes the links of one layer; say which with --layer");
     if (g->words != NULL)
         xlm_word_mode_find(g->words, &o->words);
     if (g->method != NULL && !xlm_link_method_find(g->method, &o->method))
         return xlm_error_set(error, EX_USAGE, "--method=%s: with --checkpoint it is none of ot, argmax, itermax", g->method);
-    o->languages[0] = languages[0];
-    o->languages[1] = languages[1];
     return true;
 }
 
 bool xlm_align_model_check(const xlm_align_given *g, GError **error)
 {
     xlm_model_links_options o;
-    char *languages[2] = {NULL, NULL};
     if (!xlm_align_model_asked())
         return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.matrices == NULL) ||
                xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold and --matrices are for links by a model; "
                              "give --checkpoint MODEL.h5");
-    const bool good = read_options(g, &o, languages, error);
-    g_free(languages[0]);
-    g_free(languages[1]);
-    return good;
+    return read_options(g, &o, error);
 }
 
 void xlm_align_model_run(const xlm_comm *comm, const xlm_align_given *g, GError **error)
 {
     xlm_model_links_options o;
-    char *languages[2] = {NULL, NULL};
-    if (read_options(g, &o, languages, error))
+    if (read_options(g, &o, error))
         xlm_model_links(comm, &o, error);
-    g_free(languages[0]);
-    g_free(languages[1]);
 }

@@ -1,4 +1,5 @@
 /* xlm-mpi: xlm_align, word alignment of text. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <string.h>
 
 #include "aligners/align_words.h"
@@ -8,10 +9,13 @@
 static struct {
     gint64 iterations, longest;
     gboolean lower;
-    char *output, *forward, *reverse, *scores, *method, *symmetrise, *words, *languages, *save, *model, *memory, *scratch;
+    char *output, *forward, *reverse, *scores, *alignment, *split, *method, *symmetrise, *words, *languages, *save, *model,
+        *memory, *scratch;
 } given = {.iterations = -1, .longest = 1000};
 
-static int files; /* arguments */
+static int files;          /* arguments */
+static char *languages[2]; /* --languages */
+static bool splits[2];     /* --split */
 
 static xlm_align_options chosen = {.symmetrisation = XLM_GROW_DIAG_FINAL_AND, .text = {.words = XLM_WORDS_SPACE},
                                    .memory = (int64_t)4 << 30};
@@ -28,10 +32,15 @@ static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_FILENAME, &given.reverse, "the same from target to source", "FILE"},
     {"scores", 0, 0, G_OPTION_ARG_FILENAME, &given.scores,
      "write the posterior probability of each link too, in the same places as the links", "FILE"},
+    {"alignment", 0, 0, G_OPTION_ARG_FILENAME, &given.alignment,
+     "write the alignment of a corpus: links between the subwords of each pair, with their scores (HDF5)", "A.h5"},
+    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
+     "which pairs of a corpus are aligned: train (the default), held_out, all of both", "train|held_out|all"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "words stand between spaces (space, the default), or are found by the rules of Unicode (icu)", "space|icu"},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
-     "languages of both texts, as the model of --checkpoint calls them (default: the endings of the files' names)", "SOURCE,TARGET"},
+     "of a corpus, which two languages, in either order (default: its only pair); of text, what the model of --checkpoint calls "
+     "the languages (default: the endings of the files' names)", "SOURCE,TARGET"},
     {"lowercase", 0, 0, G_OPTION_ARG_NONE, &given.lower, "words that differ in case alone are the same", NULL},
     {"longest", 0, 0, G_OPTION_ARG_INT64, &given.longest,
      "pairs with more words on a side get no links, 1 to 10000 (default 1000)", "N"},
@@ -44,7 +53,7 @@ static const GOptionEntry options[] = {
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "about as much memory a rank is used for the words of its sentence pairs, more is put into a scratch file (default 4G)",
      "BYTES[K|M|G]"},
-    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch, 
+    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch,
      "directory of the scratch file (default: that of the output, else the current one)", "DIR"},
     {.long_name = NULL}};
 
@@ -64,12 +73,50 @@ static bool check_numbers(GError **error)
 /* Where the links go: standard output, when there is no file of anything. */
 static bool has_output(void)
 {
-    return given.output != NULL || given.forward != NULL || given.reverse != NULL || given.scores != NULL || given.save != NULL;
+    return given.output != NULL || given.forward != NULL || given.reverse != NULL || given.scores != NULL || given.save != NULL ||
+           given.alignment != NULL;
 }
 
-static xlm_align_given for_model(char *const *arguments)
+/* arguments: NULL before they are known. */
+static xlm_align_source make_source(char *const *arguments, bool corpus)
 {
-    return (xlm_align_given){arguments, files, given.output, given.scores, given.words, given.languages, given.method};
+    xlm_align_source source = {.corpus = corpus, .languages = {languages[0], languages[1]}, .splits = {splits[0], splits[1]}};
+    for (int f = 0; f < files && arguments != NULL; f++)
+        source.files[f] = arguments[f];
+    return source;
+}
+
+static xlm_align_given for_model(char *const *arguments, bool corpus)
+{
+    return (xlm_align_given){make_source(arguments, corpus), given.output, given.scores, given.alignment, given.words,
+                             given.method};
+}
+
+/* "en,de" */
+static bool read_languages(GError **error)
+{
+    if (given.languages == NULL)
+        return true;
+    char **names = g_strsplit(given.languages, ",", -1);
+    const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
+    for (int s = 0; s < 2 && good; s++)
+        languages[s] = g_strdup(names[s]);
+    g_strfreev(names);
+    return good || xlm_error_set(error, EX_USAGE, "--languages=%s: is not the source's and the target's, as in en,de",
+                                 given.languages);
+}
+
+/* "held-out" as it is written in options, too. */
+static bool read_split(GError **error)
+{
+    char *name = g_strdelimit(g_strdup(given.split != NULL ? given.split : xlm_split_name(XLM_TRAIN)), "-", '_');
+    const bool all = strcmp(name, "all") == 0;
+    xlm_split split = XLM_TRAIN;
+    const bool good = all || xlm_split_find(name, &split);
+    for (int s = 0; s < 2; s++)
+        splits[s] = all || s == (int)split;
+    g_free(name);
+    return good || xlm_error_set(error, EX_USAGE, "--split=%s: is none of train, held_out, all", given.split);
 }
 
 /* With --checkpoint the options of statistics have nothing to say. */
@@ -80,7 +127,7 @@ static bool check_model(GError **error)
     if (other)
         return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --iterations, --save, --model, --memory "
                              "and --scratch are not for links by a model; leave them out, or --checkpoint");
-    const xlm_align_given g = for_model(NULL);
+    const xlm_align_given g = for_model(NULL, false);
     return xlm_align_model_check(&g, error);
 }
 
@@ -88,7 +135,10 @@ static bool check(int n, GError **error)
 {
     files = n;
     if (n != 1 && n != 2)
-        return xlm_error_set(error, EX_USAGE, "give two texts, or one of lines `source ||| target`; see xlm_align --help");
+        return xlm_error_set(error, EX_USAGE, "give two texts, or one of lines `source ||| target`, or a corpus; see "
+                             "xlm_align --help");
+    if (!read_languages(error) || !read_split(error))
+        return false;
     if (xlm_align_model_asked())
         return check_model(error);
     if (given.method != NULL && (chosen.aligner = xlm_aligner_find(given.method, error)) == NULL)
@@ -97,23 +147,43 @@ static bool check(int n, GError **error)
         return xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is none of %s", given.symmetrise, xlm_symmetrisation_names());
     if (given.words != NULL && !xlm_word_mode_find(given.words, &chosen.text.words))
         return xlm_error_set(error, EX_USAGE, "--words=%s: is neither space nor icu", given.words);
-    if (given.languages != NULL)
-        return xlm_error_set(error, EX_USAGE, "--languages is for links by a model; give --checkpoint MODEL.h5");
-    const xlm_align_given g = for_model(NULL);
+    const xlm_align_given g = for_model(NULL, false);
     return xlm_align_model_check(&g, error) && check_numbers(error) &&
            xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
 }
 
-/* No output is an input or another output, and their directories are there. What is trained from a model may replace it. */
-static bool check_places(char *const *inputs, int n, GError **error)
+/* Do the options go together with what is given, a corpus or text? */
+static bool check_source(char *const *arguments, const bool corpus[2], GError **error)
 {
-    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save};
+    if (files == 2 && (corpus[0] || corpus[1]))
+        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, and no text; a corpus has the sentences of both languages, and is "
+                             "given alone", arguments[corpus[0] ? 0 : 1]);
+    if (corpus[0])
+        return g_strcmp0(given.words, "icu") != 0 ||
+               xlm_error_set(error, EX_USAGE, "--words=icu: a corpus is made of words already; leave it out");
+    if (!g_file_test(arguments[0], G_FILE_TEST_EXISTS))
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s", arguments[0], g_strerror(ENOENT));
+    if (given.alignment != NULL)
+        return xlm_error_set(error, EX_USAGE, "--alignment: %s is no corpus; make one with xlm_prep --para, or write links "
+                             "as text with --output", arguments[0]);
+    if (given.split != NULL)
+        return xlm_error_set(error, EX_USAGE, "--split is for a corpus, which %s is not; leave it out", arguments[0]);
+    return given.languages == NULL || xlm_align_model_asked() ||
+           xlm_error_set(error, EX_USAGE, "--languages is for a corpus, which %s is not, and for links by a model, with "
+                         "--checkpoint MODEL.h5; leave it out", arguments[0]);
+}
+
+/* By statistics: no output is an input or another output, and their directories are there. What is trained from a model may replace
+ * it. */
+static bool check_places(char *const *arguments, GError **error)
+{
+    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save, given.alignment};
+    const char *const inputs[] = {arguments[0], files == 2 ? arguments[1] : NULL, given.model};
     for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
-        for (int k = 0; outputs[i] != NULL && k < n; k++)
-            if (xlm_path_same_file(outputs[i], inputs[k]))
+        for (size_t k = 0; outputs[i] != NULL && k < G_N_ELEMENTS(inputs); k++)
+            if (inputs[k] != NULL && !(inputs[k] == given.model && outputs[i] == given.save) &&
+                xlm_path_same_file(outputs[i], inputs[k]))
                 return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
-        if (outputs[i] != NULL && outputs[i] != given.save && given.model != NULL && xlm_path_same_file(outputs[i], given.model))
-            return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
         for (size_t k = 0; outputs[i] != NULL && k < i; k++)
             if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
                 return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
@@ -125,23 +195,25 @@ static bool check_places(char *const *inputs, int n, GError **error)
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
+    bool corpus[2] = {false, false};
+    for (int f = 0; f < files; f++)
+        corpus[f] = xlm_align_is_corpus(comm, arguments[f]);
+    GError *failure = NULL;
+    if (comm->rank == 0 && check_source(arguments, corpus, &failure) && !xlm_align_model_asked())
+        check_places(arguments, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return;
     if (xlm_align_model_asked()) {
-        const xlm_align_given g = for_model(arguments);
+        const xlm_align_given g = for_model(arguments, corpus[0]);
         xlm_align_model_run(comm, &g, error);
         return;
     }
-    GError *failure = NULL;
-    if (comm->rank == 0)
-        check_places(arguments, files, &failure);
-    if (!xlm_comm_agree_on(comm, failure, error))
-        return;
     xlm_align_options o = chosen;
-    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save};
+    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.save};
     char *directory = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(outputs) && directory == NULL; i++)
         directory = outputs[i] != NULL ? g_path_get_dirname(outputs[i]) : NULL;
-    o.files[0] = arguments[0];
-    o.files[1] = files == 2 ? arguments[1] : NULL;
+    o.source = make_source(arguments, corpus[0]);
     o.iterations = given.iterations;
     o.text.lower = given.lower;
     o.text.longest = given.longest;
@@ -151,6 +223,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     o.forward = given.forward;
     o.reverse = given.reverse;
     o.scores = given.scores;
+    o.alignment = given.alignment;
     o.scratch = given.scratch != NULL ? given.scratch : directory != NULL ? directory : ".";
     o.command = xlm_command_line;
     xlm_align_words(comm, &o, error);
@@ -159,8 +232,9 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 
 static void free_options(void)
 {
-    char *const texts[] = {given.output, given.forward, given.reverse, given.scores, given.method, given.symmetrise, given.words,
-                           given.save, given.model, given.memory, given.scratch};
+    char *const texts[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.split, given.method,
+                           given.symmetrise, given.words, given.languages, languages[0], languages[1], given.save, given.model,
+                           given.memory, given.scratch};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     xlm_align_model_free_options();
@@ -168,12 +242,14 @@ static void free_options(void)
 
 const xlm_command xlm_align_text = {
     .name = "text",
-    .arguments = "[text] SOURCE TARGET -o LINKS",
+    .arguments = "[text] SOURCE TARGET | CORPUS.h5 -o LINKS",
     .purpose = "Align the words of sentence pairs",
     .notes =
         "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or gzip,\n"
-        "line i of one the translation of line i of the other; or one text of lines `source ||| target`. By default words are aligned\n"
-        "by statistics of the text itself, both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
+        "line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus (seen from\n"
+        "how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment keeps their\n"
+        "links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence pairs\n"
+        "themselves, in both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
         "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by SimAlign's\n"
         "Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs that are longer\n"
         "than the model's positions get no links. Links are the same on any number of ranks.\n"
@@ -182,6 +258,7 @@ const xlm_command xlm_align_text = {
         "  mpiexec -n 2 xlm_align train.en train.de -o links.txt --lowercase\n"
         "  xlm_align train.en train.de -o links.txt --save en-de.h5\n"
         "  xlm_align today.en today.de -o today.txt --model en-de.h5\n"
+        "  mpiexec -n 4 xlm_align corpus.h5 --languages en,de --alignment alignment.h5\n"
         "  mpiexec -n 4 xlm_align text.en text.fr --checkpoint run1/latest -o links.txt\n"
         "  xlm_align test.en test.de --checkpoint run1/latest --layer all --gold gold.naacl\n",
     .title = "Options of aligning text",

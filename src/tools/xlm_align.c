@@ -9,6 +9,7 @@ int main(int argc, char **argv)
         .name = "xlm_align",
         .purpose = "Align the words of sentence pairs, show and measure alignments",
         .files = "  SOURCE, TARGET  texts, a sentence a line\n"
+                 "  CORPUS.h5       what xlm_prep wrote, with sentence pairs\n"
                  "  LINKS           links a line a sentence pair, `0-0 1-2`\n"
                  "  GOLD            links made by people: such lines, or lines `sentence source target [S|P]`\n"
                  "  A.h5            alignment of a corpus's sentence pairs, with links between subwords\n"

@@ -146,8 +146,8 @@ logged u.log xlm_align icu.source icu.target --model icu.h5 -o icu
 { printf '\na b c\n'; awk 'BEGIN { for (i = 0; i < 100000; i++) printf "w%d ", i; print "" }'; echo a; } >odd.source
 printf 'x\nA B C\nx y\n  \n' >odd.target
 for n in 1 2; do
-    expect 0 '2 of 4 pairs have an empty side, the first in line 1' ranks $n xlm_align odd.source odd.target -o odd-$n
-    once '1 of 4 pairs have a side of more than 1000 words, the first in line 3'
+    expect 0 '2 of 4 pairs have an empty side, the first is line 1' ranks $n xlm_align odd.source odd.target -o odd-$n
+    once '1 of 4 pairs have a side of more than 1000 words, the first is line 3'
     [ "$(awk 'NF > 0 { print NR }' odd-$n)" = 2 ] || fail "links of odd pairs: $(cat odd-$n)"
 done
 expect 0 '60 of 60 pairs have a side of more than 1 words' xlm_align source.b target.b --longest 1 -o odd

@@ -20,7 +20,7 @@ $(man_pages): man/%.1: $(srcdir)/src/tools/%.c | %$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/tools/job_program.h
 man/xlm_align.1: $(srcdir)/src/tools/align_model.c $(srcdir)/src/tools/align_score.c $(srcdir)/src/tools/align_show.c
-man/xlm_align.1: $(srcdir)/src/tools/align_text.c
+man/xlm_align.1: $(srcdir)/src/tools/align_symmetrise.c $(srcdir)/src/tools/align_text.c
 man/xlm_cooc.1: $(srcdir)/src/tools/cooc_count.c $(srcdir)/src/tools/cooc_export.c $(srcdir)/src/tools/cooc_top.c
 man/xlm_align.1 man/xlm_cooc.1 man/xlm_embed.1: $(srcdir)/src/tools/command.c
 man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c $(srcdir)/src/tools/embed_export.c

@@ -5,7 +5,7 @@
 #include "aligners/align_input.h"
 #include "tools/command.h"
 
-extern const xlm_command xlm_align_text, xlm_align_score, xlm_align_show;
+extern const xlm_command xlm_align_text, xlm_align_score, xlm_align_show, xlm_align_symmetrise;
 
 /* Aligning with a model, for the command whose options these are among. The other options are that command's, a text each, NULL
  * when not given. */

@@ -22,7 +22,8 @@ program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_
 
 xlm_align_SOURCES = \
 	src/tools/xlm_align.c src/tools/align.h \
-	src/tools/align_model.c src/tools/align_score.c src/tools/align_show.c src/tools/align_text.c \
+	src/tools/align_model.c src/tools/align_score.c src/tools/align_show.c \
+	src/tools/align_symmetrise.c src/tools/align_text.c \
 	$(command_sources)
 xlm_align_LDADD = $(program_libraries)
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)

@@ -21,6 +21,7 @@ test_scripts += \
 	tests/cli/align_model.sh \
 	tests/cli/align_score.sh \
 	tests/cli/align_show.sh \
+	tests/cli/align_symmetrise.sh \
 	tests/cli/align_text.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \

@@ -130,6 +130,8 @@ static void step_back(struct model *h, int j, const float *restrict beta, float 
     for (int k = 0; k < n; k++)
         if (h->ahead[k] > NEGLIGIBLE * most)
             h->kernels->scale(n, h->ahead[k], h->backwards + n - k, before, true);
+        else
+            h->ahead[k] = 0; /* nor are there jumps to it: they would be more than one a word */
     float all = 0;
     #pragma omp simd reduction(+ : all)
     for (int i = 0; i < n; i++) {
@@ -140,7 +142,7 @@ static void step_back(struct model *h, int j, const float *restrict beta, float 
     const float factor = 1 / all;
     for (int i = 0; i < n; i++) {
         before[i] *= factor;
-        if (jumps != NULL && h->sum[i] > NEGLIGIBLE)
+        if (jumps != NULL && h->sum[i] * before[i] > NEGLIGIBLE)
             h->kernels->scale(n, h->sum[i] * factor * h->leave[i], h->ahead, jumps + n - i, true);
     }
 }

@@ -1,0 +1,413 @@
+/* xlm-mpi: parts of the statistical word aligners: beside enumeration of all paths, by hand, beside the definition.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#include "aligners/aligner.h"
+#include "aligners/hmm.h"
+#include "aligners/spelling.h"
+#include "base/rng.h"
+
+static double draw(uint32_t which, int i)
+{
+    return xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{7, 1}}, (uint32_t)i, which, 0, 0).v[0]);
+}
+
+/* ---- hidden Markov model ---- */
+
+struct sums {
+    double all, *posterior, *empty, *jumps;
+};
+
+static double jump_of(const xlm_hmm *hmm, int d)
+{
+    return (double)hmm->jump[XLM_HMM_FARTHEST + CLAMP(d, -XLM_HMM_FARTHEST, XLM_HMM_FARTHEST)];
+}
+
+/* p(k | i) of hmm.h. */
+static double step(const xlm_hmm *hmm, int n, int i, int k)
+{
+    double window = 0;
+    for (int l = 0; l < n; l++)
+        window += jump_of(hmm, l - i);
+    return (1 - (double)hmm->p0) * jump_of(hmm, k - i) / window;
+}
+
+/* A path is a list of states: position k, or n + k for the empty word that keeps position k. */
+static void add_path(const xlm_hmm *hmm, int n, int m, const float *emission, const float *by_empty, const int *path,
+                     struct sums *s)
+{
+    double p = 1;
+    for (int j = 0; j < m; j++) {
+        const int k = path[j] % n, before = j > 0 ? path[j - 1] % n : -1;
+        if (path[j] < n)
+            p *= step(hmm, n, before, k) * (double)emission[j * n + k];
+        else if (j == 0)
+            p *= (double)hmm->p0 / n * (double)by_empty[j];
+        else
+            p *= k == before ? (double)hmm->p0 * (double)by_empty[j] : 0;
+    }
+    s->all += p;
+    for (int j = 0; j < m; j++) {
+        if (path[j] >= n) {
+            s->empty[j] += p;
+            continue;
+        }
+        s->posterior[j * n + path[j]] += p;
+        s->jumps[n + path[j] - (j > 0 ? path[j - 1] % n : -1)] += p;
+    }
+}
+
+static void check_hmm(int n, int m, float p0)
+{
+    xlm_hmm hmm = {.p0 = p0};
+    for (int d = 0; d < XLM_HMM_JUMPS; d++)
+        hmm.jump[d] = (float)(0.1 + draw(0, d));
+    float *emission = g_new(float, n * m), *by_empty = g_new(float, m), *posterior = g_new(float, n * m);
+    float *empty = g_new(float, m), *jumps = g_new(float, 2 * n + 1), *workspace = g_new(float, xlm_hmm_workspace(n, m));
+    for (int i = 0; i < n * m; i++)
+        emission[i] = (float)(0.01 + pow(draw(1, i), 3));
+    for (int j = 0; j < m; j++)
+        by_empty[j] = (float)(0.01 + draw(2, j));
+    xlm_hmm_posterior(&hmm, n, m, emission, by_empty, posterior, empty, jumps, workspace);
+
+    struct sums s = {0, g_new0(double, n * m), g_new0(double, m), g_new0(double, 2 * n + 1)};
+    int *path = g_new0(int, m);
+    for (int j = 0; j < m;) {
+        add_path(&hmm, n, m, emission, by_empty, path, &s);
+        for (j = 0; j < m && ++path[j] == 2 * n; j++)
+            path[j] = 0;
+    }
+    for (int i = 0; i < n * m; i++)
+        assert_true(fabs((double)posterior[i] - s.posterior[i] / s.all) < 1e-4);
+    for (int j = 0; j < m; j++)
+        assert_true(fabs((double)empty[j] - s.empty[j] / s.all) < 1e-4);
+    for (int d = 0; d <= 2 * n; d++)
+        assert_true(fabs((double)jumps[d] - s.jumps[d] / s.all) < 1e-4);
+    /* Without jumps the same. */
+    float *again = g_new(float, n * m);
+    xlm_hmm_posterior(&hmm, n, m, emission, by_empty, again, empty, NULL, workspace);
+    assert_memory_equal(again, posterior, sizeof *again * (size_t)(n * m));
+    void *const all[] = {emission, by_empty, posterior, empty, jumps, workspace, s.posterior, s.empty, s.jumps, path, again};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        g_free(all[i]);
+}
+
+static void test_hmm_beside_all_paths(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {1, 4}, {5, 1}, {2, 2}, {3, 4}, {4, 5}, {6, 3}};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        for (int k = 0; k < 3; k++)
+            check_hmm(sizes[i][0], sizes[i][1], (float[]){0.1f, 0.5f, 0.9f}[k]);
+}
+
+/* Sentences longer than the jumps that are told apart, sharp and flat, one side of one word. */
+static void test_hmm_long(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1500, 40}, {513, 3}, {40, 1500}, {1, 1500}, {1500, 1}};
+    for (size_t k = 0; k < 2 * G_N_ELEMENTS(sizes); k++) {
+        const int n = sizes[k / 2][0], m = sizes[k / 2][1];
+        xlm_hmm hmm = {.p0 = 0.1f};
+        for (int d = 0; d < XLM_HMM_JUMPS; d++)
+            hmm.jump[d] = k % 2 == 0 ? 1 : d == XLM_HMM_FARTHEST + 1 ? 1e9f : 0.5f;
+        float *emission = g_new(float, n * m), *by_empty = g_new(float, m), *posterior = g_new(float, n * m);
+        float *empty = g_new(float, m), *jumps = g_new(float, 2 * n + 1), *workspace = g_new(float, xlm_hmm_workspace(n, m));
+        for (int i = 0; i < n * m; i++)
+            emission[i] = (float)pow(10, -12 * draw(3, i));
+        for (int j = 0; j < m; j++)
+            by_empty[j] = 1e-9f;
+        xlm_hmm_posterior(&hmm, n, m, emission, by_empty, posterior, empty, jumps, workspace);
+        double links = 0, all_jumps = 0;
+        for (int j = 0; j < m; j++) {
+            double sum = (double)empty[j];
+            for (int i = 0; i < n; i++) {
+                assert_true(posterior[j * n + i] >= 0);
+                sum += (double)posterior[j * n + i];
+            }
+            assert_true(fabs(sum - 1) < 1e-4);
+            links += sum - (double)empty[j];
+        }
+        for (int d = 0; d <= 2 * n; d++)
+            all_jumps += (double)jumps[d];
+        assert_true(fabs(all_jumps - links) < 1e-2 * links);
+        void *const all[] = {emission, by_empty, posterior, empty, jumps, workspace};
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+            g_free(all[i]);
+    }
+}
+
+/* ---- spelling ---- */
+
+static void test_spelling(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        double similarity;
+    } cases[] = {
+        {"a", "a", 1}, {",", ".", 0}, {"der", "des", 0}, {"und", "und", 1},
+        {"haus", "maus", 0.75}, {"haus", "house", 0.6},       /* o put before u, e behind s */
+        {"kitten", "sitting", 1 - 3.0 / 7}, {"saturday", "sunday", 1 - 3.0 / 8},
+        {"gar\xc3\xa7on", "garcon", 1 - 1.0 / 6},            /* one character, two bytes */
+        {"\xd0\xbc\xd0\xb8\xd1\x80\xd0\xb0", "\xd0\xbc\xd0\xb8\xd1\x80\xd1\x83", 0.75},
+        {"abcd", "abxy", 0.5}, {"abcd", "axyz", 0}, {"abcd", "abcdefgh", 0.5}, {"abcd", "abcdefghi", 0}, {"abc", "abcd", 0},
+        {"1234567890123456789012345678901234567890123456789012345678901234",
+         "1234567890123456789012345678901234567890123456789012345678901235", 1 - 1.0 / 64},
+        {"12345678901234567890123456789012345678901234567890123456789012345",
+         "12345678901234567890123456789012345678901234567890123456789012346", 0},
+        {"12345678901234567890123456789012345678901234567890123456789012345",
+         "12345678901234567890123456789012345678901234567890123456789012345", 1},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        xlm_spelling a = xlm_spelling_of(cases[i].a), b = xlm_spelling_of(cases[i].b);
+        assert_true(fabs(xlm_spelling_similarity(&a, &b) - cases[i].similarity) < 1e-9);
+        assert_true(fabs(xlm_spelling_similarity(&b, &a) - cases[i].similarity) < 1e-9);
+        g_free(a.characters);
+        g_free(b.characters);
+    }
+}
+
+/* ---- pairs of words ---- */
+
+/* Source a b a | (none) | c b, target X Y | (none) | Y: the second pair is not aligned. */
+static const xlm_comm alone = {.rank = 0, .ranks = 1};
+static xlm_bitext by_hand = {
+    .comm = &alone, .pairs = 3, .total = 3,
+    .side = {{(int64_t[]){0, 3, 3, 5}, (int32_t[]){0, 1, 0, 2, 1}, 3, (char *[]){"a", "b", "c", NULL}},
+             {(int64_t[]){0, 2, 2, 3}, (int32_t[]){0, 1, 1}, 2, (char *[]){"X", "Y", NULL}}},
+};
+
+static void test_word_pairs(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("aligners-XXXXXX", NULL);
+    for (int k = 0; k < 2; k++) { /* in memory; in a file, cell by cell */
+        xlm_word_pairs p;
+        assert_true(xlm_word_pairs_make(&p, &by_hand, k == 0 ? 1 << 20 : 4, directory, NULL));
+        assert_int_equal(p.cells.in_file, k);
+        assert_int_equal(p.n, 5); /* a-X a-Y, b-X b-Y, c-Y */
+        const int64_t rows[] = {0, 2, 4, 5}, offsets[] = {0, 6, 6, 8};
+        assert_memory_equal(p.rows, rows, sizeof rows);
+        assert_memory_equal(p.offsets, offsets, sizeof offsets);
+        for (int s = 0; s < 3; s++) {
+            const int n = xlm_bitext_length(&by_hand.side[0], s), m = xlm_bitext_length(&by_hand.side[1], s);
+            for (int cell = 0; cell < n * m; cell++) {
+                const int32_t e = by_hand.side[0].words[by_hand.side[0].offsets[s] + cell % n];
+                const int32_t f = by_hand.side[1].words[by_hand.side[1].offsets[s] + cell / n];
+                const uint32_t number = xlm_word_pairs_cells(&p, s)[cell];
+                assert_true(number >= p.rows[e] && number < p.rows[e + 1] && p.targets[number] == f);
+            }
+        }
+        xlm_word_pairs_free(&p);
+    }
+    xlm_word_pairs p;
+    GError *error = NULL;
+    assert_false(xlm_word_pairs_make(&p, &by_hand, 4, "/nonexistent", &error));
+    assert_int_equal(error->code, EX_CANTCREAT);
+    g_clear_error(&error);
+    xlm_word_pairs_free(&p);
+    assert_int_equal(g_rmdir(directory), 0); /* nothing was left */
+    g_free(directory);
+}
+
+/* ---- diagonal ---- */
+
+/* A training of the text by hand. */
+struct diagonal {
+    xlm_word_pairs pairs;
+    xlm_alignment_run run;
+    xlm_decoded decoded;
+    void *workspace;
+};
+
+static int64_t rows_of(const struct diagonal *d, xlm_table_of of)
+{
+    return of == XLM_TABLE_PAIRS ? d->pairs.n : of == XLM_TABLE_WHOLE ? 1 : by_hand.side[of == XLM_TABLE_TARGET].types;
+}
+
+static void open_diagonal(struct diagonal *d)
+{
+    *d = (struct diagonal){.workspace = g_malloc(xlm_aligner_diagonal.workspace(3, 3))};
+    assert_true(xlm_word_pairs_make(&d->pairs, &by_hand, 1 << 20, NULL, NULL));
+    d->run = (xlm_alignment_run){.bitext = &by_hand, .pairs = &d->pairs, .words = {3, 2}, .iterations = 2,
+                                 .first = g_new(bool, d->pairs.n)};
+    for (int64_t k = 0; k < d->pairs.n; k++)
+        d->run.first[k] = true;
+    for (int t = 0; xlm_aligner_diagonal.tables[t].name != NULL; t++)
+        d->run.counts[t] = g_new0(int64_t, rows_of(d, xlm_aligner_diagonal.tables[t].of) * xlm_aligner_diagonal.tables[t].width);
+    d->decoded = (xlm_decoded){g_new(int32_t, 6), g_new(int32_t, 6), g_new(float, 6), g_new(float, 6)};
+    xlm_aligner_diagonal.open(&d->run);
+}
+
+static void close_diagonal(struct diagonal *d)
+{
+    xlm_aligner_diagonal.close(&d->run);
+    for (int t = 0; t < XLM_ALIGNER_TABLES; t++)
+        g_free(d->run.counts[t]);
+    void *const all[] = {d->run.first, d->decoded.forward, d->decoded.reverse, d->decoded.forward_posterior,
+                         d->decoded.reverse_posterior, d->workspace};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        g_free(all[i]);
+    xlm_word_pairs_free(&d->pairs);
+}
+
+static void iterate(struct diagonal *d)
+{
+    xlm_aligner_diagonal.begin(&d->run);
+    for (int t = 0; xlm_aligner_diagonal.tables[t].name != NULL; t++)
+        memset(d->run.counts[t], 0, sizeof(int64_t) * (size_t)(rows_of(d, xlm_aligner_diagonal.tables[t].of) *
+                                                               xlm_aligner_diagonal.tables[t].width));
+    for (int s = 0; s < 3; s += 2)
+        xlm_aligner_diagonal.expect(&d->run, s, d->workspace);
+    xlm_aligner_diagonal.end(&d->run);
+    d->run.informed = true;
+    d->run.iteration++;
+}
+
+static void assert_near(double a, double b) { if (!(fabs(a - b) < 1e-4)) fail_msg("%g, not %g", a, b); }
+
+/* By hand, of the second pair that is aligned, c b - Y: n = 2, m = 1, so i / n is 1/2, 1 and j / m is 1, and with λ = 4 weights
+ * are e^-2 = 0.135335 and 1, Z = 1.135335. All words are equally probable at first, so
+ *     p(c) = 0.92 * 0.135335 / 1.135335 = 0.109667,   p(b) = 0.92 / 1.135335 = 0.810333,   p(empty) = 0.08
+ * The first, a b a - X Y: for X, j / m = 1/2, distances are 1/6, 1/6, 1/2, weights 0.513417, 0.513417, 0.135335 of 1.162169:
+ *     p = 0.406433, 0.406433, 0.107134;
+ * for Y, distances 2/3, 1/3, 0, weights 0.069483, 0.263597, 1 of 1.333080: p = 0.047952, 0.181917, 0.690131. */
+static void test_diagonal_by_hand(void **state)
+{
+    (void)state;
+    struct diagonal d;
+    open_diagonal(&d);
+    xlm_aligner_diagonal.begin(&d.run);
+    static const double first[] = {0.406433, 0.406433, 0.107134, 0.047952, 0.181917, 0.690131}, last[] = {0.109667, 0.810333};
+    xlm_aligner_diagonal.decode(&d.run, 0, d.workspace, &d.decoded);
+    for (int i = 0; i < 6; i++)
+        assert_near((double)d.decoded.forward_posterior[i], first[i]);
+    assert_int_equal(d.decoded.forward[1], 2);
+    xlm_aligner_diagonal.decode(&d.run, 2, d.workspace, &d.decoded);
+    for (int i = 0; i < 2; i++)
+        assert_near((double)d.decoded.forward_posterior[i], last[i]);
+    assert_int_equal(d.decoded.forward[0], 1);
+    /* The other way round n = 1: all but p0 goes to the one word. */
+    assert_near((double)d.decoded.reverse_posterior[0], 0.92);
+    assert_near((double)d.decoded.reverse_posterior[1], 0.92);
+
+    /* Counts, of the pairs of words and of the words: a has the links of both its places. */
+    iterate(&d);
+    enum { FORWARD_LINKS = 0, SOURCE_LINKS = 2, EMPTY_TARGET = 4, SOURCE_PARTNERS = 6, WHOLE = 8 };
+    static const double links[3][2] = {{0.406433 + 0.107134, 0.047952 + 0.690131}, {0.406433, 0.181917 + 0.810333},
+                                       {0, 0.109667}};
+    static const double partners[] = {2, 2, 1};
+    for (int e = 0; e < 3; e++) {
+        double all = 0;
+        for (int64_t k = d.pairs.rows[e]; k < d.pairs.rows[e + 1]; k++) {
+            assert_near((double)d.run.counts[FORWARD_LINKS][k] / XLM_COUNT_UNIT, links[e][d.pairs.targets[k]]);
+            all += links[e][d.pairs.targets[k]];
+        }
+        assert_near((double)d.run.counts[SOURCE_LINKS][e] / XLM_COUNT_UNIT, all);
+        assert_near((double)d.run.counts[SOURCE_PARTNERS][e] / XLM_COUNT_UNIT, partners[e]);
+    }
+    assert_near((double)d.run.counts[EMPTY_TARGET][0] / XLM_COUNT_UNIT, 0.08);
+    assert_near((double)d.run.counts[EMPTY_TARGET][1] / XLM_COUNT_UNIT, 0.16);
+    assert_near((double)d.run.counts[WHOLE][0] / XLM_COUNT_UNIT, 0.24);
+    assert_near((double)d.run.counts[WHOLE][4] / XLM_COUNT_UNIT, 3 - 0.24);
+    close_diagonal(&d);
+}
+
+/* ψ by its recurrence and its asymptotic series. */
+static double psi(double x)
+{
+    double sum = 0;
+    for (; x < 10; x++)
+        sum -= 1 / x;
+    return sum + log(x) - 1 / (2 * x) - 1 / (12 * x * x) + 1 / (120 * pow(x, 4));
+}
+
+/* The second iteration, from counts of the first: c b - Y by the formulas of diagonal.c. */
+static void test_diagonal_translations(void **state)
+{
+    (void)state;
+    struct diagonal d;
+    open_diagonal(&d);
+    iterate(&d);
+    xlm_aligner_diagonal.begin(&d.run);
+    xlm_aligner_diagonal.decode(&d.run, 2, d.workspace, &d.decoded);
+    const double of_c = 1; /* c meets no other word */
+    const double of_b = exp(psi(0.99225 + 0.01) - psi(0.406433 + 0.99225 + 0.02));
+    const double by_empty = exp(psi(0.16 + 0.01) - psi(0.24 + 0.02));
+    const double p[] = {0.92 * 0.135335 / 1.135335 * of_c, 0.92 / 1.135335 * of_b, 0.08 * by_empty}, all = p[0] + p[1] + p[2];
+    assert_near((double)d.decoded.forward_posterior[0], p[0] / all);
+    assert_near((double)d.decoded.forward_posterior[1], p[1] / all);
+    close_diagonal(&d);
+}
+
+/* ---- large arrays ---- */
+
+static void test_large_array(void **state)
+{
+    (void)state;
+    char *directory = g_dir_make_tmp("aligners-XXXXXX", NULL);
+    const size_t n = (3 << 20) + 5;
+    for (int k = 0; k < 2; k++) {
+        xlm_large_array a;
+        assert_true(xlm_large_array_make(&a, n, k == 0 ? NULL : directory, NULL));
+        assert_int_equal(a.in_file, k);
+        assert_int_equal(a.size, n);
+        uint8_t *bytes = a.data;
+        for (size_t i = 0; i < n; i++)
+            assert_true(bytes[i] == 0);
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)(i * 31 % 251);
+        xlm_large_array_release(&a, 0, n);
+        xlm_large_array_release(&a, 5000, 1 << 20);
+        xlm_large_array_release(&a, n, 0);
+        for (size_t i = 0; i < n; i++)
+            assert_true(bytes[i] == (uint8_t)(i * 31 % 251));
+        xlm_large_array_free(&a);
+        assert_null(a.data);
+    }
+    xlm_large_array a;
+    assert_true(xlm_large_array_make(&a, 0, directory, NULL));
+    assert_null(a.data);
+    xlm_large_array_release(&a, 0, 0);
+    xlm_large_array_free(&a);
+    GError *error = NULL;
+    assert_false(xlm_large_array_make(&a, 100, "/nonexistent", &error));
+    assert_int_equal(error->code, EX_CANTCREAT);
+    assert_non_null(strstr(error->message, "/nonexistent"));
+    assert_null(a.data);
+    g_clear_error(&error);
+    assert_int_equal(g_rmdir(directory), 0);
+    g_free(directory);
+}
+
+static void test_most_probable(void **state)
+{
+    (void)state;
+    static const float p[] = {0.1f, 0.4f, 0.4f};
+    assert_int_equal(xlm_most_probable(p, 3, 0.1f), 1);
+    assert_int_equal(xlm_most_probable(p, 3, 0.4f), -1);
+    assert_int_equal(xlm_most_probable(p, 0, 0), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hmm_beside_all_paths), cmocka_unit_test(test_hmm_long),
+        cmocka_unit_test(test_spelling),             cmocka_unit_test(test_word_pairs),
+        cmocka_unit_test(test_diagonal_by_hand),     cmocka_unit_test(test_diagonal_translations),
+        cmocka_unit_test(test_large_array),          cmocka_unit_test(test_most_probable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -14,7 +14,7 @@ const char *xlm_split_name(xlm_split split) { return split_names[split]; }
 bool xlm_split_find(const char *name, xlm_split *split)
 {
     for (int s = 0; s < SPLITS; s++)
-        if (strcmp(name, split_names[s]) == 0) {
+        if (strcmp(name, split_names[s]) == 0 || (s == XLM_HELD_OUT && strcmp(name, "held-out") == 0)) {
             *split = (xlm_split)s;
             return true;
         }

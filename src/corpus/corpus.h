@@ -47,9 +47,9 @@ typedef struct xlm_corpus_pairs {
 } xlm_corpus_pairs;
 
 typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
-/* "train", "held_out": as files and users write it. */
+/* "train", "held_out": as files write it. */
 const char *xlm_split_name(xlm_split split);
-/* False when there is none of this name. */
+/* False when there is none of this name; users may write "held-out", too. */
 bool xlm_split_find(const char *name, xlm_split *split);
 
 /* Open for reading; by each rank for itself, not collective. The file may be anybody's: header, vocabulary, shapes, and that

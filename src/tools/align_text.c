@@ -106,16 +106,13 @@ static bool read_languages(GError **error)
                                  given.languages);
 }
 
-/* "held-out" as it is written in options, too. */
 static bool read_split(GError **error)
 {
-    char *name = g_strdelimit(g_strdup(given.split != NULL ? given.split : xlm_split_name(XLM_TRAIN)), "-", '_');
-    const bool all = strcmp(name, "all") == 0;
+    const bool all = g_strcmp0(given.split, "all") == 0;
     xlm_split split = XLM_TRAIN;
-    const bool good = all || xlm_split_find(name, &split);
+    const bool good = all || given.split == NULL || xlm_split_find(given.split, &split);
     for (int s = 0; s < 2; s++)
         splits[s] = all || s == (int)split;
-    g_free(name);
     return good || xlm_error_set(error, EX_USAGE, "--split=%s: is none of train, held_out, all", given.split);
 }
 

@@ -98,7 +98,7 @@ logged train.log ranks 2 xlm_align corpus.h5 --languages xx,en --alignment train
 grep -q 'has the pair en-xx: links are from en to xx' train.log || fail "the order of languages: $(cat train.log)"
 ! grep -q '^[0-9]*-[0-9]' train.log || fail "links on standard output"
 [ "$(attribute /method train.h5) $(attribute /symmetrisation train.h5)" = '"diagonal" "union"' ] || fail "attributes of train.h5"
-expect 65 'has no pairs of held_out' xlm_align show train.h5 --split held_out
+expect 65 'has no pairs of held_out' xlm_align show train.h5 --split held-out
 # A model of the text aligns the corpus.
 logged save.log xlm_align pairs.en pairs.xx --save model.h5 -o trained.links
 logged held.log ranks 2 xlm_align corpus.h5 --split held-out --model model.h5 --alignment held.h5 -o held.links

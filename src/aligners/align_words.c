@@ -344,6 +344,9 @@ static bool read_text(struct training *t, GError **error)
     if (t->model != NULL) {
         text.words = t->model->words;
         text.lower = t->model->lower;
+        if ((o->text.words != XLM_WORDS_SPACE && text.words != o->text.words) || (o->text.lower && !text.lower))
+            xlm_log_warn("%s: was trained with --words=%s%s, and so words are found here, whatever the options say", o->model,
+                         xlm_word_mode_name(text.words), text.lower ? " --lowercase" : "");
     }
     if (!xlm_align_input_open(t->comm, &o->source, XLM_PAIR_WORK_PRODUCT, 1, &t->input, error) ||
         (t->bitext = xlm_bitext_read(t->comm, t->input.pairs, &text, error)) == NULL)

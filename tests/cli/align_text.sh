@@ -141,6 +141,8 @@ logged u.log xlm_align icu.source icu.target --words icu --save icu.h5
 strings /source/words icu.h5 | grep -q -x house || fail "--words icu: $(strings /source/words icu.h5)"
 logged u.log xlm_align icu.source icu.target --model icu.h5 -o icu
 [ "$(attribute /words icu.h5)" = '"icu"' ] || fail "words of the model"
+expect 0 'icu.h5: was trained with --words=icu, and so' xlm_align icu.source icu.target --model icu.h5 --lowercase -o icu
+! grep -q 'was trained' u.log || fail "warned without cause: $(cat u.log)"
 
 # ---- pairs that are not aligned ----
 { printf '\na b c\n'; awk 'BEGIN { for (i = 0; i < 100000; i++) printf "w%d ", i; print "" }'; echo a; } >odd.source

@@ -15,4 +15,5 @@ nobase_dist_doc_DATA = \
 	docs/performance.md \
 	docs/plugins.md \
 	docs/troubleshooting.md \
-	docs/tutorial.md
+	docs/tutorial.md \
+	docs/word-alignment.md

@@ -14,7 +14,8 @@ BENCHMARKS = \
 	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
 	tests/bench/cooc.sh \
-	tests/bench/model_links.sh
+	tests/bench/model_links.sh \
+	tests/bench/word_alignment.sh
 benchmark_programs = \
 	tests/bench/alignment \
 	tests/bench/bpe_run \
@@ -42,7 +43,8 @@ EXTRA_DIST += \
 	tests/bench/run.sh \
 	tests/bench/step.sh \
 	tests/bench/table.sh \
-	tests/bench/train.sh
+	tests/bench/train.sh \
+	tests/bench/word_alignment.sh
 CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.log
 
 .PHONY: bench

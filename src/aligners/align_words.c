@@ -143,7 +143,10 @@ static void clear_tables(struct training *t)
 
 /* ---- sentence pairs ---- */
 
-static int64_t cells_of(const struct training *t, int64_t sentence) { return t->pairs.offsets[sentence + 1] - t->pairs.offsets[sentence]; }
+static int64_t cells_of(const struct training *t, int64_t sentence)
+{
+    return t->pairs.offsets[sentence + 1] - t->pairs.offsets[sentence];
+}
 
 /* Sentence pairs [from, …) that are looked at before the memory of their cells may go. */
 static int64_t block_end(const struct training *t, int64_t from)
@@ -303,7 +306,8 @@ static bool write_links(struct training *t, xlm_progress *progress, GError **err
     xlm_progress_end(progress);
     for (size_t k = 0; k < G_N_ELEMENTS(path); k++)
         if (lines[k] != NULL) {
-            good = good && xlm_link_file_write(t->comm, strcmp(path[k], XLM_LINKS_STANDARD_OUTPUT) == 0 ? NULL : path[k], lines[k]->str, lines[k]->len, error);
+            const char *to = strcmp(path[k], XLM_LINKS_STANDARD_OUTPUT) == 0 ? NULL : path[k];
+            good = good && xlm_link_file_write(t->comm, to, lines[k]->str, lines[k]->len, error);
             g_string_free(lines[k], TRUE);
         }
     return good && (t->found == NULL || write_alignment(t, error));
@@ -387,15 +391,16 @@ static bool make_arrays(struct training *t, GError **error)
 
 static bool save_model(const struct training *t, GError **error)
 {
-    const xlm_aligner_record record = {
+    xlm_aligner_record record = {
         .aligner = t->aligner,
         .words = t->model != NULL ? t->model->words : t->options->text.words,
         .lower = t->model != NULL ? t->model->lower : t->options->text.lower,
         .sentence_pairs = t->bitext->total + (t->model != NULL ? t->model->sentence_pairs : 0),
         .iterations = t->run.iterations, .command = t->options->command,
         .numbers = {t->numbers[0], t->numbers[1]}, .pairs = t->shared[XLM_TABLE_PAIRS],
-        .sums = {t->sums[0], t->sums[1], t->sums[2], t->sums[3], t->sums[4], t->sums[5], t->sums[6], t->sums[7], t->sums[8], t->sums[9]},
     };
+    for (int k = 0; k < XLM_ALIGNER_TABLES; k++)
+        record.sums[k] = t->sums[k];
     return xlm_aligner_model_write(t->comm, t->options->save, &record, error);
 }
 
@@ -413,7 +418,8 @@ static bool train(struct training *t, GError **error)
         sum_tables(t, false);
     run->informed = run->started_informed = t->model != NULL;
     t->aligner->open(run);
-    xlm_progress progress = xlm_progress_begin("aligning", (run->iterations + 1.0) * (double)t->pairs.offsets[t->bitext->pairs], "cells");
+    const double cells = (double)t->pairs.offsets[t->bitext->pairs];
+    xlm_progress progress = xlm_progress_begin("aligning", (run->iterations + 1) * cells, "cells");
     for (run->iteration = 0; run->iteration < run->iterations; run->iteration++)
         iterate(t, &progress);
     const bool good = write_links(t, &progress, error) && (t->options->save == NULL || save_model(t, error));

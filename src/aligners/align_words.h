@@ -1,8 +1,8 @@
 /* xlm-mpi: word alignment of text by a statistical aligner, over all ranks. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Each rank has a contiguous part of the sentence pairs (aligners/sentence_pairs.h), whose words it looks at in each iteration;
- * what they add to the aligner's tables is summed by the ranks that own the words (aligners/shared_counts.h). Counts are integers,
- * so links are the same on any number of ranks and threads. Nothing is drawn at random. */
+ * Each rank has a contiguous part of the sentence pairs (aligners/sentence_pairs.h), whose words it looks at in each
+ * iteration; what they add to the aligner's tables is summed by the ranks that own the words (aligners/shared_counts.h).
+ * Counts are integers, so links are the same on any number of ranks and threads. Nothing is drawn at random. */
 #ifndef XLM_ALIGNERS_ALIGN_WORDS_H
 #define XLM_ALIGNERS_ALIGN_WORDS_H
 

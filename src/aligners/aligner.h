@@ -31,8 +31,8 @@ enum { XLM_ALIGNER_TABLES = 10 }; /* at most */
 typedef struct xlm_alignment_run {
     const xlm_bitext *bitext;
     const xlm_word_pairs *pairs;
-    /* [rows x width] In `begin` the totals of all ranks after the iteration before, with what a model has; between `begin` and `end`
-     * what this rank adds, 0 at first. */
+    /* [rows x width] In `begin` the totals of all ranks after the iteration before, with what a model has; between `begin` and
+     * `end` what this rank adds, 0 at first. */
     int64_t *counts[XLM_ALIGNER_TABLES];
     int64_t words[2];   /* different words of source and target in all ranks' text and the model */
     bool informed;      /* totals are not all 0: an iteration was made, or a model given */
@@ -40,8 +40,8 @@ typedef struct xlm_alignment_run {
     int iteration, iterations;
     bool many_threads;
     bool *first;        /* [pairs of words] true on one of the ranks that have the pair, unless a model has it */
-    /* What each cell has added to its pair's total, then what each target word and each source word has to that of the empty word:
-     * [cells + target words + source words], for aligners that ask; else NULL. */
+    /* What each cell has added to its pair's total, then what each target word and each source word has to that of the empty
+     * word: [cells + target words + source words], for aligners that ask; else NULL. */
     uint16_t *own;
     void *state;        /* the aligner's */
 } xlm_alignment_run;

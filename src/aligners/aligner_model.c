@@ -264,10 +264,11 @@ static bool read_tables(const xlm_store *store, const xlm_comm *comm, xlm_aligne
     for (int t = 0; good && m->aligner->tables[t].name != NULL; t++) {
         const xlm_table *table = &m->aligner->tables[t];
         char *path = path_of(table);
-        m->counts[t] = g_new(int64_t, m->rows[table->of] * table->width + 1);
+        const int64_t first = m->first[table->of], rows = m->rows[table->of];
+        m->counts[t] = g_new(int64_t, rows * table->width + 1);
         good = check_shape(store, path, all[table->of], table->width, error) &&
-               xlm_store_read(store, path, XLM_I64, (uint64_t)m->first[table->of], (uint64_t)m->rows[table->of], m->counts[t], error) &&
-               check_counts(store, table, m->counts[t], m->rows[table->of] * table->width, error);
+               xlm_store_read(store, path, XLM_I64, (uint64_t)first, (uint64_t)rows, m->counts[t], error) &&
+               check_counts(store, table, m->counts[t], rows * table->width, error);
         g_free(path);
     }
     return good;

@@ -1,14 +1,15 @@
 /* xlm-mpi: word alignment near the diagonal. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Dyer, Chahuneau and Smith 2013: model 2 of Brown et al. (1993) whose positions have one parameter, the tension λ. Target word j of m
- * is explained by the empty word with probability p0, else by source word i of n with probability
+ * Dyer, Chahuneau and Smith 2013: model 2 of Brown et al. (1993) whose positions have one parameter, the tension λ. Target
+ * word j of m is explained by the empty word with probability p0, else by source word i of n with probability
  *     (1 - p0) exp(-λ |i / n - j / m|) / Z_j,      i, j counted from 1
- * Translations t(f | e) have a symmetric Dirichlet prior over the words f that e meets, with variational Bayes: after each iteration
+ * Translations t(f | e) have a symmetric Dirichlet prior over the words f that e meets, with variational Bayes: after each
+ * iteration
  *     t(f | e) = exp(ψ(c(e, f) + α) - ψ(Σ_f (c(e, f) + α)))
- * The tension climbs the likelihood: λ ← λ + 20 (E_model - E_links), where E is the mean of |i / n - j / m| that the model expects
- * before it sees the words, and of the links that it then finds; 8 steps after each iteration but the first. For the links j / m is
- * taken where the word begins, (j - 1) / m, as the authors' program does: the tension then stays lower, and alignments are better.
- * The two directions are models of their own. */
+ * The tension climbs the likelihood: λ ← λ + 20 (E_model - E_links), where E is the mean of |i / n - j / m| that the model
+ * expects before it sees the words, and of the links that it then finds; 8 steps after each iteration but the first. For the
+ * links j / m is taken where the word begins, (j - 1) / m, as the authors' program does: the tension then stays lower, and
+ * alignments are better. The two directions are models of their own. */
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,10 @@
 
 #include "aligners/aligner.h"
 
-enum { FORWARD_LINKS, REVERSE_LINKS, SOURCE_LINKS, TARGET_LINKS, EMPTY_TARGET, EMPTY_SOURCE, SOURCE_PARTNERS, TARGET_PARTNERS, WHOLE };
+enum {
+    FORWARD_LINKS, REVERSE_LINKS, SOURCE_LINKS, TARGET_LINKS, EMPTY_TARGET, EMPTY_SOURCE, SOURCE_PARTNERS, TARGET_PARTNERS,
+    WHOLE
+};
 /* Columns of WHOLE, each followed by that of reverse. */
 enum { EMPTY = 0, DISTANCE = 2, LINKED = 4, TENSION = 6, WHOLE_WIDTH = 8 };
 
@@ -29,8 +33,8 @@ static const xlm_table tables[] = {
     [EMPTY_SOURCE] = {"source_empty", "source words without a link", XLM_TABLE_SOURCE, 1},
     [SOURCE_PARTNERS] = {"source_partners", "different target words that a source word meets", XLM_TABLE_SOURCE, 1},
     [TARGET_PARTNERS] = {"target_partners", "different source words that a target word meets", XLM_TABLE_TARGET, 1},
-    [WHOLE] = {"diagonal", "of forward, then of reverse: words without a link, distance of links from the diagonal, links, tension",
-               XLM_TABLE_WHOLE, WHOLE_WIDTH},
+    [WHOLE] = {"diagonal", "of forward, then of reverse: words without a link, distance of links from the diagonal, links, "
+               "tension", XLM_TABLE_WHOLE, WHOLE_WIDTH},
     {.name = NULL}};
 
 static const double ALPHA = 0.01, P_EMPTY = 0.08, FIRST_TENSION = 4, LEAST_TENSION = 0.1, MOST_TENSION = 14, STEP = 20;
@@ -198,7 +202,8 @@ static void find_translations(const xlm_alignment_run *run, const struct state *
     g_free(of_target);
     for (int d = 0; d < 2; d++) {
         const int64_t *empty = run->counts[d == 0 ? EMPTY_TARGET : EMPTY_SOURCE];
-        const double whole = gsl_sf_psi((double)run->counts[WHOLE][EMPTY + d] / XLM_COUNT_UNIT + ALPHA * (double)run->words[1 - d]);
+        const double all = (double)run->counts[WHOLE][EMPTY + d] / XLM_COUNT_UNIT;
+        const double whole = gsl_sf_psi(all + ALPHA * (double)run->words[1 - d]);
         for (int32_t w = 0; w < run->bitext->side[1 - d].types; w++)
             s->by_empty[d][w] = scale(digamma(empty[w]) - whole);
     }
@@ -240,8 +245,9 @@ static void end(xlm_alignment_run *run)
 
 static size_t workspace(int n, int m) { return (sizeof(float) + sizeof(int64_t)) * ((size_t)MAX(n, m) + 16); }
 
-/* Posteriors [n] of the words that explain word j of m; that of the empty word is returned. Cells of the word are `step` apart. */
-static float explain(const struct state *s, int d, int j, int m, int n, const uint32_t *cells, int step, int32_t word, float *posterior)
+/* Posteriors [n] of the words that explain word j of m; that of the empty word is returned. Cells of j are `step` apart. */
+static float explain(const struct state *s, int d, int j, int m, int n, const uint32_t *cells, int step, int32_t word,
+                     float *posterior)
 {
     const double all = weigh_positions(s->tension[d], j + 1, m, n, posterior);
     const float factor = (float)((1 - P_EMPTY) / all), empty = (float)P_EMPTY * s->by_empty[d][word];
@@ -301,13 +307,15 @@ static void decode(const xlm_alignment_run *run, int64_t sentence, void *memory,
     (void)memory;
     for (int d = 0; d < 2; d++) {
         const xlm_bitext_side *by = &run->bitext->side[d], *of = &run->bitext->side[1 - d];
-        const int n = xlm_bitext_length(by, sentence), m = xlm_bitext_length(of, sentence), step = d == 0 ? 1 : m, row = d == 0 ? n : 1;
+        const int n = xlm_bitext_length(by, sentence), m = xlm_bitext_length(of, sentence);
+        const int step = d == 0 ? 1 : m, row = d == 0 ? n : 1;
+        const int32_t *words = of->words + of->offsets[sentence];
         const uint32_t *cells = xlm_word_pairs_cells(run->pairs, sentence);
         float *posteriors = d == 0 ? decoded->forward_posterior : decoded->reverse_posterior;
         int32_t *links = d == 0 ? decoded->forward : decoded->reverse;
         for (int j = 0; j < m; j++) {
             float *posterior = posteriors + (size_t)j * n;
-            const float empty = explain(s, d, j, m, n, cells + (size_t)j * row, step, of->words[of->offsets[sentence] + j], posterior);
+            const float empty = explain(s, d, j, m, n, cells + (size_t)j * row, step, words[j], posterior);
             links[j] = xlm_most_probable(posterior, n, empty);
         }
     }

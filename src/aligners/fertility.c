@@ -1,18 +1,19 @@
 /* xlm-mpi: word alignment by position and fertility, in both directions that agree. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A cascade in thirds of the iterations: lexical translation (Brown et al. 1993, model 1), a hidden Markov model of positions (Vogel et
- * al. 1996), the same with fertilities. As in the Bayesian models of Östling and Tiedemann (2016), parameters have Dirichlet priors
- * and are integrated out; but where they draw links, here each word keeps expectations, and all words are
- * updated at once: collapsed variational inference of order zero (Asuncion et al. 2009). With c(e, f) the expected number of links
- * of two words, c(e) = Σ_f c(e, f), and ¬ for what this place itself has added to them,
+ * A cascade in thirds of the iterations: lexical translation (Brown et al. 1993, model 1), a hidden Markov model of positions
+ * (Vogel et al. 1996), the same with fertilities. As in the Bayesian models of Östling and Tiedemann (2016), parameters have
+ * Dirichlet priors and are integrated out; but where they draw links, here each word keeps expectations, and all words are
+ * updated at once: collapsed variational inference of order zero (Asuncion et al. 2009). With c(e, f) the expected number of
+ * links of two words, c(e) = Σ_f c(e, f), and ¬ for what this place itself has added to them,
  *     p(f | e) = (c(e, f)¬ + α(e, f)) / (c(e)¬ + α V)
  * α(e, f) is α, and more for words spelt alike (aligners/spelling.h). So a word that occurs once is not explained by itself.
  *
  * The two directions share c: what is added is √(p q) at first, and p q from the second third on, where p and q are the posterior
  * probabilities of a link in either direction (alignment by agreement; Liang, Taskar and Klein 2006).
  *
- * Fertility: with P_e(k) the distribution of the number of words that e is linked to, link (i, j) is weighted by the expectation of
- * P(k + 1) / P(k) where k are the other links of i, taken as independent with their posteriors of the model without fertility. */
+ * Fertility: with P_e(k) the distribution of the number of words that e is linked to, link (i, j) is weighted by the
+ * expectation of P(k + 1) / P(k) where k are the other links of i, taken as independent with their posteriors of the model
+ * without fertility. */
 #include <math.h>
 #include <string.h>
 
@@ -243,7 +244,8 @@ static void find_empty(const xlm_alignment_run *run, const struct pair *p, int d
     const float all = ALPHA_EMPTY * (float)run->words[1 - d];
     for (int j = 0; j < p->size[1 - d]; j++) {
         const float own = p->own_empty[d] != NULL ? (float)p->own_empty[d][j] / XLM_COUNT_UNIT : 0;
-        p->by_empty[d][j] = (without(s->by_empty[d][p->words[1 - d][j]], own) + ALPHA_EMPTY) / (without(s->empty_all[d], own) + all);
+        const float count_of_word = without(s->by_empty[d][p->words[1 - d][j]], own);
+        p->by_empty[d][j] = (count_of_word + ALPHA_EMPTY) / (without(s->empty_all[d], own) + all);
     }
 }
 
@@ -348,7 +350,8 @@ static void add_jumps(const xlm_alignment_run *run, const struct pair *p, int d)
     for (int k = -n; k <= n; k++) {
         const int64_t jumps = llrintf(p->jumps[n + k] * XLM_COUNT_UNIT);
         if (jumps > 0)
-            xlm_table_add(run, JUMPS, d * XLM_HMM_JUMPS + XLM_HMM_FARTHEST + CLAMP(k, -XLM_HMM_FARTHEST, XLM_HMM_FARTHEST), jumps);
+            xlm_table_add(run, JUMPS, d * XLM_HMM_JUMPS + CLAMP(k, -XLM_HMM_FARTHEST, XLM_HMM_FARTHEST) + XLM_HMM_FARTHEST,
+                          jumps);
     }
 }
 
@@ -452,7 +455,8 @@ static void decode(const xlm_alignment_run *run, int64_t sentence, void *memory,
         const int n = p.size[d], m = p.size[1 - d];
         for (int j = 0; j < m; j++)
             links[j] = xlm_most_probable(p.posterior[d] + (size_t)j * n, n, p.empty[d][j]);
-        memcpy(d == 0 ? decoded->forward_posterior : decoded->reverse_posterior, p.posterior[d], sizeof(float) * (size_t)n * (size_t)m);
+        memcpy(d == 0 ? decoded->forward_posterior : decoded->reverse_posterior, p.posterior[d],
+               sizeof(float) * (size_t)n * (size_t)m);
     }
 }
 

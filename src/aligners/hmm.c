@@ -5,7 +5,7 @@
 
 #include "tensor/kernels.h"
 
-static const float NEGLIGIBLE = 1e-6f;
+static const float NEGLIGIBLE = 1e-5f;
 
 /* Of one sentence pair. States of time j are the positions, and the positions with the empty word. */
 struct model {
@@ -31,7 +31,8 @@ static struct model prepare(const xlm_hmm *hmm, int n, int m, const float *emiss
 {
     struct model h = {.kernels = xlm_kernels_get(), .n = n, .m = m, .p0 = hmm->p0, .emission = emission, .by_empty = by_empty};
     float **const place[] = {&h.jump, &h.backwards, &h.leave, &h.alpha, &h.at_empty, &h.sum, &h.beta[0], &h.beta[1], &h.ahead};
-    const size_t size[] = {room(2 * n + 1), room(2 * n + 1), room(n), (size_t)m * n, (size_t)m * n, room(n), room(n), room(n), room(n)};
+    const size_t size[] = {room(2 * n + 1), room(2 * n + 1), room(n), (size_t)m * n, (size_t)m * n, room(n), room(n), room(n),
+                           room(n)};
     for (size_t i = 0; i < sizeof size / sizeof *size; workspace += size[i++])
         *place[i] = workspace;
     for (int d = -n; d <= n; d++) {
@@ -147,8 +148,8 @@ static void step_back(struct model *h, int j, const float *restrict beta, float 
     }
 }
 
-void xlm_hmm_posterior(const xlm_hmm *hmm, int n, int m, const float *emission, const float *by_empty, float *posterior, float *empty,
-                       float *jumps, float *workspace)
+void xlm_hmm_posterior(const xlm_hmm *hmm, int n, int m, const float *emission, const float *by_empty, float *posterior,
+                       float *empty, float *jumps, float *workspace)
 {
     struct model h = prepare(hmm, n, m, emission, by_empty, workspace);
     forward(&h);

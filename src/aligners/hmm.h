@@ -1,7 +1,8 @@
 /* xlm-mpi: hidden Markov model of word positions. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Vogel, Ney and Tillmann 1996; with empty words as in Och and Ney 2003. The words of one sentence, m of them, are each emitted by
- * a word of the other, n of them, at a position, or by the empty word, which keeps the position of the word before:
+ * Vogel, Ney and Tillmann 1996; with empty words as in Och and Ney 2003. The words of one sentence, m of them, are each
+ * emitted by a word of the other, n of them, at a position, or by the empty word, which keeps the position of the word
+ * before:
  *     p(i' | i) = (1 - p0) c(i' - i) / Σ_k c(k - i)        to position i'; before the first word i is -1
  *     p(empty | i) = p0
  * An empty word in the first place keeps each position with probability 1 / n. */
@@ -21,10 +22,10 @@ typedef struct xlm_hmm {
 /* Floats that xlm_hmm_posterior needs besides. */
 size_t xlm_hmm_workspace(int n, int m);
 
-/* Forward-backward algorithm. emission [m x n]: of word j by position i. by_empty [m]: by the empty word. [out] posterior [m x n],
- * empty [m]: for each j their sum is 1. jumps [2 n + 1]: expected number of jumps of distance d - n, that from before the first
- * word included; may be NULL. Probabilities below about 1e-6 of a word's whole are left out. */
-void xlm_hmm_posterior(const xlm_hmm *hmm, int n, int m, const float *emission, const float *by_empty, float *posterior, float *empty,
-                       float *jumps, float *workspace);
+/* Forward-backward algorithm. emission [m x n]: of word j by position i. by_empty [m]: by the empty word. [out] posterior
+ * [m x n], empty [m]: for each j their sum is 1. jumps [2 n + 1]: expected number of jumps of distance d - n, that from before the first
+ * word included; may be NULL. Probabilities below about 1e-5 of a word's whole are left out. */
+void xlm_hmm_posterior(const xlm_hmm *hmm, int n, int m, const float *emission, const float *by_empty, float *posterior,
+                       float *empty, float *jumps, float *workspace);
 
 #endif

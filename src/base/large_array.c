@@ -47,7 +47,8 @@ bool xlm_large_array_make(xlm_large_array *array, size_t size, const char *scrat
 
 void xlm_large_array_release(const xlm_large_array *array, size_t first, size_t size)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (first + page - 1) / page * page, end = (first + size) / page * page;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t begin = (first + page - 1) / page * page, end = (first + size) / page * page;
     if (array->in_file && end > begin)
         madvise((char *)array->data + begin, end - begin, MADV_DONTNEED);
 }

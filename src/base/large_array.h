@@ -15,8 +15,8 @@ typedef struct xlm_large_array {
     bool in_file;
 } xlm_large_array;
 
-/* scratch: a directory for the file; NULL for memory. Room on the disk is set aside at once. EX_OSERR when there is no more memory,
- * EX_CANTCREAT, EX_IOERR when the disk is full. Then *array is empty. */
+/* scratch: a directory for the file; NULL for memory. Room on the disk is set aside at once. EX_OSERR when there is no more
+ * memory, EX_CANTCREAT, EX_IOERR when the disk is full. Then *array is empty. */
 bool xlm_large_array_make(xlm_large_array *array, size_t size, const char *scratch, GError **error);
 /* Bytes [first, first + size) are not needed for a while: those of an array in a file may leave memory. */
 void xlm_large_array_release(const xlm_large_array *array, size_t first, size_t size);

@@ -43,8 +43,8 @@ const char *xlm_store_library(void);
 
 /* ---- writing; all collective over the comm of xlm_store_create, except where noted ---- */
 
-/* Create `path` (under a temporary name beside it, see XLM_UNFINISHED in base/new_file.h). comm NULL: this process alone, no MPI. An existing file stays until
- * the new one is whole. EX_CANTCREAT when it cannot be made, EX_IOERR when the disk is full. */
+/* Create `path` (under a temporary name beside it, see XLM_UNFINISHED in base/new_file.h). comm NULL: this process alone, no MPI.
+ * An existing file stays until the new one is whole. EX_CANTCREAT when it cannot be made, EX_IOERR when the disk is full. */
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
 
 enum { /* flags of xlm_store_dataset */

@@ -39,8 +39,8 @@ int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error);
 
 /* Where the next line begins: bytes of text, uncompressed for gzip. */
 int64_t xlm_lines_offset(const xlm_lines *lines);
-/* Go to a line whose place was asked for with xlm_lines_offset() when `number` lines were read; offset 0 and number 0 lead back to
- * the first. At once in a plain file; a gzip file is decompressed up to there, from its beginning to go back. Not for standard
+/* Go to a line whose place was asked for with xlm_lines_offset() when `number` lines were read; offset 0 and number 0 lead back
+ * to the first. At once in a plain file; a gzip file is decompressed up to there, from its beginning to go back. Not for standard
  * input. A file that has become shorter ends there. EX_IOERR. */
 bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error);
 

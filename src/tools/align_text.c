@@ -21,14 +21,16 @@ static xlm_align_options chosen = {.symmetrisation = XLM_GROW_DIAG_FINAL_AND, .t
                                    .memory = (int64_t)4 << 30};
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "links to write, a line a pair: `0-0 1-2` (default: standard output)", "FILE"},
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+     "links to write, a line a pair: `0-0 1-2` (default: standard output)", "FILE"},
     {"method", 0, 0, G_OPTION_ARG_STRING, &given.method,
      "fertility: a hidden Markov model with fertilities, both directions trained to agree (the default); diagonal: translations "
      "near the diagonal, as fast_align's, faster and less exact; with --checkpoint ot, argmax, itermax", "METHOD"},
     {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.symmetrise,
      "how the links of two directions become one set: forward, reverse, intersection, union, grow-diag, grow-diag-final, "
      "grow-diag-final-and (the default)", "HOW"},
-    {"forward", 0, 0, G_OPTION_ARG_FILENAME, &given.forward, "write the links of the direction from source to target too", "FILE"},
+    {"forward", 0, 0, G_OPTION_ARG_FILENAME, &given.forward,
+     "write the links of the direction from source to target too", "FILE"},
     {"reverse", 0, 0, G_OPTION_ARG_FILENAME, &given.reverse, "the same from target to source", "FILE"},
     {"scores", 0, 0, G_OPTION_ARG_FILENAME, &given.scores,
      "write the posterior probability of each link too, in the same places as the links", "FILE"},
@@ -45,7 +47,8 @@ static const GOptionEntry options[] = {
     {"longest", 0, 0, G_OPTION_ARG_INT64, &given.longest,
      "pairs with more words on a side get no links, 1 to 10000 (default 1000)", "N"},
     {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations,
-     "times that the text is gone through (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without training)",
+     "times that the text is gone through (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without "
+     "training)",
      "N"},
     {"save", 0, 0, G_OPTION_ARG_FILENAME, &given.save, "write the trained model (HDF5)", "FILE"},
     {"model", 0, 0, G_OPTION_ARG_FILENAME, &given.model,
@@ -119,11 +122,12 @@ static bool read_split(GError **error)
 /* With --checkpoint the options of statistics have nothing to say. */
 static bool check_model(GError **error)
 {
-    const bool other = given.symmetrise != NULL || given.forward != NULL || given.reverse != NULL || given.lower || given.save != NULL ||
-                       given.model != NULL || given.iterations != -1 || given.memory != NULL || given.scratch != NULL;
+    const bool other = given.symmetrise != NULL || given.forward != NULL || given.reverse != NULL || given.lower ||
+                       given.save != NULL || given.model != NULL || given.iterations != -1 || given.memory != NULL ||
+                       given.scratch != NULL;
     if (other)
-        return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --iterations, --save, --model, --memory "
-                             "and --scratch are not for links by a model; leave them out, or --checkpoint");
+        return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --iterations, --save, --model, "
+                             "--memory and --scratch are not for links by a model; leave them out, or --checkpoint");
     const xlm_align_given g = for_model(NULL, false);
     return xlm_align_model_check(&g, error);
 }
@@ -170,8 +174,8 @@ static bool check_source(char *const *arguments, const bool corpus[2], GError **
                          "--checkpoint MODEL.h5; leave it out", arguments[0]);
 }
 
-/* By statistics: no output is an input or another output, and their directories are there. What is trained from a model may replace
- * it. */
+/* By statistics: no output is an input or another output, and their directories are there. What is trained from a model may
+ * replace it. */
 static bool check_places(char *const *arguments, GError **error)
 {
     const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save, given.alignment};
@@ -242,14 +246,14 @@ const xlm_command xlm_align_text = {
     .arguments = "[text] SOURCE TARGET | CORPUS.h5 -o LINKS",
     .purpose = "Align the words of sentence pairs",
     .notes =
-        "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or gzip,\n"
-        "line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus (seen from\n"
-        "how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment keeps their\n"
+        "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or\n"
+        "gzip, line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus (seen\n"
+        "from how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment keeps their\n"
         "links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence pairs\n"
         "themselves, in both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
-        "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by SimAlign's\n"
-        "Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs that are longer\n"
-        "than the model's positions get no links. Links are the same on any number of ranks.\n"
+        "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by\n"
+        "SimAlign's Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs\n"
+        "that are longer than the model's positions get no links. Links are the same on any number of ranks.\n"
         "\n",
     .examples =
         "  mpiexec -n 2 xlm_align train.en train.de -o links.txt --lowercase\n"

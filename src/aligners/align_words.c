@@ -105,7 +105,7 @@ static void share_rows(struct training *t)
     if (t->model != NULL)
         leave_out_known(t);
     for (int k = 0; t->aligner->tables[k].name != NULL; k++)
-        run->counts[k] = g_new0(int64_t, t->rows[t->aligner->tables[k].of] * t->aligner->tables[k].width);
+        run->counts[k] = g_new0(int64_t, t->rows[t->aligner->tables[k].of] * t->aligner->tables[k].width + 1); /* never NULL */
 }
 
 /* What ranks have added in an iteration, or nothing yet, and the model, become totals. */
@@ -129,7 +129,7 @@ static void sum_tables(struct training *t, bool keep)
         if (keep) {
             int64_t owned;
             xlm_shared_counts_owned(t->shared[of], &owned);
-            t->sums[k] = g_new(int64_t, owned * table->width);
+            t->sums[k] = g_new(int64_t, owned * table->width + 1);
         }
         xlm_shared_counts_sum(t->shared[of], counts, table->width, t->sums[k]);
     }

@@ -131,36 +131,20 @@ static char *path_of_layer(const struct aligner *a, const char *path, int64_t l)
     return a->layers == 1 ? g_strdup(path) : g_strdup_printf("%s.layer%" G_GINT64_FORMAT, path, l);
 }
 
-/* A file can be made under this name, which no input and none of the outputs so far has. Takes path. */
-static bool check_output(const struct aligner *a, GPtrArray *others, char *path, GError **error)
+static bool check_outputs(const struct aligner *a, GError **error)
 {
     const xlm_model_links_options *o = a->options;
     const char *const inputs[] = {o->checkpoint, o->gold, o->source.files[0], o->source.files[1]};
-    bool good = true;
-    for (size_t i = 0; i < G_N_ELEMENTS(inputs) && good; i++)
-        if (inputs[i] != NULL && xlm_path_same_file(inputs[i], path))
-            good = xlm_error_set(error, EX_USAGE, "%s: is both input and output", path);
-    for (guint i = 0; i < others->len && good; i++)
-        if (xlm_path_same_file(others->pdata[i], path))
-            good = xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", path);
-    good = good && xlm_path_check_output(path, error);
-    g_ptr_array_add(others, path);
-    return good;
-}
-
-static bool check_outputs(const struct aligner *a, GError **error)
-{
-    const char *const paths[] = {a->options->output, a->options->scores};
-    GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
-    bool good = true;
-    if (a->options->matrices != NULL)
-        good = check_output(a, others, g_strdup(a->options->matrices), error);
-    if (good && a->options->alignment != NULL)
-        good = check_output(a, others, g_strdup(a->options->alignment), error);
-    for (size_t i = 0; i < G_N_ELEMENTS(paths); i++)
-        for (int64_t l = 0; l < a->layers && paths[i] != NULL && good; l++)
-            good = check_output(a, others, path_of_layer(a, paths[i], l), error);
-    g_ptr_array_unref(others);
+    GPtrArray *outputs = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(outputs, g_strdup(o->matrices));
+    g_ptr_array_add(outputs, g_strdup(o->alignment));
+    for (int64_t l = 0; l < a->layers; l++) {
+        g_ptr_array_add(outputs, path_of_layer(a, o->output, l));
+        g_ptr_array_add(outputs, path_of_layer(a, o->scores, l));
+    }
+    const bool good = xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs),
+                                             error);
+    g_ptr_array_unref(outputs);
     return good;
 }
 

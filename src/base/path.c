@@ -39,3 +39,20 @@ bool xlm_path_check_output(const char *path, GError **error)
     g_free(directory);
     return good;
 }
+
+bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *const *inputs, size_t m, GError **error)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (outputs[i] == NULL)
+            continue;
+        for (size_t k = 0; k < m; k++)
+            if (inputs[k] != NULL && xlm_path_same_file(outputs[i], inputs[k]))
+                return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
+        for (size_t k = 0; k < i; k++)
+            if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
+                return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
+        if (!xlm_path_check_output(outputs[i], error))
+            return false;
+    }
+    return true;
+}

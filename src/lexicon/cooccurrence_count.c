@@ -371,9 +371,7 @@ static void settle_rule(struct counting *c)
 static bool check_places(const struct counting *c, GError **error)
 {
     const xlm_cooccurrence_options *o = c->options;
-    if (xlm_path_same_file(o->output, o->corpus))
-        return xlm_error_set(error, EX_USAGE, "%s: is both input and output", o->output);
-    return xlm_path_check_output(o->output, error) &&
+    return xlm_path_check_outputs(&o->output, 1, &o->corpus, 1, error) &&
            (o->scratch == NULL || xlm_path_check_directory(o->scratch, "scratch files", error));
 }
 

@@ -221,21 +221,9 @@ static bool check_texts(const xlm_prep_options *o, GError **error)
 
 static bool check_outputs(const xlm_prep_options *o, const GPtrArray *inputs, GError **error)
 {
-    const char *outputs[] = {o->output, o->write_segmenter, o->write_vocabulary, o->write_twins, o->segment_output,
-                             o->derive_output};
-    for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
-        if (outputs[i] == NULL)
-            continue;
-        for (guint k = 0; k < inputs->len; k++)
-            if (xlm_path_same_file(outputs[i], inputs->pdata[k]))
-                return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
-        for (size_t k = 0; k < i; k++)
-            if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
-                return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
-        if (!xlm_path_check_output(outputs[i], error))
-            return false;
-    }
-    return true;
+    const char *const outputs[] = {o->output, o->write_segmenter, o->write_vocabulary, o->write_twins,
+                                   o->segment_output, o->derive_output};
+    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), (const char *const *)inputs->pdata, inputs->len, error);
 }
 
 static bool check_files(const xlm_prep_options *o, GError **error)

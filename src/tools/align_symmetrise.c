@@ -111,19 +111,12 @@ static bool join(char *const *paths, GString *lines, GError **error)
     return good;
 }
 
-static bool check_output(char *const *paths, GError **error)
-{
-    for (int f = 0; f < 2 && given.output != NULL; f++)
-        if (xlm_path_same_file(given.output, paths[f]))
-            return xlm_error_set(error, EX_USAGE, "%s: is both input and output", given.output);
-    return given.output == NULL || xlm_path_check_output(given.output, error);
-}
-
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     GString *lines = g_string_new(NULL);
     GError *failure = NULL;
-    if (comm->rank == 0 && check_output(arguments, &failure))
+    const char *const output = given.output, *const inputs[] = {arguments[0], arguments[1]};
+    if (comm->rank == 0 && xlm_path_check_outputs(&output, 1, inputs, G_N_ELEMENTS(inputs), &failure))
         join(arguments, lines, &failure);
     if (xlm_comm_agree_on(comm, failure, error))
         xlm_link_file_write(comm, given.output, lines->str, lines->len, error);

@@ -178,20 +178,10 @@ static bool check_source(char *const *arguments, const bool corpus[2], GError **
  * replace it. */
 static bool check_places(char *const *arguments, GError **error)
 {
-    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.save, given.alignment};
-    const char *const inputs[] = {arguments[0], files == 2 ? arguments[1] : NULL, given.model};
-    for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++) {
-        for (size_t k = 0; outputs[i] != NULL && k < G_N_ELEMENTS(inputs); k++)
-            if (inputs[k] != NULL && !(inputs[k] == given.model && outputs[i] == given.save) &&
-                xlm_path_same_file(outputs[i], inputs[k]))
-                return xlm_error_set(error, EX_USAGE, "%s: is both input and output", outputs[i]);
-        for (size_t k = 0; outputs[i] != NULL && k < i; k++)
-            if (outputs[k] != NULL && xlm_path_same_file(outputs[i], outputs[k]))
-                return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name", outputs[i]);
-        if (outputs[i] != NULL && !xlm_path_check_output(outputs[i], error))
-            return false;
-    }
-    return true;
+    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.save};
+    const char *const inputs[] = {arguments[0], files == 2 ? arguments[1] : NULL}, *const model = given.model;
+    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), inputs, G_N_ELEMENTS(inputs), error) &&
+           xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs) - 1, &model, 1, error); /* all but the last */
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -247,9 +237,9 @@ const xlm_command xlm_align_text = {
     .purpose = "Align the words of sentence pairs",
     .notes =
         "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or\n"
-        "gzip, line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus (seen\n"
-        "from how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment keeps their\n"
-        "links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence pairs\n"
+        "gzip, line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus\n"
+        "(seen from how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment\n"
+        "keeps their links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence pairs\n"
         "themselves, in both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
         "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by\n"
         "SimAlign's Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs\n"

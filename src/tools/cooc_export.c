@@ -87,16 +87,8 @@ static bool write_file(const xlm_cooccurrence *table, const char *path,
 
 static bool check_places(const char *table, GError **error)
 {
-    const char *const files[] = {table, given.output, given.vocabulary};
-    for (size_t i = 1; i < G_N_ELEMENTS(files) && files[i] != NULL; i++) {
-        for (size_t k = 0; k < i; k++)
-            if (xlm_path_same_file(files[i], files[k]))
-                return xlm_error_set(error, EX_USAGE, "%s: %s", files[i],
-                                     k == 0 ? "is both input and output" : "two outputs have this name");
-        if (!xlm_path_check_output(files[i], error))
-            return false;
-    }
-    return true;
+    const char *const outputs[] = {given.output, given.vocabulary};
+    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), &table, 1, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)

@@ -38,16 +38,6 @@ void xlm_align_model_free_options(void)
 
 /* ---- options ---- */
 
-static bool is_one_of(const char *option, const char *word, const char *const *words, GError **error)
-{
-    if (word == NULL || g_strv_contains(words, word))
-        return true;
-    char *all = g_strjoinv(", ", (char **)words);
-    xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
-    g_free(all);
-    return false;
-}
-
 static bool read_layer(int64_t *layer, GError **error)
 {
     guint64 number;
@@ -69,7 +59,7 @@ static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, G
         .output = g->output, .scores = g->scores, .alignment = g->alignment, .gold = given.gold, .matrices = given.matrices,
         .command = xlm_command_line, .words = XLM_WORDS_SPACE,
     };
-    if (!is_one_of("encode", given.encode, encodings, error) || !is_one_of("words", g->words, modes, error) ||
+    if (!xlm_program_is_one_of("encode", given.encode, encodings, error) || !xlm_program_is_one_of("words", g->words, modes, error) ||
         !read_layer(&o->layer, error))
         return false;
     if (o->layer == XLM_LAYER_ALL && g->alignment != NULL)

@@ -36,16 +36,6 @@ static const GOptionEntry options[] = {
     {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch, "directory of scratch files (default: that of the output)", "DIR"},
     {.long_name = NULL}};
 
-static bool is_one_of(const char *option, const char *word, const char *const *words, GError **error)
-{
-    if (word == NULL || g_strv_contains(words, word))
-        return true;
-    char *all = g_strjoinv(", ", (char **)words);
-    xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
-    g_free(all);
-    return false;
-}
-
 static bool check(int n, GError **error)
 {
     static const char *const weights[] = {"inverse", "glove", "even", NULL}, *const factors[] = {"largest", "none", NULL},
@@ -60,8 +50,8 @@ static bool check(int n, GError **error)
                              XLM_COOCCURRENCE_MOST_WINDOW);
     if (given.min_count < -1 || given.max_vocabulary < -1)
         return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab are not negative");
-    return is_one_of("weights", given.weights, weights, error) && is_one_of("factors", given.factors, factors, error) &&
-           is_one_of("split", given.split, splits, error) &&
+    return xlm_program_is_one_of("weights", given.weights, weights, error) && xlm_program_is_one_of("factors", given.factors, factors, error) &&
+           xlm_program_is_one_of("split", given.split, splits, error) &&
            xlm_program_read_bytes("memory", given.memory, &memory_bytes, error);
 }
 

@@ -155,6 +155,16 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
     return NULL;
 }
 
+bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error)
+{
+    if (word == NULL || g_strv_contains(words, word))
+        return true;
+    char *all = g_strjoinv(", ", (char **)words);
+    xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
+    g_free(all);
+    return false;
+}
+
 bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)
 {
     static const char units[] = "KMG";

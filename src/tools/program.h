@@ -44,6 +44,8 @@ char *xlm_program_command(const xlm_program *program, char *const *argv);
  * NULL with EX_USAGE. */
 const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error);
 
+/* Is the value of an option, NULL where it was not given, one of the words, which NULL ends? EX_USAGE. */
+bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error);
 /* A number of bytes as an option has it: 512M, 4G, 1.5g, at least 1M. text NULL: *bytes stays. EX_USAGE. */
 bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error);
 

@@ -59,8 +59,8 @@ static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, G
         .output = g->output, .scores = g->scores, .alignment = g->alignment, .gold = given.gold, .matrices = given.matrices,
         .command = xlm_command_line, .words = XLM_WORDS_SPACE,
     };
-    if (!xlm_program_is_one_of("encode", given.encode, encodings, error) || !xlm_program_is_one_of("words", g->words, modes, error) ||
-        !read_layer(&o->layer, error))
+    if (!xlm_program_is_one_of("encode", given.encode, encodings, error) ||
+        !xlm_program_is_one_of("words", g->words, modes, error) || !read_layer(&o->layer, error))
         return false;
     if (o->layer == XLM_LAYER_ALL && g->alignment != NULL)
         return xlm_error_set(error, EX_USAGE, "--alignment takes the links of one layer; say which with --layer");

@@ -50,7 +50,8 @@ static bool check(int n, GError **error)
                              XLM_COOCCURRENCE_MOST_WINDOW);
     if (given.min_count < -1 || given.max_vocabulary < -1)
         return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab are not negative");
-    return xlm_program_is_one_of("weights", given.weights, weights, error) && xlm_program_is_one_of("factors", given.factors, factors, error) &&
+    return xlm_program_is_one_of("weights", given.weights, weights, error) &&
+           xlm_program_is_one_of("factors", given.factors, factors, error) &&
            xlm_program_is_one_of("split", given.split, splits, error) &&
            xlm_program_read_bytes("memory", given.memory, &memory_bytes, error);
 }

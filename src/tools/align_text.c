@@ -6,12 +6,14 @@
 #include "base/path.h"
 #include "tools/align.h"
 
+#define NOT_GIVEN G_MININT64
+
 static struct {
     gint64 iterations, longest;
     gboolean lower;
     char *output, *forward, *reverse, *scores, *alignment, *split, *method, *symmetrise, *words, *languages, *save, *model,
         *memory, *scratch;
-} given = {.iterations = -1, .longest = 1000};
+} given = {.iterations = -1, .longest = NOT_GIVEN};
 
 static int files;          /* arguments */
 static char *languages[2]; /* --languages */
@@ -66,7 +68,7 @@ static bool check_numbers(GError **error)
         return xlm_error_set(error, EX_USAGE, "--iterations=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.iterations);
     if (given.iterations == 0 && given.model == NULL)
         return xlm_error_set(error, EX_USAGE, "--iterations=0: without --model there is nothing to align with");
-    if (given.longest < 1 || given.longest > 10000)
+    if (given.longest != NOT_GIVEN && (given.longest < 1 || given.longest > 10000))
         return xlm_error_set(error, EX_USAGE, "--longest=%" G_GINT64_FORMAT ": is not in 1 to 10000", given.longest);
     if (given.save != NULL && given.model != NULL && given.iterations < 1)
         return xlm_error_set(error, EX_USAGE, "--save with --model needs --iterations: else nothing is trained");
@@ -123,11 +125,11 @@ static bool read_split(GError **error)
 static bool check_model(GError **error)
 {
     const bool other = given.symmetrise != NULL || given.forward != NULL || given.reverse != NULL || given.lower ||
-                       given.save != NULL || given.model != NULL || given.iterations != -1 || given.memory != NULL ||
-                       given.scratch != NULL;
+                       given.save != NULL || given.model != NULL || given.iterations != -1 ||
+                       given.longest != NOT_GIVEN || given.memory != NULL || given.scratch != NULL;
     if (other)
-        return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --iterations, --save, --model, "
-                             "--memory and --scratch are not for links by a model; leave them out, or --checkpoint");
+        return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --longest, --iterations, --save, "
+                             "--model, --memory and --scratch are not for links by a model; leave them out, or --checkpoint");
     const xlm_align_given g = for_model(NULL, false);
     return xlm_align_model_check(&g, error);
 }
@@ -207,7 +209,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     o.source = make_source(arguments, corpus[0]);
     o.iterations = given.iterations;
     o.text.lower = given.lower;
-    o.text.longest = given.longest;
+    o.text.longest = given.longest != NOT_GIVEN ? given.longest : 1000;
     o.model = given.model;
     o.save = given.save;
     o.links = given.output != NULL || has_output() ? given.output : XLM_LINKS_STANDARD_OUTPUT;
@@ -239,8 +241,8 @@ const xlm_command xlm_align_text = {
         "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or\n"
         "gzip, line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus\n"
         "(seen from how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment\n"
-        "keeps their links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence pairs\n"
-        "themselves, in both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
+        "keeps their links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence\n"
+        "pairs themselves, in both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
         "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by\n"
         "SimAlign's Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs\n"
         "that are longer than the model's positions get no links. Links are the same on any number of ranks.\n"

@@ -23,7 +23,7 @@ typedef struct score {
 struct xlm_report {
     xlm_report_setup of;
     FILE *metrics; /* NULL on all ranks but 0 */
-    bool write_failed, removed; /* the metrics; each is warned of once */
+    bool write_failed, metrics_removed, directory_removed; /* each is warned of once */
     /* since the last line of the log */
     double since, flops, paused_at, paused_flops;
     int64_t steps, tokens;
@@ -98,19 +98,22 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     return r;
 }
 
-/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. */
+/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. Who removes the
+ * directory removes the file first, so the one may be seen a while before the other: each is reported once. */
 static void warn_of_removal(xlm_report *r)
 {
     const char *directory = r->of.job->train.output;
     struct stat is;
-    if (r->removed || fstat(fileno(r->metrics), &is) != 0 || is.st_nlink > 0)
+    if (r->directory_removed || fstat(fileno(r->metrics), &is) != 0 || is.st_nlink > 0)
         return;
-    r->removed = true;
-    if (g_file_test(directory, G_FILE_TEST_IS_DIR))
-        xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
-    else
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
+        r->directory_removed = true;
         xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what "
                      "was learnt is lost", directory);
+    } else if (!r->metrics_removed) {
+        xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
+    }
+    r->metrics_removed = true;
 }
 
 void xlm_report_flush(xlm_report *report)

@@ -141,6 +141,24 @@ xlm_var *xlm_cross_entropy(xlm_tape *tape, xlm_var *logits, const int32_t *targe
 xlm_var *xlm_info_nce(xlm_tape *tape, xlm_var *query, xlm_var *positive, xlm_var *negatives, double temperature,
                       xlm_score *scores);
 
+/* Which key each query of a pointer network should find (xlm_pointer_cross_entropy). A group is queries that choose among the same
+ * keys; groups stand in the order of their keys, which do not overlap. */
+typedef struct xlm_pointer_targets {
+    int32_t groups;
+    const int32_t *queries; /* [groups + 1] group g has rows queries[g] … queries[g + 1] of the queries; from 0 to n */
+    const int32_t *first;   /* [groups] and rows first[g] … */
+    const int32_t *keys;    /* [groups] … first[g] + keys[g] of the keys, one at least */
+    const int32_t *offsets; /* [n + 1] query i has labels[offsets[i]] … labels[offsets[i + 1]], one at least: */
+    const int32_t *labels;  /* rows of the keys, of its group, each once */
+} xlm_pointer_targets;
+
+/* Cross-entropy of a pointer network (Vinyals et al. 2015): mean over queries i of
+ *     −(1 / |labels(i)|) Σ_(j in labels(i)) log softmax_j(q_i·k_j / √d)
+ * over the keys j of its group.  query q: n x d, key k: m x d; targets: copied. scores: [n], correct: a label comes first; or
+ * NULL. y: 1 x 1. n >= 1. */
+xlm_var *xlm_pointer_cross_entropy(xlm_tape *tape, xlm_var *query, xlm_var *key, const xlm_pointer_targets *targets,
+                                   xlm_score *scores);
+
 /* y = factor x */
 xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor);
 

@@ -16,6 +16,7 @@ tensor_sources = \
 	src/tensor/layer_norm.c \
 	src/tensor/linear.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
+	src/tensor/pointer.c \
 	src/tensor/profile.c src/tensor/profile.h \
 	src/tensor/residual_norm.c \
 	src/tensor/row_products.c \

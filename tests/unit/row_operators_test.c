@@ -186,8 +186,53 @@ static xlm_var *info_nce_of_shared(xlm_tape *tape, void *context)
                    xlm_info_nce(tape, a, xlm_row_normalise(tape, in(tape, "b")), a, TEMPERATURE, NULL));
 }
 
+/* Up to 6 groups of rows of c, apart from one another, that rows of a point into; the second has no queries. Every other query has
+ * two labels, the first and the last key, where there are two. */
+static const xlm_pointer_targets *pointers_of(int rows, int others)
+{
+    static int32_t queries[7], first[6], keys[6], offsets[261], labels[520];
+    static xlm_pointer_targets t = {.queries = queries, .first = first, .keys = keys, .offsets = offsets, .labels = labels};
+    t.groups = MIN(6, others);
+    for (int g = 0; g < t.groups; g++) {
+        first[g] = others * g / t.groups;
+        keys[g] = MAX(1, others * (g + 1) / t.groups - first[g] - 1);
+        queries[g + 1] = rows * (g + 1) / t.groups;
+    }
+    if (t.groups > 2)
+        queries[2] = queries[1];
+    for (int g = 0; g < t.groups; g++)
+        for (int i = queries[g]; i < queries[g + 1]; i++) {
+            const int n = keys[g] > 1 && i % 2 == 1 ? 2 : 1;
+            labels[offsets[i]] = first[g] + (n == 2 ? 0 : i * 7 % keys[g]);
+            if (n == 2)
+                labels[offsets[i] + 1] = first[g] + keys[g] - 1;
+            offsets[i + 1] = offsets[i] + n;
+        }
+    return &t;
+}
+
+static xlm_var *pointer(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *a = in(tape, "a"), *c = in(tape, "c");
+    return xlm_pointer_cross_entropy(tape, a, c, pointers_of((int)a->rows, (int)c->rows), scores);
+}
+
+/* Queries and keys are results, of one variable and of two that go elsewhere too. */
+static xlm_var *pointer_of_shared(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *a = xlm_scale(tape, in(tape, "a"), 1.5), *c = xlm_scale(tape, in(tape, "c"), 0.5);
+    const int rows = (int)a->rows, others = (int)c->rows;
+    xlm_var *elsewhere = xlm_add(tape, xlm_mean(tape, xlm_multiply(tape, a, a)), xlm_mean(tape, xlm_multiply(tape, c, c)));
+    xlm_var *own = xlm_pointer_cross_entropy(tape, a, a, pointers_of(rows, rows), NULL);
+    xlm_var *both = xlm_pointer_cross_entropy(tape, a, c, pointers_of(rows, others), NULL);
+    return xlm_add(tape, elsewhere, xlm_add(tape, own, both));
+}
+
 static build *const forms[] = {subtract,      multiply, shared,           row_dot,           row_normalise, cross_entropy,
-                               cross_entropy_of_shared, info_nce, info_nce_of_queue, info_nce_of_shared};
+                               cross_entropy_of_shared, info_nce, info_nce_of_queue, info_nce_of_shared, pointer,
+                               pointer_of_shared};
 
 /* ---- values ---- */
 
@@ -253,6 +298,31 @@ static void check_entropies(xlm_tape *tape, const struct size *size)
     g_free(z);
 }
 
+static void check_pointer(xlm_tape *tape, const struct size *size)
+{
+    const int d = size->cols;
+    const xlm_real *a = in(tape, "a")->value, *c = in(tape, "c")->value;
+    const double found = (double)*pointer(tape, NULL)->value;
+    const xlm_pointer_targets *t = pointers_of(size->rows, size->others);
+    double *z = g_new(double, size->others), sum = 0;
+    for (int g = 0; g < t->groups; g++)
+        for (int i = t->queries[g]; i < t->queries[g + 1]; i++) {
+            for (int j = 0; j < t->keys[g]; j++)
+                z[j] = dot(a + i * d, c + (t->first[g] + j) * d, d) / sqrt(d);
+            const int labels = t->offsets[i + 1] - t->offsets[i];
+            double loss = 0;
+            bool any = false, best;
+            for (int l = t->offsets[i]; l < t->offsets[i + 1]; l++) {
+                loss += surprise(z, t->keys[g], t->labels[l] - t->first[g], &best) / labels;
+                any |= best;
+            }
+            check_scores("pointer_cross_entropy", i, loss, any);
+            sum += loss / size->rows;
+        }
+    near("pointer_cross_entropy", found, sum);
+    g_free(z);
+}
+
 static void check_rows(xlm_tape *tape, const struct size *size)
 {
     const int n = size->rows, d = size->cols;
@@ -298,6 +368,7 @@ static void test_values(void **state)
         check_means(tape, &sizes[k], true);
         check_means(tape, &sizes[k], false);
         check_entropies(tape, &sizes[k]);
+        check_pointer(tape, &sizes[k]);
         xlm_tape_free(tape);
         xlm_parameters_free(p);
     }
@@ -317,6 +388,12 @@ static void test_large_logits(void **state)
     xlm_var *q = xlm_constant(tape, 1, 3, one), *k = xlm_constant(tape, 1, 3, other);
     assert_true(*xlm_info_nce(tape, q, q, k, 0.05, NULL)->value == 0);
     near("info_nce", (double)*xlm_info_nce(tape, q, k, q, 0.05, NULL)->value, 2e7);
+    const xlm_real keys[] = {1000, 0, 0, 0, 1000, 0};
+    xlm_pointer_targets away = {1, (const int32_t[]){0, 1}, (const int32_t[]){0}, (const int32_t[]){2}, (const int32_t[]){0, 1},
+                                &first};
+    assert_true(*xlm_pointer_cross_entropy(tape, q, xlm_constant(tape, 2, 3, keys), &away, NULL)->value == 0);
+    away.labels = (const int32_t[]){1};
+    near("pointer", (double)*xlm_pointer_cross_entropy(tape, q, xlm_constant(tape, 2, 3, keys), &away, NULL)->value, 1e6 / sqrt(3));
     xlm_tape_free(tape);
     xlm_parameters_free(p);
 }

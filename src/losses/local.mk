@@ -2,6 +2,7 @@
 losses_LTLIBRARIES += \
 	src/losses/align.la \
 	src/losses/dict-mlm.la \
+	src/losses/dwa.la \
 	src/losses/mlm.la
 losses_sources = $(losses_LTLIBRARIES:.la=.c)
 

@@ -48,7 +48,7 @@ logged dict.log xlm_dict corpus.h5 --source en --target de --text pairs.txt -o q
 awk '/^## / { recipes = $0 == "## Recipes"; next } !recipes { next }
     /^[^ ]/ { text = 1; next } /^    / { if (text) n++; text = 0; print substr($0, 5) >("recipe" n) }' "$XLM_SOURCE/docs/jobs.md"
 for recipe in recipe*; do
-    { printf '[model]\nlayers = 1\nhidden_size = 32\nattention_heads = 2\n[train]\ncorpus = corpus.h5\noutput = out\nsteps = 2\n'
+    { printf '[model]\nlayers = 12\nhidden_size = 32\nattention_heads = 2\n[train]\ncorpus = corpus.h5\noutput = out\nsteps = 2\n'
       cat "$recipe"; } >recipe.conf
     expect 0 '' xlm_train recipe.conf --dry-run
 done

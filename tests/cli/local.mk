@@ -30,6 +30,7 @@ test_scripts += \
 	tests/cli/derive.sh \
 	tests/cli/derive_syntax.sh \
 	tests/cli/documents.sh \
+	tests/cli/dwa.sh \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/install.sh \

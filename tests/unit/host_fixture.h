@@ -107,6 +107,13 @@ static inline xlm_pass_input job_input(struct hosted_job *job, int64_t part, int
     return input;
 }
 
+/* Labels that need no average. */
+static inline void label_job(struct hosted_job *job, xlm_pass_input *input)
+{
+    xlm_tape_begin(job->tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_label(job->host, job->tape, input, -1, NULL);
+}
+
 /* Σ_k mean of objective k; its gradient too when that is not NULL. */
 static inline double run_job(struct hosted_job *job, const xlm_pass_input *input, double *gradient, const xlm_host_wishes *wishes)
 {

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "host_fixture.h"
 
-extern const xlm_loss_class xlm_loss_align, xlm_loss_dict_mlm, xlm_loss_mlm;
+#include <xlm/similarity.h>
+
+extern const xlm_loss_class xlm_loss_align, xlm_loss_dict_mlm, xlm_loss_dwa, xlm_loss_mlm;
 
 /* ---- a dictionary in memory ---- */
 
@@ -212,6 +214,250 @@ static void test_dict_mlm_refuses(void **state)
     refuse_dict_mlm("predict=translation", 0.5, &dictionary, "set switching = 0");
 }
 
+/* ---- dwa ---- */
+
+/* Two pairs as the form xlm has them, <s> 5 6 </s> 7 </s> <s> 8 9 3 </s> 10 11 </s>, with an <unk>, and one as bert has them,
+ * <s> 5 7 12 </s> 9 8 </s>. Masked are rows 1, 7, 11, 15 and 19. */
+enum { PAIR_T = 21, PAIR_M = 5 };
+static const int32_t pair_offsets[] = {0, 13, 21},
+    pair_original[PAIR_T] = {0, 5, 6, 2, 7, 2, 0, 8, 9, 3, 2, 10, 2, 0, 5, 7, 12, 2, 9, 8, 2},
+    pair_ids[PAIR_T] = {0, 4, 6, 2, 7, 2, 0, 11, 9, 3, 2, 10, 2, 0, 5, 4, 12, 2, 9, 4, 2},
+    pair_positions[PAIR_T] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6, 0},
+    pair_types[PAIR_T] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1},
+    pair_languages[PAIR_T] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1},
+    pair_masked[PAIR_M] = {1, 7, 11, 15, 19}, pair_targets[PAIR_M] = {5, 8, 10, 7, 8};
+static xlm_row_key pair_keys[PAIR_T];
+static const xlm_batch pair_batch = {
+    .tokens = PAIR_T, .sequences = 2, .masked = PAIR_M, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
+    .positions = pair_positions, .languages = pair_languages, .text_languages = pair_languages, .types = pair_types,
+    .keys = pair_keys, .masked_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
+};
+/* Which rows its pairs are: source and target, first row and number. */
+enum { PAIRS_OF_BATCH = 3 };
+static const int32_t pair_rows[PAIRS_OF_BATCH][4] = {{1, 2, 7, 3}, {4, 1, 11, 1}, {14, 3, 18, 2}};
+
+static struct hosted_job pair_job(const char *const *options)
+{
+    for (int i = 0; i < PAIR_T; i++)
+        pair_keys[i] = (xlm_row_key){(uint32_t)(i >= pair_offsets[1] ? 4 : 3),
+                                     (uint32_t)(i - (i >= pair_offsets[1] ? pair_offsets[1] : 0))};
+    struct hosted_job job = {.batch = &pair_batch, .languages = true, .stream = {.name = "pairs", .parallel = true, .mask = 0.15}};
+    add_objective(&job, "dwa", &xlm_loss_dwa, options);
+    return job;
+}
+
+/* Which row is linked to which, from hidden states of the original. */
+static void link_rows(struct hosted_job *job, int64_t layer, bool filter, bool linked[PAIR_T][PAIR_T])
+{
+    const int64_t d = job->config.hidden_size;
+    const xlm_view view = {.input = XLM_INPUT_ORIGINAL, .layer = layer, .rows = XLM_ROWS_ALL};
+    double states[PAIR_T * 6], a[9];
+    bool links[9];
+    xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_var_read(xlm_host_encode_view(job->model, job->tape, &pair_batch, &view), 0, PAIR_T, states);
+    memset(linked, 0, sizeof(bool) * PAIR_T * PAIR_T);
+    for (int p = 0; p < PAIRS_OF_BATCH; p++) {
+        const int32_t *r = pair_rows[p];
+        xlm_similarity_products(r[1], r[3], d, states + r[0] * d, states + r[2] * d, a);
+        xlm_similarity_transport(&(xlm_transport)XLM_TRANSPORT_DEFAULTS, r[1], r[3], a);
+        if (filter)
+            xlm_similarity_filter(&(xlm_itermax)XLM_ITERMAX_DEFAULTS, r[1], r[3], a, links);
+        else
+            xlm_similarity_argmax(r[1], r[3], a, true, links);
+        for (int i = 0; i < r[1]; i++)
+            for (int j = 0; j < r[3]; j++)
+                if (links[i * r[3] + j])
+                    linked[r[0] + i][r[2] + j] = linked[r[2] + j][r[0] + i] = true;
+    }
+}
+
+/* y = W x + b of the objective's own. */
+static void project(struct hosted_job *job, const char *which, const double *x, double *y)
+{
+    char *names[] = {g_strconcat("objectives/dwa/", which, "/weight", NULL), g_strconcat("objectives/dwa/", which, "/bias", NULL)};
+    const double *values = xlm_parameters_values(job->parameters);
+    const double *w = values + xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, names[0]))->start;
+    const double *b = values + xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, names[1]))->start;
+    for (int r = 0; r < 6; r++) {
+        y[r] = b[r];
+        for (int c = 0; c < 6; c++)
+            y[r] += w[r * 6 + c] * x[c];
+    }
+    g_free(names[0]);
+    g_free(names[1]);
+}
+
+/* Mean over these queries of the cross-entropy of their links, from the corrupted batch; [out] their number. */
+static double by_pointer(struct hosted_job *job, int64_t layer, bool linked[PAIR_T][PAIR_T], const bool *queries, int *n)
+{
+    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = layer, .rows = XLM_ROWS_ALL};
+    double h[PAIR_T * 6], sum = 0;
+    xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_var_read(xlm_host_encode_view(job->model, job->tape, &pair_batch, &view), 0, PAIR_T, h);
+    *n = 0;
+    for (int p = 0; p < PAIRS_OF_BATCH; p++)
+        for (int side = 0; side < 2; side++) {
+            const int32_t *own = pair_rows[p] + 2 * side, *other = pair_rows[p] + 2 * (1 - side);
+            for (int i = own[0]; i < own[0] + own[1]; i++) {
+                double q[6], k[6], z[4], all = 0, of_labels = 0;
+                int labels = 0;
+                project(job, "query", h + i * 6, q);
+                for (int j = 0; j < other[1]; j++) {
+                    project(job, "key", h + (other[0] + j) * 6, k);
+                    z[j] = 0;
+                    for (int c = 0; c < 6; c++)
+                        z[j] += q[c] * k[c] / sqrt(6);
+                    all += exp(z[j]);
+                    if (linked[i][other[0] + j])
+                        labels++, of_labels += z[j];
+                }
+                if (queries[i] && labels > 0)
+                    sum += log(all) - of_labels / labels, ++*n;
+            }
+        }
+    return sum / *n;
+}
+
+static void check_dwa(const char *const *options, int64_t label_layer, int64_t layer, bool filter, const bool *queries, int least)
+{
+    struct hosted_job job = pair_job(options);
+    bool linked[PAIR_T][PAIR_T];
+    int n;
+    assert_true(open_job(&job));
+    link_rows(&job, label_layer, filter, linked);
+    const double wanted = by_pointer(&job, layer, linked, queries, &n);
+    assert_true(n >= least);
+    xlm_pass_input input = job_input(&job, 0, 1);
+    label_job(&job, &input);
+    assert_int_equal(input.terms[0], n);
+    assert_true(fabs(run_job(&job, &input, NULL, NULL) - wanted) < 1e-12);
+    check_gradients_of(&job, &input);
+    close_job(&job);
+}
+
+static bool is_masked_row(int row)
+{
+    bool masked = false;
+    for (int i = 0; i < PAIR_M; i++)
+        masked |= pair_masked[i] == row;
+    return masked;
+}
+
+static void test_dwa(void **state)
+{
+    (void)state;
+    bool queries[PAIR_T];
+    for (int i = 0; i < PAIR_T; i++)
+        queries[i] = is_masked_row(i);
+    check_dwa((const char *const[]){"label_layer=1", NULL}, 1, 2, true, queries, 3);
+    check_dwa((const char *const[]){"label_layer=2", "filter=off", NULL}, 2, 2, false, queries, PAIR_M); /* all have links */
+    check_dwa((const char *const[]){"label_layer=0", "layer=1", "filter=off", "remembered=0", NULL}, 0, 1, false, queries, PAIR_M);
+}
+
+/* Queries that are drawn: of the unmasked about 15 %, of each link one side or the other, of many steps. */
+static void test_dwa_queries(void **state)
+{
+    (void)state;
+    enum { STEPS = 400 };
+    static const char *const forms[] = {"queries=unmasked", "queries=all-aligned"};
+    for (int form = 0; form < 2; form++) {
+        struct hosted_job job = pair_job((const char *const[]){"label_layer=2", "filter=off", forms[form], NULL});
+        bool linked[PAIR_T][PAIR_T];
+        int64_t terms = 0, least = INT64_MAX, most = 0, links = 0;
+        assert_true(open_job(&job));
+        link_rows(&job, 2, false, linked);
+        for (int i = 0; i < PAIR_T; i++)
+            for (int j = 0; j < i; j++)
+                links += linked[i][j];
+        for (int64_t step = 0; step < STEPS; step++) {
+            xlm_pass_input input = {.stream = 0, .batch = &pair_batch, .parts = 1, .step = step, .only = -1};
+            xlm_host_count(job.host, &input, job.arena);
+            label_job(&job, &input);
+            terms += input.terms[0];
+            least = MIN(least, input.terms[0]), most = MAX(most, input.terms[0]);
+            if (step < 8 && input.terms[0] > 0)
+                check_gradients_of(&job, &input);
+        }
+        const double mean = (double)terms / STEPS;
+        if (form == 0) /* of 12 tokens 5 are masked */
+            assert_true(fabs(mean - 0.15 * 7) < 0.2 && least == 0);
+        else /* at least one token of each pair, at most one of each link */
+            assert_true(least >= PAIRS_OF_BATCH && most <= links && mean > 0.5 * (double)links && least < most);
+        close_job(&job);
+    }
+}
+
+static void refuse_dwa(const char *const *options, xlm_loss_stream stream, const char *message)
+{
+    struct hosted_job job = pair_job(options);
+    job.stream = stream;
+    assert_false(open_job(&job));
+    if (strstr(job.message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, job.message);
+    close_job(&job);
+}
+
+static void test_dwa_refuses(void **state)
+{
+    (void)state;
+    const xlm_loss_stream pairs = {.name = "pairs", .parallel = true, .mask = 0.15}, text = {.name = "text", .mask = 0.15},
+                          plain = {.name = "pairs", .parallel = true};
+    static const char *const two[] = {"label_layer=2", NULL}, *const three[] = {"label_layer=3", NULL},
+        *const above[] = {"label_layer=2", "layer=3", NULL}, *const unmasked[] = {"label_layer=2", "queries=unmasked", NULL};
+    refuse_dwa(NULL, pairs, "label_layer = 10, but the model has 2 layers; set label_layer to one of 0 to 2");
+    refuse_dwa(three, pairs, "label_layer = 3, but the model has 2 layers");
+    refuse_dwa(above, pairs, "layer = 3, but the model has 2 layers");
+    refuse_dwa(two, text, "[stream text] has none; set type = parallel there");
+    refuse_dwa(two, plain, "[stream pairs] masks nothing");
+    struct hosted_job job = pair_job(unmasked);
+    job.stream = plain;
+    assert_true(open_job(&job));
+    close_job(&job);
+}
+
+/* The metric of the first labelling again is 1, of labels by other weights less; a pair that was not seen is not counted. */
+static double agreement_of(struct hosted_job *job, int64_t step, double *count)
+{
+    xlm_pass_input input = {.stream = 0, .batch = &pair_batch, .parts = 1, .step = step, .only = -1};
+    double *row = g_new0(double, xlm_host_numbers(job->host));
+    xlm_host_begin_step(job->host);
+    xlm_host_count(job->host, &input, job->arena);
+    label_job(job, &input);
+    xlm_tape_begin(job->tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job->host, job->tape, &input, NULL, row, NULL);
+    const xlm_metric_sum agreement = xlm_host_metric_sums(job->host, row, 0)[2];
+    assert_string_equal(xlm_host_metric_names(job->host, 0)->pdata[2], "agreement");
+    GByteArray *published = g_byte_array_new();
+    size_t bytes;
+    const void *rows = xlm_host_published(job->host, 0, &bytes);
+    g_byte_array_append(published, rows, (guint)bytes);
+    xlm_host_finish_step(job->host, step, &published);
+    g_byte_array_unref(published);
+    g_free(row);
+    *count = agreement.count;
+    return agreement.count > 0 ? agreement.sum / agreement.count : -1;
+}
+
+static void test_dwa_agreement(void **state)
+{
+    (void)state;
+    struct hosted_job job = pair_job((const char *const[]){"label_layer=2", "filter=off", "remembered=1000", NULL});
+    double count;
+    assert_true(open_job(&job));
+    assert_true(agreement_of(&job, 0, &count) == -1); /* nothing to compare with */
+    assert_true(agreement_of(&job, 1, &count) == 1 && count == 16); /* 8 numbers of the first pair of two sequences */
+    double *x = xlm_parameters_values(job.parameters), least = 1;
+    for (int64_t step = 2; step < 10; step++) {
+        for (int64_t i = 0; i < xlm_parameters_size(job.parameters); i++)
+            x[i] = 0.7 * gradient_number((uint32_t)step + 20, i);
+        const double now = agreement_of(&job, step, &count);
+        least = MIN(least, now);
+        assert_true(agreement_of(&job, step, &count) == 1);
+    }
+    assert_true(least < 0.8 && least >= 0);
+    close_job(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +467,10 @@ int main(void)
         cmocka_unit_test(test_mlm),
         cmocka_unit_test(test_dict_mlm),
         cmocka_unit_test(test_dict_mlm_refuses),
+        cmocka_unit_test(test_dwa),
+        cmocka_unit_test(test_dwa_queries),
+        cmocka_unit_test(test_dwa_refuses),
+        cmocka_unit_test(test_dwa_agreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

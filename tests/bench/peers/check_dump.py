@@ -93,6 +93,49 @@ class Encoder:
         return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), labels)
 
 
+def sentence_pairs(b):
+    """Rows of each sentence and of its translation: sentence n of a sequence's one side is that of the other."""
+    first, last = b["offsets"][:-1], b["offsets"][1:] - 1
+    around = set(b["original"][torch.cat([first, last])].tolist()) # <s> and </s>
+    pairs = []
+    for s in range(len(b["offsets"]) - 1):
+        sides = ([], [])
+        for side in (0, 1):
+            inside = False
+            for row in range(int(b["offsets"][s]), int(b["offsets"][s + 1])):
+                if int(b["types"][row]) != side or int(b["original"][row]) in around:
+                    inside = False
+                    continue
+                if not inside:
+                    sides[side].append([])
+                inside = True
+                sides[side][-1].append(row)
+        pairs += zip(*sides)
+    return pairs
+
+
+def self_labels(similarity, options):
+    """Links by optimal transport and filter, of n x m similarities (XLM-Align, section 3.1)."""
+    k = similarity.clamp(min=float(options["epsilon"])) ** (1 / float(options["mu"]))
+    v = torch.ones(k.shape[1]).double()
+    for _ in range(int(options["sinkhorn_iterations"])):
+        u = 1 / (k @ v)
+        v = 1 / (k.T @ u)
+    # Similarities below epsilon make ties, which rounding must not decide: of equal numbers the first is the largest.
+    a = (u[:, None] * k * v[None, :]).float().double()
+    linked = torch.zeros_like(a, dtype=torch.bool)
+    for _ in range(int(options["itermax_iterations"]) if options["filter"] == "itermax" else 1):
+        forward, backward = torch.zeros_like(linked), torch.zeros_like(linked)
+        forward[torch.arange(len(a)), a.numpy().argmax(1)] = True
+        backward[a.numpy().argmax(0), torch.arange(a.shape[1])] = True
+        if options["filter"] == "off":
+            return forward | backward
+        linked |= forward & backward
+        touched = linked.any(1)[:, None] | linked.any(0)[None, :]
+        a = torch.where(linked, 0.0, torch.where(touched, float(options["alpha"]) * a, a))
+    return linked
+
+
 class Objective:
     """One of the file's: its numbers, and what its loss is made of."""
 
@@ -129,7 +172,38 @@ class Objective:
         weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
         return F.cross_entropy(F.linear(self.masked(), weight, bias), self.b["targets"])
 
-    KNOWN = {"mlm": mlm, "dict-mlm": dict_mlm, "align": align, "tagging": tagging}
+    def pointer(self, links):
+        """XLM-Align's loss by links, a list of rows for each row. Queries are the masked rows that have some."""
+        p = {part: self.encoder.p[f"objectives/{self.name}/{part}"] for part in
+             ("query/weight", "query/bias", "key/weight", "key/bias")}
+        h = self.h[int(self.options["layer"])]  # -1: the last
+        q, k = (F.linear(h, p[part + "/weight"], p[part + "/bias"]) for part in ("query", "key"))
+        losses = []
+        for row in self.b["masked_positions"].tolist():
+            if links[row][1]:
+                side, partners = links[row]
+                z = (k[side] @ q[row]) / math.sqrt(h.shape[1])
+                losses.append(-torch.log_softmax(z, 0)[[side.index(j) for j in partners]].mean())
+        assert len(losses) == self.terms, (len(losses), self.terms)
+        return torch.stack(losses).mean()
+
+    def dwa(self):
+        """Labels from the original batch; only the queries that need no draws are known here."""
+        if self.options["queries"] != "masked":
+            return None
+        original = dict(self.b, ids=self.b["original"], languages=self.b["text_languages"])
+        with torch.no_grad():
+            states = self.encoder.encode(original)[int(self.options["label_layer"])]
+        links = [([], []) for _ in self.b["ids"]]
+        for source, target in sentence_pairs(self.b):
+            labelled = self_labels(states[source] @ states[target].T, self.options)
+            for i, row in enumerate(source):
+                links[row] = (target, [target[j] for j in range(len(target)) if labelled[i, j]])
+            for j, row in enumerate(target):
+                links[row] = (source, [source[i] for i in range(len(source)) if labelled[i, j]])
+        return self.pointer(links)
+
+    KNOWN = {"dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "tagging": tagging}
 
     def loss(self):
         """None when there is no way to know it here."""

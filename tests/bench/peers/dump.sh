@@ -43,7 +43,23 @@ compare dict.conf "objective dict.predict=translation" "stream text.switching=0"
 sed 's/^\[stream pairs\]/&\ndictionary = dict.h5\nswitching = 0.5/; s/^plugin = mlm/plugin = dict-mlm/' job.conf >pairs.conf
 compare pairs.conf
 
+# Word alignment labelled by the model: several pairs a sequence, one, all that its options say.
+{ cat job.conf; printf '\n[objective dwa]\nstream = pairs\nlabel_layer = 1\n'; } >dwa.conf
+compare dwa.conf
+compare dwa.conf "stream pairs.form=bert" model.language_embeddings=false "objective dwa.filter=off" "objective dwa.layer=1"
+compare dwa.conf "stream pairs.mask=0.4" "objective dwa.mu=0.5" "objective dwa.epsilon=0.5" "objective dwa.alpha=0.6" \
+    "objective dwa.itermax_iterations=3" "objective dwa.sinkhorn_iterations=1" "objective dwa.label_layer=2"
+
 # Differences are found, and unknown objectives are reported.
+if dumped dwa.conf; then
+    "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"
+import h5py
+with h5py.File("step.h5", "r+") as f:
+    options = f["objectives/dwa/loss"].attrs
+    options["options"] = options["options"].replace(b"label_layer = 1", b"label_layer = 0")
+PYTHON
+    expect 1 '' check step.h5
+fi
 if dumped dict.conf --set "stream text.switching=0.5"; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"
 import h5py, shutil

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# xlm-mpi: dwa in training: bits, resuming, metrics, memory, what is refused. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+sed -e 's/^.train./&\nmicro_batches = 8/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/' \
+    -e 's/^checkpoint_every = 0/checkpoint_every = 4/; s/^hidden_size = 32/hidden_size = 16/' job.conf >base.conf
+# More pairs than an epoch has, so that they are seen again.
+{ sed 's/^type = parallel/&\nshare = 0.1/' base.conf; printf '\n[objective dwa]\nstream = pairs\nlabel_layer = 1\nbegin = 2\n'; } >dwa.conf
+
+# The same bits on any number of ranks, what it remembers included, and resumed in the middle.
+same_memory() { # A B
+    h5diff "$1/latest" "$2/latest" /objectives/dwa/remembered /objectives/dwa/remembered >diff.log 2>&1 ||
+        fail "memories of $1 and $2: $(tail -n 3 diff.log)"
+}
+trained dwa.conf out-1 1 --set train.evaluate_every=4
+for n in 2 4; do
+    trained dwa.conf "out-$n" "$n" --set train.evaluate_every=4
+    same_bits out-1 "out-$n"
+    same_memory out-1 "out-$n"
+done
+cp -r out-1 half && rm "half/$(checkpoint 8)"
+trained dwa.conf half 2 --set train.evaluate_every=4
+grep -q 'resumed from .* at step 4' half.log || fail "did not resume: $(head -n 9 half.log)"
+same_bits out-1 half
+same_memory out-1 half
+for queries in unmasked all-aligned; do
+    trained dwa.conf "$queries-1" 1 --set "objective dwa.queries=$queries" --set "objective dwa.filter=off"
+    trained dwa.conf "$queries-2" 2 --set "objective dwa.queries=$queries" --set "objective dwa.filter=off"
+    same_bits "$queries-1" "$queries-2"
+done
+
+# It takes part from step 2 on; metrics of each step, and of held-out pairs, of which nothing is remembered.
+[ "$(values out-1 train dwa loss | wc -l)" -eq 6 ] || fail "steps: $(values out-1 train dwa loss)"
+for metric in labels_per_pair accuracy; do
+    [ "$(values out-1 train dwa/$metric score | wc -l)" -eq 6 ] || fail "$metric of steps: $(grep dwa/ out-1/metrics.csv)"
+    is_between 0 "$(value out-1 8 held_out dwa/$metric score all)" 40 || fail "$metric held out: $(grep dwa/ out-1/metrics.csv)"
+done
+values out-1 train dwa/agreement score | awk '{ n++; bad = bad || $2 < 0 || $2 > 1; } END { exit bad || n < 3 }' ||
+    fail "agreement: $(grep dwa/ out-1/metrics.csv)"
+[ -z "$(value out-1 8 held_out dwa/agreement score all)" ] || fail "held-out pairs were remembered"
+
+# With a learning rate of 0 every labelling is the same as the one before.
+trained dwa.conf still 1 --set train.learning_rate=0
+values still train dwa/agreement score | awk '{ n++; bad = bad || $2 != 1 } END { exit bad || n < 3 }' ||
+    fail "agreement of a model that stands still: $(grep dwa/agreement still/metrics.csv)"
+
+# One more forward pass up to the label's layer is in the plan; gradients; memory no more than was estimated.
+code=0
+ranks 2 xlm_train dwa.conf --check-gradients --set "train.output=out-1" >check.txt 2>check.log || code=$?
+[ "$code" -eq 0 ] || fail "gradients: $(grep WRONG check.txt; tail -n 3 check.log)"
+grep -q 'objectives/dwa/key/weight' check.txt || fail "gradients: $(cat check.txt)"
+plain=$(sed '/^\[objective dwa\]/,$d' dwa.conf >plain.conf; xlm_train plain.conf --plan 2>&1)
+plan=$(xlm_train dwa.conf --plan 2>&1)
+[ "$plain" != "$plan" ] || fail "the plan does not know of dwa: $plan"
+for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
+    # shellcheck disable=SC2086 # options are words
+    trained dwa.conf memory 1 $more --set train.steps=4 --set train.micro_batches=1 --resume never
+    estimated memory.log
+done
+
+# What cannot be is refused before training.
+refused() { # PATTERN OPTION...
+    local pattern=$1
+    shift
+    expect 78 "objective dwa.*$pattern" xlm_train dwa.conf --set train.output=none "$@"
+    [ ! -e none ] || fail "something was made: $(ls none)"
+}
+refused 'label_layer = 10, but the model has 2 layers' --set 'objective dwa.label_layer=10'
+refused 'layer = 3, but the model has 2 layers' --set 'objective dwa.layer=3'
+refused 'stream text. has none; set type = parallel' --set 'objective dwa.stream=text'
+refused 'masks nothing' --set 'stream pairs.mask=0'
+expect 64 "alpha = 2: must be a number from 0.5 to 1" xlm_train dwa.conf --set train.output=none --set 'objective dwa.alpha=2'
+finish

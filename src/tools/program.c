@@ -69,7 +69,12 @@ static void add_group(GOptionContext *context, const xlm_program_group *added)
 {
     char *heading = g_strconcat(added->title, ":", NULL);
     GOptionGroup *group = g_option_group_new(added->title, heading, added->title, NULL, NULL);
-    g_option_group_add_entries(group, added->entries);
+    /* In the help of several commands an option of two of them keeps its name: only one of them is ever called. */
+    for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
+        GOptionEntry entries[] = {*e, {.long_name = NULL}};
+        entries[0].flags |= G_OPTION_FLAG_NOALIAS;
+        g_option_group_add_entries(group, entries);
+    }
     g_option_context_add_group(context, group);
     g_free(heading);
 }

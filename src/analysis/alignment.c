@@ -26,39 +26,100 @@ static void normalise(int64_t n, int64_t width, const float *x, float *y)
     }
 }
 
-/* Cosine with the nearest translation. */
+/* The score of the nearest translation. */
 static float nearest_translation(const xlm_alignment *a, int64_t i, const float *source, const float *candidates)
 {
     float nearest = -INFINITY;
-    for (int64_t k = a->first[i]; k < a->first[i + 1]; k++)
-        nearest = fmaxf(nearest, xlm_kernels_get()->dot(a->width, source, candidates + a->translations[k] * a->width));
+    for (int64_t k = a->first[i]; k < a->first[i + 1]; k++) {
+        const int64_t j = a->translations[k];
+        const float cosine = xlm_kernels_get()->dot(a->width, source, candidates + j * a->width);
+        nearest = fmaxf(nearest, a->hubness != NULL ? 2 * cosine - a->hubness[j] : cosine);
+    }
     return nearest;
 }
 
-/* A block of source tokens first … first + n: their ranks. cosine: [n x CANDIDATES] to work in. */
-static void rank_block(const xlm_alignment *a, int64_t first, int64_t n, const float *sources, const float *candidates,
-                       float *cosine, int64_t *rank)
+/* The source tokens first … first + n, and their candidates begin … end. */
+struct block {
+    int64_t first, n, begin, end;
+    int64_t number; /* of blocks before the next */
+};
+
+/* The next block that this rank is dealt; of zeros before the first. */
+static bool next_block(const xlm_comm *comm, const xlm_alignment *a, struct block *b)
+{
+    do {
+        b->first += b->n;
+        if (b->first >= a->n)
+            return false;
+        b->begin = a->pool > 0 ? b->first / a->pool * a->pool : 0;
+        b->end = a->pool > 0 ? MIN(b->begin + a->pool, a->candidates) : a->candidates;
+        b->n = MIN(SOURCES, (a->pool > 0 ? b->end : a->n) - b->first);
+    } while (b->number++ % comm->ranks != comm->rank);
+    return true;
+}
+
+/* Cosines, or what CSLS ranks by, of a block with the candidates begin … begin + width: score [n x width]. */
+static void score_block(const xlm_alignment *a, const struct block *b, int64_t begin, int64_t width, const float *sources,
+                        const float *candidates, float *score)
+{
+    xlm_gemm(false, true, b->n, width, a->width, 1, sources, a->width, candidates + begin * a->width, a->width, 0, score, width);
+    if (a->hubness == NULL)
+        return;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t j = 0; j < width; j++)
+            score[i * width + j] = 2 * score[i * width + j] - a->hubness[begin + j];
+}
+
+/* Take candidates out of a row: the one that source token i is itself, and with translations these. */
+static void leave_out(const xlm_alignment *a, int64_t i, bool translations, int64_t begin, int64_t width, float *row)
+{
+    for (int64_t k = translations ? a->first[i] : 0; translations && k < a->first[i + 1]; k++) {
+        const int64_t j = a->translations[k] - begin;
+        if (j >= 0 && j < width)
+            row[j] = -INFINITY;
+    }
+    const int64_t self = a->self != NULL && a->self[i] >= 0 ? a->self[i] - begin : -1;
+    if (self >= 0 && self < width)
+        row[self] = -INFINITY;
+}
+
+/* What is made of a block: its vectors, and its scores with a part of its candidates. */
+struct work {
+    float *candidates, *sources; /* of length 1: all candidates; [SOURCES x width] */
+    float *score;                /* [SOURCES x CANDIDATES] */
+};
+
+static void open_work(struct work *w, const xlm_alignment *a)
+{
+    *w = (struct work){.candidates = g_new(float, MAX(a->candidates * a->width, 1)), .sources = g_new(float, SOURCES * a->width),
+                       .score = g_new(float, SOURCES * CANDIDATES)};
+    normalise(a->candidates, a->width, a->candidate_vectors, w->candidates);
+}
+
+static void close_work(struct work *w)
+{
+    g_free(w->candidates);
+    g_free(w->sources);
+    g_free(w->score);
+}
+
+/* The ranks of a block's source tokens: rank [n of the block]. */
+static void rank_block(const xlm_alignment *a, const struct block *b, struct work *w, int64_t *rank)
 {
     float least[SOURCES];
-    for (int64_t i = 0; i < n; i++) {
-        least[i] = nearest_translation(a, first + i, sources + i * a->width, candidates) - MARGIN;
+    for (int64_t i = 0; i < b->n; i++) {
+        least[i] = nearest_translation(a, b->first + i, w->sources + i * a->width, w->candidates);
+        least[i] -= a->hubness != NULL ? 2 * MARGIN : MARGIN;
         rank[i] = 1;
     }
-    for (int64_t begin = 0; begin < a->candidates; begin += CANDIDATES) {
-        const int64_t width = MIN(CANDIDATES, a->candidates - begin);
-        xlm_gemm(false, true, n, width, a->width, 1, sources, a->width, candidates + begin * a->width, a->width, 0, cosine,
-                 width);
+    for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
+        const int64_t width = MIN(CANDIDATES, b->end - begin);
+        score_block(a, b, begin, width, w->sources, w->candidates, w->score);
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < n; i++) {
-            float *row = cosine + i * width;
-            for (int64_t k = a->first[first + i]; k < a->first[first + i + 1]; k++) {
-                const int64_t j = a->translations[k] - begin;
-                if (j >= 0 && j < width)
-                    row[j] = -INFINITY;
-            }
-            const int64_t self = a->self != NULL ? a->self[first + i] - begin : -1;
-            if (self >= 0 && self < width)
-                row[self] = -INFINITY;
+        for (int64_t i = 0; i < b->n; i++) {
+            float *row = w->score + i * width;
+            leave_out(a, b->first + i, true, begin, width, row);
             int32_t nearer = 0;
 #pragma omp simd reduction(+ : nearer)
             for (int64_t j = 0; j < width; j++)
@@ -71,23 +132,84 @@ static void rank_block(const xlm_alignment *a, int64_t first, int64_t n, const f
 void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, int64_t *rank)
 {
     const xlm_alignment *a = alignment;
-    float *candidates = g_new(float, MAX(a->candidates * a->width, 1)), *sources = g_new(float, SOURCES * a->width);
-    float *cosine = g_new(float, SOURCES * CANDIDATES);
-    normalise(a->candidates, a->width, a->candidate_vectors, candidates);
+    struct work w;
+    struct block b = {0};
+    open_work(&w, a);
     memset(rank, 0, sizeof *rank * (size_t)a->n);
-    xlm_progress progress = xlm_progress_begin("looking for nearest subwords", (double)a->n, "subwords");
-    for (int64_t first = (int64_t)comm->rank * SOURCES; first < a->n; first += (int64_t)comm->ranks * SOURCES) {
-        const int64_t n = MIN(SOURCES, a->n - first);
-        normalise(n, a->width, a->source_vectors + first * a->width, sources);
-        rank_block(a, first, n, sources, candidates, cosine, rank + first);
-        xlm_progress_show(&progress, (double)(first + n));
+    xlm_progress progress = xlm_progress_begin("looking for nearest vectors", (double)a->n, "vectors");
+    while (next_block(comm, a, &b)) {
+        normalise(b.n, a->width, a->source_vectors + b.first * a->width, w.sources);
+        rank_block(a, &b, &w, rank + b.first);
+        xlm_progress_show(&progress, (double)(b.first + b.n));
     }
     xlm_progress_end(&progress);
     for (int64_t at = 0; at < a->n; at += G_MAXINT32)
         xlm_comm_sum_int64(comm, rank + at, (int)MIN(G_MAXINT32, a->n - at));
-    g_free(candidates);
-    g_free(sources);
-    g_free(cosine);
+    close_work(&w);
+}
+
+/* ---- neighbours ---- */
+
+/* x among the k largest, in falling order, if it is one of them. */
+static void keep(float x, int k, float *largest)
+{
+    int at = k - 1;
+    if (!(x > largest[at]))
+        return;
+    for (; at > 0 && largest[at - 1] < x; at--)
+        largest[at] = largest[at - 1];
+    largest[at] = x;
+}
+
+static double mean_of_largest(int k, const float *largest)
+{
+    double sum = 0;
+    int n = 0;
+    for (; n < k && largest[n] > -INFINITY; n++)
+        sum += (double)largest[n];
+    return n > 0 ? sum / n : 0;
+}
+
+/* largest: [SOURCES x k] to work in. mean: [n of the block]. */
+static void mean_block(const xlm_alignment *a, const struct block *b, int k, struct work *w, float *largest, double *mean)
+{
+    for (int64_t i = 0; i < b->n * k; i++)
+        largest[i] = -INFINITY;
+    for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
+        const int64_t width = MIN(CANDIDATES, b->end - begin);
+        score_block(a, b, begin, width, w->sources, w->candidates, w->score);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < b->n; i++) {
+            float *row = w->score + i * width;
+            leave_out(a, b->first + i, false, begin, width, row);
+            for (int64_t j = 0; j < width; j++)
+                keep(row[j], k, largest + i * k);
+        }
+    }
+    for (int64_t i = 0; i < b->n; i++)
+        mean[i] = mean_of_largest(k, largest + i * k);
+}
+
+void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean)
+{
+    xlm_alignment a = *alignment;
+    a.hubness = NULL;
+    struct work w;
+    struct block b = {0};
+    float *largest = g_new(float, SOURCES * k);
+    double *means = g_new0(double, MAX(a.n, 1));
+    open_work(&w, &a);
+    while (next_block(comm, &a, &b)) {
+        normalise(b.n, a.width, a.source_vectors + b.first * a.width, w.sources);
+        mean_block(&a, &b, k, &w, largest, means + b.first);
+    }
+    for (int64_t at = 0; at < a.n; at += G_MAXINT32)
+        xlm_comm_merge_double(comm, means + at, (int)MIN(G_MAXINT32, a.n - at));
+    for (int64_t i = 0; i < a.n; i++)
+        mean[i] = (float)means[i];
+    close_work(&w);
+    g_free(largest);
+    g_free(means);
 }
 
 xlm_alignment_score xlm_alignment_summary(int64_t n, const int64_t *rank, const bool *include)

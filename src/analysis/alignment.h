@@ -7,7 +7,13 @@
  * neighbour, and its translation never first. It does count as a translation when it is in G_i. The inequality is such
  * that ties, as between vectors that have collapsed into one, count against it whatever the order of summation; the score at k
  * is the share of tokens with r_i <= k, and the mean reciprocal rank the mean of 1 / r_i (as in MUSE's and SimAlign's word
- * retrieval). */
+ * retrieval).
+ *
+ * In place of the cosine there may be CSLS (Conneau et al. 2018, "Word Translation Without Parallel Data", §2.3): the score of
+ * candidate y for x is 2 cos(x, y) − r(y), r(y) the mean cosine of y with its k nearest neighbours among the source language's
+ * vectors (xlm_alignment_neighbours); their r(x) is the same for all candidates and changes no rank. The margin is doubled.
+ *
+ * With pools, the rows 0 … pool − 1 of both sides are among themselves, so are the next, and so on. */
 #ifndef XLM_ANALYSIS_ALIGNMENT_H
 #define XLM_ANALYSIS_ALIGNMENT_H
 
@@ -21,11 +27,17 @@ typedef struct xlm_alignment {
     const int64_t *first;        /* [n + 1] into translations; every token has at least one */
     const int32_t *translations; /* rows of candidate_vectors */
     const int32_t *self;         /* [n] row of candidate_vectors that is the same token, -1: none is; NULL: none of all */
+    const float *hubness;        /* [candidates] r(y), to rank by CSLS; NULL: by the cosine */
+    int64_t pool;                /* > 0: rows of a pool, n = candidates; 0: there is one of all */
 } xlm_alignment;
 
 /* [out] rank: [n]. Collective: ranks share the source tokens, all have the result. Memory beside the arguments: a copy of the
  * candidates' vectors, and a block of products of some MB; never n x candidates. */
 void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, int64_t *rank);
+
+/* [out] mean: [n] the mean cosine of each source vector with its k nearest candidates, but for self; of all where there are
+ * fewer, 0 where there is none. first, translations and hubness are not read. Collective, same bits on any number of ranks. */
+void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean);
 
 /* What the ranks of a group of tokens come to. */
 typedef struct xlm_alignment_score {

@@ -7,6 +7,7 @@
 
 #include "aligners/link_file.h"
 #include "analysis/matrix_file.h"
+#include "analysis/pair_languages.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/progress.h"
@@ -60,54 +61,6 @@ struct aligner {
 };
 
 /* ---- opening ---- */
-
-/* The language whose name a file's ends in: "text.en", "text.en.gz"; -1: none. */
-static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
-{
-    char *name = g_path_get_basename(path);
-    if (g_str_has_suffix(name, ".gz"))
-        name[strlen(name) - 3] = '\0';
-    const char *dot = strrchr(name, '.');
-    const int language = dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
-    g_free(name);
-    return language;
-}
-
-/* A corpus has the model's vocabulary, and says which languages. */
-static bool take_languages(const struct aligner *a, int languages[2], GError **error)
-{
-    int n;
-    const xlm_corpus_pairs *of = xlm_sentence_pairs_parts(a->input.pairs, &n)[0].pairs;
-    if (xlm_corpus_digest_of(a->loaded->vocabulary) != xlm_corpus_digest(a->input.corpus))
-        return xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has; give a "
-                             "model of this corpus, or text in place of the corpus", a->options->checkpoint,
-                             xlm_corpus_path(a->input.corpus));
-    languages[0] = of->source->language_id;
-    languages[1] = of->target->language_id;
-    return true;
-}
-
-static bool find_languages(const struct aligner *a, int languages[2], GError **error)
-{
-    const xlm_model_links_options *o = a->options;
-    const xlm_vocabulary *vocabulary = a->loaded->vocabulary;
-    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
-    bool good = true;
-    for (int s = 0; s < 2 && good; s++) {
-        const char *name = o->source.languages[s];
-        if (name != NULL)
-            languages[s] = xlm_vocabulary_find_language(vocabulary, name);
-        else
-            languages[s] = o->source.files[1] != NULL ? language_of_file(vocabulary, o->source.files[s]) : -1;
-        if (name != NULL && languages[s] < 0)
-            good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", name, known);
-        else if (languages[s] < 0 && a->loaded->config.language_embeddings)
-            good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --languages SOURCE,TARGET, of %s",
-                                 known);
-    }
-    g_free(known);
-    return good;
-}
 
 static bool choose_layers(struct aligner *a, GError **error)
 {
@@ -176,7 +129,7 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
 {
     const char *path = a->options->checkpoint;
     if ((a->loaded = xlm_model_file_read(path, error)) == NULL || !choose_layers(a, error) ||
-        (!a->options->source.corpus && !find_languages(a, languages, error)) ||
+        (!a->options->source.corpus && !xlm_pair_languages_of_text(a->loaded, &a->options->source, languages, error)) ||
         (a->comm->rank == 0 && !check_outputs(a, error)))
         return false;
     a->form = a->options->apart ? XLM_PAIRS_APART : xlm_pair_form_of_checkpoint(path);
@@ -479,7 +432,7 @@ static bool open_all(struct aligner *a, int languages[2], GError **error)
     if (o->alignment != NULL)
         a->found = xlm_found_links_new();
     failure = NULL;
-    if (!o->source.corpus || take_languages(a, languages, &failure))
+    if (!o->source.corpus || xlm_pair_languages_of_corpus(a->loaded, o->checkpoint, &a->input, languages, &failure))
         read_gold(a, &failure);
     return xlm_comm_agree_on(a->comm, failure, error);
 }

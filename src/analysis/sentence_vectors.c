@@ -5,13 +5,12 @@
 #include "stream/example_passes.h"
 #include "tensor/parameters.h"
 
-/* Rows [first, end) of h into one, y[d]. x: [d] for a row. */
-static void pool(int pooling, const xlm_var *h, int32_t first, int32_t end, xlm_real *x, double *y)
+void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y)
 {
     const int64_t d = xlm_var_cols(h);
     if (pooling == XLM_POOL_FIRST)
         end = MIN(end, first + 1);
-    for (int32_t row = first; row < end; row++) {
+    for (int64_t row = first; row < end; row++) {
         xlm_var_read(h, row, 1, x);
         for (int64_t c = 0; c < d; c++)
             if (pooling == XLM_POOL_MAX)
@@ -20,7 +19,7 @@ static void pool(int pooling, const xlm_var *h, int32_t first, int32_t end, xlm_
                 y[c] += (double)x[c];
     }
     for (int64_t c = 0; c < d && pooling == XLM_POOL_MEAN && end > first; c++)
-        y[c] /= end - first;
+        y[c] /= (double)(end - first);
 }
 
 /* Where the vectors of all passes go. */
@@ -39,8 +38,8 @@ static void encode_run(void *data, const xlm_example_run *run)
     const xlm_var *h = xlm_host_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
     xlm_real *x = XLM_TAKE(run->arena, xlm_real, d);
     for (int64_t i = 0; i < run->n; i++)
-        pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x,
-             v->values + (run->first + i) * d);
+        xlm_sentence_pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x,
+                          v->values + (run->first + i) * d);
 }
 
 bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_examples *examples, float *vectors, GError **error)

@@ -8,6 +8,9 @@
 
 enum { XLM_POOL_MEAN, XLM_POOL_FIRST, XLM_POOL_MAX };
 
+/* Rows [first, end) of hidden states h into one, y[d], which must be zeros before; pooling: XLM_POOL_.... x: [d] to work in. */
+void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y);
+
 typedef struct xlm_sentence_encoder {
     const xlm_comm *comm;
     const xlm_model *model;

@@ -3,6 +3,7 @@
 
 #include "analysis/model_links.h"
 #include "tools/align.h"
+#include "tools/pair_options.h"
 
 static struct {
     char *checkpoint, *layer, *encode, *gold, *matrices;
@@ -38,18 +39,6 @@ void xlm_align_model_free_options(void)
 
 /* ---- options ---- */
 
-static bool read_layer(int64_t *layer, GError **error)
-{
-    guint64 number;
-    *layer = given.layer == NULL ? XLM_LAYER_DEFAULT : XLM_LAYER_ALL;
-    if (given.layer == NULL || strcmp(given.layer, "all") == 0)
-        return true;
-    if (!g_ascii_string_to_unsigned(given.layer, 10, 0, G_MAXINT32, &number, NULL))
-        return xlm_error_set(error, EX_USAGE, "--layer=%s: is neither a number of a layer, from 0, nor all", given.layer);
-    *layer = (int64_t)number;
-    return true;
-}
-
 /* [out] o: all that the command line says. */
 static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, GError **error)
 {
@@ -60,7 +49,8 @@ static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, G
         .command = xlm_command_line, .words = XLM_WORDS_SPACE,
     };
     if (!xlm_program_is_one_of("encode", given.encode, encodings, error) ||
-        !xlm_program_is_one_of("words", g->words, modes, error) || !read_layer(&o->layer, error))
+        !xlm_program_is_one_of("words", g->words, modes, error) ||
+        !xlm_pair_options_layer(given.layer, XLM_LAYER_DEFAULT, &o->layer, error))
         return false;
     if (o->layer == XLM_LAYER_ALL && g->alignment != NULL)
         return xlm_error_set(error, EX_USAGE, "--alignment takes the links of one layer; say which with --layer");

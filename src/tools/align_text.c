@@ -5,6 +5,7 @@
 #include "aligners/align_words.h"
 #include "base/path.h"
 #include "tools/align.h"
+#include "tools/pair_options.h"
 
 #define NOT_GIVEN G_MININT64
 
@@ -97,30 +98,6 @@ static xlm_align_given for_model(char *const *arguments, bool corpus)
                              given.method};
 }
 
-/* "en,de" */
-static bool read_languages(GError **error)
-{
-    if (given.languages == NULL)
-        return true;
-    char **names = g_strsplit(given.languages, ",", -1);
-    const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
-    for (int s = 0; s < 2 && good; s++)
-        languages[s] = g_strdup(names[s]);
-    g_strfreev(names);
-    return good || xlm_error_set(error, EX_USAGE, "--languages=%s: is not the source's and the target's, as in en,de",
-                                 given.languages);
-}
-
-static bool read_split(GError **error)
-{
-    const bool all = g_strcmp0(given.split, "all") == 0;
-    xlm_split split = XLM_TRAIN;
-    const bool good = all || given.split == NULL || xlm_split_find(given.split, &split);
-    for (int s = 0; s < 2; s++)
-        splits[s] = all || s == (int)split;
-    return good || xlm_error_set(error, EX_USAGE, "--split=%s: is none of train, held_out, all", given.split);
-}
-
 /* With --checkpoint the options of statistics have nothing to say. */
 static bool check_model(GError **error)
 {
@@ -140,7 +117,8 @@ static bool check(int n, GError **error)
     if (n != 1 && n != 2)
         return xlm_error_set(error, EX_USAGE, "give two texts, or one of lines `source ||| target`, or a corpus; see "
                              "xlm_align --help");
-    if (!read_languages(error) || !read_split(error))
+    if (!xlm_pair_options_languages(given.languages, languages, error) ||
+        !xlm_pair_options_split(given.split, XLM_TRAIN, splits, error))
         return false;
     if (xlm_align_model_asked())
         return check_model(error);

@@ -4,6 +4,6 @@
 
 #include "tools/command.h"
 
-extern const xlm_command xlm_embed_alignment, xlm_embed_export;
+extern const xlm_command xlm_embed_alignment, xlm_embed_dictionary, xlm_embed_export, xlm_embed_retrieval;
 
 #endif

@@ -24,6 +24,7 @@ xlm_align_SOURCES = \
 	src/tools/xlm_align.c src/tools/align.h \
 	src/tools/align_model.c src/tools/align_score.c src/tools/align_show.c \
 	src/tools/align_symmetrise.c src/tools/align_text.c \
+	src/tools/pair_options.c src/tools/pair_options.h \
 	$(command_sources)
 xlm_align_LDADD = $(program_libraries)
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
@@ -37,7 +38,8 @@ xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = \
 	src/tools/xlm_embed.c src/tools/embed.h \
-	src/tools/embed_alignment.c src/tools/embed_export.c \
+	src/tools/embed_alignment.c src/tools/embed_dictionary.c src/tools/embed_export.c src/tools/embed_retrieval.c \
+	src/tools/pair_options.c src/tools/pair_options.h \
 	$(command_sources)
 xlm_embed_LDADD = $(program_libraries)
 xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)

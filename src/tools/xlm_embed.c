@@ -1,16 +1,18 @@
 /* xlm-mpi: xlm_embed, what a model's embeddings are like. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/embed.h"
 
-static const xlm_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_export};
+static const xlm_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_dictionary, &xlm_embed_export,
+                                             &xlm_embed_retrieval};
 
 int main(int argc, char **argv)
 {
     const xlm_command_program program = {
         .name = "xlm_embed",
         .purpose = "Measure and export what a trained model makes of words and sentences",
-        .files = "  CHECKPOINT  what xlm_train wrote, OUTPUT/latest for example\n"
-                 "  DICT.h5     pairs of xlm_dict\n"
-                 "  CORPUS.h5   what xlm_prep wrote\n",
+        .files = "  CHECKPOINT      what xlm_train wrote, OUTPUT/latest for example\n"
+                 "  DICT.h5         pairs of xlm_dict\n"
+                 "  CORPUS.h5       what xlm_prep wrote\n"
+                 "  SOURCE, TARGET  texts, a sentence a line\n",
         .n = G_N_ELEMENTS(commands),
         .commands = commands,
     };

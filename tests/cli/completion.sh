@@ -56,6 +56,7 @@ gives '' xlm_train --set train.steps = 1
 gives 'auto never' xlm_train --resume = ''
 gives 'align' xlm_train --help-job = al
 gives 'alignment' xlm_embed al
+gives 'retrieval' xlm_embed re
 # A name with a blank is quoted; without a job file there are no names.
 [ "$(completed xlm_train job.conf --set str | grep -c '^"stream text\.batch=$')" -eq 1 ] || fail "no stream of the job file"
 [ "$(completed xlm_train job.conf --set '"stream text.bat')" = 'stream text.batch=' ] || fail "within quotes"

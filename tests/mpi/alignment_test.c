@@ -155,6 +155,129 @@ static void check_self(const xlm_comm *comm)
     CHECK(rank[0] == 2 && rank[1] == 1 && rank[2] == 4);
 }
 
+/* Of directions, in degrees. */
+static void directions(int n, const double *degrees, float *vectors)
+{
+    for (int i = 0; i < n; i++) {
+        vectors[2 * i] = (float)((i + 1) * cos(degrees[i] * G_PI / 180)); /* lengths do not matter */
+        vectors[2 * i + 1] = (float)((i + 1) * sin(degrees[i] * G_PI / 180));
+    }
+}
+
+/* Known answers of CSLS, k = 1. Candidate 1 (25 degrees) is in the direction of source token 1, and nearer to token 0 (0 degrees)
+ * than its translation, candidate 0 (-30 degrees): cos 25 = 0.9063 > cos 30 = 0.8660. But r is 0.8660 of candidate 0, and 1 of
+ * candidate 1: 2 * 0.8660 - 0.8660 > 2 * 0.9063 - 1 = 0.8126. */
+static void check_csls(const xlm_comm *comm)
+{
+    float sources[4], candidates[4], r[2];
+    const int64_t first[] = {0, 1, 2};
+    const int32_t translations[] = {0, 1};
+    int64_t rank[2];
+    directions(2, (const double[]){0, 25}, sources);
+    directions(2, (const double[]){-30, 25}, candidates);
+    xlm_alignment a = {.width = 2, .source_vectors = sources, .candidate_vectors = candidates, .n = 2, .candidates = 2,
+                       .first = first, .translations = translations};
+    const xlm_alignment back = {.width = 2, .source_vectors = candidates, .candidate_vectors = sources, .n = 2, .candidates = 2};
+    xlm_alignment_ranks(comm, &a, rank);
+    CHECK(rank[0] == 2 && rank[1] == 1);
+    for (int k = 2; k <= 10; k += 8) { /* there are no more than 2 */
+        xlm_alignment_neighbours(comm, &back, k, r);
+        CHECK(fabs((double)r[0] - (0.8660254 + 0.5735764) / 2) < 1e-6 && fabs((double)r[1] - (0.9063078 + 1) / 2) < 1e-6);
+    }
+    xlm_alignment_neighbours(comm, &back, 1, r);
+    CHECK(fabs((double)r[0] - 0.8660254) < 1e-6 && fabs((double)r[1] - 1) < 1e-6);
+    a.hubness = r;
+    xlm_alignment_ranks(comm, &a, rank);
+    CHECK(rank[0] == 1 && rank[1] == 1);
+    /* A token that is a candidate itself is no neighbour of itself. */
+    const int32_t self[] = {-1, 1};
+    xlm_alignment own = back;
+    own.self = self;
+    xlm_alignment_neighbours(comm, &own, 1, r);
+    CHECK(fabs((double)r[1] - 0.9063078) < 1e-6);
+}
+
+/* Known answers of pools of 2: rows 2 and 3 are among themselves, and row 2 of the candidates would be the nearest of row 0. */
+static void check_pools(const xlm_comm *comm)
+{
+    float sources[8], candidates[8], r[4];
+    const int64_t first[] = {0, 1, 2, 3, 4};
+    const int32_t translations[] = {0, 1, 2, 3};
+    int64_t rank[4];
+    directions(4, (const double[]){0, 90, 9, 20}, sources);
+    directions(4, (const double[]){20, 100, 0, 12}, candidates);
+    xlm_alignment a = {.width = 2, .source_vectors = sources, .candidate_vectors = candidates, .n = 4, .candidates = 4,
+                       .first = first, .translations = translations};
+    xlm_alignment_ranks(comm, &a, rank);
+    CHECK(rank[0] == 3 && rank[1] == 1 && rank[2] == 2 && rank[3] == 2);
+    a.pool = 2;
+    xlm_alignment_ranks(comm, &a, rank);
+    CHECK(rank[0] == 1 && rank[1] == 1 && rank[2] == 2 && rank[3] == 1);
+    xlm_alignment_neighbours(comm, &a, 1, r);
+    CHECK(fabs((double)r[0] - 0.9396926) < 1e-6 && fabs((double)r[1] - 0.9848078) < 1e-6 &&
+          fabs((double)r[2] - 0.9986295) < 1e-6 && fabs((double)r[3] - 0.9902681) < 1e-6);
+}
+
+/* r of candidate j by the definition. */
+static double neighbours_of(const xlm_alignment *a, int64_t j, int k, bool *taken)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < a->n; i++)
+        taken[i] = a->self != NULL && a->self[i] == j;
+    for (int t = 0; t < k; t++) {
+        int64_t nearest = -1;
+        for (int64_t i = 0; i < a->n; i++)
+            if (!taken[i] && (nearest < 0 || cosine(a, i, j) > cosine(a, nearest, j)))
+                nearest = i;
+        taken[nearest] = true;
+        sum += cosine(a, nearest, j);
+    }
+    return sum / k;
+}
+
+/* Many candidates: r of some, and ranks by CSLS of all, by the definition. */
+static void check_csls_of_many(const xlm_comm *comm, int64_t n, int64_t candidates, int64_t width)
+{
+    enum { K = 10 };
+    struct words w = make_words(n, candidates, width, true);
+    int32_t *self = g_new(int32_t, candidates); /* the other way round */
+    float *r = g_new(float, candidates);
+    bool *taken = g_new(bool, n);
+    for (int64_t j = 0; j < candidates; j++)
+        self[j] = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (w.self[i] >= 0)
+            self[w.self[i]] = (int32_t)i;
+    const xlm_alignment back = {.width = width, .source_vectors = w.candidate, .candidate_vectors = w.source, .n = candidates,
+                                .candidates = n, .self = self};
+    xlm_alignment_neighbours(comm, &back, K, r);
+    for (int64_t j = 0; j < candidates; j += 13)
+        CHECK(fabs((double)r[j] - neighbours_of(&w.a, j, K, taken)) < 1e-5);
+    w.a.hubness = r;
+    xlm_alignment_ranks(comm, &w.a, w.rank);
+    int64_t first = 0;
+    for (int64_t i = 0; i < n; i += 7) {
+        double best = -9;
+        int64_t rank = 1;
+        bool undecided = false;
+        for (int64_t k = w.first[i]; k < w.first[i + 1]; k++)
+            best = fmax(best, 2 * cosine(&w.a, i, w.translations[k]) - (double)r[w.translations[k]]);
+        for (int64_t j = 0; j < candidates; j++)
+            if (!translates(&w.a, i, j) && w.self[i] != j) {
+                const double x = 2 * cosine(&w.a, i, j) - (double)r[j];
+                undecided |= fabs(x - best) < 1e-5;
+                rank += x >= best;
+            }
+        CHECK(undecided || w.rank[i] == rank);
+        first += w.rank[i] == 1;
+    }
+    CHECK(first > 0 && first < n / 7);
+    g_free(self);
+    g_free(r);
+    g_free(taken);
+    free_words(&w);
+}
+
 static void check_summary(const xlm_comm *comm)
 {
     const int64_t rank[] = {1, 2, 5, 10, 100};
@@ -177,6 +300,10 @@ int main(int argc, char **argv)
     check_ranks(comm, 900, 9000, 16, 37, true); /* several blocks of both */
     check_self(comm);
     check_ties(comm);
+    check_csls(comm);
+    check_pools(comm);
+    check_csls_of_many(comm, 280, 600, 9);
+    check_csls_of_many(comm, 300, 4200, 6); /* several blocks of both */
     check_summary(comm);
     int64_t all = failures;
     xlm_comm_sum_int64(comm, &all, 1);

@@ -1,0 +1,160 @@
+/* xlm-mpi: xlm_embed dictionary, cosines and retrieval of translation pairs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+
+#include "analysis/dictionary_pairs.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "lexicon/dictionary.h"
+#include "text/fields.h"
+#include "tools/embed.h"
+#include "train/model_file.h"
+
+enum { MOST_NEIGHBOURS = 1000 };
+
+static struct {
+    gint64 neighbours;
+    gboolean words_alone;
+    char *csv;
+} given = {.neighbours = 10};
+
+static int paths; /* how many */
+
+static const GOptionEntry options[] = {
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest subwords that CSLS takes the mean of (default 10)",
+     "K"},
+    {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
+     "do not add the embeddings of the languages, which the model may have, to those of the words", NULL},
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {.long_name = NULL}};
+
+typedef struct work {
+    xlm_loaded_model *loaded;
+    xlm_corpus *corpus; /* NULL: candidates are those of the dictionary */
+    xlm_dictionary *in, *left_out;
+} work;
+
+static bool check(int n, GError **error)
+{
+    paths = n;
+    if (n != 2 && n != 3)
+        return xlm_error_set(error, EX_USAGE, "dictionary takes a checkpoint, a dictionary and, unless candidates are those of "
+                             "the dictionary, a corpus; see xlm_embed --help");
+    return (given.neighbours >= 1 && given.neighbours <= MOST_NEIGHBOURS) ||
+           xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
+                         MOST_NEIGHBOURS);
+}
+
+/* path: of the checkpoint, the dictionary, and perhaps a corpus. */
+static bool open_work(work *w, const xlm_comm *comm, char *const *path, GError **error)
+{
+    const char *const inputs[] = {path[0], path[1], paths == 3 ? path[2] : NULL}, *const output = given.csv;
+    if ((comm->rank == 0 && !xlm_path_check_outputs(&output, 1, inputs, G_N_ELEMENTS(inputs), error)) ||
+        (w->loaded = xlm_model_file_read(path[0], error)) == NULL)
+        return false;
+    const xlm_vocabulary *vocabulary = w->loaded->vocabulary;
+    const uint64_t digest = xlm_corpus_digest_of(vocabulary);
+    if (paths == 3 && (w->corpus = xlm_corpus_open(path[2], error)) == NULL)
+        return false;
+    if (w->corpus != NULL && xlm_corpus_digest(w->corpus) != digest)
+        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", path[0], path[2]);
+    w->in = xlm_dictionary_read(path[1], XLM_DICTIONARY_PAIRS, vocabulary, digest, error);
+    if (w->in != NULL)
+        w->left_out = xlm_dictionary_read(path[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, digest, error);
+    return w->left_out != NULL && (w->in->pairs + w->left_out->pairs > 0 ||
+                                   xlm_error_set(error, EX_DATAERR, "%s: has no pairs", path[1]));
+}
+
+static const char *name_of(const work *w, int side)
+{
+    return xlm_vocabulary_language_names(w->loaded->vocabulary)[w->in->language[side]];
+}
+
+static void print(const work *w, const xlm_dictionary_pairs *r)
+{
+    printf("%-13s %8s %8s %-7s %8s %10s %8s %8s\n", "subwords", "pairs", "cosine", "", "number", "candidates", "cosine", "CSLS");
+    for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
+        const xlm_dictionary_pairs_score *s = &r->group[g];
+        for (int d = 0; d < 2 && s->pairs > 0; d++) {
+            char *direction = g_strconcat(name_of(w, d), "-", name_of(w, !d), NULL);
+            printf("%-13s %8" G_GINT64_FORMAT " %8.4f %-7s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %7.2f%% %7.2f%%\n",
+                   xlm_dictionary_pairs_names[g], s->pairs, s->cosine, direction, s->words[d], r->candidates[d],
+                   100 * s->by_cosine[d], 100 * s->by_csls[d]);
+            g_free(direction);
+        }
+    }
+    printf("mean cosine of any two candidates: %.4f\n", r->background);
+}
+
+static bool write_csv(const work *w, const xlm_dictionary_pairs *r, GError **error)
+{
+    GString *text = g_string_new("subwords,source,target,pairs,mean_cosine,background_cosine,words,candidates,cosine,csls\n");
+    for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
+        const xlm_dictionary_pairs_score *s = &r->group[g];
+        for (int d = 0; d < 2 && s->pairs > 0; d++)
+            g_string_append_printf(text, "%s,%s,%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                                   ",%.6f,%.6f\n", xlm_dictionary_pairs_names[g], name_of(w, d), name_of(w, !d), s->pairs,
+                                   s->cosine, r->background, s->words[d], r->candidates[d], s->by_cosine[d], s->by_csls[d]);
+    }
+    return xlm_fields_write(given.csv, text, error);
+}
+
+static bool measure(const xlm_comm *comm, const work *w, GError **error)
+{
+    const xlm_dictionary_pairs_input input = {
+        .model = &w->loaded->config, .parameters = w->loaded->parameters, .in = w->in, .left_out = w->left_out,
+        .corpus = w->corpus, .words_alone = given.words_alone, .neighbours = (int)given.neighbours,
+    };
+    const double begin = xlm_clock();
+    xlm_dictionary_pairs result;
+    GError *failure = NULL;
+    if (!xlm_dictionary_pairs_measure(comm, &input, &result, error))
+        return false;
+    xlm_log_info("%" G_GINT64_FORMAT " pairs of %s and %s at step %" G_GINT64_FORMAT ": %.1f s",
+                 result.group[XLM_PAIRS_ALL].pairs, name_of(w, 0), name_of(w, 1), w->loaded->step, xlm_clock() - begin);
+    if (comm->rank == 0) {
+        print(w, &result);
+        if (xlm_program_flush(&failure) && given.csv != NULL)
+            write_csv(w, &result, &failure);
+    }
+    return xlm_comm_agree_on(comm, failure, error);
+}
+
+static void close_work(work *w)
+{
+    xlm_dictionary_free(w->in);
+    xlm_dictionary_free(w->left_out);
+    xlm_corpus_close(w->corpus);
+    xlm_model_file_free(w->loaded);
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    work w = {0};
+    GError *failure = NULL;
+    open_work(&w, comm, arguments, &failure);
+    if (xlm_comm_agree_on(comm, failure, error))
+        measure(comm, &w, error);
+    close_work(&w);
+}
+
+static void free_options(void) { g_free(given.csv); }
+
+const xlm_command xlm_embed_dictionary = {
+    .name = "dictionary",
+    .arguments = "dictionary CHECKPOINT DICT.h5 [CORPUS.h5]",
+    .purpose = "Measure cosines of a dictionary's pairs, and whether translations are nearest, both ways",
+    .notes =
+        "dictionary: the mean cosine of the word embeddings of all pairs (plus the language's, when the model has them, unless\n"
+        "--words-alone), and for each language the share of its subwords whose nearest candidate of the other is a translation: by cosine, and by CSLS\n"
+        "(Conneau et al. 2018), which takes from the cosine how near a subword is to many. Candidates are the dictionary's\n"
+        "subwords of the language, or with a corpus all of the language's training text too, as alignment has them. The last line\n"
+        "is what the cosine of pairs is to be compared with. A subword of both languages is no candidate for itself, unless the\n"
+        "dictionary pairs it with itself.\n"
+        "\n",
+    .examples = "  mpiexec -n 2 xlm_embed dictionary run1/latest en-de.h5 corpus.h5 --csv dictionary.csv\n",
+    .title = "Options of dictionary",
+    .options = options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_LOSS_ABI 4
+#define XLM_LOSS_ABI 5
 
 typedef struct xlm_loss_class xlm_loss_class;
 
@@ -38,12 +38,16 @@ typedef struct xlm_loss_setup {
     const char *const *languages; /* [model->languages] */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */
+    int64_t warmup;               /* of these, in which the learning rate rises; 0: it begins at its highest */
 } xlm_loss_setup;
 
 /* What an objective can know of its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
+    int64_t batch;                    /* sequences of a step, over all ranks */
     bool parallel;                    /* it has pairs, whose two sides can be viewed alone */
+    bool drawn_sides;                 /* which side of a pair comes first is drawn (shuffle_sides) */
+    bool several_pairs;               /* a sequence can hold more than one pair */
     double mask;                      /* share of the ordinary tokens that is predicted; of all tokens of labelled examples */
     double switching;                 /* share of those that is switched to another language by the dictionary */
     const xlm_dictionary *dictionary; /* the stream's: its batches have the annotation "translations"; NULL: none */
@@ -77,13 +81,14 @@ typedef enum xlm_view_weights {
 typedef enum xlm_view_rows {
     XLM_ROWS_ALL,    /* [T] */
     XLM_ROWS_MASKED, /* [M] batch->masked_rows */
-    XLM_ROWS_FIRST   /* [S] the first of each sequence, <s> */
+    XLM_ROWS_FIRST,  /* [S] the first of each sequence, <s> */
+    XLM_ROWS_NEAR    /* the masked rows, and those of the same sequence that are at most `reach` rows away from one */
 } xlm_view_rows;
 
 /* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to
- * the highest layer that anybody asks for; where all who ask for that layer want the same rows, it is computed for these
- * alone. A view without gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights
- * that is encoded for a label and asked for again, by another label or a loss, stays until the end of the step. */
+ * the highest layer that anybody asks for, which is computed for those rows alone that somebody wants of it. A view without
+ * gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights that is encoded for a
+ * label and asked for again, by another label or a loss, stays until the end of the step. */
 typedef struct xlm_view {
     xlm_view_input input;
     xlm_view_weights weights;
@@ -91,6 +96,7 @@ typedef struct xlm_view {
     xlm_view_rows rows;
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
+    int64_t reach;      /* of XLM_ROWS_NEAR, 0 or more */
 } xlm_view;
 
 /* A view that was encoded. */
@@ -98,6 +104,7 @@ typedef struct xlm_encoded {
     const xlm_batch *batch; /* what the encoder read: pass->batch for the corrupted input; of a side alone, without
                                annotations */
     xlm_var *states;        /* H[layer] at the view's rows, rows x d; NULL when there are no such rows */
+    const int32_t *rows;    /* [rows] which rows of the batch these are, ascending; NULL: all */
 } xlm_encoded;
 
 /* ---- a pass: one micro-batch ---- */
@@ -143,6 +150,11 @@ void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t co
 /* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps,
  * as "/objectives/<objective>/<name>". */
 typedef enum xlm_state_type { XLM_STATE_F32, XLM_STATE_F64, XLM_STATE_I64 } xlm_state_type;
+#ifdef XLM_DOUBLE
+enum { XLM_STATE_REAL = XLM_STATE_F64 }; /* of xlm_real */
+#else
+enum { XLM_STATE_REAL = XLM_STATE_F32 };
+#endif
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
 /* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each
  * update; at first a copy. momentum: in [0, 1). Once an objective; each has its own. Views with averaged weights are encoded
@@ -177,6 +189,18 @@ typedef struct xlm_published {
     int64_t step;              /* updates made before this one */
 } xlm_published;
 
+/* A micro-batch at its largest. */
+typedef struct xlm_loss_size {
+    int64_t tokens, sequences, predicted; /* T, S, M */
+} xlm_loss_size;
+
+/* What an objective computes of the views of such a micro-batch. */
+typedef struct xlm_loss_cost {
+    uint64_t label, loss; /* bytes of the tape in `label`, and in `loss` with its backward pass */
+    uint64_t kept;        /* bytes of xlm_pass_keep */
+    double flops;         /* floating-point operations of all its products */
+} xlm_loss_cost;
+
 /* Hooks are called in this order: open, declare; each step: label or count for all micro-batches, loss for all micro-batches, the
  * update of the parameters, publish, after_update; close. */
 struct xlm_loss_class {
@@ -204,6 +228,9 @@ struct xlm_loss_class {
      * more. */
     void (*publish)(xlm_loss *self, const xlm_published *published);
     void (*after_update)(xlm_loss *self, int64_t step);
+    /* For estimates of memory and time (--dry-run, --plan), after declare: what label and loss take beside the encoding of the
+     * views and the head for words. *cost is zeros before. Default: they take nothing to speak of. */
+    void (*cost)(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost);
     void (*close)(xlm_loss *self);
 };
 

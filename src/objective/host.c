@@ -286,15 +286,18 @@ static bool has_both_sides(const xlm_encodings *encodings)
     return first && second;
 }
 
-static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_input_size *size)
+/* mean: of a full batch whose pairs have sides of the same length, not of the longest sides that are possible. */
+static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_input_size *size, bool mean)
 {
     const xlm_encoding *e = &encodings->encoding[i];
     const bool side = e->input == XLM_INPUT_FIRST || e->input == XLM_INPUT_SECOND;
-    const int64_t tokens = side && has_both_sides(encodings) ? (size->tokens + 1) / 2 + size->sequences : size->tokens;
-    const int64_t rows = e->rows == XLM_ROWS_MASKED ? size->predicted : e->rows == XLM_ROWS_FIRST ? size->sequences : tokens;
+    const bool half = side && (mean || has_both_sides(encodings));
+    const int64_t tokens = half ? (size->tokens + 1) / 2 + size->sequences : size->tokens;
+    const int64_t length = side && mean ? (size->length + 1) / 2 + 1 : size->length;
     return (xlm_pass_size){
-        .tokens = tokens, .length = size->length, .pairs = (double)tokens * (double)size->length,
-        .layers = e->layer, .rows = MIN(rows, tokens), .predicted = i == 0 && e->gradient ? size->predicted : 0,
+        .tokens = tokens, .length = size->length, .pairs = (double)tokens * (double)length,
+        .layers = e->layer, .rows = xlm_row_set_most(e->rows, tokens, size->sequences, size->predicted),
+        .predicted = e->input == XLM_INPUT_CORRUPTED && i == 0 && e->gradient ? size->predicted : 0,
         .constant = !e->gradient || size->forward,
     };
 }
@@ -325,6 +328,30 @@ xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b)
     return (xlm_pass_memory){MAX(a.pass, b.pass), MAX(a.layer, b.layer)};
 }
 
+/* What an objective says that it takes; nothing when it says nothing. */
+static xlm_loss_cost cost_of(const xlm_host *host, int k, const xlm_input_size *size)
+{
+    xlm_hosted *h = &host->objective[k];
+    const xlm_loss_size of = {.tokens = size->tokens, .sequences = size->sequences, .predicted = size->predicted};
+    xlm_loss_cost cost = {0};
+    if (h->spec.cls->cost != NULL)
+        h->spec.cls->cost(&h->loss, &of, &cost);
+    return cost;
+}
+
+/* Bytes of the tape that the stream's objectives take beside their views, in labels with this average, or in losses. */
+static uint64_t own_bytes(const xlm_host *host, int stream, int average, bool label, const xlm_input_size *size)
+{
+    uint64_t bytes = 0;
+    for (int k = 0; k < host->objectives; k++) {
+        if (host->objective[k].spec.stream != stream || (label && !labels_with(host, k, average)))
+            continue;
+        const xlm_loss_cost cost = cost_of(host, k, size);
+        bytes += label ? cost.label : cost.loss;
+    }
+    return bytes;
+}
+
 static xlm_pass_memory memory_of(const xlm_host *host, const xlm_encodings *encodings, const xlm_input_size *size, bool recompute)
 {
     const xlm_model_config *c = host->about.model;
@@ -332,7 +359,7 @@ static xlm_pass_memory memory_of(const xlm_host *host, const xlm_encodings *enco
     xlm_pass_memory all = {0};
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
-        const xlm_pass_size one = size_of(encodings, i, size);
+        const xlm_pass_size one = size_of(encodings, i, size, false);
         const bool results_alone = recompute || !e->gradient;
         const uint64_t layer = results_alone ? xlm_model_layer_bytes(c, &one) : 0;
         all.layer = MAX(all.layer, layer);
@@ -351,8 +378,11 @@ xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm
     xlm_pass_memory most = {0};
     if (size->whole)
         xlm_encodings_add_whole(&g_array_index(passes, xlm_encodings, passes->len - 1), host->about.model->layers);
-    for (guint i = 0; i < passes->len; i++)
-        most = xlm_pass_memory_larger(most, memory_of(host, &g_array_index(passes, xlm_encodings, i), size, recompute));
+    for (guint i = 0; i < passes->len; i++) {
+        xlm_pass_memory one = memory_of(host, &g_array_index(passes, xlm_encodings, i), size, recompute);
+        one.pass += own_bytes(host, stream, (int)i - 1, i + 1 < passes->len, size);
+        most = xlm_pass_memory_larger(most, one);
+    }
     g_array_unref(passes);
     xlm_arena_free(arena);
     return most;
@@ -365,22 +395,28 @@ uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input
     g_array_unref(encodings_of_passes(host, stream, arena, &shared));
     int64_t rows = 0;
     for (const xlm_shared_view *k = shared; k != NULL; k = k->next)
-        rows += k->view.rows == XLM_ROWS_MASKED ? size->predicted
-                : k->view.rows == XLM_ROWS_FIRST ? size->sequences : size->tokens + size->sequences;
+        rows += xlm_row_set_most(xlm_view_row_set(&k->view), size->tokens + size->sequences, size->sequences, size->predicted);
     xlm_arena_free(arena);
-    return sizeof(xlm_real) * (uint64_t)(rows * host->about.model->hidden_size);
+    uint64_t kept = 0;
+    for (int k = 0; k < host->objectives; k++)
+        if (host->objective[k].spec.stream == stream)
+            kept += cost_of(host, k, size).kept;
+    return sizeof(xlm_real) * (uint64_t)(rows * host->about.model->hidden_size) + kept;
 }
 
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
     double flops = 0;
+    for (int k = 0; k < host->objectives; k++)
+        if (host->objective[k].spec.stream == stream)
+            flops += cost_of(host, k, size).flops;
     xlm_shared_view *shared = NULL;
     xlm_arena *arena = xlm_arena_new();
     GArray *passes = encodings_of_passes(host, stream, arena, &shared);
     for (guint p = 0; p < passes->len; p++) {
         const xlm_encodings *encodings = &g_array_index(passes, xlm_encodings, p);
         for (int i = 0; i < encodings->n; i++) {
-            const xlm_pass_size one = size_of(encodings, i, size);
+            const xlm_pass_size one = size_of(encodings, i, size, true);
             /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
             flops += (one.constant ? 1 : recompute ? 4 : 3) * xlm_model_forward_flops(host->about.model, &one);
         }

@@ -151,9 +151,9 @@ typedef struct xlm_pass_memory {
 } xlm_pass_memory;
 xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b);
 /* Passes over such a micro-batch for the labels and the losses of all objectives of the stream, begun or not: their views
- * (xlm_model_pass_bytes), and the head for words. What else objectives compute of their views is not in it. */
+ * (xlm_model_pass_bytes), the head for words, and what objectives say that they take beside these (xlm_loss_cost). */
 xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
-/* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for. */
+/* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for, and what labels keep. */
 uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
 /* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);

@@ -1,7 +1,66 @@
 /* xlm-mpi: the encodings that objectives' views are made of. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/views.h"
 
+#include <string.h>
+
 #include "tensor/tape.h"
+
+/* ---- rows ---- */
+
+xlm_row_set xlm_view_row_set(const xlm_view *view)
+{
+    return (xlm_row_set){.kinds = 1U << view->rows, .reach = view->rows == XLM_ROWS_NEAR ? view->reach : 0};
+}
+
+static bool has_rows(xlm_row_set set, xlm_view_rows rows) { return (set.kinds & 1U << rows) != 0; }
+
+static xlm_row_set both(xlm_row_set a, xlm_row_set b) { return (xlm_row_set){a.kinds | b.kinds, MAX(a.reach, b.reach)}; }
+
+int64_t xlm_row_set_most(xlm_row_set set, int64_t tokens, int64_t sequences, int64_t predicted)
+{
+    const bool masked = has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR);
+    const int64_t near = masked ? MIN(predicted, tokens) * (1 + 2 * MIN(set.reach, tokens)) : 0;
+    return has_rows(set, XLM_ROWS_ALL) ? tokens : MIN(tokens, near + (has_rows(set, XLM_ROWS_FIRST) ? sequences : 0));
+}
+
+/* wanted[row] for the masked rows, and as far as the set reaches around them. */
+static void mark_near(const xlm_batch *batch, int64_t reach, bool *wanted)
+{
+    for (int32_t i = 0, s = 0; i < batch->masked; i++) {
+        const int32_t row = batch->masked_rows[i];
+        while (batch->offsets[s + 1] <= row)
+            s++;
+        const int64_t first = MAX(row - reach, batch->offsets[s]), last = MIN(row + reach, batch->offsets[s + 1] - 1);
+        for (int64_t near = first; near <= last; near++)
+            wanted[near] = true;
+    }
+}
+
+/* Which rows of a batch those are, ascending, and how many; NULL: all. */
+static const int32_t *rows_of(xlm_tape *tape, const xlm_batch *batch, xlm_row_set set, int32_t *n)
+{
+    *n = batch->tokens;
+    if (has_rows(set, XLM_ROWS_ALL))
+        return NULL;
+    *n = batch->masked;
+    if (set.kinds == 1U << XLM_ROWS_MASKED)
+        return batch->masked_rows;
+    *n = batch->sequences;
+    if (set.kinds == 1U << XLM_ROWS_FIRST)
+        return batch->offsets;
+    bool *wanted = XLM_TAPE_TAKE(tape, bool, batch->tokens);
+    memset(wanted, 0, sizeof *wanted * (size_t)batch->tokens);
+    if (has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR))
+        mark_near(batch, set.reach, wanted);
+    for (int32_t s = 0; has_rows(set, XLM_ROWS_FIRST) && s < batch->sequences; s++)
+        wanted[batch->offsets[s]] = true;
+    int32_t *rows = XLM_TAPE_TAKE(tape, int32_t, batch->tokens);
+    *n = 0;
+    for (int32_t row = 0; row < batch->tokens; row++)
+        if (wanted[row])
+            rows[(*n)++] = row;
+    return rows;
+}
 
 /* ---- which ---- */
 
@@ -34,12 +93,12 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
     if (found >= 0) {
         xlm_encoding *e = &encodings->encoding[found];
         if (view->layer > e->layer)
-            e->layer = view->layer, e->rows = view->rows;
-        else if (view->layer == e->layer && view->rows != e->rows)
-            e->rows = XLM_ROWS_ALL;
+            e->layer = view->layer, e->rows = xlm_view_row_set(view);
+        else if (view->layer == e->layer)
+            e->rows = both(e->rows, xlm_view_row_set(view));
         return;
     }
-    const xlm_encoding e = {view->input, view->weights, view->gradient, view->dropout, view->layer, view->rows};
+    const xlm_encoding e = {view->input, view->weights, view->gradient, view->dropout, view->layer, xlm_view_row_set(view)};
     g_assert(encodings->n < (int)G_N_ELEMENTS(encodings->encoding));
     const int at = encodings->n++;
     encodings->encoding[at] = e;
@@ -52,7 +111,7 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
 static bool is_same(const xlm_view *a, const xlm_view *b)
 {
     return a->input == b->input && a->weights == b->weights && a->layer == b->layer && a->rows == b->rows &&
-           a->gradient == b->gradient && a->dropout == b->dropout;
+           xlm_view_row_set(a).reach == xlm_view_row_set(b).reach && a->gradient == b->gradient && a->dropout == b->dropout;
 }
 
 static const xlm_shared_view *find_shared(const xlm_shared_view *shared, const xlm_view *view)
@@ -110,8 +169,9 @@ struct taken {
 
 struct done {
     const xlm_batch *batch;
-    xlm_var **hidden;   /* [layer + 1] */
-    xlm_view_rows rows; /* of the last */
+    xlm_var **hidden;    /* [layer + 1] */
+    const int32_t *rows; /* [n] of the last; NULL: all */
+    int32_t n;
 };
 
 struct xlm_encoded_views {
@@ -124,13 +184,6 @@ struct xlm_encoded_views {
     struct taken *taken;
 };
 
-/* Which rows those are, and how many. */
-static const int32_t *rows_of(const xlm_batch *batch, xlm_view_rows rows, int32_t *n)
-{
-    *n = rows == XLM_ROWS_MASKED ? batch->masked : rows == XLM_ROWS_FIRST ? batch->sequences : batch->tokens;
-    return rows == XLM_ROWS_MASKED ? batch->masked_rows : rows == XLM_ROWS_FIRST ? batch->offsets : NULL;
-}
-
 /* Calls that draw are numbered apart in each encoding but the stream's own batch's, whose numbers begin with 0. */
 static uint32_t first_site(const xlm_encoding *e)
 {
@@ -140,12 +193,11 @@ static uint32_t first_site(const xlm_encoding *e)
 
 static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
 {
-    struct done done = {.batch = xlm_view_batch(tape, batch, e->input), .rows = e->rows};
-    int32_t n;
-    const int32_t *rows = rows_of(done.batch, e->rows, &n);
-    if (n == 0)
-        rows = NULL, done.rows = XLM_ROWS_ALL;
-    done.hidden = xlm_model_encode(model, tape, done.batch, e->layer, rows, n);
+    struct done done = {.batch = xlm_view_batch(tape, batch, e->input)};
+    done.rows = rows_of(tape, done.batch, e->rows, &done.n);
+    if (done.n == 0)
+        done.rows = NULL;
+    done.hidden = xlm_model_encode(model, tape, done.batch, e->layer, done.rows, done.n);
     return done;
 }
 
@@ -182,27 +234,36 @@ struct xlm_pass_views {
     xlm_encoded *view; /* [n]; batch NULL: not encoded now */
 };
 
-static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view *view)
+/* rows[n] of the batch by their numbers among those of the last layer that were computed. */
+static const int32_t *places_of(xlm_tape *tape, const struct done *done, const int32_t *rows, int32_t n)
+{
+    int32_t *places = XLM_TAPE_TAKE(tape, int32_t, n);
+    for (int32_t i = 0, place = 0; i < n; i++) {
+        while (done->rows[place] < rows[i])
+            place++;
+        places[i] = place;
+    }
+    return places;
+}
+
+/* rows[n]: of the view, n > 0. */
+static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view *view, const int32_t *rows, int32_t n)
 {
     const struct done *done = &views->done[encoding];
-    xlm_var *whole = done->hidden[view->layer];
-    int32_t n;
-    const int32_t *rows = rows_of(done->batch, view->rows, &n);
-    if (n == 0)
-        return NULL;
-    if (rows == NULL || (view->layer == views->encodings.encoding[encoding].layer && done->rows != XLM_ROWS_ALL))
-        return view->gradient ? whole : xlm_tape_hold(views->tape, whole);
-    xlm_var *states = xlm_rows(views->tape, whole, rows, n);
+    xlm_var *states = done->hidden[view->layer];
+    if (view->layer == views->encodings.encoding[encoding].layer && done->rows != NULL) {
+        if (n < done->n)
+            states = xlm_rows(views->tape, states, places_of(views->tape, done, rows, n), n);
+    } else if (rows != NULL) {
+        states = xlm_rows(views->tape, states, rows, n);
+    }
     return view->gradient ? states : xlm_tape_hold(views->tape, states);
 }
 
 /* The variable of states that a pass before has shared. */
-static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const xlm_batch *batch, int64_t cols)
+static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const xlm_batch *batch, const int32_t *rows, int32_t n,
+                            int64_t cols)
 {
-    int32_t n;
-    const int32_t *rows = rows_of(batch, shared->view.rows, &n);
-    if (n == 0)
-        return NULL;
     xlm_var *states = xlm_constant(tape, n, cols, shared->states);
     xlm_row_key *keys = rows != NULL ? XLM_TAPE_TAKE(tape, xlm_row_key, n) : NULL;
     for (int32_t i = 0; keys != NULL && i < n; i++)
@@ -214,12 +275,17 @@ static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const
 static xlm_encoded make_view(xlm_encoded_views *views, const xlm_view *view)
 {
     const xlm_shared_view *shared = find_shared(views->shared, view);
-    if (shared != NULL && shared->made) {
-        const xlm_batch *batch = xlm_view_batch(views->tape, views->batch, view->input);
-        return (xlm_encoded){.batch = batch, .states = take_shared(views->tape, shared, batch, views->hidden_size)};
-    }
-    const int encoding = find(&views->encodings, view);
-    return (xlm_encoded){.batch = views->done[encoding].batch, .states = take_out(views, encoding, view)};
+    const bool made = shared != NULL && shared->made;
+    const int encoding = made ? -1 : find(&views->encodings, view);
+    xlm_encoded encoded = {
+        .batch = made ? xlm_view_batch(views->tape, views->batch, view->input) : views->done[encoding].batch,
+    };
+    int32_t n;
+    encoded.rows = rows_of(views->tape, encoded.batch, xlm_view_row_set(view), &n);
+    if (n > 0)
+        encoded.states = made ? take_shared(views->tape, shared, encoded.batch, encoded.rows, n, views->hidden_size)
+                              : take_out(views, encoding, view, encoded.rows, n);
+    return encoded;
 }
 
 static xlm_encoded find_view(xlm_encoded_views *views, const xlm_view *view)
@@ -264,7 +330,7 @@ const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_ho
     own->view = XLM_TAPE_TAKE(views->tape, xlm_encoded, MAX(own->n, 1));
     for (int i = 0; i < own->n; i++) {
         const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
-        own->view[i] = (xlm_encoded){NULL, NULL};
+        own->view[i] = (xlm_encoded){.batch = NULL};
         if (is_for(hosted, view, label))
             own->view[i] = find_view(views, view);
     }

@@ -4,13 +4,23 @@
 
 #include "objective/host_internal.h"
 
+/* Rows that several views want together. */
+typedef struct xlm_row_set {
+    unsigned kinds; /* a bit 1 << xlm_view_rows for each */
+    int64_t reach;  /* the largest of XLM_ROWS_NEAR */
+} xlm_row_set;
+
+xlm_row_set xlm_view_row_set(const xlm_view *view);
+/* How many these are at most. */
+int64_t xlm_row_set_most(xlm_row_set set, int64_t tokens, int64_t sequences, int64_t predicted);
+
 /* What the views of one (input, weights, gradient, dropout) have in common. */
 typedef struct xlm_encoding {
     xlm_view_input input;
     xlm_view_weights weights;
     bool gradient, dropout;
     int64_t layer;      /* the highest that is asked for */
-    xlm_view_rows rows; /* of that layer: those that all who ask for it want */
+    xlm_row_set rows;   /* of that layer: those that are wanted */
 } xlm_encoding;
 
 /* The encodings that objectives ask for, each once; the encoding of the stream's own batch comes first. */

@@ -165,6 +165,11 @@ const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream)
 
 bool xlm_stream_has_pairs(const xlm_stream *stream) { return stream->spans->spans.pairs; }
 
+bool xlm_stream_packs_pairs(const xlm_stream *stream)
+{
+    return xlm_stream_has_pairs(stream) && stream->layout->layout.several;
+}
+
 int64_t xlm_stream_instances(const xlm_stream *stream)
 {
     int64_t n = 0;

@@ -97,11 +97,24 @@ const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm
     return NULL;
 }
 
-double xlm_stream_config_real(const xlm_stream_config *config, const char *key)
+/* Where the value of a stage's key stands; NULL when no stage has one of that type. */
+static const void *find_value(const xlm_stream_config *config, const char *key, xlm_option_type type)
 {
     for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
         for (const xlm_option *o = xlm_stage_at(i)->options; o != NULL && o->name != NULL; o++)
-            if (o->type == XLM_OPTION_REAL && strcmp(o->name, key) == 0)
-                return *(const double *)(const void *)((const char *)config->options[i] + o->offset);
-    return 0;
+            if (o->type == type && strcmp(o->name, key) == 0)
+                return (const char *)config->options[i] + o->offset;
+    return NULL;
+}
+
+double xlm_stream_config_real(const xlm_stream_config *config, const char *key)
+{
+    const double *value = find_value(config, key, XLM_OPTION_REAL);
+    return value != NULL ? *value : 0;
+}
+
+bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key)
+{
+    const bool *value = find_value(config, key, XLM_OPTION_FLAG);
+    return value != NULL && *value;
 }

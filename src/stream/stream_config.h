@@ -27,5 +27,7 @@ void xlm_stream_config_help(GString *out);
 const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls);
 /* The value of a key that is a number (type REAL); 0 when no stage has it or the config has no options. */
 double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
+/* The same of a flag; false when no stage has it. */
+bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);
 
 #endif

@@ -15,7 +15,10 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
     for (int s = 0; s < job->streams; s++) {
         stream[s] = (xlm_loss_stream){
-            .name = job->stream[s].name, .parallel = xlm_stream_has_pairs(e->streams.training[s]),
+            .name = job->stream[s].name, .batch = job->stream[s].config.batch,
+            .parallel = xlm_stream_has_pairs(e->streams.training[s]),
+            .drawn_sides = xlm_stream_config_flag(&job->stream[s].config, "shuffle_sides"),
+            .several_pairs = xlm_stream_packs_pairs(e->streams.training[s]),
             .mask = xlm_stream_predicted_share(e->streams.training[s]),
             .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
             .dictionary = xlm_stream_dictionary(e->streams.training[s]),
@@ -38,6 +41,7 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
             .languages = xlm_vocabulary_language_names(vocabulary),
             .seed = (uint64_t)job->train.seed,
             .steps = job->train.steps,
+            .warmup = job->train.optimiser.warmup,
         },
         .resources = e->resources,
         .streams = job->streams, .stream = stream,

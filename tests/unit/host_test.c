@@ -219,6 +219,96 @@ static void test_encoded_once(void **state)
     assert_true(flops_of_views(2, few) == some + projection(TOKENS));
 }
 
+/* ---- rows near the masked ones ---- */
+
+static void check_near(int64_t reach, const int32_t *rows, int n)
+{
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = pair_job(&of);
+    xlm_view all = {.layer = XLM_TOP_LAYER, .gradient = true, .dropout = true}, near = all, masked = all, first = all;
+    near.rows = XLM_ROWS_NEAR, near.reach = reach;
+    masked.rows = XLM_ROWS_MASKED;
+    first.rows = XLM_ROWS_FIRST;
+    const xlm_view together[] = {masked, near, first}, alone[] = {near}, whole[] = {all};
+    struct looker *looker[] = {add_looker(&job, "together", 3, together), add_looker(&job, "alone", 1, alone),
+                               add_looker(&job, "whole", 1, whole)};
+    assert_true(open_job(&job));
+    double states[TOKENS * 6];
+    for (int who = 2; who >= 0; who--) { /* the rows that somebody wants are computed, or all */
+        xlm_pass_input input = job_input(&job, 0, 1);
+        input.only = who;
+        for (int k = 0; k < 3; k++)
+            input.terms[k] = k == who ? 2 : 0;
+        run_job(&job, &input, NULL, NULL);
+        if (who == 2) {
+            memcpy(states, looker[2]->seen[0]->states->value, sizeof states);
+            assert_null(looker[2]->seen[0]->rows);
+        }
+        for (int v = 0; who < 2 && v < looker[who]->views; v++) {
+            const xlm_encoded *seen = looker[who]->seen[v];
+            const bool is_near = who == 1 || v == 1;
+            const int32_t *wanted = is_near ? rows : v == 0 ? pair_masked : pair_offsets;
+            assert_int_equal(seen->states->rows, is_near ? n : v == 0 ? 3 : 2);
+            same_ints("rows of a view", seen->rows, wanted, (int)seen->states->rows);
+            for (int64_t i = 0; i < seen->states->rows; i++) {
+                assert_memory_equal(&seen->states->keys[i], &pair_keys[wanted[i]], sizeof *pair_keys);
+                for (int c = 0; c < 6; c++)
+                    assert_true(fabs(seen->states->value[i * 6 + c] - states[wanted[i] * 6 + c]) < 1e-12);
+            }
+        }
+        check_gradients_of(&job, &input);
+    }
+    close_job(&job);
+    /* Rows of both are computed once, and no more than these. */
+    const xlm_view both[] = {masked, near};
+    assert_true(flops_of_views(2, both) == flops_of_views(1, alone) + projection(3));
+    assert_true(n == TOKENS || flops_of_views(1, alone) - projection(n) < flops_of_views(1, whole) - projection(TOKENS));
+}
+
+static void test_near(void **state)
+{
+    (void)state;
+    static const int32_t none[] = {1, 3, 11}, one[] = {0, 1, 2, 3, 4, 10, 11, 12}, two[] = {0, 1, 2, 3, 4, 5, 9, 10, 11, 12};
+    static const int32_t many[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    check_near(0, none, 3);
+    check_near(1, one, 8);
+    check_near(2, two, 10); /* not into the other sequence */
+    check_near(100, many, TOKENS);
+}
+
+/* ---- what objectives say that they take ---- */
+
+static void spender_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
+{
+    (void)self;
+    assert_true(cost->label == 0 && cost->loss == 0 && cost->kept == 0 && cost->flops == 0);
+    *cost = (xlm_loss_cost){.label = 0, .loss = (uint64_t)size->tokens << 20, .kept = (uint64_t)size->sequences * 1000,
+                            .flops = 1e12 * (double)size->predicted};
+}
+
+static void test_cost(void **state)
+{
+    (void)state;
+    xlm_loss_class spender = look;
+    spender.cost = spender_cost;
+    const xlm_batch of = pair_batch();
+    const xlm_input_size size = {.tokens = TOKENS, .sequences = 2, .length = 7, .predicted = 3};
+    uint64_t bytes[2], shared[2];
+    double flops[2];
+    for (int spends = 0; spends < 2; spends++) {
+        struct hosted_job job = pair_job(&of);
+        add_objective(&job, "look", spends ? &spender : &look, NULL);
+        assert_true(open_job(&job));
+        bytes[spends] = xlm_host_pass_memory(job.host, 0, &size, false).pass;
+        shared[spends] = xlm_host_shared_bytes(job.host, 0, &size);
+        flops[spends] = xlm_host_pass_flops(job.host, 0, &size, false);
+        close_job(&job);
+    }
+    assert_int_equal(bytes[1] - bytes[0], TOKENS << 20);
+    assert_int_equal(shared[1] - shared[0], 2000);
+    assert_true(fabs(flops[1] - flops[0] - 3e12) < 1);
+}
+
 static void test_counted_once(void **state)
 {
     (void)state;
@@ -438,6 +528,8 @@ static void test_refusals(void **state)
 {
     (void)state;
     refuse((xlm_view){.layer = 3}, true, "[objective look]: layer = 3, but the model has 2 layers");
+    refuse((xlm_view){.rows = XLM_ROWS_NEAR, .reach = -1}, true,
+           "[objective look]: a view that reaches -1 rows around the masked ones");
     refuse((xlm_view){.layer = -2}, true, "[objective look]: layer = -2, but the model has 2 layers");
     refuse((xlm_view){.input = XLM_INPUT_SECOND}, false,
            "[objective look]: it reads the two sides of pairs, and [stream pairs] has none; set type = parallel there");
@@ -495,6 +587,8 @@ int main(void)
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_encoded_once),
+        cmocka_unit_test(test_near),
+        cmocka_unit_test(test_cost),
         cmocka_unit_test(test_counted_once),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_labels_share_views_with_losses),

@@ -149,12 +149,16 @@ void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t 
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
 /* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps,
  * as "/objectives/<objective>/<name>". */
-typedef enum xlm_state_type { XLM_STATE_F32, XLM_STATE_F64, XLM_STATE_I64 } xlm_state_type;
+typedef enum xlm_state_type {
+    XLM_STATE_F32,
+    XLM_STATE_F64,
+    XLM_STATE_I64,
 #ifdef XLM_DOUBLE
-enum { XLM_STATE_REAL = XLM_STATE_F64 }; /* of xlm_real */
+    XLM_STATE_REAL = XLM_STATE_F64 /* of xlm_real */
 #else
-enum { XLM_STATE_REAL = XLM_STATE_F32 };
+    XLM_STATE_REAL = XLM_STATE_F32
 #endif
+} xlm_state_type;
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
 /* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each
  * update; at first a copy. momentum: in [0, 1). Once an objective; each has its own. Views with averaged weights are encoded

@@ -41,6 +41,8 @@ xlm_var *xlm_param(xlm_tape *tape, const char *name);
 
 /* A constant: a copy of values[rows x cols]. */
 xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values);
+/* The same without a copy, for large ones: values must stay as they are until the pass has ended. */
+xlm_var *xlm_constant_in_place(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values);
 
 /* A constant with the numbers of x: x's gradient ends here. y: n x d. */
 xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x);
@@ -59,6 +61,9 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
 /* Exact GELU: y_i = u_i Φ(u_i), u_i = x_i + b, Φ(u) = (1 + erf(u/√2)) / 2.  x: n x d, bias: 1 x d or NULL. y: n x d. A
  * linear layer before it is called without its bias, which costs nothing here. */
 xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias);
+
+/* y = max(x, 0), element by element; no gradient at 0. */
+xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x);
 
 /* y = x · m / (1−p), m ~ Bernoulli(1−p); y = x (the same variable) when the tape is not training or p = 0. The draws are
  * a function of (seed, step, place in the order of calls on the tape, row key, column), 16 bits an element: p is rounded

@@ -3,7 +3,8 @@ losses_LTLIBRARIES += \
 	src/losses/align.la \
 	src/losses/dict-mlm.la \
 	src/losses/dwa.la \
-	src/losses/mlm.la
+	src/losses/mlm.la \
+	src/losses/moco.la
 losses_sources = $(losses_LTLIBRARIES:.la=.c)
 
 # All are linked alike. (private: this does not hold for libxlm, when it is made for one of them.)

@@ -1,4 +1,4 @@
-/* xlm-mpi: sum, difference and product of two matrices, multiple and mean of one. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: sum, difference and product of two matrices; ReLU, multiple and mean of one. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tensor/kernels.h"
 #include "tensor/tape.h"
 
@@ -116,6 +116,38 @@ xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b)
     xlm_var *y = xlm_tape_record(tape, "multiply", a->rows, a->cols, 2, inputs, multiply_backward, s);
     *s = (struct multiply_state){.a = a, .b = b, .y = y};
     multiply(a->rows * a->cols, a->value, b->value, y->value, false);
+    return y;
+}
+
+/* ---- y = max(x, 0) ---- */
+
+struct relu_state {
+    xlm_var *x, *y;
+};
+
+/* The result says where the gradient goes through: where it is above 0. */
+static void relu_backward(void *pointer)
+{
+    const struct relu_state *s = pointer;
+    const xlm_real *y = s->y->value, *dy = s->y->grad;
+    const int64_t n = s->y->rows * s->y->cols;
+    const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+#pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++) {
+        const xlm_real passed = y[i] > 0 ? dy[i] : 0;
+        dx.at[i] = dx.add ? dx.at[i] + passed : passed;
+    }
+}
+
+xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
+{
+    struct relu_state *s = XLM_TAPE_TAKE(tape, struct relu_state, 1);
+    xlm_var *y = xlm_tape_record(tape, "relu", x->rows, x->cols, 1, &x, relu_backward, s);
+    *s = (struct relu_state){.x = x, .y = y};
+    const int64_t n = x->rows * x->cols;
+#pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        y->value[i] = x->value[i] > 0 ? x->value[i] : 0;
     return y;
 }
 

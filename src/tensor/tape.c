@@ -195,8 +195,18 @@ xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real
     x->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
     if (tape->constants == XLM_CONSTANTS_KEEP)
         g_ptr_array_add(tape->kept, g_bytes_new(values, bytes));
+    const xlm_real *from = tape->constants == XLM_CONSTANTS_REPEAT ? repeated(tape, bytes) : values;
     if (bytes > 0)
-        memcpy(x->value, tape->constants == XLM_CONSTANTS_REPEAT ? repeated(tape, bytes) : values, bytes);
+        memcpy(x->value, from, bytes);
+    return x;
+}
+
+xlm_var *xlm_constant_in_place(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real *values)
+{
+    if (tape->constants != XLM_CONSTANTS_FREE)
+        return xlm_constant(tape, rows, cols, values);
+    xlm_var *x = new_variable(tape, tape->taking, rows, cols);
+    x->value = (xlm_real *)values; /* only read: it is no operator's result, whose memory others may take over */
     return x;
 }
 

@@ -35,6 +35,7 @@ test_scripts += \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/install.sh \
+	tests/cli/moco.sh \
 	tests/cli/objectives.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/prep_like.sh \

@@ -119,6 +119,22 @@ static xlm_var *scale(xlm_tape *tape, void *context)
     return xlm_scale(tape, in(tape, "x"), -1.75);
 }
 
+static xlm_var *relu(xlm_tape *tape, void *context)
+{
+    (void)context;
+    return xlm_relu(tape, in(tape, "x"));
+}
+
+/* x goes elsewhere before and after. */
+static xlm_var *relu_of_shared(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), -1.5), *before = xlm_scale(tape, x, 0.5), *y = xlm_relu(tape, x);
+    for (int64_t i = 0; i < x->rows * x->cols; i++)
+        assert_true(y->value[i] == (x->value[i] > 0 ? x->value[i] : 0));
+    return xlm_add(tape, xlm_add(tape, y, x), xlm_relu(tape, before));
+}
+
 static xlm_var *mean(xlm_tape *tape, void *context)
 {
     (void)context;
@@ -132,6 +148,8 @@ static void test_elementwise(void **state)
     for (size_t k = 0; k < G_N_ELEMENTS(sizes); k++) {
         xlm_parameters *p = gradient_inputs("x", sizes[k].rows, sizes[k].in, NULL);
         gradient_check(p, scale, NULL);
+        gradient_check(p, relu, NULL);
+        gradient_check(p, relu_of_shared, NULL);
         gradient_check(p, mean, NULL);
         for (size_t r = 0; r < G_N_ELEMENTS(rates); r++)
             gradient_check(p, dropout, &rates[r]);

@@ -114,6 +114,36 @@ static inline void label_job(struct hosted_job *job, xlm_pass_input *input)
     xlm_host_label(job->host, job->tape, input, -1, NULL);
 }
 
+/* Labels of the input, with averages that are `factor` times the parameters. */
+static inline void label_job_averaged(struct hosted_job *job, xlm_pass_input *input, double factor)
+{
+    const int64_t n = xlm_parameters_size(job->parameters);
+    double *averaged = g_new(double, n);
+    for (int64_t i = 0; i < n; i++)
+        averaged[i] = factor * xlm_parameters_values(job->parameters)[i];
+    for (int average = -1; average < xlm_host_averages(job->host); average++)
+        if (xlm_host_has_labels(job->host, average)) {
+            xlm_tape_begin(job->tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+            xlm_host_label(job->host, job->tape, input, average, average < 0 ? NULL : averaged);
+        }
+    g_free(averaged);
+}
+
+/* The hooks of the objectives after an update: what they have published since xlm_host_begin_step is handed out. */
+static inline void finish_job_step(struct hosted_job *job, int64_t step)
+{
+    GByteArray *published[MOST_OBJECTIVES] = {NULL};
+    for (int k = 0; k < job->objectives; k++) {
+        size_t bytes;
+        const void *own = xlm_host_published(job->host, k, &bytes);
+        published[k] = g_byte_array_new();
+        g_byte_array_append(published[k], own, (guint)bytes);
+    }
+    xlm_host_finish_step(job->host, step, published);
+    for (int k = 0; k < job->objectives; k++)
+        g_byte_array_unref(published[k]);
+}
+
 /* Σ_k mean of objective k; its gradient too when that is not NULL. */
 static inline double run_job(struct hosted_job *job, const xlm_pass_input *input, double *gradient, const xlm_host_wishes *wishes)
 {

@@ -58,6 +58,7 @@ double_tests = \
 	tests/unit/gradient_test \
 	tests/unit/host_test \
 	tests/unit/losses_test \
+	tests/unit/moco_test \
 	tests/unit/model_test \
 	tests/unit/recompute_test \
 	tests/unit/row_operators_test \
@@ -87,6 +88,8 @@ tests_unit_host_test_CPPFLAGS = $(double_flags)
 tests_unit_host_test_LDADD = $(double_libraries)
 tests_unit_losses_test_CPPFLAGS = $(double_flags)
 tests_unit_losses_test_LDADD = $(double_libraries)
+tests_unit_moco_test_CPPFLAGS = $(double_flags)
+tests_unit_moco_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)
 tests_unit_model_test_LDADD = $(double_libraries)
 tests_unit_recompute_test_CPPFLAGS = $(double_flags)

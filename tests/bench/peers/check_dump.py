@@ -6,7 +6,7 @@ and compare.
 
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, and the gradient of every parameter with those in the file (layout: src/train/dump.h). Objectives that are known
-here: mlm (also as tlm), dict-mlm in both forms, align, and the task tagging.
+here: mlm (also as tlm), dict-mlm in both forms, align, moco with its queue and average, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -168,6 +168,37 @@ class Objective:
         a, b = (self.encoder.p["embeddings/word/weight"][pairs[0][:, side]] for side in (0, 1))
         return -F.cosine_similarity(a, b, eps=1e-12).mean()
 
+    def side(self, kind):
+        """A batch of its own of one side of the pairs: kind is the type of its tokens."""
+        b, rows, bos = self.b, {"ids": [], "positions": [], "languages": [], "offsets": [0]}, int(self.b["original"][0])
+        for first, end in zip(b["offsets"][:-1].tolist(), b["offsets"][1:].tolist()):
+            own = [r for r in range(first, end) if int(b["types"][r]) == kind]
+            ids = [int(b["original"][r]) for r in own]
+            languages = [int(b["text_languages"][r]) for r in own]
+            if ids[0] != bos:
+                ids, languages = [bos] + ids, languages[:1] + languages
+            rows["ids"] += ids
+            rows["languages"] += languages
+            rows["positions"] += range(len(ids))
+            rows["offsets"].append(len(rows["ids"]))
+        rows["types"] = [0] * len(rows["ids"])
+        return {k: torch.tensor(v).long() for k, v in rows.items()}
+
+    def moco(self):
+        """InfoNCE of the first sides against the second sides in the average, with the queue of former steps."""
+        def project(encoder, b):
+            h = F.normalize(encoder.encode(b)[int(self.options["layer"])][b["offsets"][:-1]], dim=1)
+            hidden, output = (encoder.p[f"objectives/{self.name}/projection/{part}/weight"] for part in ("hidden", "output"))
+            return F.linear(F.relu(F.linear(h, hidden)), output)
+        group = self.file["objectives"][self.name]
+        averaged = {n: torch.tensor(d[...]).double() for n, d in parameters_of(group["average"])}
+        queue = torch.tensor(group["queue"][...]).double().view(int(self.options["queue"]), int(self.options["projection"]))
+        negatives = queue[:min(int(group["appended"][0]), len(queue))]
+        query, key = project(self.encoder, self.side(0)), project(Encoder(self.encoder.a, averaged), self.side(1))
+        assert len(query) == self.terms, "every pair is a term"
+        logits = torch.cat([(query * key).sum(1, keepdim=True), query @ negatives.T], 1) / float(self.options["temperature"])
+        return F.cross_entropy(logits, torch.zeros(len(query)).long())
+
     def tagging(self):
         weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
         return F.cross_entropy(F.linear(self.masked(), weight, bias), self.b["targets"])
@@ -203,7 +234,7 @@ class Objective:
                 links[row] = (source, [source[i] for i in range(len(source)) if labelled[i, j]])
         return self.pointer(links)
 
-    KNOWN = {"dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "tagging": tagging}
+    KNOWN = {"dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "moco": moco, "tagging": tagging}
 
     def loss(self):
         """None when there is no way to know it here."""

@@ -50,6 +50,13 @@ compare dwa.conf "stream pairs.form=bert" model.language_embeddings=false "objec
 compare dwa.conf "stream pairs.mask=0.4" "objective dwa.mu=0.5" "objective dwa.epsilon=0.5" "objective dwa.alpha=0.6" \
     "objective dwa.itermax_iterations=3" "objective dwa.sinkhorn_iterations=1" "objective dwa.label_layer=2"
 
+# A momentum encoder and its queue, not yet full and full, beside tlm and alone.
+{ cat job.conf; printf '\n[objective moco]\nstream = pairs\nqueue = 100\nprojection = 20\nmomentum = 0.9\n'; } |
+    sed 's/^type = parallel/&\nform = bert\nshuffle_sides = true/' >moco.conf
+compare moco.conf
+compare moco.conf "objective moco.queue=1000" "objective moco.layer=1" model.token_types=true model.position_offset=0
+compare moco.conf "stream pairs.form=xlm" "objective moco.temperature=0.5" "objective moco.weight=0.3"
+
 # Differences are found, and unknown objectives are reported.
 if dumped dwa.conf; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"

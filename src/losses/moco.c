@@ -1,0 +1,180 @@
+/* xlm-mpi: sentence alignment by momentum contrast (PPA, Pan et al. 2021; MoCo, He et al. 2020).
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Of each pair one side is the query, the other one its key; the stream draws which (shuffle_sides = true):
+ *
+ *     h = H[L] of <s> / |H[L] of <s>|,   z = W2 ReLU(W1 h)            W1: d x d, W2: k x d, without biases
+ *     L = −(1/n) Σ_i log [exp(z_i·z⁺_i/τ) / (exp(z_i·z⁺_i/τ) + Σ_j exp(z_i·q_j/τ))]
+ *
+ * z_i is of the query side in the model, z⁺_i of the key side in its momentum average, without gradient and without dropout; W1
+ * and W2 have averages too. q_j are the keys of former steps, the newest `queue` of them: a ring, to which the keys of a step are
+ * appended in the order of the instances, on every rank alike. z is not normalised (equation 2 of PPA). */
+#include <xlm/loss.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct moco {
+    int64_t size, width, layer;   /* Q keys of k numbers; of the states */
+    double temperature, momentum;
+    xlm_real *queue;              /* [Q x k] key number i of all that there were stands in row i mod Q */
+    int64_t appended;             /* keys that there were */
+};
+
+static const xlm_option moco_options[] = {
+    {"queue", XLM_OPTION_INT, "32000", 1, 1 << 24, NULL, "number of keys of former steps that are the negatives",
+     offsetof(struct moco, size)},
+    {"temperature", XLM_OPTION_REAL, "0.05", 1e-4, 1e4, NULL, "tau: dot products are divided by it",
+     offsetof(struct moco, temperature)},
+    {"momentum", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL,
+     "of the average of the weights that makes the keys: m a + (1 - m) p after each update", offsetof(struct moco, momentum)},
+    {"projection", XLM_OPTION_INT, "300", 1, 1 << 16, NULL, "width of keys and queries", offsetof(struct moco, width)},
+    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "whose <s> is the sentence; -1: the last", offsetof(struct moco, layer)},
+    XLM_OPTION_END,
+};
+
+enum { QUERY, KEY };
+static const char HIDDEN[] = "projection/hidden/weight", OUTPUT[] = "projection/output/weight";
+
+/* What the stream should be like, but need not. */
+static void warn(const xlm_loss_stream *stream, char *message, size_t size)
+{
+    const bool fixed = stream->parallel && !stream->drawn_sides, several = stream->parallel && stream->several_pairs;
+    snprintf(message, size, "%s%s%s",
+             fixed ? "sources are always queries and targets keys; the paper draws which (shuffle_sides = true in its stream)" : "",
+             fixed && several ? "; " : "",
+             several ? "a sequence of its stream can hold several pairs, of which <s> is the sentence (form = bert has one)" : "");
+}
+
+static bool moco_open(xlm_loss *self, char *message, size_t size)
+{
+    struct moco *moco = self->state;
+    const xlm_loss_stream *stream = self->stream;
+    if (stream->batch > moco->size) {
+        snprintf(message, size, "queue = %lld, but a step of [stream %s] has %lld keys; set queue to no less than batch",
+                 (long long)moco->size, stream->name, (long long)stream->batch);
+        return false;
+    }
+    const size_t bytes = sizeof *moco->queue * (size_t)(moco->size * moco->width), line = 64;
+    moco->queue = aligned_alloc(line, (bytes + line - 1) / line * line);
+    if (moco->queue == NULL) {
+        snprintf(message, size, "no memory for a queue of %lld x %lld numbers; lower queue or projection",
+                 (long long)moco->size, (long long)moco->width);
+        return false;
+    }
+    memset(moco->queue, 0, bytes);
+    warn(stream, message, size);
+    return true;
+}
+
+static void moco_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    struct moco *moco = self->state;
+    const int64_t d = self->setup->model->hidden_size, layer = moco->layer < 0 ? XLM_TOP_LAYER : moco->layer;
+    const xlm_view query = {.input = XLM_INPUT_FIRST, .layer = layer, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true};
+    const xlm_view key = {.input = XLM_INPUT_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = layer, .rows = XLM_ROWS_FIRST};
+    xlm_declare_view(declaration, &query);
+    xlm_declare_view(declaration, &key);
+    xlm_declare_average(declaration, moco->momentum);
+    xlm_declare_weight(declaration, HIDDEN, d, d);
+    xlm_declare_weight(declaration, OUTPUT, moco->width, d);
+    xlm_declare_state(declaration, "queue", XLM_STATE_REAL, moco->queue, moco->size * moco->width);
+    xlm_declare_state(declaration, "appended", XLM_STATE_I64, &moco->appended, 1);
+    xlm_declare_publish(declaration, moco->width);
+    xlm_declare_metric(declaration, "accuracy");
+    xlm_declare_metric(declaration, "key_norm");
+}
+
+/* states: n x d, of <s>. n x k. */
+static xlm_var *project(xlm_tape *tape, xlm_var *states, xlm_var *hidden, xlm_var *output)
+{
+    return xlm_linear(tape, xlm_relu(tape, xlm_linear(tape, xlm_row_normalise(tape, states), hidden, NULL)), output, NULL);
+}
+
+/* The keys, [S x k]. */
+static int64_t moco_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct moco *moco = self->state;
+    const int32_t n = pass->batch->sequences;
+    const xlm_var *z = project(tape, xlm_pass_view(pass, KEY)->states, xlm_loss_averaged_param(self, tape, HIDDEN),
+                               xlm_loss_averaged_param(self, tape, OUTPUT));
+    xlm_real *keys = xlm_pass_keep(pass, sizeof *keys * (uint64_t)(n * moco->width));
+    xlm_var_read(z, 0, n, keys);
+    for (int32_t s = 0; s < n; s++)
+        xlm_pass_publish(pass, s, keys + s * moco->width);
+    return n;
+}
+
+static double norm(const xlm_real *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
+}
+
+static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct moco *moco = self->state;
+    const int32_t n = pass->batch->sequences;
+    const int64_t k = moco->width, filled = moco->appended < moco->size ? moco->appended : moco->size;
+    const xlm_real *keys = pass->labels;
+    xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
+    xlm_var *z = project(tape, xlm_pass_view(pass, QUERY)->states, xlm_loss_param(self, tape, HIDDEN),
+                         xlm_loss_param(self, tape, OUTPUT));
+    xlm_var *mean = xlm_info_nce(tape, z, xlm_constant(tape, n, k, keys), xlm_constant_in_place(tape, filled, k, moco->queue),
+                                 moco->temperature, scores);
+    for (int32_t s = 0; s < n; s++) {
+        xlm_loss_metric(self, "key_norm", norm(keys + s * k, k), 1);
+        if (filled > 0) /* nothing is retrieved from an empty queue */
+            xlm_loss_metric(self, "accuracy", scores[s].correct, 1);
+    }
+    return mean;
+}
+
+static void moco_publish(xlm_loss *self, const xlm_published *published)
+{
+    struct moco *moco = self->state;
+    for (int64_t i = 0; i < published->rows; i++) {
+        xlm_real *key = moco->queue + moco->appended++ % moco->size * moco->width;
+        for (int64_t c = 0; c < moco->width; c++)
+            key[c] = published->values[i * moco->width + c];
+    }
+}
+
+/* Products and results of the projection on both sides; products with the queue, forwards and for the gradient of the queries. */
+static void moco_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
+{
+    const struct moco *moco = self->state;
+    const double d = (double)self->setup->model->hidden_size, k = (double)moco->width, n = (double)size->sequences;
+    const double m = (double)moco->size, real = sizeof(xlm_real);
+    cost->label = (uint64_t)(real * n * (3 * d + k));
+    cost->loss = (uint64_t)(real * n * (5 * d + 3 * k + m));
+    cost->kept = (uint64_t)(real * n * k);
+    cost->flops = 4 * 2 * n * (d * d + d * k) + 2 * 2 * n * m * k;
+}
+
+static void moco_close(xlm_loss *self)
+{
+    struct moco *moco = self->state;
+    free(moco->queue);
+    moco->queue = NULL;
+}
+
+const xlm_loss_class xlm_loss_moco = {
+    .abi = XLM_LOSS_ABI,
+    .name = "moco",
+    .summary = "a sentence finds its translation, as a momentum encoder sees it, among those of former steps (PPA)",
+    .needs_stream = true,
+    .options = moco_options,
+    .state_size = sizeof(struct moco),
+    .open = moco_open,
+    .declare = moco_declare,
+    .label = moco_label,
+    .loss = moco_loss,
+    .publish = moco_publish,
+    .cost = moco_cost,
+    .close = moco_close,
+};

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# xlm-mpi: momentum contrast: the same bits on any number of ranks, gradients, memory, what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+sed -e 's/^.train./&\nmicro_batches = 4/; s/^weight = 0.5/&\nbegin = 1/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/' \
+    -e 's/^checkpoint_every = 0/checkpoint_every = 4/; s/^hidden_size = 32/hidden_size = 16/' \
+    -e 's/^type = parallel/&\nform = bert\nshuffle_sides = true/' job.conf >base.conf
+section='\n[objective moco]\nstream = pairs\nprojection = 12\n'
+# The queue of 24 is full after three of eight steps.
+{ cat base.conf; printf '%bqueue = 24\nmomentum = 0.9\n' "$section"; } >all.conf
+
+# ---- bits ----
+same_states() { # A B
+    for path in queue appended average projection; do
+        h5diff "$1/latest" "$2/latest" "/objectives/moco/$path" "/objectives/moco/$path" >diff.log 2>&1 ||
+            fail "$path of $1 and $2: $(tail -n 3 diff.log)"
+    done
+}
+trained all.conf out-1 1 --set train.evaluate_every=4
+grep -q 'warning.*objective moco' out-1.log && fail "a warning without need: $(grep 'objective moco' out-1.log)"
+for n in 2 4; do
+    trained all.conf "out-$n" "$n" --set train.evaluate_every=4
+    same_bits out-1 "out-$n"
+    same_states out-1 "out-$n"
+done
+cp -r out-1 half && rm "half/$(checkpoint 8)"
+trained all.conf half 2 --set train.evaluate_every=4
+grep -q 'resumed from .* at step 4' half.log || fail "did not resume: $(head -n 9 half.log)"
+same_bits out-1 half
+same_states out-1 half
+
+# Keys by the order of the instances: those of the last three steps, each once; metrics of every step but for retrieval in the
+# empty queue.
+[ "$(numbers /objectives/moco/appended out-4/latest)" = 64 ] || fail "keys: $(numbers /objectives/moco/appended out-4/latest)"
+[ "$(numbers /objectives/moco/queue out-4/latest | paste -d ' ' - - - - - - - - - - - - | sort -u | grep -vcx '[0 ]*')" = 24 ] ||
+    fail "the queue does not have 24 keys"
+awk -F, '$2 == "train" && $3 == "moco/accuracy" { n++; if ($1 == 1 || $5 != 8 || $13 < 0 || $13 > 1) bad = 1 }
+    $2 == "train" && $3 == "moco/key_norm" { k++; if (!($13 > 0)) bad = 1 }
+    $2 == "held_out" && $3 == "moco/accuracy" { e++ } END { exit bad || n != 7 || k != 8 || e != 2 }' out-1/metrics.csv ||
+    fail "metrics: $(grep moco out-1/metrics.csv)"
+# A queue that the checkpoint does not fit is refused.
+cp -r out-1 other
+expect 65 'objectives/moco/queue' xlm_train all.conf --set train.output=other --set 'objective moco.queue=32' --set train.steps=9
+
+# ---- alone: gradients from a full queue; memory of a pass, with a queue that is much of it ----
+{ sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n '/^.stream pairs/,/^$/p' base.conf; printf '%b' "$section"; } >moco.conf
+# (a model of some hundred steps: of a fresh one all is lost in rounding)
+set -- --set train.output=moco --set 'objective moco.queue=24' --set train.steps=300 --set train.learning_rate=5e-3 \
+    --set train.checkpoint_every=0
+logged moco.log ranks 1 xlm_train moco.conf "$@"
+code=0
+ranks 2 xlm_train moco.conf "$@" --check-gradients >check.txt 2>check.log || code=$?
+[ "$code" -eq 0 ] || fail "gradients: $(grep WRONG check.txt; tail -n 3 check.log)"
+awk '/ x / && $NF != "none" && $5 + $6 > $7 { n++ } END { exit n < 8 }' check.txt || fail "nothing was compared: $(cat check.txt)"
+for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
+    # shellcheck disable=SC2086 # options are words
+    trained moco.conf memory 1 $more --set train.steps=33 --set train.micro_batches=1 --set 'stream pairs.batch=64' \
+        --set 'stream pairs.length=24' --set 'objective moco.queue=2048' --resume never
+    estimated memory.log
+done
+
+# ---- what is refused, or warned of, before training ----
+expect 78 'objective moco.: queue = 7, but a step of .stream pairs. has 8 keys' xlm_train all.conf \
+    --set 'objective moco.queue=7' --set train.output=none
+expect 78 'objective moco.: .*stream text. has none; set type = parallel' xlm_train all.conf --set 'objective moco.stream=text' \
+    --set train.output=none
+expect 78 'objective moco.: layer = 3, but the model has 2' xlm_train all.conf --set 'objective moco.layer=3' --set train.output=none
+expect 0 'objective moco.: sources are always queries' xlm_train all.conf --set 'stream pairs.shuffle_sides=false' --dry-run
+expect 0 'objective moco.: a sequence of its stream can hold several pairs' xlm_train all.conf --set 'stream pairs.form=xlm' --dry-run
+[ ! -e none ] || fail "something was written"
+finish

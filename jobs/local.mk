@@ -13,13 +13,16 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
 	jobs/roberta-8.conf \
+	jobs/runs.sh \
 	jobs/xlm-r-base.conf
 
 # Run by `make demo` in the build tree, and by whoever finds it installed.
 demodir = $(pkgdatadir)/jobs/demo
 dist_demo_SCRIPTS = jobs/demo/demo
 
-# Finds the programs on the path.
+# Measures any checkpoint; it and the others find the programs on the path, or where they were installed with them.
+jobsdir = $(pkgdatadir)/jobs
+dist_jobs_SCRIPTS = jobs/measure
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
 dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora jobs/align-mlm/study
 align_mlm_smalldir = $(align_mlmdir)/small

@@ -1,4 +1,4 @@
-/* xlm-mpi: how near the word embeddings of translations are, and whether they are nearest. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: cosines of translations, and whether they are nearest. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/dictionary_pairs.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* xlm-mpi: how near the word embeddings of translations are, and whether they are nearest. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: cosines of translations, and whether they are nearest. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The vector of a subword is its row of the word embeddings, plus its language's where the model has language embeddings. Retrieval
- * in a direction is that of analysis/alignment.h at rank 1: subword x is right when one of its translations is the nearest of all
- * candidates y, by cos(x, y), or by CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r the mean cosine with the k nearest subwords of the
- * other language (Conneau et al. 2018). A subword of both languages is no candidate, and no neighbour, for itself, unless the
- * dictionary pairs it with itself. */
+ * The vector of a subword is its row of the word embeddings, plus its language's where the model has language embeddings.
+ * Retrieval in a direction is that of analysis/alignment.h at rank 1: subword x is right when one of its translations is the
+ * nearest of all candidates y, by cos(x, y), or by CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r the mean cosine with the k
+ * nearest subwords of the other language (Conneau et al. 2018). A subword of both languages is no candidate, and no neighbour,
+ * for itself, unless the dictionary pairs it with itself. */
 #ifndef XLM_ANALYSIS_DICTIONARY_PAIRS_H
 #define XLM_ANALYSIS_DICTIONARY_PAIRS_H
 
@@ -42,8 +42,8 @@ typedef struct xlm_dictionary_pairs {
     double background;     /* mean cosine of any candidate of one language with any of the other */
 } xlm_dictionary_pairs;
 
-/* Collective. The same numbers on any number of ranks, which share the words; memory of a rank: twice the vectors of all candidates
- * of both languages. Errors: reading the corpus; EX_DATAERR: no training text of a language. */
+/* Collective. The same numbers on any number of ranks, which share the words; memory of a rank: twice the vectors of all
+ * candidates of both languages. Errors: reading the corpus; EX_DATAERR: no training text of a language. */
 bool xlm_dictionary_pairs_measure(const xlm_comm *comm, const xlm_dictionary_pairs_input *input, xlm_dictionary_pairs *result,
                                   GError **error);
 

@@ -308,7 +308,8 @@ static const char *name_of(const struct retrieval *r, int side)
 static void print_table(const struct retrieval *r)
 {
     printf("%5s %-6s %10s %10s %10s %10s\n", "", "", "cosine", "", "CSLS", "");
-    char *there = g_strconcat(name_of(r, 0), "-", name_of(r, 1), NULL), *back = g_strconcat(name_of(r, 1), "-", name_of(r, 0), NULL);
+    char *there = g_strconcat(name_of(r, 0), "-", name_of(r, 1), NULL);
+    char *back = g_strconcat(name_of(r, 1), "-", name_of(r, 0), NULL);
     printf("%5s %-6s %10s %10s %10s %10s\n", "layer", "vector", there, back, there, back);
     for (int64_t l = 0; l < r->layers; l++)
         for (int vector = 0; vector < VECTORS; vector++) {
@@ -327,9 +328,10 @@ static bool write_csv(const struct retrieval *r, GError **error)
         for (int vector = 0; vector < VECTORS; vector++)
             for (int direction = 0; direction < 2; direction++) {
                 const struct found *f = &r->found[l * VECTORS + vector];
-                g_string_append_printf(text, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f\n",
-                                       r->first_layer + l, vector_names[vector], name_of(r, direction), name_of(r, !direction),
-                                       r->used, r->options->pool > 0 ? r->options->pool : r->used, f->cosine[direction],
+                g_string_append_printf(text, "%" G_GINT64_FORMAT ",%s,%s,%s,", r->first_layer + l, vector_names[vector],
+                                       name_of(r, direction), name_of(r, !direction));
+                g_string_append_printf(text, "%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f\n", r->used,
+                                       r->options->pool > 0 ? r->options->pool : r->used, f->cosine[direction],
                                        f->csls[direction]);
             }
     return xlm_fields_write(r->options->csv, text, error);

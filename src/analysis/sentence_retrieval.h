@@ -1,7 +1,7 @@
 /* xlm-mpi: how often a sentence's translation is the nearest of all. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Both sides of each pair are encoded alone, `<s> text </s>`. A sentence is one vector of a layer l: the mean of H[l] over its own
- * tokens, without <s> and </s>, or the row of <s>. Accuracy from source to target is the share of source sentences x whose
+ * Both sides of each pair are encoded alone, `<s> text </s>`. A sentence is one vector of a layer l: the mean of H[l] over its
+ * own tokens, without <s> and </s>, or the row of <s>. Accuracy from source to target is the share of source sentences x whose
  * translation has, among the target sentences y of all pairs, the largest
  *   cos(x, y), or
  *   CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x), r(y) the mean cosine with the k nearest sentences of the other side

@@ -84,7 +84,8 @@ void xlm_token_translations_make(xlm_token_translations *t, const xlm_dictionary
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(pair));
     for (int d = 0; d < n; d++)
         for (int64_t i = 0; i < dictionaries[d]->pairs; i++) {
-            const pair p = {source->place[dictionaries[d]->token[reverse][i]], target->place[dictionaries[d]->token[!reverse][i]]};
+            const int32_t from = dictionaries[d]->token[reverse][i], to = dictionaries[d]->token[!reverse][i];
+            const pair p = {source->place[from], target->place[to]};
             g_array_append_val(pairs, p);
         }
     g_array_sort(pairs, by_source);

@@ -145,11 +145,11 @@ const xlm_command xlm_embed_dictionary = {
     .purpose = "Measure cosines of a dictionary's pairs, and whether translations are nearest, both ways",
     .notes =
         "dictionary: the mean cosine of the word embeddings of all pairs (plus the language's, when the model has them, unless\n"
-        "--words-alone), and for each language the share of its subwords whose nearest candidate of the other is a translation: by cosine, and by CSLS\n"
-        "(Conneau et al. 2018), which takes from the cosine how near a subword is to many. Candidates are the dictionary's\n"
-        "subwords of the language, or with a corpus all of the language's training text too, as alignment has them. The last line\n"
-        "is what the cosine of pairs is to be compared with. A subword of both languages is no candidate for itself, unless the\n"
-        "dictionary pairs it with itself.\n"
+        "--words-alone), and for each language the share of its subwords whose nearest candidate of the other is a translation:\n"
+        "by cosine, and by CSLS (Conneau et al. 2018), which takes from the cosine how near a subword is to many. Candidates\n"
+        "are the dictionary's subwords of the language, or with a corpus all of the language's training text too, as alignment\n"
+        "has them. The last line is what the cosine of pairs is to be compared with. A subword of both languages is no\n"
+        "candidate for itself, unless the dictionary pairs it with itself.\n"
         "\n",
     .examples = "  mpiexec -n 2 xlm_embed dictionary run1/latest en-de.h5 corpus.h5 --csv dictionary.csv\n",
     .title = "Options of dictionary",

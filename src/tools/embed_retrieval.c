@@ -20,8 +20,8 @@ static const GOptionEntry options[] = {
     {"layer", 0, 0, G_OPTION_ARG_STRING, &given.layer,
      "layer whose hidden states are taken: 0 (embeddings) to the number of layers, or all (the default)", "N|all"},
     {"pool", 0, 0, G_OPTION_ARG_INT64, &given.pool,
-     "look for a translation among the sentences of N pairs: the first N, the next N, ...; pairs behind the last whole N are left "
-     "out (default: among all)", "N"},
+     "look for a translation among the sentences of N pairs: the first N, the next N, ...; pairs behind the last whole N are "
+     "left out (default: among all)", "N"},
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest sentences that CSLS takes the mean of (default 10)",
      "K"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "which pairs of a corpus: held_out (the default), train, all of both",
@@ -91,9 +91,9 @@ const xlm_command xlm_embed_retrieval = {
         "retrieval: for each sentence of the held-out pairs of a corpus, or of two texts, plain or gzip, line i of one the\n"
         "translation of line i of the other: is its translation the nearest of all sentences of the other side? In both\n"
         "directions, for every layer, with the mean of the hidden states of the sentence's subwords (mean) and with that of <s>\n"
-        "as its vector; by cosine, and by CSLS (Conneau et al. 2018), which takes from the cosine how near a sentence is to many.\n"
-        "Sentences are encoded alone. One that stands several times is right where one of its places is; other ties count as\n"
-        "wrong. Shown are shares of sentences; they do not depend on the number of ranks.\n"
+        "as its vector; by cosine, and by CSLS (Conneau et al. 2018), which takes from the cosine how near a sentence is to\n"
+        "many. Sentences are encoded alone. One that stands several times is right where one of its places is; other ties count\n"
+        "as wrong. Shown are shares of sentences; they do not depend on the number of ranks.\n"
         "\n",
     .examples =
         "  mpiexec -n 4 xlm_embed retrieval run1/latest corpus.h5 --csv retrieval.csv\n"

@@ -70,7 +70,10 @@ by_hand() {
     done | awk -v pool="$pool" -v k="$k" -f retrieve.awk
 }
 # here CSV LAYER VECTOR: the same four numbers.
-here() { awk -F, -v layer="$2" -v vector="$3" '$1 == layer && $2 == vector { printf "%s%s,%s", (n++ ? " " : ""), $7, $8 } END { print "" }' "$1"; }
+here() {
+    awk -F, -v layer="$2" -v vector="$3" '
+        $1 == layer && $2 == vector { printf "%s%s,%s", (n++ ? " " : ""), $7, $8 } END { print "" }' "$1"
+}
 
 # ---- sentences of two texts, some of which stand twice ----
 { sed -n '1,70p;3p;5p' text.en; } >test.en
@@ -178,7 +181,8 @@ dictionary_by_hand() {
                     if (!((s, t) in translation) && s == t) continue
                     for (csls = 0; csls < 2; csls++) {
                         v = csls ? 2 * cosine(s, t) - r[!from, q[2]] : cosine(s, t)
-                        if ((s, t) in translation) { if (v > best[csls]) best[csls] = v } else if (v > other[csls]) other[csls] = v
+                        if ((s, t) in translation) { if (v > best[csls]) best[csls] = v }
+                        else if (v > other[csls]) other[csls] = v
                     }
                 }
                 for (g in pairs) if ((g, from, id) in member) {

@@ -36,6 +36,7 @@ test_scripts += \
 	tests/cli/floors.sh \
 	tests/cli/install.sh \
 	tests/cli/moco.sh \
+	tests/cli/measure.sh \
 	tests/cli/objectives.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/prep_like.sh \

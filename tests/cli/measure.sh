@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# xlm-mpi: jobs/measure: every part of it on a small model, and what it says where parts are missing.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus --para en-xx=text.en,text.xx --bpe 400
+logged train.log xlm_train job.conf --set train.steps=40
+logged other.log xlm_train job.conf --set train.steps=2 --set train.output=other
+for word in the old red small house river teacher; do echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"; done >words
+logged dict.log xlm_dict corpus.h5 --source en --target xx --text words --share 0.5 -o dict.h5
+# xx is en turned round, but for the full stop.
+head -n 40 text.en >gold.en
+head -n 40 text.xx >gold.xx
+awk '{ for (i = 1; i < NF; i++) printf "%d-%d ", i - 1, NF - 1 - i; printf "%d-%d\n", NF - 1, NF - 1 }' gold.en >gold.links
+mkdir ud
+tag() {
+    sed 's/  */\n/g' "$1" | awk '
+        NF { t = $1 == "." ? "PUNCT" : $1 ~ /s$/ ? "VERB" : "NOUN"; print $1 "\t" t } $1 == "." { print "" }'
+}
+tag <(head -n 60 text.en) >train.tsv
+tag <(sed -n '61,80p' text.en) >dev.tsv
+tag <(sed -n '81,100p' text.en) >test.tsv
+tag <(sed -n '81,100p' text.xx) >test-xx.tsv
+export XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2"
+measure=$XLM_SOURCE/jobs/measure
+
+$measure out/latest other/latest --gold gold.en,gold.xx,gold.links --corpus corpus.h5 --dictionary dict.h5 --length=48 --pool 20 \
+    --pos-train train.tsv --pos-dev dev.tsv --pos-test en=test.tsv --pos-test xx=test-xx.tsv --pos-set epochs=1 \
+    --pos-set length=48 --csv all.csv --work work >log 2>&1 || fail "measure: $(grep -a -B3 xlm_tune log; tail -n 5 log)"
+[ "$(head -n 1 all.csv)" = 'checkpoint,step,measure,layer,detail,source,target,value' ] || fail "head: $(head -n 1 all.csv)"
+awk -F, 'NF != 8 || $8 !~ /^-?[0-9.]+$/ { exit 1 }' <(sed 1d all.csv) || fail "rows: $(cat all.csv)"
+# count MEASURE: rows of the two checkpoints.
+count() { echo "$(grep -c "^out/latest,40,$1," all.csv) $(grep -c "^other/latest,2,$1," all.csv)"; }
+for rows in 'aer 3' 'retrieval_cosine 12' 'retrieval_csls 12' 'dictionary_mean_cosine 3' 'dictionary_background_cosine 1' \
+    'dictionary_cosine 6' 'dictionary_csls 6' 'perplexity 3' 'pos_micro_f1 2'; do
+    [ "$(count "${rows% *}")" = "${rows#* } ${rows#* }" ] || fail "$rows: $(count "${rows% *}")"
+done
+# The numbers are those of the programs.
+row() { # MEASURE LAYER DETAIL SOURCE
+    awk -F, -v m="$1" -v l="$2" -v d="$3" -v s="$4" '
+        $1 == "out/latest" && $3 == m && $4 == l && $5 == d && $6 == s { print $8 }' all.csv
+}
+xlm_align gold.en gold.xx --checkpoint out/latest --layer 1 --gold gold.links 2>align.log |
+    awk '$1 == 1 { print $4 / 100 }' >wanted
+is_near "$(row aer 1 together en)" "$(cat wanted)" || fail "AER: $(row aer 1 together en), not $(cat wanted)"
+xlm_embed retrieval out/latest corpus.h5 --pool 20 --layer 2 --csv r.csv >r.out 2>&1 || fail "$(cat r.out)"
+[ "$(row retrieval_csls 2 mean xx)" = "$(awk -F, '$2 == "mean" && $3 == "xx" { print $8 }' r.csv)" ] ||
+    fail "retrieval: $(cat r.csv)"
+xlm_embed dictionary out/latest dict.h5 corpus.h5 --csv d.csv >d.out 2>&1 || fail "$(cat d.out)"
+[ "$(row dictionary_csls '' 'left out' xx)" = "$(awk -F, '$1 == "left out" && $2 == "xx" { print $10 }' d.csv)" ] ||
+    fail "dictionary: $(cat d.csv)"
+# Perplexity of text that the run itself measured in the end, in another draw of masks.
+awk -v a="$(row perplexity '' '' en)" -v b="$(value out 40 held_out mlm perplexity en)" '
+    BEGIN { exit !(a > b / 2 && a < 2 * b) }' ||
+    fail "perplexity: $(row perplexity '' '' en), the run's: $(value out 40 held_out mlm perplexity en)"
+xlm_eval work/*out*/best --language xx --test test-xx.tsv --csv e.csv >e.out 2>&1 || fail "$(cat e.out)"
+is_near "$(row pos_micro_f1 '' test-xx.tsv en)" "$(awk -F, '$2 == "micro_f1" { print $NF }' e.csv)" || fail "POS: $(cat e.csv)"
+# The table: best layers of both.
+grep -q "^out/latest .*$(awk -F, '$1 == "out/latest" && $3 == "aer" { print $8 }' all.csv | sort -g | head -n 1 |
+    awk '{ printf "%.2f@", 100 * $1 }')" log && grep -q '^other/latest ' log || fail "the table: $(tail -n 4 log)"
+grep -q '^left out: ' log && fail "left out: $(grep '^left out: ' log)"
+
+# Parts follow from what is given; rows are appended. Without programs in the path it finds those beside it, or where installed.
+$measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
+[ "$(grep -c '^left out: ' log2)" -eq 4 ] && [ "$(grep -c dictionary_background all.csv)" -eq 3 ] || fail "one part: $(cat log2)"
+if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
+    env -u XLM_PLUGIN_PATH PATH="${PATH#"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
+        fail "without PATH: $(tail -n 3 log2)"
+fi
+# A part that fails leaves the others.
+expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \
+    --dictionary dict.h5 --csv b.csv
+grep -q dictionary_csls b.csv || fail "nothing behind the part that failed: $(cat b.csv)"
+
+expect 64 'no checkpoint' "$measure" --corpus corpus.h5
+expect 64 'nothing is given' "$measure" out/latest
+expect 64 '--golden: there is no such option' "$measure" out/latest --golden x
+expect 64 'is not SOURCE,TARGET,LINKS' "$measure" out/latest --gold gold.en,gold.xx
+expect 64 '--pos-train needs' "$measure" out/latest --pos-train train.tsv
+expect 66 'none.h5: there is no such file' "$measure" out/latest --corpus none.h5
+expect 66 'there is no en_ewt-ud-train' "$measure" out/latest --ud ud
+expect 65 'd.csv: is no table of measure' "$measure" out/latest --dictionary dict.h5 --csv d.csv
+$measure --help | grep -q -e '--gold SOURCE,TARGET,LINKS' || fail "no help"
+finish

@@ -1,6 +1,7 @@
 # Public headers: all that a plugin or an embedding program may include.
 xlminclude_HEADERS = \
 	include/xlm/batch.h \
+	include/xlm/cooccurrence.h \
 	include/xlm/dictionary.h \
 	include/xlm/loss.h \
 	include/xlm/model.h \

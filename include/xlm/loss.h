@@ -15,6 +15,7 @@
 #ifndef XLM_LOSS_H
 #define XLM_LOSS_H
 
+#include <xlm/cooccurrence.h>
 #include <xlm/dictionary.h>
 #include <xlm/model.h>
 #include <xlm/options.h>
@@ -182,7 +183,8 @@ xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *nam
 /* For `open`: a file that the objective needs, by its path, which an option of type TEXT can give. The host reads it, once for
  * all objectives that ask for it, and owns it; valid until close, the same on all ranks. NULL, with what is wrong in
  * message[size], when it cannot be read, or is not of the job's corpus. kind:
- *   "dictionary"   const xlm_dictionary *: the pairs of a dictionary of xlm_dict */
+ *   "dictionary"     const xlm_dictionary *: the pairs of a dictionary of xlm_dict
+ *   "cooccurrence"   const xlm_cooccurrence_table *: the counts of a table of xlm_cooc, 8 bytes a pair on every rank */
 const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size);
 
 /* All rows that were published in a step, on every rank, in the order of the instances (keys), whatever the number of ranks. */

@@ -121,6 +121,10 @@ xlm_var *xlm_cosine(xlm_tape *tape, xlm_var *a, xlm_var *b);
 /* y_i = a_i·b_i, the dot product of row i of both.  a, b: n x d. y: n x 1. */
 xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b);
 
+/* y_i = a_j·b_k with j = of_a[i], k = of_b[i]: dot products of n pairs of rows, without copies of the rows.  a, b: any rows x d;
+ * of_a, of_b: [n], copied; a row may be taken more than once, and a and b may be one variable. y: n x 1, without keys. */
+xlm_var *xlm_row_pairs_dot(xlm_tape *tape, xlm_var *a, const int32_t *of_a, xlm_var *b, const int32_t *of_b, int64_t n);
+
 /* y_i = x_i / |x_i|, each row with an L2 norm of 1; zeros (and no gradient) where the norm is below 1e-12.  x, y: n x d. */
 xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
 

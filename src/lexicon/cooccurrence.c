@@ -128,10 +128,9 @@ xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error)
     xlm_cooccurrence *t = g_new0(xlm_cooccurrence, 1);
     t->store = store;
     uint64_t n;
-    int64_t entries;
     if (xlm_store_check_format(store, XLM_COOCCURRENCE_FORMAT, XLM_COOCCURRENCE_VERSION, "a table", "xlm_cooc", error) &&
         read_attributes(t, error) && read_languages(t, error) &&
-        check_matrix(t, "/cooccurrence", 0, &entries, error) &&
+        check_matrix(t, "/cooccurrence", 0, &t->entries, error) &&
         check_shape(store, "/words/occurrences", (uint64_t)t->vocabulary, (uint64_t)t->languages, error) &&
         (t->inputs = xlm_store_read_strings(store, "/inputs", &n, error)) != NULL)
         return t;

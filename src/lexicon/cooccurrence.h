@@ -50,6 +50,7 @@ typedef struct xlm_cooccurrence {
     xlm_store *store;
     uint64_t corpus_digest;
     int64_t vocabulary, tokens;
+    int64_t entries;          /* E */
     xlm_cooccurrence_rule rule;
     int languages;
     char **language_names;    /* [languages], then NULL */

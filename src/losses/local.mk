@@ -3,6 +3,7 @@ losses_LTLIBRARIES += \
 	src/losses/align.la \
 	src/losses/dict-mlm.la \
 	src/losses/dwa.la \
+	src/losses/gc.la \
 	src/losses/mlm.la \
 	src/losses/moco.la
 losses_sources = $(losses_LTLIBRARIES:.la=.c)

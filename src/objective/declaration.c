@@ -22,7 +22,8 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "layer = %" G_GINT64_FORMAT ", but the model has %" G_GINT64_FORMAT " layers",
                              view->layer, layers);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
-        return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the masked ones", view->reach);
+        return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the masked ones",
+                             view->reach);
     if ((view->input == XLM_INPUT_FIRST || view->input == XLM_INPUT_SECOND) && !stream->parallel)
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "
                              "parallel there", stream->name);

@@ -404,6 +404,8 @@ uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input
     return sizeof(xlm_real) * (uint64_t)(rows * host->about.model->hidden_size) + kept;
 }
 
+uint64_t xlm_host_resource_bytes(const xlm_host *host) { return xlm_resources_bytes(host->resources); }
+
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
 {
     double flops = 0;

@@ -155,6 +155,8 @@ xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b);
 xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 /* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for, and what labels keep. */
 uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
+/* Bytes of the files that objectives have asked for (xlm_loss_resource), in memory since they were opened. */
+uint64_t xlm_host_resource_bytes(const xlm_host *host);
 /* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */
 double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 

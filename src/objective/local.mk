@@ -11,6 +11,7 @@ objective_sources = \
 	src/objective/view_batch.c \
 	src/objective/views.c src/objective/views.h
 objective_file_sources = \
+	src/objective/cooccurrence_reader.c \
 	src/objective/dictionary_reader.c \
 	src/objective/plugins.c src/objective/plugins.h \
 	src/objective/readers.c src/objective/readers.h

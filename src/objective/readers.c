@@ -2,6 +2,7 @@
 #include "objective/readers.h"
 
 const xlm_resource_reader *const xlm_resource_readers[] = {
+    &xlm_cooccurrence_reader,
     &xlm_dictionary_reader,
     NULL,
 };

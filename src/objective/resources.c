@@ -63,6 +63,16 @@ const void *xlm_resources_get(xlm_resources *resources, const char *kind, const 
     return contents;
 }
 
+uint64_t xlm_resources_bytes(const xlm_resources *resources)
+{
+    uint64_t bytes = 0;
+    for (guint i = 0; i < resources->read->len; i++) {
+        const xlm_resource *r = &g_array_index(resources->read, xlm_resource, i);
+        bytes += r->reader->bytes != NULL ? r->reader->bytes(r->contents) : 0;
+    }
+    return bytes;
+}
+
 static int by_kind_and_path(const void *a, const void *b)
 {
     const xlm_resource *x = a, *y = b;

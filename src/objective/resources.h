@@ -22,7 +22,8 @@ typedef struct xlm_resource_reader {
     const char *folder; /* of step dumps: "dictionaries" */
     void *(*read)(const char *path, const xlm_resource_origin *origin, GError **error);
     void (*free)(void *resource);
-    /* For step dumps. */
+    uint64_t (*bytes)(const void *resource); /* of memory; NULL: not worth counting */
+    /* For step dumps: a dataset, or a group of several. */
     bool (*write)(struct xlm_store *store, const char *dataset, const void *resource, GError **error);
 } xlm_resource_reader;
 
@@ -34,6 +35,9 @@ xlm_resources *xlm_resources_new(const xlm_resource_reader *const *readers, cons
 void xlm_resources_free(xlm_resources *resources);
 /* What a file of this kind holds, read at the first call. EX_CONFIG for a kind without reader; the reader's errors. NULL then. */
 const void *xlm_resources_get(xlm_resources *resources, const char *kind, const char *path, GError **error);
+
+/* Bytes of memory of all that were read. */
+uint64_t xlm_resources_bytes(const xlm_resources *resources);
 
 /* One that was read. */
 typedef struct xlm_resource {

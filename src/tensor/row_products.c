@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "tensor/kernels.h"
+#include "tensor/rows.h"
 #include "tensor/tape.h"
 
 /* ---- y_i = a_i·b_i ---- */
@@ -44,6 +45,59 @@ xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b)
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         y->value[i] = kernel->dot(d, a->value + i * d, b->value + i * d);
+    return y;
+}
+
+/* ---- y_i = a_j·b_k, j and k of a list ---- */
+
+struct indexed_state {
+    xlm_var *a, *b, *y;
+    int32_t *of_a, *of_b; /* [n] */
+};
+
+/* da_(j of i) += dy_i b_(k of i); one, other: a, b or b, a. Columns are divided among threads: a row may be met several times. */
+static void indexed_gradient(const struct indexed_state *s, xlm_var *one, const int32_t *of_one, const xlm_var *other,
+                             const int32_t *of_other)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = s->y->rows, d = one->cols, blocks = (d + XLM_CHUNK - 1) / XLM_CHUNK;
+    xlm_real *to = xlm_grad_add(one);
+    if (to == NULL)
+        return;
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t first = block * XLM_CHUNK, cols = MIN(XLM_CHUNK, d - first);
+        for (int64_t i = 0; i < n; i++)
+            kernel->scale(cols, s->y->grad[i], other->value + of_other[i] * d + first, to + of_one[i] * d + first, true);
+    }
+}
+
+static void indexed_backward(void *pointer)
+{
+    const struct indexed_state *s = pointer;
+    indexed_gradient(s, s->a, s->of_a, s->b, s->of_b);
+    indexed_gradient(s, s->b, s->of_b, s->a, s->of_a);
+}
+
+xlm_var *xlm_row_pairs_dot(xlm_tape *tape, xlm_var *a, const int32_t *of_a, xlm_var *b, const int32_t *of_b, int64_t n)
+{
+    const int64_t d = a->cols;
+    if (b->cols != d)
+        xlm_tape_fail("row_pairs_dot", "rows of %" G_GINT64_FORMAT " and of %" G_GINT64_FORMAT " numbers", d, b->cols);
+    struct indexed_state *s = XLM_TAPE_TAKE(tape, struct indexed_state, 1);
+    xlm_var *const inputs[] = {a, b};
+    xlm_var *y = xlm_tape_record(tape, "row_pairs_dot", n, 1, 2, inputs, indexed_backward, s);
+    y->keys = NULL;
+    xlm_tape_moves(tape, 2 * (double)sizeof(xlm_real) * (double)(n * d));
+    *s = (struct indexed_state){
+        .a = a, .b = b, .y = y,
+        .of_a = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_a, a->rows),
+        .of_b = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_b, b->rows),
+    };
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        y->value[i] = kernel->dot(d, a->value + s->of_a[i] * d, b->value + s->of_b[i] * d);
     return y;
 }
 

@@ -18,7 +18,8 @@
  *   /objectives/<name>/average/<parameter>   f32, of an objective with an average: the momentum average of the model's and of
  *                              the objective's own parameters that its label function reads
  *   /dictionaries/<k>          [n x 2] i32: pairs of a dictionary that objectives have asked for; attributes: path, first, second
- *                              (other kinds of files as their reader says, objective/readers.h)
+ *   /cooccurrence/<k>/offsets [V+1] u64, columns [E] u32, counts [E] f32: a table of co-occurrence that objectives have asked
+ *                              for (xlm/cooccurrence.h); attribute of the group: path
  *   /parameters/<parameter>    f32 [rows x cols] or [cols]
  *   /gradients/<parameter>     of the weighted sum, before clipping */
 #ifndef XLM_TRAIN_DUMP_H

@@ -165,12 +165,13 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size->parameters, ranks),
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
         .states = 2 * state_bytes(size->host),
+        .resources = xlm_host_resource_bytes(size->host),
         .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks),
         .shared = shared_views(size, micro_batches, ranks),
         .pass = largest_pass(size, micro_batches, c->recompute),
         .other_pass = largest_pass(size, micro_batches, !c->recompute),
     };
-    e.total = e.parameters + e.moments + e.averages + e.states + e.gradients + e.reduce_scatter + e.shared + e.pass +
+    e.total = e.parameters + e.moments + e.averages + e.states + e.resources + e.gradients + e.reduce_scatter + e.shared + e.pass +
               program;
     return e;
 }
@@ -181,6 +182,8 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
     xlm_memory_estimate e = xlm_memory_of_rank(size, comm->ranks);
     e.node_needed = (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.total);
     e.node_available = MIN(node_memory(), group_memory());
+    if (e.node_available > 0)
+        e.node_available += (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.resources);
     *estimate = e;
     GError *failure = NULL;
     if (e.node_available > 0 && e.node_needed > e.node_available)
@@ -188,7 +191,7 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
                       "%.1f GiB free; lower the batch or the model, raise micro_batches%s, or use more nodes",
                       (double)e.node_needed / (1 << 30), comm->local_ranks, (double)e.total / (1 << 30),
                       (double)e.node_available / (1 << 30), c->recompute ? "" : ", set recompute = true");
-    const uint64_t space = e.total + thread_space(comm, c->threads), left = xlm_address_space_left();
+    const uint64_t space = e.total - e.resources + thread_space(comm, c->threads), left = xlm_address_space_left();
     if (failure == NULL && space > left)
         xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit "
                       "leaves %.2f GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",

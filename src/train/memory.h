@@ -20,6 +20,7 @@ typedef struct xlm_run_size {
  * What objectives compute of their views, beside the head for words, is not in it (xlm_host_pass_memory). */
 typedef struct xlm_memory_estimate {
     uint64_t parameters, gradients, moments, averages, states, reduce_scatter, pass, total;
+    uint64_t resources;    /* files that objectives have asked for, which were read before: in total, and taken already */
     uint64_t shared;       /* views that stay from the labels of a step to its losses, of all micro-batches of a rank */
     uint64_t other_pass; /* with [train] recompute the other way; not in total */
     uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */

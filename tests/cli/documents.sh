@@ -45,6 +45,7 @@ cd "$scratch" || exit 99
 logged prep.log xlm_prep --mono en=text.en --mono de=text.xx --para en-de=text.en,text.xx --words space --bpe 120 -o corpus.h5
 printf 'house hyoyusye\nred ryed\n' >pairs.txt
 logged dict.log xlm_dict corpus.h5 --source en --target de --text pairs.txt -o quarter.h5
+logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 awk '/^## / { recipes = $0 == "## Recipes"; next } !recipes { next }
     /^[^ ]/ { text = 1; next } /^    / { if (text) n++; text = 0; print substr($0, 5) >("recipe" n) }' "$XLM_SOURCE/docs/jobs.md"
 for recipe in recipe*; do

@@ -34,6 +34,7 @@ test_scripts += \
 	tests/cli/dwa.sh \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
+	tests/cli/gc.sh \
 	tests/cli/install.sh \
 	tests/cli/moco.sh \
 	tests/cli/measure.sh \

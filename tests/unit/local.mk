@@ -55,6 +55,7 @@ double_tests = \
 	tests/unit/attention_test \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
+	tests/unit/gc_test \
 	tests/unit/gradient_test \
 	tests/unit/host_test \
 	tests/unit/losses_test \
@@ -82,6 +83,8 @@ tests_unit_encoder_test_CPPFLAGS = $(double_flags)
 tests_unit_encoder_test_LDADD = $(double_libraries)
 tests_unit_fused_test_CPPFLAGS = $(double_flags)
 tests_unit_fused_test_LDADD = $(double_libraries)
+tests_unit_gc_test_CPPFLAGS = $(double_flags)
+tests_unit_gc_test_LDADD = $(double_libraries)
 tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
 tests_unit_host_test_CPPFLAGS = $(double_flags)

@@ -89,6 +89,30 @@ static xlm_var *row_dot(xlm_tape *tape, void *context)
     return xlm_add(tape, xlm_row_dot(tape, a, in(tape, "b")), xlm_row_dot(tape, a, a));
 }
 
+/* Rows of a and of c, some twice, some never; then of a alone. */
+enum { MOST_ROW_PAIRS = 600 };
+
+static int64_t choose_row_pairs(const xlm_var *a, const xlm_var *b, int32_t *of_a, int32_t *of_b)
+{
+    const int64_t n = 2 * a->rows + 1;
+    for (int64_t i = 0; i < n; i++) {
+        of_a[i] = (int32_t)(i * i % a->rows);
+        of_b[i] = (int32_t)((i + 2) * 3 % b->rows);
+    }
+    return n;
+}
+
+static xlm_var *row_pairs_dot(xlm_tape *tape, void *context)
+{
+    (void)context;
+    int32_t of_a[MOST_ROW_PAIRS], of_b[MOST_ROW_PAIRS];
+    xlm_var *a = xlm_scale(tape, in(tape, "a"), 1.5), *c = in(tape, "c");
+    int64_t n = choose_row_pairs(a, c, of_a, of_b);
+    xlm_var *y = xlm_row_pairs_dot(tape, a, of_a, c, of_b, n);
+    n = choose_row_pairs(a, a, of_a, of_b);
+    return xlm_add(tape, y, xlm_row_pairs_dot(tape, a, of_a, a, of_b, n));
+}
+
 static xlm_var *row_normalise(xlm_tape *tape, void *context)
 {
     (void)context;
@@ -231,6 +255,7 @@ static xlm_var *pointer_of_shared(xlm_tape *tape, void *context)
 }
 
 static build *const forms[] = {subtract,      multiply, shared,           row_dot,           row_normalise, cross_entropy,
+                               row_pairs_dot,
                                cross_entropy_of_shared, info_nce, info_nce_of_queue, info_nce_of_shared, pointer,
                                pointer_of_shared};
 
@@ -333,6 +358,13 @@ static void check_rows(xlm_tape *tape, const struct size *size)
         near("subtract", (double)difference->value[i], (double)a[i] - (double)b[i]);
         near("multiply", (double)product->value[i], (double)a[i] * (double)b[i]);
     }
+    int32_t of_a[MOST_ROW_PAIRS], of_c[MOST_ROW_PAIRS];
+    const xlm_real *c = in(tape, "c")->value;
+    const int64_t pairs = choose_row_pairs(in(tape, "a"), in(tape, "c"), of_a, of_c);
+    const xlm_var *of_pairs = xlm_row_pairs_dot(tape, in(tape, "a"), of_a, in(tape, "c"), of_c, pairs);
+    assert_true(of_pairs->rows == pairs && of_pairs->cols == 1);
+    for (int64_t i = 0; i < pairs; i++)
+        near("row_pairs_dot", (double)of_pairs->value[i], dot(a + of_a[i] * d, c + of_c[i] * d, d));
     for (int i = 0; i < n; i++) {
         near("row_dot", (double)y->value[i], dot(a + i * d, b + i * d, d));
         near("row_normalise", dot(unit->value + i * d, unit->value + i * d, d), 1);

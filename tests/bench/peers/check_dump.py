@@ -6,7 +6,7 @@ and compare.
 
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, and the gradient of every parameter with those in the file (layout: src/train/dump.h). Objectives that are known
-here: mlm (also as tlm), dict-mlm in both forms, align, moco with its queue and average, and the task tagging.
+here: mlm (also as tlm), dict-mlm in both forms, align, gc with its table, moco with its queue and average, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -168,6 +168,31 @@ class Objective:
         a, b = (self.encoder.p["embeddings/word/weight"][pairs[0][:, side]] for side in (0, 1))
         return -F.cosine_similarity(a, b, eps=1e-12).mean()
 
+    def gc(self):
+        """Squared errors of the products of masked positions and neighbours against logarithms of how often they meet."""
+        tables = [t for t in self.file["cooccurrence"].values() if str(t.attrs["path"], "utf-8") == self.options["cooccurrence"]]
+        assert len(tables) == 1, "the table of the objective"
+        offsets, columns, counts = (tables[0][part][...] for part in ("offsets", "columns", "counts"))
+        count = {(i, int(columns[e])): float(counts[e]) for i in range(len(offsets) - 1)
+                 for e in range(int(offsets[i]), int(offsets[i + 1]))}
+        words, h, window = self.b["original"].tolist(), self.h[-1], int(self.options["window"])
+        bounds = list(zip(self.b["offsets"][:-1].tolist(), self.b["offsets"][1:].tolist()))
+        ends = {words[bounds[0][0]], words[bounds[0][1] - 1]}  # <s>, </s>
+        total, masked = torch.zeros(()).double(), self.b["masked_positions"].tolist()
+        assert len(masked) == self.terms, "every masked position is a term"
+        for t in masked:
+            first, end = next(b for b in bounds if b[0] <= t < b[1])
+            first = max([first] + [k + 1 for k in range(first, t) if words[k] in ends])
+            end = min([end] + [k for k in range(t, end) if words[k] in ends])
+            for k in range(max(first, t - window), min(end, t + window + 1)):
+                x = count.get((min(words[t], words[k]), max(words[t], words[k])), 0.0)
+                if k == t or x == 0:
+                    continue
+                other = h[k] if self.options["form"] == "hidden" else self.encoder.p["embeddings/word/weight"][words[k]]
+                weight = min(1.0, (x / float(self.options["x_max"])) ** float(self.options["exponent"]))
+                total = total + weight * (h[t] @ other / math.sqrt(h.shape[1]) - math.log(x)) ** 2
+        return total / (2 * window * len(masked))
+
     def side(self, kind):
         """A batch of its own of one side of the pairs: kind is the type of its tokens."""
         b, rows, bos = self.b, {"ids": [], "positions": [], "languages": [], "offsets": [0]}, int(self.b["original"][0])
@@ -234,7 +259,7 @@ class Objective:
                 links[row] = (source, [source[i] for i in range(len(source)) if labelled[i, j]])
         return self.pointer(links)
 
-    KNOWN = {"dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "moco": moco, "tagging": tagging}
+    KNOWN = {"dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco, "tagging": tagging}
 
     def loss(self):
         """None when there is no way to know it here."""

@@ -57,6 +57,13 @@ compare moco.conf
 compare moco.conf "objective moco.queue=1000" "objective moco.layer=1" model.token_types=true model.position_offset=0
 compare moco.conf "stream pairs.form=xlm" "objective moco.temperature=0.5" "objective moco.weight=0.3"
 
+# Counts of neighbours, in both forms, on monolingual and parallel text, beside mlm and alone.
+xlm_cooc corpus.h5 -o cooc.h5 --window 3 >log 2>&1 || fail "$(tail -3 log)"
+{ cat job.conf; printf '\n[objective gc]\nstream = text\ncooccurrence = cooc.h5\n'; } >gc.conf
+compare gc.conf
+compare gc.conf "objective gc.form=embedding" "objective gc.window=3" "objective gc.exponent=0.4" "objective gc.weight=0.5"
+compare gc.conf "objective gc.stream=pairs" "objective gc.x_max=1000" "objective mlm.begin=31" "objective tlm.begin=31"
+
 # Differences are found, and unknown objectives are reported.
 if dumped dwa.conf; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"

@@ -1,0 +1,169 @@
+/* xlm-mpi: global co-occurrence modelling (MLM-GC, Ai and Fang 2023). SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Beside mlm, on its stream. X_ab says how often subwords a and b stand near one another in the corpus (xlm_cooc); w are the
+ * subwords before masking. Over the M masked positions t and their neighbours k = t ± 1 … t ± n in the same sentence,
+ *
+ *     L = (1/M) Σ_t (1/2n) Σ_k f(x) (H[L]_t · u_k / √d − log x)²,   x = X_{w_t w_k},   f(x) = min(1, (x / x_max)^exponent)
+ *
+ *   form = hidden      u_k = H[L]_k, with gradient too (equation 3 of the paper)
+ *   form = embedding   u_k = E[w_k], the output embedding (appendix D, equation 6)
+ *
+ * A pair that never met, X = 0, gives 0, as do neighbours that a sentence does not have; both leave M and n as they are. A
+ * sentence ends at <s> and </s>, since X counts no pair across. λ of the paper is the objective's weight. */
+#include <xlm/loss.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { HIDDEN, EMBEDDING };
+
+struct gc {
+    char *path;
+    int64_t form, window;
+    double x_max, exponent;
+    const xlm_cooccurrence_table *table;
+};
+
+static const xlm_option gc_options[] = {
+    {"cooccurrence", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "file of xlm_cooc, how often subwords of this corpus are neighbours",
+     offsetof(struct gc, path)},
+    {"form", XLM_OPTION_CHOICE, "hidden", 0, 0, "hidden|embedding",
+     "what the masked word's hidden state is compared with: the neighbour's hidden state, or its output embedding",
+     offsetof(struct gc, form)},
+    {"window", XLM_OPTION_INT, "2", 1, 64, NULL, "n: neighbours on either side; no more than were counted",
+     offsetof(struct gc, window)},
+    {"x_max", XLM_OPTION_REAL, "100", 1e-9, 1e18, NULL, "count from which on a pair has the whole weight",
+     offsetof(struct gc, x_max)},
+    {"exponent", XLM_OPTION_REAL, "0.75", 0, 10, NULL, "of the weight of rarer ones: (X / x_max) to this power",
+     offsetof(struct gc, exponent)},
+    XLM_OPTION_END,
+};
+
+static bool gc_open(xlm_loss *self, char *message, size_t size)
+{
+    struct gc *gc = self->state;
+    const xlm_model_config *model = self->setup->model;
+    gc->table = xlm_loss_resource(self, "cooccurrence", gc->path, message, size);
+    if (gc->table == NULL)
+        return false;
+    if (gc->table->entries == 0)
+        snprintf(message, size, "%s: has no pairs of subwords", gc->path);
+    else if (gc->window > gc->table->window)
+        snprintf(message, size, "window = %lld, but %s counts neighbours at most %lld apart; lower window, or count with "
+                 "xlm_cooc --window %lld", (long long)gc->window, gc->path, (long long)gc->table->window, (long long)gc->window);
+    else if (gc->form == EMBEDDING && model->embedding_size != model->hidden_size)
+        snprintf(message, size, "form = embedding compares hidden states with embeddings, and embedding_size = %lld is not "
+                 "hidden_size = %lld; set form = hidden", (long long)model->embedding_size, (long long)model->hidden_size);
+    else {
+        if (self->setup->warmup == 0)
+            snprintf(message, size, "the learning rate has no warm-up, without which this objective is known to collapse; set warmup "
+                     "in [train]");
+        return true;
+    }
+    return false;
+}
+
+static void gc_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    const struct gc *gc = self->state;
+    const xlm_view view = {
+        .input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true,
+        .rows = gc->form == HIDDEN ? XLM_ROWS_NEAR : XLM_ROWS_MASKED, .reach = gc->form == HIDDEN ? gc->window : 0,
+    };
+    xlm_declare_view(declaration, &view);
+    xlm_declare_metric(declaration, "known");
+}
+
+/* Pairs of a masked position and a neighbour whose X is not 0. */
+struct neighbours {
+    int64_t n, all;         /* of these, and with those of X = 0 */
+    int32_t *masked, *near; /* [n] rows of the view; near: with form = embedding, ids */
+    xlm_real *logs, *shares; /* [n] log X, f(X) */
+};
+
+static void add_pair(const struct gc *gc, struct neighbours *to, int32_t masked, int32_t near, int32_t a, int32_t b)
+{
+    const double x = xlm_cooccurrence_find(gc->table, a, b);
+    to->all++;
+    if (!(x > 0))
+        return;
+    to->masked[to->n] = masked;
+    to->near[to->n] = near;
+    to->logs[to->n] = (xlm_real)log(x);
+    to->shares[to->n++] = (xlm_real)(x < gc->x_max ? pow(x / gc->x_max, gc->exponent) : 1);
+}
+
+/* From the row on to one side, -1 or 1, within sequence s, until a sentence or the window ends. */
+static void walk(const struct gc *gc, struct neighbours *to, const xlm_batch *batch, const int32_t *place, int32_t row, int32_t s,
+                 int32_t side)
+{
+    const int32_t bos = batch->specials->id[XLM_BOS], eos = batch->specials->id[XLM_EOS];
+    for (int32_t r = 1; r <= gc->window; r++) {
+        const int32_t k = row + side * r;
+        if (k < batch->offsets[s] || k >= batch->offsets[s + 1] || batch->original[k] == bos || batch->original[k] == eos)
+            return;
+        add_pair(gc, to, place[row], gc->form == HIDDEN ? place[k] : batch->original[k], batch->original[row], batch->original[k]);
+    }
+}
+
+/* place: [T] numbers of the view's rows. */
+static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, const xlm_batch *batch, const int32_t *place)
+{
+    const uint64_t most = (uint64_t)(2 * gc->window * batch->masked);
+    struct neighbours found = {
+        .masked = xlm_tape_take(tape, sizeof(int32_t) * most), .near = xlm_tape_take(tape, sizeof(int32_t) * most),
+        .logs = xlm_tape_take(tape, sizeof(xlm_real) * most), .shares = xlm_tape_take(tape, sizeof(xlm_real) * most),
+    };
+    for (int32_t i = 0, s = 0; i < batch->masked; i++) {
+        const int32_t row = batch->masked_rows[i];
+        while (batch->offsets[s + 1] <= row)
+            s++;
+        walk(gc, &found, batch, place, row, s, -1);
+        walk(gc, &found, batch, place, row, s, 1);
+    }
+    return found;
+}
+
+static xlm_var *gc_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct gc *gc = self->state;
+    const xlm_batch *batch = pass->batch;
+    const xlm_encoded *view = xlm_pass_view(pass, 0);
+    xlm_var *h = view->states; /* rows x d */
+    int32_t *place = xlm_tape_take(tape, sizeof *place * (uint64_t)batch->tokens);
+    for (int32_t i = 0; i < xlm_var_rows(h); i++)
+        place[view->rows != NULL ? view->rows[i] : i] = i;
+    const struct neighbours pairs = find_neighbours(gc, tape, batch, place);
+    xlm_loss_metric(self, "known", (double)pairs.n, pairs.all);
+    if (pairs.n == 0)
+        return xlm_constant(tape, 1, 1, &(xlm_real){0});
+    xlm_var *others = gc->form == HIDDEN ? h : xlm_param(tape, "embeddings/word/weight"); /* V x d */
+    xlm_var *products = xlm_row_pairs_dot(tape, h, pairs.masked, others, pairs.near, pairs.n); /* n x 1 */
+    xlm_var *error = xlm_subtract(tape, xlm_scale(tape, products, 1 / sqrt((double)xlm_var_cols(h))),
+                                  xlm_constant(tape, pairs.n, 1, pairs.logs));
+    xlm_var *mean = xlm_mean(tape, xlm_multiply(tape, xlm_multiply(tape, error, error),
+                                                xlm_constant(tape, pairs.n, 1, pairs.shares)));
+    return xlm_scale(tape, mean, (double)pairs.n / (double)(2 * gc->window * batch->masked));
+}
+
+/* Of each pair a handful of numbers, and two rows that are multiplied three times. */
+static void gc_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
+{
+    const struct gc *gc = self->state;
+    const double n = 2.0 * (double)gc->window * (double)size->predicted;
+    cost->loss = (uint64_t)(n * (4 * sizeof(int32_t) + 14 * sizeof(xlm_real)) + sizeof(int32_t) * (double)size->tokens);
+    cost->flops = 3 * 2 * n * (double)self->setup->model->hidden_size;
+}
+
+const xlm_loss_class xlm_loss_gc = {
+    .abi = XLM_LOSS_ABI,
+    .name = "gc",
+    .summary = "hidden states of masked words and of their neighbours say how often these meet (MLM-GC), beside mlm",
+    .needs_stream = true,
+    .options = gc_options,
+    .state_size = sizeof(struct gc),
+    .open = gc_open,
+    .declare = gc_declare,
+    .loss = gc_loss,
+    .cost = gc_cost,
+};

@@ -103,6 +103,10 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs);
 /* y_i = x[index_i].  index: [n], copied; a row may be taken more than once. */
 xlm_var *xlm_rows(xlm_tape *tape, xlm_var *x, const int32_t *index, int64_t n);
 
+/* y_i = Σ x[index_e], e = offsets_i … offsets_(i+1) − 1: y = A x for a sparse A of zeros and ones; a sum of nothing is 0.  offsets:
+ * [n + 1] rising from 0, index: [offsets_n], copied. y: n x d, without keys. */
+xlm_var *xlm_rows_sum(xlm_tape *tape, xlm_var *x, const int32_t *offsets, const int32_t *index, int64_t n);
+
 /* How one target was predicted. */
 typedef struct xlm_score {
     float loss;     /* −log p(target) */

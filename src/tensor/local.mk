@@ -21,6 +21,7 @@ tensor_sources = \
 	src/tensor/residual_norm.c \
 	src/tensor/row_products.c \
 	src/tensor/rows.c src/tensor/rows.h \
+	src/tensor/rows_sum.c \
 	src/tensor/sequence_mean.c \
 	src/tensor/similarity.c \
 	src/tensor/tape.c src/tensor/tape.h src/tensor/tape_internal.h \

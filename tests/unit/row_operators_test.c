@@ -254,10 +254,39 @@ static xlm_var *pointer_of_shared(xlm_tape *tape, void *context)
     return xlm_add(tape, elsewhere, xlm_add(tape, own, both));
 }
 
+/* Sums of 0, 1, 2 and 3 rows of a, as many as a has rows, among them the same more than once. */
+static const int32_t *sums_of(int rows, const int32_t **index)
+{
+    static int32_t offsets[261], of[4 * 260];
+    for (int i = 0; i < rows; i++) {
+        offsets[i + 1] = offsets[i] + i % 4;
+        for (int e = offsets[i]; e < offsets[i + 1]; e++)
+            of[e] = (int32_t)((uint64_t)e * 2654435761u % (uint64_t)rows);
+    }
+    *index = of;
+    return offsets;
+}
+
+static xlm_var *rows_sum(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *a = in(tape, "a");
+    const int32_t *index, *offsets = sums_of((int)a->rows, &index);
+    return xlm_rows_sum(tape, a, offsets, index, a->rows);
+}
+
+static xlm_var *rows_sum_of_shared(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *a = xlm_scale(tape, in(tape, "a"), 1.5);
+    const int32_t *index, *offsets = sums_of((int)a->rows, &index);
+    return xlm_add(tape, xlm_multiply(tape, a, a), xlm_rows_sum(tape, a, offsets, index, a->rows));
+}
+
 static build *const forms[] = {subtract,      multiply, shared,           row_dot,           row_normalise, cross_entropy,
                                row_pairs_dot,
                                cross_entropy_of_shared, info_nce, info_nce_of_queue, info_nce_of_shared, pointer,
-                               pointer_of_shared};
+                               pointer_of_shared, rows_sum, rows_sum_of_shared};
 
 /* ---- values ---- */
 
@@ -353,6 +382,15 @@ static void check_rows(xlm_tape *tape, const struct size *size)
     const int n = size->rows, d = size->cols;
     const xlm_real *a = in(tape, "a")->value, *b = in(tape, "b")->value;
     const xlm_var *difference = subtract(tape, NULL), *product = multiply(tape, NULL);
+    const xlm_var *sum = rows_sum(tape, NULL);
+    const int32_t *index, *offsets = sums_of(n, &index);
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < d; c++) {
+            double wanted = 0;
+            for (int e = offsets[i]; e < offsets[i + 1]; e++)
+                wanted += (double)a[index[e] * d + c];
+            near("rows_sum", (double)sum->value[i * d + c], wanted);
+        }
     const xlm_var *y = xlm_row_dot(tape, in(tape, "a"), in(tape, "b")), *unit = xlm_row_normalise(tape, in(tape, "a"));
     for (int i = 0; i < n * d; i++) {
         near("subtract", (double)difference->value[i], (double)a[i] - (double)b[i]);

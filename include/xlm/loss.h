@@ -51,6 +51,7 @@ typedef struct xlm_loss_stream {
     bool several_pairs;               /* a sequence can hold more than one pair */
     double mask;                      /* share of the ordinary tokens that is predicted; of all tokens of labelled examples */
     double switching;                 /* share of those that is switched to another language by the dictionary */
+    bool alignments;                  /* it has word alignments: its batches have the annotation "links" */
     const xlm_dictionary *dictionary; /* the stream's: its batches have the annotation "translations"; NULL: none */
 } xlm_loss_stream;
 
@@ -145,9 +146,11 @@ int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
 /* Parameters and states of an objective have names of their own, each once; not "loss", "average" and "average/...", which files
  * have beside them. Others end the program.
  *
- * A trained parameter "objectives/<objective>/<name>", N(0, 0.02²) for weights, 0 for biases (rows = 1). */
+ * A trained parameter "objectives/<objective>/<name>", at first N(0, 0.02²) for weights, 0 for biases and 1 for gains of
+ * normalisations (rows = 1). */
 void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
+void xlm_declare_gain(xlm_declaration *declaration, const char *name, int64_t cols);
 /* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps,
  * as "/objectives/<objective>/<name>". */
 typedef enum xlm_state_type {
@@ -167,6 +170,10 @@ void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state
 void xlm_declare_average(xlm_declaration *declaration, double momentum);
 /* Rows of `cols` numbers that `label` or `loss` publishes and `publish` receives. Once an objective, which must have a stream. */
 void xlm_declare_publish(xlm_declaration *declaration, int64_t cols);
+/* For a loss that is a sum of means with different terms, mean_0 + Σ_i weight_i · mean_i: declare each but the first, which `count`
+ * or `label`, and `loss`, return. Each is a global mean by itself, over its own terms of all micro-batches of all ranks. Returns
+ * i: 1, 2, … in the order of the calls. Reported is the sum, beside the number of terms of the first. */
+int xlm_declare_mean(xlm_declaration *declaration, double weight);
 /* A number to be reported beside the loss, under a name of letters, digits and "_-.", as "<objective>/<name>". */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
 /* For `loss`: add to the sum and the count of a declared metric. Reported is the global mean, sum / count over all micro-batches
@@ -174,6 +181,11 @@ void xlm_declare_metric(xlm_declaration *declaration, const char *name);
  * count under terms) and each evaluation (split "held_out"), in the log of every interval the mean over its steps. Without a
  * count, nothing is reported. Where nothing is reported (a dump, a check of gradients), the call does nothing. */
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
+
+/* For `count` or `label`: the terms of a mean of xlm_declare_mean; 0 without a call. */
+void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms);
+/* For `loss`: this mean of the pass, a 1 x 1 variable. Once, where it has terms; not where it has none. */
+void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value);
 
 /* The objective's own parameter as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
@@ -228,7 +240,7 @@ struct xlm_loss_class {
     /* In place of count: what `loss` shall learn, made from views without gradient, for all micro-batches of a rank before any
      * loss, and kept with xlm_pass_keep. Returns the number of terms. The state must not change in it. */
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
-    /* The mean of the terms, a 1 x 1 variable. */
+    /* The mean of the terms, a 1 x 1 variable; NULL where it has none, and is called for a mean of xlm_declare_mean. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* After the update, on all ranks alike: the rows of the step, even when there are none; then the state may change once
      * more. */

@@ -115,6 +115,11 @@ void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t co
     declare(declaration, name, 1, cols, XLM_INIT_ZERO, false);
 }
 
+void xlm_declare_gain(xlm_declaration *declaration, const char *name, int64_t cols)
+{
+    declare(declaration, name, 1, cols, XLM_INIT_ONE, false);
+}
+
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name)
 {
     char *full = parameter_name(loss, name);
@@ -148,6 +153,12 @@ void xlm_declare_average(xlm_declaration *declaration, double momentum)
     hosted->averaged = true;
     hosted->momentum = momentum;
     g_array_append_val(hosted->host->averages, k);
+}
+
+int xlm_declare_mean(xlm_declaration *declaration, double weight)
+{
+    g_array_append_val(declaration->hosted->means, weight);
+    return (int)declaration->hosted->means->len;
 }
 
 void xlm_declare_publish(xlm_declaration *declaration, int64_t cols)

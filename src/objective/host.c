@@ -1,6 +1,9 @@
 /* xlm-mpi: the host of objectives. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/host.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/log.h"
 #include "objective/declaration.h"
 #include "objective/views.h"
@@ -37,12 +40,16 @@ xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters,
     for (int k = 0; k < host->objectives && good; k++) {
         xlm_hosted *h = &host->objective[k];
         *h = (xlm_hosted){.host = host, .spec = setup->objective[k], .metrics = xlm_metrics_new(setup->objective[k].name),
-                          .views = g_array_new(FALSE, FALSE, sizeof(xlm_view)), .published = g_array_new(FALSE, FALSE, 1)};
+                          .views = g_array_new(FALSE, FALSE, sizeof(xlm_view)), .means = g_array_new(FALSE, FALSE, sizeof(double)),
+                          .published = g_array_new(FALSE, FALSE, 1)};
         h->loss = (xlm_loss){.cls = h->spec.cls, .name = h->spec.name, .state = h->spec.state, .setup = &host->about,
                              .stream = h->spec.stream >= 0 ? &host->stream[h->spec.stream] : NULL, .hosted = h};
         good = open_objective(h, parameters, error);
+        h->first_mean = host->objectives + host->means;
+        host->means += (int)h->means->len;
         host->metrics += (int)h->metrics->names->len;
     }
+    host->means += host->objectives;
     if (good)
         return host;
     xlm_host_close(host);
@@ -59,6 +66,7 @@ void xlm_host_close(xlm_host *host)
             h->spec.cls->close(&h->loss);
         xlm_metrics_free(h->metrics);
         g_array_unref(h->views);
+        g_array_unref(h->means);
         g_array_unref(h->published);
     }
     for (guint i = 0; i < host->states->len; i++)
@@ -73,6 +81,7 @@ void xlm_host_close(xlm_host *host)
 int xlm_host_objectives(const xlm_host *host) { return host->objectives; }
 const xlm_objective_spec *xlm_host_objective(const xlm_host *host, int k) { return &host->objective[k].spec; }
 xlm_loss *xlm_host_loss(xlm_host *host, int k) { return &host->objective[k].loss; }
+int xlm_host_means(const xlm_host *host) { return host->means; }
 int xlm_host_metrics(const xlm_host *host) { return host->metrics; }
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k) { return host->objective[k].metrics->names; }
 
@@ -110,11 +119,13 @@ void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)
 {
     input->arena = arena;
     input->shared = NULL;
-    input->terms = XLM_TAKE(arena, int64_t, MAX(host->objectives, 1));
+    input->terms = XLM_TAKE(arena, int64_t, MAX(host->means, 1));
+    memset(input->terms, 0, sizeof *input->terms * (size_t)host->means);
     input->labels = XLM_TAKE(arena, void *, MAX(host->objectives, 1));
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
-        input->terms[k] = takes_part(h, input, k) && h->spec.cls->label == NULL ? count(h, input) : 0;
+        if (takes_part(h, input, k) && h->spec.cls->label == NULL)
+            input->terms[k] = count(h, input);
         input->labels[k] = NULL;
     }
 }
@@ -122,21 +133,55 @@ void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)
 bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input)
 {
     bool any = false;
-    for (int k = 0; k < host->objectives; k++)
-        any |= input->terms[k] > 0;
+    for (int i = 0; i < host->means; i++)
+        any |= input->terms[i] > 0;
     return any;
+}
+
+bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms)
+{
+    const xlm_hosted *h = &host->objective[k];
+    bool any = terms[k] > 0;
+    for (guint i = 0; i < h->means->len; i++)
+        any |= terms[h->first_mean + (int)i] > 0;
+    return any;
+}
+
+double xlm_host_mean_loss(const xlm_host *host, int k, const double *row, const int64_t *totals)
+{
+    const xlm_hosted *h = &host->objective[k];
+    double loss = totals[k] > 0 ? row[k] / (double)totals[k] : 0;
+    for (guint i = 0; i < h->means->len; i++) {
+        const int mean = h->first_mean + (int)i;
+        if (totals[mean] > 0)
+            loss += g_array_index(h->means, double, i) * row[mean] / (double)totals[mean];
+    }
+    return xlm_host_has_terms_of(host, k, totals) ? loss : NAN;
+}
+
+/* The host's number of a mean of xlm_declare_mean. */
+static int number_of_mean(const xlm_hosted *h, int mean)
+{
+    if (mean < 1 || mean > (int)h->means->len)
+        g_error("objective %s: it has declared %u means beside the first, and names number %d", h->loss.name, h->means->len, mean);
+    return h->first_mean + mean - 1;
+}
+
+void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms)
+{
+    pass->call->input->terms[number_of_mean(pass->call->hosted, mean)] = terms;
 }
 
 /* ---- rows of numbers ---- */
 
 int xlm_host_numbers(const xlm_host *host)
 {
-    return host->objectives + host->metrics * (int)(sizeof(xlm_metric_sum) / sizeof(double));
+    return host->means + host->metrics * (int)(sizeof(xlm_metric_sum) / sizeof(double));
 }
 
 xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k)
 {
-    xlm_metric_sum *first = (xlm_metric_sum *)(row + host->objectives);
+    xlm_metric_sum *first = (xlm_metric_sum *)(row + host->means);
     for (int before = 0; before < k; before++)
         first += host->objective[before].metrics->names->len;
     return first;
@@ -146,7 +191,7 @@ xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k)
 
 static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xlm_host_wishes *wishes, int k)
 {
-    return input->terms[k] > 0 || (wishes->visit != NULL && takes_part(h, input, k));
+    return xlm_host_has_terms_of(h->host, k, input->terms) || (wishes->visit != NULL && takes_part(h, input, k));
 }
 
 /* The views of all whose loss is computed, and of those who are visited. */
@@ -164,16 +209,36 @@ static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_
     return views;
 }
 
+/* Mean i of a pass, which has terms. */
+static void add_mean(const xlm_hosted *h, const xlm_pass_input *input, int i, xlm_var *mean, double weight)
+{
+    const struct xlm_loss_run *run = h->run;
+    const int64_t terms = input->terms[i];
+    run->row[i] += xlm_var_scalar(mean) * (double)terms;
+    if (run->totals != NULL)
+        xlm_tape_seed(run->tape, mean, weight * (double)terms / (double)run->totals[i]);
+}
+
+void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value)
+{
+    const xlm_hosted *h = pass->call->hosted;
+    const int i = number_of_mean(h, mean);
+    if (h->run == NULL || pass->call->input->terms[i] <= 0)
+        g_error("objective %s: it gives mean %d outside of loss, or without terms", h->loss.name, mean);
+    add_mean(h, pass->call->input, i, value, h->spec.weight * g_array_index(h->means, double, mean - 1));
+}
+
 /* The loss of objective k, which has terms. */
 static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass, const int64_t *totals, double *row)
 {
-    const int64_t terms = pass->call->input->terms[k];
+    struct xlm_loss_run run = {.tape = tape, .totals = totals, .row = row};
     h->metrics->sums = xlm_host_metric_sums(h->host, row, k);
+    h->run = &run;
     xlm_var *mean = h->spec.cls->loss(&h->loss, tape, pass);
+    if (pass->call->input->terms[k] > 0)
+        add_mean(h, pass->call->input, k, mean, h->spec.weight);
+    h->run = NULL;
     h->metrics->sums = NULL;
-    row[k] += xlm_var_scalar(mean) * (double)terms;
-    if (totals != NULL)
-        xlm_tape_seed(tape, mean, h->spec.weight * (double)terms / (double)totals[k]);
 }
 
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
@@ -195,7 +260,7 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
         xlm_pass pass = make_pass(&call[k]);
         pass.scores = w->scores;
         pass.labels = input->labels[k];
-        if (input->terms[k] > 0)
+        if (xlm_host_has_terms_of(host, k, input->terms))
             run_loss(h, k, tape, &pass, totals, row);
         if (w->visit != NULL && takes_part(h, input, k))
             w->visit(w->data, &h->loss, tape, &pass);
@@ -250,7 +315,8 @@ static xlm_encodings encodings_of_labels(const xlm_host *host, int stream, const
     for (int k = 0; k < host->objectives; k++) {
         const xlm_hosted *h = &host->objective[k];
         const bool label = h->spec.cls->label != NULL, later = !label || xlm_host_average_of(host, k) > average;
-        if (later && h->spec.stream == stream && (input == NULL || (takes_part(h, input, k) && (label || input->terms[k] > 0))))
+        const bool here = later && h->spec.stream == stream;
+        if (here && (input == NULL || (takes_part(h, input, k) && (label || xlm_host_has_terms_of(host, k, input->terms)))))
             xlm_encodings_share(&encodings, h, label, arena, shared);
     }
     return encodings;

@@ -53,6 +53,12 @@ int xlm_host_objectives(const xlm_host *host);
 const xlm_objective_spec *xlm_host_objective(const xlm_host *host, int k);
 /* As its class's functions get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
+/* Means of all objectives together. Number k is the first mean of objective k; behind these stand the others
+ * (xlm_declare_mean), one objective's after another's. Terms and totals have a number for each. */
+int xlm_host_means(const xlm_host *host);
+/* The loss of objective k, the weighted sum of its means, by a row (xlm_host_numbers) and totals; NAN when it has no terms. */
+double xlm_host_mean_loss(const xlm_host *host, int k, const double *row, const int64_t *totals);
+bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms);
 /* Metrics of all objectives together, one objective's after another's; names (char *) of those of objective k. */
 int xlm_host_metrics(const xlm_host *host);
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k);
@@ -71,7 +77,7 @@ typedef struct xlm_pass_input {
     bool held_out;    /* draws are the same at every step */
     int only;         /* the one objective that takes part, or -1: all that have begun */
     /* Filled in by xlm_host_count and xlm_host_label. */
-    int64_t *terms;   /* [objectives] 0 of those that take no part */
+    int64_t *terms;   /* [means] 0 of objectives that take no part */
     void **labels;    /* [objectives] what label has made; NULL: nothing */
     struct xlm_shared_view *shared; /* views that were encoded for labels and are asked for again */
     xlm_arena *arena;
@@ -99,7 +105,7 @@ bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input);
 
 /* A pass adds to a row of so many numbers; rows of several passes are added number by number. */
 int xlm_host_numbers(const xlm_host *host);
-/* In it, Σ mean · terms of objective k is number k; this is where the sums of its metrics begin, as many as it declared. */
+/* In it, Σ mean · terms of mean i is number i; this is where the sums of its metrics begin, as many as it declared. */
 xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k);
 
 /* What else is wanted of a pass; zeros: nothing. */
@@ -111,10 +117,10 @@ typedef struct xlm_host_wishes {
     void *data;
 } xlm_host_wishes;
 
-/* Encode the views and compute the losses, on a tape that has begun. Objective k's mean over this pass, times its terms, is
- * added to row[k], its metrics to the row (xlm_host_numbers). totals: [objectives] terms over all passes of the step: then the
- * gradient of Σ_k weight_k · terms_k / totals_k · mean_k goes back through the tape; NULL: no gradient. wishes: NULL, or what
- * else. */
+/* Encode the views and compute the losses, on a tape that has begun. Mean i over this pass, times its terms, is added
+ * to row[i], the metrics to the row (xlm_host_numbers). totals: [means] terms over all passes of the step: then the gradient of
+ * Σ_i weight_i · terms_i / totals_i · mean_i, of which the objective's weight is a factor, goes back through the tape; NULL: no
+ * gradient. wishes: NULL, or what else. */
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
                   const xlm_host_wishes *wishes);
 

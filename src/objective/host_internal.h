@@ -17,8 +17,18 @@ typedef struct xlm_hosted {
     double momentum;        /* with this momentum */
     xlm_real *average;      /* while its label runs: the flat array of averages */
     int64_t published_cols; /* 0: it publishes nothing */
+    GArray *means;          /* double: weights of its means but the first */
+    int first_mean;         /* number of its mean 1 among the host's */
+    struct xlm_loss_run *run; /* while its loss runs */
     GArray *published;      /* bytes: an instance (u32) and its row (f32), one after another */
 } xlm_hosted;
+
+/* A call of `loss`. */
+struct xlm_loss_run {
+    xlm_tape *tape;
+    const int64_t *totals; /* NULL: no gradient */
+    double *row;
+};
 
 /* What a function of the class is called for. */
 struct xlm_pass_call {
@@ -35,6 +45,7 @@ struct xlm_host {
     int objectives;
     xlm_loss_stream *stream; /* a copy */
     xlm_hosted *objective;   /* [objectives] */
+    int means;               /* of all objectives together: the first ones, then the others */
     int metrics;             /* of all objectives together */
     GArray *states;          /* xlm_saved_state */
     GArray *averages;        /* int: objectives with an average */

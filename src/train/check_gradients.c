@@ -30,7 +30,7 @@ typedef struct checker {
     int64_t step;           /* updates made before */
     int objective;
     xlm_pass_input input;
-    int64_t terms, *totals; /* [objectives] */
+    int64_t terms, *totals; /* of the objective's first mean; [means] */
     double *numbers;        /* of a pass */
     char *saved;            /* values of all declared state before the passes, one after another */
     const float *gradient;
@@ -74,7 +74,7 @@ static double pass(checker *c, float *gradient)
     memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(w->host));
     xlm_tape_begin(w->tape, gradient, false, (uint64_t)c->job->train.seed, (uint64_t)c->step);
     xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
-    return c->job->objective[c->objective].weight * c->numbers[c->objective] / (double)c->terms;
+    return c->job->objective[c->objective].weight * xlm_host_mean_loss(w->host, c->objective, c->numbers, c->totals);
 }
 
 /* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
@@ -101,7 +101,8 @@ static bool find_input(checker *c, GError **error)
         }
         xlm_host_count(w->host, &c->input, w->arena);
         xlm_workspace_label(w, (uint64_t)c->job->train.seed, c->step, &c->input, 1);
-        c->terms = c->totals[c->objective] = c->input.terms[c->objective];
+        memcpy(c->totals, c->input.terms, sizeof *c->totals * (size_t)xlm_host_means(w->host));
+        c->terms = c->totals[c->objective];
     }
     return true;
 }
@@ -440,7 +441,8 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
     GError *first = NULL;
     for (int k = 0; k < job->objectives; k++) {
         checker c = {
-            .job = job, .workspace = workspace, .step = step, .objective = k, .totals = g_new0(int64_t, job->objectives),
+            .job = job, .workspace = workspace, .step = step, .objective = k,
+            .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
             .numbers = g_new0(double, xlm_host_numbers(workspace->host)),
             .saved = g_malloc0(MAX(state_bytes(workspace->host), 1)),
             .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),

@@ -101,11 +101,12 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
     const xlm_workspace *w = d->workspace;
     const int objectives = d->job->objectives;
     xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
-    int64_t *terms = g_new0(int64_t, objectives);
+    const int means = xlm_host_means(w->host);
+    int64_t *terms = g_new0(int64_t, MAX(means, 1));
     double *sums = g_new0(double, xlm_host_numbers(w->host)), loss = 0;
 
     for (int s = 0; s <= w->streams->n; s++)
-        for (int k = 0; k < objectives; k++)
+        for (int k = 0; k < means; k++)
             terms[k] += input[s].terms[k];
     bool good = dump_passes(d, store, input, terms, sums, error);
     if (!good)
@@ -113,7 +114,8 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
     for (int k = 0; k < objectives; k++) {
         const xlm_job_objective *o = &d->job->objective[k];
         rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
-                                       terms[k] > 0 ? sums[k] / (double)terms[k] : 0, terms[k],
+                                       xlm_host_has_terms_of(w->host, k, terms) ? xlm_host_mean_loss(w->host, k, sums, terms) : 0,
+                                       terms[k],
                                        o->cls->options, o->state};
         loss += rows[k].weight * rows[k].loss;
     }

@@ -43,7 +43,7 @@ void xlm_engine_begin_averages(xlm_engine *engine);
 typedef struct xlm_step_report {
     double loss;             /* weighted sum of the objectives */
     double *objective_loss;  /* [objectives] global means; NAN for one that had no terms */
-    int64_t *terms;          /* [objectives] */
+    int64_t *terms;          /* [xlm_host_means] */
     xlm_metric_sum *metric;  /* [xlm_host_metrics] of all micro-batches */
     int64_t tokens;          /* real tokens encoded, all ranks */
     double gradient_norm;    /* before clipping */

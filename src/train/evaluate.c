@@ -79,10 +79,11 @@ typedef struct evaluation {
     int64_t step;
 } evaluation;
 
-/* One block of its stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. metrics: of the objective.
+/* One block of its stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. means: [2 x xlm_host_means],
+ * sums over terms, then terms. metrics: of the objective.
  * averaged: the average that its labels need, or NULL. */
-static bool run_block(const evaluation *e, float *averaged, int k, const block *b, tally *sums, xlm_metric_sum *metrics,
-                      GError **error)
+static bool run_block(const evaluation *e, float *averaged, int k, const block *b, tally *sums, double *means,
+                      xlm_metric_sum *metrics, GError **error)
 {
     const xlm_workspace *w = e->workspace;
     const int s = e->job->objective[k].stream;
@@ -97,7 +98,7 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
         xlm_host_label(w->host, w->tape, &input, xlm_host_average_of(w->host, k), averaged);
     }
     const int64_t terms = input.terms[k];
-    if (terms == 0)
+    if (!xlm_host_has_terms_of(w->host, k, input.terms))
         return true;
     xlm_score *scores = XLM_TAKE(w->arena, xlm_score, batch.masked);
     for (int32_t i = 0; i < batch.masked; i++)
@@ -108,6 +109,10 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     xlm_host_run(w->host, w->tape, &input, NULL, row, &(xlm_host_wishes){.scores = scores});
     sums[0].terms += (double)terms;
     sums[0].loss += row[k];
+    for (int i = 0; i < xlm_host_means(w->host); i++) {
+        means[i] = row[i];
+        means[xlm_host_means(w->host) + i] = (double)input.terms[i];
+    }
     if (names > 0)
         memcpy(metrics, xlm_host_metric_sums(w->host, row, k), sizeof *metrics * names);
     if (batch.masked > 0 && !isnan(scores[0].loss)) {
@@ -121,18 +126,18 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     return true;
 }
 
-static void add_row(GArray *rows, int objective, int language, const tally *sum)
+/* loss: what is reported; the perplexity is of the predicted tokens alone. */
+static void add_row(GArray *rows, int objective, int language, const tally *sum, double loss)
 {
-    if (sum->terms == 0)
+    if (isnan(loss))
         return;
-    const double loss = sum->loss / sum->terms;
-    const bool scored = !isnan(sum->correct);
+    const bool scored = !isnan(sum->correct) && sum->terms > 0;
     const xlm_evaluation row = {
         .objective = objective,
         .language = language,
         .terms = llround(sum->terms),
         .loss = loss,
-        .perplexity = scored ? exp(loss) : NAN,
+        .perplexity = scored ? exp(sum->loss / sum->terms) : NAN,
         .accuracy = scored ? sum->correct / sum->terms : NAN,
     };
     g_array_append_val(rows, row);
@@ -157,34 +162,51 @@ static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t wi
             sums[w] += sums[i * width + w];
 }
 
+/* Of objective k, from the sums of its means over all blocks. */
+static double loss_of(const xlm_host *host, int k, const double *means)
+{
+    const int n = xlm_host_means(host);
+    int64_t *totals = g_new(int64_t, n);
+    for (int i = 0; i < n; i++)
+        totals[i] = llround(means[n + i]);
+    const double loss = xlm_host_mean_loss(host, k, means, totals);
+    g_free(totals);
+    return loss;
+}
+
 static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError **error)
 {
     const xlm_workspace *w = e->workspace;
-    const int width = 1 + (int)w->model->languages;
+    const int width = 1 + (int)w->model->languages, of_means = 2 * xlm_host_means(w->host);
     GArray *blocks = choose_blocks(e->job, w, e->job->objective[k].stream);
     const int64_t n = blocks->len;
     const GPtrArray *names = xlm_host_metric_names(w->host, k);
     tally *sums = g_new0(tally, n * width);
+    double *means = g_new0(double, n * of_means);
     xlm_metric_sum *metrics = g_new0(xlm_metric_sum, MAX(n * names->len, 1)); /* NULL takes no offset */
     const int average = xlm_host_average_of(w->host, k);
     float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
     for (int64_t i = w->comm->rank; i < n && *error == NULL; i += w->comm->ranks) {
         xlm_progress_show(&progress, (double)i);
-        run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, metrics + i * names->len, error);
+        run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, means + i * of_means,
+                  metrics + i * names->len, error);
     }
     xlm_progress_end(&progress);
     g_array_unref(blocks);
     const bool good = xlm_comm_agree(w->comm, error);
     if (good) {
         add_blocks(w->comm, (double *)sums, n, width * TALLY);
+        add_blocks(w->comm, means, n, of_means);
         add_blocks(w->comm, (double *)metrics, n, 2 * (int64_t)names->len);
-        for (int language = -1; language < w->model->languages; language++)
-            add_row(rows, k, language, &sums[1 + language]);
+        add_row(rows, k, -1, &sums[0], loss_of(w->host, k, means));
+        for (int language = 0; language < w->model->languages; language++)
+            add_row(rows, k, language, &sums[1 + language], sums[1 + language].loss / sums[1 + language].terms);
         for (guint i = 0; i < names->len; i++)
             add_metric(rows, k, names->pdata[i], &metrics[i]);
     }
     g_free(sums);
+    g_free(means);
     g_free(metrics);
     return good;
 }

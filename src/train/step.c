@@ -83,22 +83,22 @@ enum { TOKENS, STOP, FAILED, EXTRAS };
 
 static bool agree_on_step(const xlm_engine *e, const xlm_pass_input *inputs, int64_t n, xlm_step_report *report, GError **error)
 {
-    const int objectives = e->job->objectives;
-    int64_t *sum = g_new0(int64_t, objectives + EXTRAS);
-    sum[objectives + STOP] = xlm_signals_noted() != 0;
-    sum[objectives + FAILED] = *error != NULL;
+    const int means = xlm_host_means(e->host);
+    int64_t *sum = g_new0(int64_t, means + EXTRAS);
+    sum[means + STOP] = xlm_signals_noted() != 0;
+    sum[means + FAILED] = *error != NULL;
     for (int64_t i = 0; i < n && *error == NULL; i++) {
         if (!has_work(&inputs[i]))
             continue;
-        for (int k = 0; k < objectives; k++)
+        for (int k = 0; k < means; k++)
             sum[k] += inputs[i].terms[k];
-        sum[objectives + TOKENS] += inputs[i].batch != NULL ? inputs[i].batch->tokens : 0;
+        sum[means + TOKENS] += inputs[i].batch != NULL ? inputs[i].batch->tokens : 0;
     }
-    xlm_comm_sum_int64(e->comm, sum, objectives + EXTRAS);
-    memcpy(report->terms, sum, sizeof *sum * (size_t)objectives);
-    report->tokens = sum[objectives + TOKENS];
-    report->stop = sum[objectives + STOP] != 0;
-    const bool good = sum[objectives + FAILED] == 0;
+    xlm_comm_sum_int64(e->comm, sum, means + EXTRAS);
+    memcpy(report->terms, sum, sizeof *sum * (size_t)means);
+    report->tokens = sum[means + TOKENS];
+    report->stop = sum[means + STOP] != 0;
+    const bool good = sum[means + FAILED] == 0;
     g_free(sum);
     return good || xlm_comm_agree(e->comm, error);
 }
@@ -200,7 +200,7 @@ xlm_step_report xlm_step_report_new(const xlm_engine *engine)
 {
     return (xlm_step_report){
         .objective_loss = g_new0(double, engine->job->objectives),
-        .terms = g_new0(int64_t, engine->job->objectives),
+        .terms = g_new0(int64_t, xlm_host_means(engine->host)),
         .metric = g_new0(xlm_metric_sum, xlm_host_metrics(engine->host)),
     };
 }
@@ -234,8 +234,8 @@ static void report_losses(const step *made, double *sums, xlm_step_report *repor
         memcpy(report->metric, xlm_host_metric_sums(e->host, sums, 0), sizeof *report->metric * (size_t)metrics);
     report->loss = 0;
     for (int k = 0; k < objectives; k++) {
-        report->objective_loss[k] = report->terms[k] > 0 ? sums[k] / (double)report->terms[k] : NAN;
-        if (report->terms[k] > 0)
+        report->objective_loss[k] = xlm_host_mean_loss(e->host, k, sums, report->terms);
+        if (xlm_host_has_terms_of(e->host, k, report->terms))
             report->loss += e->job->objective[k].weight * report->objective_loss[k];
     }
 }

@@ -151,7 +151,7 @@ static inline double run_job(struct hosted_job *job, const xlm_pass_input *input
     xlm_tape_begin(job->tape, gradient, true, GRADIENT_SEED, GRADIENT_STEP);
     xlm_host_run(job->host, job->tape, input, gradient != NULL ? input->terms : NULL, row, wishes);
     for (int k = 0; k < job->objectives; k++)
-        sum += input->terms[k] > 0 ? row[k] / (double)input->terms[k] : 0;
+        sum += xlm_host_has_terms_of(job->host, k, input->terms) ? xlm_host_mean_loss(job->host, k, row, input->terms) : 0;
     g_free(row);
     return sum;
 }

@@ -25,7 +25,8 @@ typedef struct xlm_row_key {
 typedef enum {
     XLM_AXIS_TOKENS,      /* [T] */
     XLM_AXIS_MASKED_ROWS, /* [M] */
-    XLM_AXIS_SEQUENCES    /* [S] */
+    XLM_AXIS_SEQUENCES,   /* [S] */
+    XLM_AXIS_OWN          /* [length], the annotation's own */
 } xlm_axis;
 
 /* A named array beside the tokens, from one of the stream's stages. */
@@ -34,6 +35,8 @@ typedef struct xlm_annotation {
     xlm_axis axis;
     const int32_t *values;
     const struct xlm_annotation *next; /* NULL: the last */
+    int32_t length; /* entries, on any axis */
+    int32_t width;  /* numbers an entry: values is [length x width] */
 } xlm_annotation;
 
 typedef struct xlm_batch {
@@ -54,16 +57,25 @@ typedef struct xlm_batch {
     const xlm_annotation *annotations; /* the first of them; NULL: none */
 } xlm_batch;
 
+/* The annotation of that name; NULL when the batch has none. */
+static inline const xlm_annotation *xlm_batch_find_annotation(const xlm_batch *batch, const char *name)
+{
+    const xlm_annotation *a = batch->annotations;
+    while (a != NULL && strcmp(a->name, name) != 0)
+        a = a->next;
+    return a;
+}
+
 /* The values of an annotation, on the axis that is stated here; NULL when the batch has none of that name.
  *
  *   "translations"         per token: a translation by the stream's dictionary, drawn uniformly; -1 where there is none
- *   "translation_languages"  per token: the language of that translation; -1 where there is none */
+ *   "translation_languages"  per token: the language of that translation; -1 where there is none
+ *   "links"                own axis, two rows each, i and j: tokens that a word alignment links, i of the first side of a pair
+ *                          (types 0), j of its second; ascending by i, then by j, each once. Of a pair without links, nothing */
 static inline const int32_t *xlm_batch_annotation(const xlm_batch *batch, const char *name)
 {
-    for (const xlm_annotation *a = batch->annotations; a != NULL; a = a->next)
-        if (strcmp(a->name, name) == 0)
-            return a->values;
-    return NULL;
+    const xlm_annotation *a = xlm_batch_find_annotation(batch, name);
+    return a != NULL ? a->values : NULL;
 }
 
 #ifdef __cplusplus

@@ -32,14 +32,24 @@ void xlm_batch_layout_switch(xlm_batch_layout *layout)
     copy(layout->languages, layout->text_languages, layout->tokens);
 }
 
+static int32_t *annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis, int32_t length, int32_t width)
+{
+    int32_t *values = XLM_TAKE(layout->arena, int32_t, (int64_t)length * width);
+    xlm_annotation *annotation = XLM_TAKE(layout->arena, xlm_annotation, 1);
+    *annotation = (xlm_annotation){name, axis, values, layout->annotations, length, width};
+    layout->annotations = annotation;
+    return values;
+}
+
 int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis)
 {
     const int32_t n = axis == XLM_AXIS_TOKENS ? layout->tokens : axis == XLM_AXIS_SEQUENCES ? layout->sequences : layout->masked;
-    int32_t *values = XLM_TAKE(layout->arena, int32_t, n);
-    xlm_annotation *annotation = XLM_TAKE(layout->arena, xlm_annotation, 1);
-    *annotation = (xlm_annotation){name, axis, values, layout->annotations};
-    layout->annotations = annotation;
-    return values;
+    return annotate(layout, name, axis, n, 1);
+}
+
+int32_t *xlm_batch_layout_annotate_own(xlm_batch_layout *layout, const char *name, int32_t length, int32_t width)
+{
+    return annotate(layout, name, XLM_AXIS_OWN, length, width);
 }
 
 xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)

@@ -41,6 +41,9 @@ void xlm_batch_layout_switch(xlm_batch_layout *layout);
 /* Add an annotation and return its values, [T], [M] as it is now, or [S], to be filled in. name is borrowed. */
 int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis);
 
+/* The same on an axis of its own, [length x width]. */
+int32_t *xlm_batch_layout_annotate_own(xlm_batch_layout *layout, const char *name, int32_t length, int32_t width);
+
 /* What the objectives see. */
 xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout);
 

@@ -1,5 +1,6 @@
 # Floor 3: what the encoder reads at each step.
 stream_sources = \
+	src/stream/alignments.c \
 	src/stream/batch_layout.c src/stream/batch_layout.h src/stream/draws.h \
 	src/stream/example_passes.c src/stream/example_passes.h \
 	src/stream/examples.c src/stream/examples.h src/stream/examples_source.c \

@@ -1,7 +1,7 @@
 /* xlm-mpi: spans of text laid out as a packed batch. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/packing.h"
 
-static const xlm_span *span_at(const xlm_sequences *sequences, guint i) { return &g_array_index(sequences->spans, xlm_span, i); }
+static xlm_span *span_at(const xlm_sequences *sequences, guint i) { return &g_array_index(sequences->spans, xlm_span, i); }
 
 /* Does <s> stand before a span? */
 static bool opens(const xlm_span *span, bool first, bool restart)
@@ -36,8 +36,10 @@ static void pack(const xlm_sequences *sequences, bool restart, const int32_t *to
     for (guint s = 0; s < sequences->ends->len; s++) {
         const guint first = i;
         for (; i < g_array_index(sequences->ends, guint, s); i++) {
-            const xlm_span *span = span_at(sequences, i);
-            row = pack_span(batch, span, tokens, opens(span, i == first, restart), row, batch->offsets[s],
+            xlm_span *span = span_at(sequences, i);
+            const bool open = opens(span, i == first, restart);
+            span->row = row + open;
+            row = pack_span(batch, span, tokens, open, row, batch->offsets[s],
                             g_array_index(sequences->instances, uint32_t, s), &position);
             tokens += span->tokens;
         }

@@ -13,6 +13,7 @@ typedef struct xlm_span {
     int32_t language; /* id */
     int32_t side;     /* token type: 0, or 1 on the side of a pair that stands second */
     int64_t pair;     /* number of its pair in the corpus, counted for these two languages; -1: of none */
+    int32_t row;      /* of a batch, of its first token: for stages behind the layout, which sets it */
 } xlm_span;
 
 /* Sequence s has spans [ends[s-1], ends[s]). */

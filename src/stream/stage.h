@@ -120,7 +120,9 @@ typedef struct xlm_layout_functions {
 
 typedef struct xlm_annotate_functions {
     const char *const *names; /* NULL-terminated, of what it adds */
-    void (*annotate)(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch);
+    /* sequences: what the batch is laid out of, with the rows of their spans. Errors of reading. */
+    bool (*annotate)(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch,
+                     GError **error);
     const xlm_dictionary *(*dictionary)(const void *stage); /* what it annotates by; NULL: it has none */
 } xlm_annotate_functions;
 

@@ -163,6 +163,16 @@ const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream)
     return NULL;
 }
 
+bool xlm_stream_annotates(const xlm_stream *stream, const char *name)
+{
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->kind == XLM_STAGE_ANNOTATE && g_strv_contains(s->cls->annotate.names, name))
+            return true;
+    }
+    return false;
+}
+
 bool xlm_stream_has_pairs(const xlm_stream *stream) { return stream->spans->spans.pairs; }
 
 bool xlm_stream_packs_pairs(const xlm_stream *stream)
@@ -258,13 +268,16 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
     if (!stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, &layout, error))
         return false;
     xlm_batch_layout_copy_original(&layout);
-    for (guint i = 0; i < stream->stages->len; i++) {
+    bool good = true;
+    for (guint i = 0; i < stream->stages->len && good; i++) {
         const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
         if (s->cls->kind == XLM_STAGE_ANNOTATE)
-            s->cls->annotate.annotate(s->stage, &draws, &layout);
+            good = s->cls->annotate.annotate(s->stage, &draws, &stream->sequences, &layout, error);
         else
             s->cls->corrupt.corrupt(s->stage, &draws, &layout);
     }
+    if (!good)
+        return false;
     *batch = xlm_batch_of_layout(&layout);
     return true;
 }

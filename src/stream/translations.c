@@ -94,10 +94,13 @@ static bool open_annotator(xlm_opening *opening, const void *pointer, void **sta
     return false;
 }
 
-static void annotate(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch)
+static bool annotate(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch,
+                     GError **error)
 {
+    (void)sequences, (void)error;
     const annotator *a = stage;
     xlm_annotate_translations(a->translations, draws, batch);
+    return true;
 }
 
 static const xlm_dictionary *dictionary_of(const void *stage)

@@ -59,14 +59,22 @@ bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_p
     return good;
 }
 
+static bool write_table(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t rows, int32_t cols,
+                        GError **error)
+{
+    char *path = g_strdup_printf("%s/%s", folder, name);
+    const uint64_t dims[2] = {(uint64_t)rows, (uint64_t)cols};
+    const bool good = xlm_store_dataset(store, path, XLM_I32, cols == 1 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, (uint64_t)rows, values, error);
+    g_free(path);
+    return good;
+}
+
 static bool write_annotations(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
-    const int32_t length[] = {
-        [XLM_AXIS_TOKENS] = b->tokens, [XLM_AXIS_MASKED_ROWS] = b->masked, [XLM_AXIS_SEQUENCES] = b->sequences,
-    };
     bool good = true;
     for (const xlm_annotation *a = b->annotations; a != NULL && good; a = a->next)
-        good = write_ints(store, folder, a->name, a->values, length[a->axis], error);
+        good = write_table(store, folder, a->name, a->values, a->length, a->width, error);
     return good;
 }
 

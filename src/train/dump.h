@@ -8,7 +8,7 @@
  *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] text_languages [T]
  *                              (before tokens were switched) types [T] offsets [S+1] masked_positions [M] (rows of the packed
  *                              batch) targets [M]; annotations by their names (xlm/batch.h), with a dictionary translations [T]
- *                              and translation_languages [T] (-1: none); all i32
+ *                              and translation_languages [T] (-1: none), with alignments links [n x 2] (rows); all i32
  *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the

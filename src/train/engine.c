@@ -22,6 +22,7 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
             .mask = xlm_stream_predicted_share(e->streams.training[s]),
             .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
             .dictionary = xlm_stream_dictionary(e->streams.training[s]),
+            .alignments = xlm_stream_annotates(e->streams.training[s], "links"),
         };
     }
     for (int k = 0; k < job->objectives; k++) {

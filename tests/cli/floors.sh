@@ -14,7 +14,7 @@ floors='
 2 nn
 3 lexicon
 3 aligners
-3 stream lexicon
+3 stream lexicon aligners
 3 synthetic
 4 objective
 4 losses

@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/row_operators_float_test \
 	tests/unit/similarity_float_test \
 	tests/unit/aligners_test \
+	tests/unit/alignments_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
 	tests/unit/derivative_test \

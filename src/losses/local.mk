@@ -5,7 +5,8 @@ losses_LTLIBRARIES += \
 	src/losses/dwa.la \
 	src/losses/gc.la \
 	src/losses/mlm.la \
-	src/losses/moco.la
+	src/losses/moco.la \
+	src/losses/weam.la
 losses_sources = $(losses_LTLIBRARIES:.la=.c)
 
 # All are linked alike. (private: this does not hold for libxlm, when it is made for one of them.)

@@ -44,6 +44,7 @@ done
 cd "$scratch" || exit 99
 logged prep.log xlm_prep --mono en=text.en --mono de=text.xx --para en-de=text.en,text.xx --words space --bpe 120 -o corpus.h5
 printf 'house hyoyusye\nred ryed\n' >pairs.txt
+logged align.log xlm_align corpus.h5 --split all --alignment links.h5
 logged dict.log xlm_dict corpus.h5 --source en --target de --text pairs.txt -o quarter.h5
 logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 awk '/^## / { recipes = $0 == "## Recipes"; next } !recipes { next }

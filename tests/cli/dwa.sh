@@ -7,7 +7,8 @@ small_corpus
 sed -e 's/^.train./&\nmicro_batches = 8/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/' \
     -e 's/^checkpoint_every = 0/checkpoint_every = 4/; s/^hidden_size = 32/hidden_size = 16/' job.conf >base.conf
 # More pairs than an epoch has, so that they are seen again.
-{ sed 's/^type = parallel/&\nshare = 0.1/' base.conf; printf '\n[objective dwa]\nstream = pairs\nlabel_layer = 1\nbegin = 2\n'; } >dwa.conf
+{ sed 's/^type = parallel/&\nshare = 0.1/' base.conf
+  printf '\n[objective dwa]\nstream = pairs\nlabel_layer = 1\nbegin = 2\n'; } >dwa.conf
 
 # The same bits on any number of ranks, what it remembers included, and resumed in the middle.
 same_memory() { # A B

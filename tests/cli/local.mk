@@ -43,7 +43,8 @@ test_scripts += \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/spearman.sh \
-	tests/cli/train_dump.sh
+	tests/cli/train_dump.sh \
+	tests/cli/weam.sh
 # What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
 EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/codes \

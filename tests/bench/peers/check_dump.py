@@ -2,11 +2,12 @@
 """Compute a step of `xlm_train --dump-step FILE.h5` or `xlm_tune --dump-step FILE.h5` again in PyTorch, in double precision,
 and compare.
 
-    /usr/bin/python3 tests/bench/peers/check_dump.py step.h5
+    /usr/bin/python3 tests/bench/peers/check_dump.py step.h5 [corpus.h5 links.h5]
 
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
-into the input, and the gradient of every parameter with those in the file (layout: src/train/dump.h). Objectives that are known
-here: mlm (also as tlm), dict-mlm in both forms, align, gc with its table, moco with its queue and average, and the task tagging.
+into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
+(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), dict-mlm in both forms, align, dwa whose queries
+are the masked positions, weam, gc with its table, moco with its queue and average, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -259,11 +260,68 @@ class Objective:
                 links[row] = (source, [source[i] for i in range(len(source)) if labelled[i, j]])
         return self.pointer(links)
 
-    KNOWN = {"dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco, "tagging": tagging}
+    def head(self, prefix, h, labels):
+        """Cross-entropy by a head of the objective's own, with the model's decoder."""
+        own = {part: self.encoder.p[f"objectives/{self.name}/{prefix}/{part}"] for part in
+               ("dense/weight", "dense/bias", "layer_norm/weight", "layer_norm/bias")}
+        h = F.gelu(F.linear(h, own["dense/weight"], own["dense/bias"]))
+        h = F.layer_norm(h, h.shape[-1:], own["layer_norm/weight"], own["layer_norm/bias"],
+                         float(self.encoder.a["layer_norm_epsilon"]))
+        return F.cross_entropy(F.linear(h, self.encoder.p["embeddings/word/weight"], self.encoder.p["lm_head/bias"]), labels)
+
+    def weam(self):
+        """Both predictions; A as a dense matrix."""
+        h, rows, targets = self.h[-1], self.b["masked_positions"], self.b["targets"]
+        a = torch.zeros(len(h), len(h)).double()
+        for i, j in self.b["links"].tolist():
+            a[i, j] = a[j, i] = 1
+        loss = self.head("multilingual", h[rows], targets) if self.options["multilingual"] == "own" else self.mlm()
+        linked = a[rows].any(1)
+        if not linked.any():
+            return loss
+        own = {part: self.encoder.p[f"objectives/{self.name}/exchange/{part}"] for part in ("weight", "bias")}
+        exchanged = F.linear(a.T @ h, own["weight"], own["bias"])
+        return loss + float(self.options["lambda"]) * self.head("cross_lingual", exchanged[rows][linked], targets[linked])
+
+    KNOWN = {"weam": weam, "dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco,
+             "tagging": tagging}
 
     def loss(self):
         """None when there is no way to know it here."""
         return self.KNOWN[self.plugin](self) if self.plugin in self.KNOWN else None
+
+
+def read_alignment(corpus, links):
+    """Links, (subword, subword) of a pair's two sentences, by what stands in these; both ways. A set for each pair of the same."""
+    corpus, links, known = h5py.File(corpus, "r"), h5py.File(links, "r"), {}
+    for name, pair in links["pairs"].items():
+        for split, group in pair.items():
+            sides = []
+            for side in ("source", "target"):
+                text = corpus[split]["text"][group.attrs[side].decode()]
+                tokens, ends = text["tokens"][...].tolist(), text["offsets"][...].tolist()
+                numbers = corpus[split]["parallel"][name]["links"][:, len(sides)].tolist()
+                sides.append([tuple(tokens[ends[n]:ends[n + 1]]) for n in numbers])
+            ends, first, second = (group[part][...].tolist() for part in ("offsets", "source", "target"))
+            for p, (source, target) in enumerate(zip(*sides)):
+                found = list(zip(first[ends[p]:ends[p + 1]], second[ends[p]:ends[p + 1]]))
+                known.setdefault((source, target), []).append(set(found))
+                known.setdefault((target, source), []).append({(j, i) for i, j in found})
+    return known
+
+
+def check_links(name, b, known):
+    """How many pairs of a batch have other links than the alignment."""
+    rows, bad, total = b["links"].tolist(), 0, 0
+    assert rows == sorted(rows), "links stand in order"
+    for source, target in sentence_pairs(b):
+        here = {(i - source[0], j - target[0]) for i, j in rows if i in source}
+        total += len(here)
+        bad += here not in known[tuple(b["original"][source].tolist()), tuple(b["original"][target].tolist())]
+    print(f"{name}: {total} links")
+    if bad or total != len(rows):
+        print(f"DIFFERS {name}: links of {bad} pairs, {len(rows)} links of which {total} are of its pairs")
+    return bad + (total != len(rows))
 
 
 def check_input(name, b, dictionary):
@@ -322,7 +380,7 @@ def compare_gradients(file, parameters, worst):
     return bad
 
 
-def main(path):
+def main(path, *alignment):
     file = h5py.File(path, "r")
     parameters = {n: torch.tensor(d[...]).double().requires_grad_() for n, d in parameters_of(file["parameters"])}
     encoder = Encoder(file["model"].attrs, parameters)
@@ -332,6 +390,8 @@ def main(path):
         batches[name] = {k: torch.tensor(d[...]).long() for k, d in stream["batch"].items()}
         hidden[name] = encoder.encode(batches[name])
         bad += check_input(name, batches[name], stream.get("dictionary"))
+        if alignment and "links" in batches[name]:
+            bad += check_links(name, batches[name], read_alignment(*alignment))
         for l, h in enumerate(hidden[name]):
             bad += compare(f"{name} hidden {l}", torch.tensor(stream["hidden"][str(l)][...]).double(), h.detach(), TOLERANCE_STATE, states)
     total, checked, unchecked = 0, [], []
@@ -360,6 +420,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 4):
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

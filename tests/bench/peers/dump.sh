@@ -20,8 +20,10 @@ compare() {
     local conf=$1 arguments=() setting
     shift
     for setting in "$@"; do arguments+=(--set "$setting"); done
-    dumped "$conf" ${arguments[@]+"${arguments[@]}"} && { check step.h5 || fail "$conf $*"; }
+    dumped "$conf" ${arguments[@]+"${arguments[@]}"} &&
+        { check step.h5 ${links[@]+"${links[@]}"} || fail "$conf $*"; }
 }
+links=() # a corpus and its alignment, to compare a stream's links with
 compare job.conf model.head=bert model.attention_heads=1
 compare job.conf model.head=xlm model.vocabulary_chunk=3
 compare job.conf model.position_type=sinusoidal model.token_types=true
@@ -63,6 +65,18 @@ xlm_cooc corpus.h5 -o cooc.h5 --window 3 >log 2>&1 || fail "$(tail -3 log)"
 compare gc.conf
 compare gc.conf "objective gc.form=embedding" "objective gc.window=3" "objective gc.exponent=0.4" "objective gc.weight=0.5"
 compare gc.conf "objective gc.stream=pairs" "objective gc.x_max=1000" "objective mlm.begin=31" "objective tlm.begin=31"
+
+# Words predicted from those aligned to them: links as the alignment has them, some masked words without.
+xlm_align corpus.h5 --split all --alignment links.h5 --method diagonal --iterations 1 --symmetrise intersection >log 2>&1 ||
+    fail "$(tail -n 3 log)"
+{ sed 's/^type = parallel/&\nform = bert\nalignments = links.h5\nmask = 0.3/' job.conf
+  printf '\n[objective weam]\nstream = pairs\n'; } >weam.conf
+links=(corpus.h5 links.h5)
+compare weam.conf model.language_embeddings=false
+compare weam.conf "stream pairs.shuffle_sides=true" "objective weam.lambda=0.5" "objective weam.multilingual=model"
+compare weam.conf model.embedding_size=8 model.head=xlm "stream pairs.languages=xx-en"
+compare dwa.conf "stream pairs.alignments=links.h5" "stream pairs.shuffle_sides=true"
+links=()
 
 # Differences are found, and unknown objectives are reported.
 if dumped dwa.conf; then

@@ -1,0 +1,216 @@
+/* xlm-mpi: WEAM, the word-exchange aligning model (Yang et al. 2021). SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * On a parallel stream of the form bert with word alignments, A_ij = 1 where tokens i and j of its pairs are linked (A = Aᵀ):
+ *
+ *   multilingual    L_mp = −(1/M) Σ_t log p_1(w_t | H[L]_t) over the M masked positions
+ *   cross-lingual   H' = Aᵀ H[L], H~ = W_2 H' + b_2, L_cp = −(1/N) Σ_t log p_3(w_t | H~_t) over the N of them that have a partner:
+ *                   a masked word is predicted from where its translation stands; of several partners the states add up
+ *
+ * and L = L_mp + λ L_cp, both global means. p_1 and p_3 are heads of the objective's own, of the form of BERT's:
+ * softmax(E LayerNorm(GELU(W H + b)) + c), where the decoder, the word embeddings E and the bias c, is the model's for both. (The
+ * paper writes δ(W H + b) and then "linear"; its models begin as mBERT, whose head this is. `multilingual = model` takes the
+ * model's trained head in place of W_1.) */
+#include <xlm/loss.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ALL_ROWS, MASKED_ROWS };
+enum { HEAD_OWN, HEAD_MODEL };
+
+struct weam {
+    double lambda;
+    int64_t multilingual;
+    int cross_lingual; /* number of the mean */
+};
+
+static const xlm_option weam_options[] = {
+    {"lambda", XLM_OPTION_REAL, "1", 0, 1e6, NULL, "weight of the cross-lingual prediction beside the multilingual one",
+     offsetof(struct weam, lambda)},
+    {"multilingual", XLM_OPTION_CHOICE, "own", 0, 0, "own|model",
+     "head of the multilingual prediction: the objective's own, or the model's", offsetof(struct weam, multilingual)},
+    XLM_OPTION_END,
+};
+
+static bool weam_open(xlm_loss *self, char *message, size_t size)
+{
+    const xlm_loss_stream *stream = self->stream;
+    if (!stream->parallel)
+        snprintf(message, size, "it exchanges the words of pairs, and [stream %s] has none; set type = parallel there", stream->name);
+    else if (stream->several_pairs)
+        snprintf(message, size, "it reads one pair a sequence, whose positions run on; set form = bert in [stream %s]", stream->name);
+    else if (!stream->alignments)
+        snprintf(message, size, "[stream %s] has no word alignments; give it alignments = FILE.h5, from xlm_align --alignment",
+                 stream->name);
+    else if (stream->mask == 0)
+        snprintf(message, size, "[stream %s] masks nothing; set mask = 0.3 there", stream->name);
+    else if (self->setup->model->head == XLM_HEAD_NONE)
+        snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
+    else
+        return true;
+    return false;
+}
+
+static void declare_head(xlm_declaration *declaration, const xlm_model_config *model, const char *prefix)
+{
+    static const char *const parts[] = {"dense/weight", "dense/bias", "layer_norm/weight", "layer_norm/bias"};
+    char name[4][64];
+    for (int i = 0; i < 4; i++)
+        snprintf(name[i], sizeof name[i], "%s/%s", prefix, parts[i]);
+    xlm_declare_weight(declaration, name[0], model->embedding_size, model->hidden_size);
+    xlm_declare_bias(declaration, name[1], model->embedding_size);
+    xlm_declare_gain(declaration, name[2], model->embedding_size);
+    xlm_declare_bias(declaration, name[3], model->embedding_size);
+}
+
+static void weam_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    struct weam *weam = self->state;
+    const xlm_model_config *model = self->setup->model;
+    xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
+    xlm_declare_view(declaration, &view);
+    view.rows = XLM_ROWS_MASKED;
+    xlm_declare_view(declaration, &view);
+    if (weam->multilingual == HEAD_OWN)
+        declare_head(declaration, model, "multilingual");
+    xlm_declare_weight(declaration, "exchange/weight", model->hidden_size, model->hidden_size);
+    xlm_declare_bias(declaration, "exchange/bias", model->hidden_size);
+    declare_head(declaration, model, "cross_lingual");
+    weam->cross_lingual = xlm_declare_mean(declaration, weam->lambda);
+    xlm_declare_metric(declaration, "multilingual");
+    xlm_declare_metric(declaration, "cross_lingual");
+    xlm_declare_metric(declaration, "cross_lingual_accuracy");
+    xlm_declare_metric(declaration, "with_partner");
+}
+
+/* ---- partners ---- */
+
+/* Masked positions that have partners: their rows as numbers of the batch's masked rows, and the partners of each. */
+struct partners {
+    int32_t n;
+    int32_t *masked;  /* [n] */
+    int32_t *offsets; /* [n + 1] */
+    int32_t *rows;    /* [offsets_n] */
+};
+
+static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
+{
+    const xlm_batch *batch = pass->batch;
+    const xlm_annotation *links = xlm_batch_find_annotation(batch, "links");
+    const uint64_t number = sizeof(int32_t), masked = (uint64_t)batch->masked;
+    struct partners *p = xlm_pass_keep(pass, sizeof *p);
+    *p = (struct partners){.masked = xlm_pass_keep(pass, number * masked), .offsets = xlm_pass_keep(pass, number * (masked + 1)),
+                           .rows = xlm_pass_keep(pass, number * 2 * (uint64_t)links->length)};
+    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->tokens); /* of a row in *p; -1: it is not asked for */
+    int32_t *count = xlm_tape_take(tape, number * (uint64_t)batch->tokens);
+    memset(count, 0, number * (size_t)batch->tokens);
+    for (int32_t i = 0; i < batch->tokens; i++)
+        place[i] = -1;
+    for (int32_t e = 0; e < 2 * links->length; e++)
+        count[links->values[e]]++;
+    p->offsets[0] = 0;
+    for (int32_t i = 0; i < batch->masked; i++) {
+        const int32_t row = batch->masked_rows[i];
+        if (count[row] == 0)
+            continue;
+        p->offsets[p->n + 1] = p->offsets[p->n] + count[row];
+        place[row] = p->n;
+        p->masked[p->n++] = i;
+    }
+    /* From the last link to the first: each row's partners come to stand in ascending order. */
+    for (int32_t e = links->length; e-- > 0;)
+        for (int side = 0; side < 2; side++) {
+            const int32_t row = links->values[2 * e + side], partner = links->values[2 * e + 1 - side];
+            if (place[row] >= 0)
+                p->rows[p->offsets[place[row]] + --count[row]] = partner;
+        }
+    return p;
+}
+
+/* ---- the hooks of a step ---- */
+
+/* What has to be known before all is not learnt from the model: how many of the masked positions have partners. */
+static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct weam *weam = self->state;
+    xlm_pass_terms(pass, weam->cross_lingual, find_partners(tape, pass)->n);
+    return pass->batch->masked;
+}
+
+/* Mean of −log p(target | h) by a head of the objective's own.  h: n x d. */
+static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const char *prefix, xlm_var *h, const int32_t *targets,
+                        xlm_score *scores)
+{
+    const xlm_model_config *model = xlm_model_get_config(pass->model);
+    char name[64];
+#define PART(part) (snprintf(name, sizeof name, "%s/" part, prefix), xlm_loss_param(self, tape, name))
+    xlm_var *dense = xlm_linear(tape, h, PART("dense/weight"), NULL); /* n x e */
+    xlm_var *activated = xlm_gelu(tape, dense, PART("dense/bias"));
+    xlm_var *gain = PART("layer_norm/weight"), *bias = PART("layer_norm/bias");
+#undef PART
+    xlm_var *normalised = xlm_layer_norm(tape, activated, gain, bias, model->layer_norm_epsilon);
+    return xlm_vocab_cross_entropy(tape, normalised, xlm_param(tape, "embeddings/word/weight"), xlm_param(tape, "lm_head/bias"),
+                                   targets, model->vocabulary_chunk, scores);
+}
+
+static void predict_by_partners(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const struct partners *partners)
+{
+    const struct weam *weam = self->state;
+    const int32_t n = partners->n;
+    xlm_var *h = xlm_pass_view(pass, ALL_ROWS)->states;                                          /* T x d */
+    xlm_var *exchanged = xlm_rows_sum(tape, h, partners->offsets, partners->rows, n);           /* H', n x d */
+    xlm_var *turned = xlm_linear(tape, exchanged, xlm_loss_param(self, tape, "exchange/weight"), /* H~ */
+                                 xlm_loss_param(self, tape, "exchange/bias"));
+    int32_t *targets = xlm_tape_take(tape, sizeof *targets * (uint64_t)n);
+    xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
+    for (int32_t i = 0; i < n; i++)
+        targets[i] = pass->batch->targets[partners->masked[i]];
+    xlm_var *mean = predict(self, tape, pass, "cross_lingual", turned, targets, scores);
+    xlm_pass_mean(pass, weam->cross_lingual, mean);
+    xlm_loss_metric(self, "cross_lingual", xlm_var_scalar(mean) * n, n);
+    for (int32_t i = 0; i < n; i++)
+        xlm_loss_metric(self, "cross_lingual_accuracy", scores[i].correct, 1);
+}
+
+static xlm_var *weam_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct weam *weam = self->state;
+    const xlm_batch *batch = pass->batch;
+    const struct partners *partners = pass->labels;
+    xlm_var *h = xlm_pass_view(pass, MASKED_ROWS)->states; /* M x d */
+    xlm_var *mean = weam->multilingual == HEAD_OWN
+                        ? predict(self, tape, pass, "multilingual", h, batch->targets, pass->scores)
+                        : xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, pass->scores);
+    xlm_loss_metric(self, "multilingual", xlm_var_scalar(mean) * batch->masked, batch->masked);
+    xlm_loss_metric(self, "with_partner", partners->n, batch->masked);
+    if (partners->n > 0)
+        predict_by_partners(self, tape, pass, partners);
+    return mean;
+}
+
+static void weam_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
+{
+    const xlm_model_config *c = self->setup->model;
+    const double m = (double)size->predicted, d = (double)c->hidden_size, e = (double)c->embedding_size, v = (double)c->vocabulary;
+    /* H' and H~, the head's dense layer, GELU, norm and its two numbers, gradients of the first three; logits that are kept. */
+    const double reals = m * (4 * d + 4 * e + 2) + (size->predicted <= c->vocabulary_chunk ? m * v : 0);
+    const double partners = 2 * (double)size->tokens; /* links are about as many as tokens of a side */
+    cost->label = (uint64_t)(sizeof(int32_t) * 2 * (double)size->tokens);
+    cost->loss = (uint64_t)((double)sizeof(xlm_real) * reals + (double)sizeof(int32_t) * (3 * m + partners));
+    cost->kept = (uint64_t)((double)sizeof(int32_t) * (2 * m + partners));
+    cost->flops = 3 * 2 * m * (d * d + d * e + e * v);
+}
+
+const xlm_loss_class xlm_loss_weam = {
+    .abi = XLM_LOSS_ABI,
+    .name = "weam",
+    .summary = "predict masked words by themselves and from the words aligned to them in the other language (WEAM)",
+    .needs_stream = true,
+    .options = weam_options,
+    .state_size = sizeof(struct weam),
+    .open = weam_open,
+    .declare = weam_declare,
+    .label = weam_label,
+    .loss = weam_loss,
+    .cost = weam_cost,
+};

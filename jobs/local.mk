@@ -12,8 +12,22 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/small/xlm.conf \
 	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
+	jobs/mlm-gc/xlm-gc.conf \
+	jobs/mlm-gc/xlm-tlm-gc.conf \
+	jobs/mlm-gc/xlm-tlm.conf \
+	jobs/mlm-gc/xlm.conf \
+	jobs/ppa/mlm.conf \
+	jobs/ppa/no-moco.conf \
+	jobs/ppa/no-tlm.conf \
+	jobs/ppa/ppa.conf \
+	jobs/pretraining.sh \
 	jobs/roberta-8.conf \
 	jobs/runs.sh \
+	jobs/xlm-align/ablation-mlm.conf \
+	jobs/xlm-align/ablation-no-dwa.conf \
+	jobs/xlm-align/ablation-no-tlm.conf \
+	jobs/xlm-align/ablation.conf \
+	jobs/xlm-align/xlm-align.conf \
 	jobs/xlm-r-base.conf
 
 # Run by `make demo` in the build tree, and by whoever finds it installed.
@@ -27,6 +41,14 @@ align_mlmdir = $(pkgdatadir)/jobs/align-mlm
 dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora jobs/align-mlm/study
 align_mlm_smalldir = $(align_mlmdir)/small
 dist_align_mlm_small_SCRIPTS = jobs/align-mlm/small/study
+
+# The pre-training runs of papers.
+mlm_gcdir = $(pkgdatadir)/jobs/mlm-gc
+dist_mlm_gc_SCRIPTS = jobs/mlm-gc/study
+ppadir = $(pkgdatadir)/jobs/ppa
+dist_ppa_SCRIPTS = jobs/ppa/study
+xlm_aligndir = $(pkgdatadir)/jobs/xlm-align
+dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora

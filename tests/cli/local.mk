@@ -36,10 +36,11 @@ test_scripts += \
 	tests/cli/floors.sh \
 	tests/cli/gc.sh \
 	tests/cli/install.sh \
-	tests/cli/moco.sh \
 	tests/cli/measure.sh \
+	tests/cli/moco.sh \
 	tests/cli/objectives.sh \
 	tests/cli/pair_html.sh \
+	tests/cli/paper_jobs.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/spearman.sh \

@@ -1,0 +1,205 @@
+# xlm-mpi: the studies of papers, from text to table; sourced by their scripts. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+#   study [--dry-run | --submit] DIR
+#
+# Makes the corpora in DIR, trains the runs one after another, measures each with jobs/measure, and shows a table beside the
+# paper's figures. What is there already is not made again, and a run that was stopped goes on.
+#
+#   --dry-run   shows what would be made and checks the job of every run whose corpus is there (xlm_train --dry-run)
+#   --submit    makes the corpora and hands each run to Slurm as a job of its own (slurm/xlm_train.sbatch, which puts itself back
+#               into the queue until the run is finished); the study, called again without it, measures what is there
+#
+# In the environment, beside what the script itself names:
+#   RUNS        NAME[:SEED] ..., of the names in the script's table (default: all, seed 1). RUNS= : corpora and table alone
+#   STEPS       of every run, other than its job has, with as large a share of them for the warm-up
+#   SETTINGS    keys of every job, with semicolons between them: "train.micro_batches=64; stream pairs.batch=512"
+#   MEASURE     options of jobs/measure: "--ud UD --gold test.de,test.en,gold.naacl" (by default the corpus alone)
+#   SBATCH      options of sbatch with --submit: "-N 16 -t 24:00:00 -p long"
+#   JOBS        directory with the job files (that of the script)
+#   XLM_LAUNCH, XLM_MPIEXEC   as in runs.sh
+#
+# The script sets `here`, `paper` and `initial` (what every run begins with, "" for nothing) and has the functions
+#   list_runs           lines `NAME | JOB.conf | KEY=VALUE; ... | TABLES | FIGURES`, names without `:`
+#   corpus_of NAME      prints the path of the run's corpus
+#   make_inputs NAME    makes it, and what else the run reads, with `make_file`
+#   settings_of NAME    prints more keys of the run, KEY=VALUE a line; $corpus may not be there yet
+
+# shellcheck source=jobs/runs.sh
+. "$here/../runs.sh"
+
+# make_file FILE COMMAND...: unless it is there. The command is shown.
+make_file() {
+    [[ -z $checking && ! -e $1 ]] || return 0
+    say "$1"
+    echo "${*:2}"
+    [[ -n $dry ]] || { mkdir -p "$(dirname "$1")" && "${@:2}"; }
+}
+
+# field NUMBER NAME: of the run's line.
+field() { list_runs | awk -F'|' -v n="$1" -v name="$2" '{ x = $1; gsub(/^ +| +$/, "", x) }
+    x == name { y = $n; gsub(/^ +| +$/, "", y); print y }'; }
+names() { list_runs | sed 's/ *|.*//'; }
+# of_job FILE KEY: in its [train].
+of_job() { awk -v key="$2" '/^\[/ { here = $0 == "[train]" } here && $1 == key && $2 == "=" { print $3 }' "$1"; }
+
+# take RUN: name, seed, job, corpus, model, steps and settings of it.
+take() {
+    local line lines warmup job_steps
+    name=${1%:*} seed=1
+    [[ $1 != *:* ]] || seed=${1##*:}
+    [[ $seed =~ ^[0-9]+$ ]] || wrong 64 "RUNS: $1: the seed is not a number"
+    [[ -n $(field 2 "$name") ]] || wrong 64 "RUNS: $1: there is no such run; there are $(names | paste -s -d' ')"
+    job=${JOBS:-$here}/$(field 2 "$name")
+    [[ -e $job ]] || wrong 66 "RUNS: $1: there is no $job"
+    corpus=$(corpus_of "$name")
+    lines=$(
+        field 3 "$name" | tr ';' '\n'
+        [[ -n $checking ]] || settings_of "$name"
+        tr ';' '\n' <<<"${SETTINGS-}"
+    )
+    settings=()
+    job_steps=$(of_job "$job" steps) warmup=$(of_job "$job" warmup)
+    while IFS= read -r line; do
+        line=${line#"${line%%[! ]*}"}
+        [[ -n $line ]] || continue
+        settings+=(--set "$line")
+        case $line in
+        train.steps=*) job_steps=${line#*=} ;;
+        train.warmup=*) warmup=${line#*=} ;;
+        esac
+    done <<<"$lines"
+    steps=${STEPS:-$job_steps}
+    [[ -z ${STEPS-} ]] || settings+=(--set "train.steps=$steps"
+        --set "train.warmup=$(awk -v w="${warmup:-0}" -v s="$steps" -v all="$job_steps" 'BEGIN { printf "%d", w * s / all }')")
+    model=$directory/runs/$name-$seed-$steps
+    settings+=(--set "train.corpus=$corpus" --set "train.output=$model" --set "train.seed=$seed")
+    [[ -z $initial ]] || settings+=(--set "train.start=$START")
+}
+
+# ---- one run ----
+check_run() {
+    say "$name:$seed"
+    printf '%q ' xlm_train "$job" "${settings[@]}"
+    echo
+    if [[ -e $corpus ]]; then
+        xlm_train "$job" "${settings[@]}" --dry-run 2>&1
+    else
+        echo "not checked: there is no $corpus yet"
+    fi
+}
+submit_run() {
+    local script options=()
+    script=$(cd "$here/../.." && pwd)/slurm/xlm_train.sbatch
+    [[ -e $script ]] || wrong 66 "there is no $script"
+    [[ -z ${SBATCH-} ]] || read -ra options <<<"$SBATCH"
+    sbatch "${options[@]}" --job-name "$paper-${name//\//-}-$seed" "$script" "$job" "${settings[@]}"
+}
+finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
+measure_run() {
+    local options=()
+    ! grep -qF -e "$model/latest," "$csv" 2>/dev/null || return 0
+    [[ -z ${MEASURE-} ]] || read -ra options <<<"$MEASURE"
+    "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$csv" ||
+        say "$name:$seed: not all of it could be measured"
+}
+
+# ---- the table: what was measured, and the paper's figures ----
+show_table() {
+    local run path
+    say "$paper: AER (%) and retrieval of sentences (%, mean of both directions, of the mean of the hidden states) of the best" \
+        "layer, mean cosine of dictionary pairs, parts of speech zero-shot (micro F1, %); the paper's figures"
+    for path in "$directory"/runs/*/*/ "$directory"/runs/*/; do
+        [[ -e ${path}latest ]] || continue
+        path=${path%/} run=${path#"$directory/runs/"} run=${run%-*}
+        echo "$path/latest|${run%-*}|${run##*-}|${path##*-}"
+    done | awk -F'|' -v csv="$csv" -v runs="$(list_runs)" '
+        function trim(x) { gsub(/^ +| +$/, "", x); return x }
+        function show(x) { return x == "" ? "-" : x }
+        BEGIN {
+            while ((getline row_of_csv <csv) > 0) {
+                split(row_of_csv, f, ",")
+                if (f[3] == "aer" && (!(f[1] in aer) || f[8] < aer[f[1]])) { aer[f[1]] = f[8]; aer_at[f[1]] = f[4] }
+                if (f[3] == "retrieval_cosine" && f[5] == "mean") {
+                    key = f[1] SUBSEP f[4]; sum[key] += f[8]
+                    if (++number[key] == 2 && (!(f[1] in got) || sum[key] / 2 > got[f[1]])) {
+                        got[f[1]] = sum[key] / 2; got_at[f[1]] = f[4] }
+                }
+                if (f[3] == "dictionary_mean_cosine" && f[5] == "all") pairs[f[1]] = sprintf("%.3f", f[8])
+                if (f[3] == "pos_micro_f1" && f[6] != f[7]) { pos[f[1]] += f[8]; tests[f[1]]++ }
+            }
+        }
+        {
+            at[$2] = at[$2] $1 "|"
+            row[$1] = sprintf("%4s %8s %9s %9s %7s %7s", $3, $4,
+                $1 in aer ? sprintf("%.2f@%s", 100 * aer[$1], aer_at[$1]) : "-",
+                $1 in got ? sprintf("%.2f@%s", 100 * got[$1], got_at[$1]) : "-", show(pairs[$1]),
+                $1 in pos ? sprintf("%.2f", 100 * pos[$1] / tests[$1]) : "-")
+        }
+        END {
+            printf "%-24s %4s %8s %9s %9s %7s %7s   %s\n", "", "seed", "steps", "AER", "retrieval", "pairs", "POS", "paper"
+            n = split(runs, line, "\n")
+            for (i = 1; i <= n; i++) {
+                split(line[i], f, "|")
+                figures = "table " trim(f[4]) ": " trim(f[5])
+                m = split(at[trim(f[1])], path, "|")
+                if (m == 0)
+                    printf "%-24s %4s %8s %9s %9s %7s %7s   %s\n", trim(f[1]), "-", "-", "-", "-", "-", "-", figures
+                for (k = 1; k < m; k++) printf "%-24s %s   %s\n", trim(f[1]), row[path[k]], figures
+            }
+        }'
+}
+
+# run_study ARGUMENT...: all of it.
+run_study() {
+    local run mode=train wanted checking
+    case ${1-} in
+    --dry-run | --submit) mode=${1#--}; shift ;;
+    -h | --help)
+        sed -n '/^# xlm-mpi/,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$0"
+        sed -n '/^# Makes the corpora/,/^#   XLM_LAUNCH/s/^# \{0,1\}//p' "$here/../pretraining.sh"
+        exit 0
+        ;;
+    -*) wrong 64 "$1: there is no such option" ;;
+    esac
+    [[ $# -eq 1 ]] || { echo "usage: ${0##*/} [--dry-run | --submit] DIR" >&2; exit 64; }
+    dry=$([[ $mode != dry-run ]] || echo 1)
+    mkdir -p "$1"
+    directory=$(cd "$1" && pwd) csv=$(cd "$1" && pwd)/measures.csv
+    read -rd '' -a runs <<<"${RUNS-$(names)}" || : # which tells of the end
+    if [[ -n $initial ]]; then
+        [[ -n ${START-} ]] || wrong 64 "START: name the checkpoint of $initial that the runs begin with. It has to be one of
+xlm-mpi: there is no program yet that reads the model as its authors have published it"
+        [[ -e $START ]] || wrong 66 "START: $START: there is no such file"
+        START=$(realpath "$START")
+    fi
+    checking=1
+    for run in "${runs[@]}"; do take "$run"; done # mistakes are found before days of training
+    # Without runs the inputs of all of them are made.
+    [[ ${#runs[@]} -gt 0 ]] && wanted=("${runs[@]%:*}") || mapfile -t wanted < <(names)
+    for checking in 1 ''; do
+        for run in "${wanted[@]}"; do make_inputs "$run"; done
+    done
+    for run in "${runs[@]}"; do
+        take "$run" # now that corpora are there, which steps may follow from
+        case $mode in
+        dry-run) check_run ;;
+        submit) finished || submit_run ;;
+        train)
+            finished || { say "$run: pre-training"; "${launcher[@]}" xlm_train "$job" "${settings[@]}"; }
+            measure_run
+            ;;
+        esac
+    done
+    [[ $mode != train ]] || show_table
+}
+
+# list_files WORDS: "en=a.gz de=b.gz" as options --mono (or what $2 says) of xlm_prep, one a line.
+list_files() { local word; for word in $1; do printf '%s\n%s\n' "$2" "$word"; done; }
+# count_pairs JOB: of the corpus that the stream `pairs` of this job would read from START.
+count_pairs() {
+    local said
+    said=$(xlm_train "$1" --set "train.corpus=$corpus" --set "train.start=$START" --dry-run 2>&1) ||
+        wrong 65 "$corpus: its pairs cannot be counted: $(grep '^xlm_train: ' <<<"$said" || tail -n 1 <<<"$said")"
+    sed -n 's/^stream pairs: \([0-9]*\) instances.*/\1/p' <<<"$said"
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# xlm-mpi: the studies of papers: every run's job is checked (--dry-run), some are trained and stand in the table, and each can be
+# handed to Slurm. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+jobs=$XLM_SOURCE/jobs
+
+export XLM_LAUNCH="env"
+# A start with as many layers as the papers' models have, and token types.
+cp text.xx text.de && cp text.xx text.es && cp text.xx text.zh
+xlm_prep --mono en=text.en --mono de=text.de --mono es=text.es --mono zh=text.zh --para en-de=text.en,text.de --words space \
+    --bpe 300 --held-out 0.1 -o start.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 99; }
+cat >start.conf <<'JOB'
+[model]
+layers = 12
+hidden_size = 16
+attention_heads = 2
+feed_forward_size = 32
+positions = 512
+token_types = true
+[train]
+corpus = start.h5
+output = start
+steps = 1
+evaluate_every = 0
+[stream text]
+batch = 8
+length = 32
+[objective mlm]
+stream = text
+JOB
+logged start.log xlm_train start.conf
+export START=start/latest MONO="en=text.en de=text.de" PARA="en-de=text.en,text.de" PREP='--held-out 0.1'
+
+# checked LOG NUMBER: so many runs were shown, and xlm_train has found their jobs good.
+checked() {
+    [ "$(grep -c '^xlm_train ' "$1")" -eq "$2" ] && [ "$(grep -c '^time: ' "$1")" -eq "$2" ] ||
+        fail "$1: not $2 good jobs: $(grep -c '^time: ' "$1"), $(grep '^xlm_train: ' "$1"; tail -n 3 "$1")"
+}
+# run PAPER LOG [OPTION...]: its study in the directory PAPER.
+run() {
+    local paper=$1 log=$2
+    shift 2
+    "$jobs/$paper/study" "$@" "$paper" >"$log" 2>&1 || fail "$paper $*: $(tail -n 5 "$log")"
+}
+
+# Without corpora the commands are shown; then these are made, and every job is checked.
+run xlm-align first.log --dry-run
+grep -q 'xlm_prep --like .*start.* --mono en=text.en .* --para en-de=text.en,text.de' first.log && [ ! -e xlm-align/corpus.h5 ] &&
+    [ "$(grep -c 'not checked' first.log)" -eq 12 ] || fail "dry run without a corpus: $(head -n 5 first.log)"
+RUNS='' run xlm-align made.log
+[ -s xlm-align/corpus.h5 ] && grep -q '^filter-off .* table 6: 74.2' made.log || fail "no runs: $(cat made.log)"
+run xlm-align xlm-align.log --dry-run
+checked xlm-align.log 12
+grep -q 'label_layer=12.*dwa.layer=10\|dwa.label_layer=12.*layer=10' xlm-align.log || fail "layer-10: $(grep dwa xlm-align.log)"
+
+sed 's/$/ and so on and on/' text.en >longer.en
+sed 's/$/ os dna no dna no/' text.de >longer.de
+export LINES_OF_SIZES='200 300 500'
+RUNS='' PARA='en-de=longer.en,longer.de' run ppa made.log
+run ppa ppa.log --dry-run
+checked ppa.log 12
+awk '/^xlm_train / && match($0, /train.steps=[0-9]+/) { print substr($0, RSTART + 12, RLENGTH - 12) }' ppa.log | sort -n | uniq |
+    awk 'NR > 1 && $1 <= last { exit 1 } { last = $1 } END { exit NR < 3 }' ||
+    fail "ppa: steps: $(grep -o 'train.steps=[0-9]*' ppa.log)"
+
+export MONO_DE=$MONO MONO_UNMT_DE=$MONO MONO_UNMT_RO=$MONO MONO_UNMT_NE=$MONO MONO_XNLI=$MONO PARA_XNLI=$PARA
+export PREP='--words space --bpe 100 --held-out 0.1'
+RUNS='' run mlm-gc made.log
+[ "$(attribute /window mlm-gc/de-en/cooc-3.h5)" = 3 ] || fail "window: $(h5dump -A mlm-gc/de-en/cooc-3.h5 | head -n 40)"
+export SETTINGS='model.layers=2; model.hidden_size=16; model.attention_heads=2; model.feed_forward_size=32'
+run mlm-gc mlm-gc.log --dry-run
+checked mlm-gc.log 21
+[ "$(grep -c 'cooc-2.h5' mlm-gc.log)" -ge 10 ] || fail "mlm-gc: $(grep -o 'cooc-..h5' mlm-gc.log)"
+
+# One run from text to table; what is finished is not made again.
+export RUNS='de-en/gc-0.5:3' STEPS=4 SETTINGS="$SETTINGS; train.micro_batches=2; stream text.batch=4; stream text.length=32"
+MEASURE='--length 32' run mlm-gc table.log
+grep -q '^de-en/gc-0.5  *3  *4 .*table 1: 0.60' table.log && grep -q ',perplexity,' mlm-gc/measures.csv ||
+    fail "the table: $(tail -n 30 table.log)"
+grep -q 'weight = 0.5' <(h5dump -a /job/text mlm-gc/runs/de-en/gc-0.5-3-4/latest) || fail "not a weight of 0.5"
+rows=$(wc -l <mlm-gc/measures.csv)
+MEASURE='--length 32' run mlm-gc again.log
+grep -q 'pre-training' again.log && fail "trained again"
+[ "$(wc -l <mlm-gc/measures.csv)" -eq "$rows" ] || fail "measured again"
+
+# Each run a job of Slurm's.
+mkdir bin
+printf '%s\n' '#!/bin/sh' 'for a in "$@"; do printf "<%s>" "$a"; done >>submitted; echo >>submitted' >bin/sbatch
+chmod +x bin/sbatch
+RUNS='de-en/gc-0.5:3 de-en/xlm:1 xnli/tlm:2' SBATCH='-N 4 -t 1:00:00' PATH=$PWD/bin:$PATH run mlm-gc submit.log --submit
+[ "$(wc -l <submitted)" -eq 2 ] && grep -q '^<-N><4><-t><1:00:00><--job-name><mlm-gc-xnli-tlm-2><.*/xlm_train.sbatch>' submitted &&
+    grep -q '<--set><stream text.batch=4>' submitted || fail "submitted: $(cat submitted)"
+
+# What is wrong.
+unset RUNS
+expect 64 'START: name the checkpoint of XLM-R base' env -u START "$jobs/xlm-align/study" --dry-run xlm-align
+expect 66 'none.h5: there is no such file' env START=none.h5 "$jobs/ppa/study" ppa
+expect 64 'there is no such run; there are xlm-align ablation' env RUNS=tlm "$jobs/xlm-align/study" xlm-align
+expect 64 'MONO_UNMT_RO: name the text' env -u MONO_UNMT_RO "$jobs/mlm-gc/study" --dry-run other
+expect 64 'usage' "$jobs/mlm-gc/study"
+finish

@@ -23,6 +23,8 @@ nobase_dist_pkgdata_DATA = \
 	jobs/pretraining.sh \
 	jobs/roberta-8.conf \
 	jobs/runs.sh \
+	jobs/weam/tlm.conf \
+	jobs/weam/weam.conf \
 	jobs/xlm-align/ablation-mlm.conf \
 	jobs/xlm-align/ablation-no-dwa.conf \
 	jobs/xlm-align/ablation-no-tlm.conf \
@@ -47,6 +49,8 @@ mlm_gcdir = $(pkgdatadir)/jobs/mlm-gc
 dist_mlm_gc_SCRIPTS = jobs/mlm-gc/study
 ppadir = $(pkgdatadir)/jobs/ppa
 dist_ppa_SCRIPTS = jobs/ppa/study
+weamdir = $(pkgdatadir)/jobs/weam
+dist_weam_SCRIPTS = jobs/weam/study
 xlm_aligndir = $(pkgdatadir)/jobs/xlm-align
 dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 

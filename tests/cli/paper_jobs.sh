@@ -55,6 +55,15 @@ run xlm-align xlm-align.log --dry-run
 checked xlm-align.log 12
 grep -q 'label_layer=12.*dwa.layer=10\|dwa.label_layer=12.*layer=10' xlm-align.log || fail "layer-10: $(grep dwa xlm-align.log)"
 
+for_weam="en-de=text.en,text.de es-en=text.es,text.en en-zh=text.en,text.zh"
+RUNS='' PARA=$for_weam run weam made.log
+for language in de es zh; do [ -s weam/$language/alignment.h5 ] || fail "no alignment of $language"; done
+run weam weam.log --dry-run
+checked weam.log 6
+# Two epochs of 32 pairs a step.
+pairs=$(sed -n 's/^stream pairs: \([0-9]*\) instances.*/\1/p' weam.log | head -n 1)
+grep -q "train.steps=$(((2 * pairs + 31) / 32)) " weam.log || fail "weam: not two epochs of $pairs pairs: $(grep steps weam.log)"
+
 sed 's/$/ and so on and on/' text.en >longer.en
 sed 's/$/ os dna no dna no/' text.de >longer.de
 export LINES_OF_SIZES='200 300 500'
@@ -96,6 +105,8 @@ RUNS='de-en/gc-0.5:3 de-en/xlm:1 xnli/tlm:2' SBATCH='-N 4 -t 1:00:00' PATH=$PWD/
 # What is wrong.
 unset RUNS
 expect 64 'START: name the checkpoint of XLM-R base' env -u START "$jobs/xlm-align/study" --dry-run xlm-align
+expect 64 'START: name the checkpoint of mBERT' env -u START "$jobs/weam/study" weam
+expect 64 'PARA: names no pairs en-es' env PARA=en-de=text.en,text.de "$jobs/weam/study" --dry-run other
 expect 66 'none.h5: there is no such file' env START=none.h5 "$jobs/ppa/study" ppa
 expect 64 'there is no such run; there are xlm-align ablation' env RUNS=tlm "$jobs/xlm-align/study" xlm-align
 expect 64 'MONO_UNMT_RO: name the text' env -u MONO_UNMT_RO "$jobs/mlm-gc/study" --dry-run other

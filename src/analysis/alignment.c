@@ -26,11 +26,14 @@ static void normalise(int64_t n, int64_t width, const float *x, float *y)
     }
 }
 
+/* Behind the last translation of a token. */
+static int64_t end_of(const xlm_alignment *a, int64_t i) { return a->end != NULL ? a->end[i] : a->first[i + 1]; }
+
 /* The score of the nearest translation. */
 static float nearest_translation(const xlm_alignment *a, int64_t i, const float *source, const float *candidates)
 {
     float nearest = -INFINITY;
-    for (int64_t k = a->first[i]; k < a->first[i + 1]; k++) {
+    for (int64_t k = a->first[i]; k < end_of(a, i); k++) {
         const int64_t j = a->translations[k];
         const float cosine = xlm_kernels_get()->dot(a->width, source, candidates + j * a->width);
         nearest = fmaxf(nearest, a->hubness != NULL ? 2 * cosine - a->hubness[j] : cosine);
@@ -74,7 +77,7 @@ static void score_block(const xlm_alignment *a, const struct block *b, int64_t b
 /* Take candidates out of a row: the one that source token i is itself, and with translations these. */
 static void leave_out(const xlm_alignment *a, int64_t i, bool translations, int64_t begin, int64_t width, float *row)
 {
-    for (int64_t k = translations ? a->first[i] : 0; translations && k < a->first[i + 1]; k++) {
+    for (int64_t k = translations ? a->first[i] : 0; translations && k < end_of(a, i); k++) {
         const int64_t j = a->translations[k] - begin;
         if (j >= 0 && j < width)
             row[j] = -INFINITY;

@@ -25,6 +25,7 @@ typedef struct xlm_alignment {
     const float *source_vectors, *candidate_vectors; /* [n x width], [candidates x width], of any length */
     int64_t n, candidates;
     const int64_t *first;        /* [n + 1] into translations; every token has at least one */
+    const int64_t *end;          /* [n] behind its last, so that tokens may share some, and first has n; NULL: first + 1 */
     const int32_t *translations; /* rows of candidate_vectors */
     const int32_t *self;         /* [n] row of candidate_vectors that is the same token, -1: none is; NULL: none of all */
     const float *hubness;        /* [candidates] r(y), to rank by CSLS; NULL: by the cosine */

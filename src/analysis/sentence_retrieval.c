@@ -36,7 +36,7 @@ struct retrieval {
     int64_t pairs, left_out;  /* of all ranks: encoded; not */
     int64_t used;             /* of these, in pools */
     uint64_t *digests[2];     /* [pairs] */
-    int64_t *right_first[2];  /* [used + 1] by direction: right answers, as in xlm_alignment */
+    int64_t *right_first[2], *right_end[2]; /* [used] by direction: right answers, as in xlm_alignment */
     int32_t *right[2];
     struct found *found;      /* [layers x VECTORS] */
 };
@@ -82,6 +82,7 @@ static void close_all(struct retrieval *r)
             g_array_unref(r->own_digests[s]);
         g_free(r->digests[s]);
         g_free(r->right_first[s]);
+        g_free(r->right_end[s]);
         g_free(r->right[s]);
     }
     g_free(r->own);
@@ -183,14 +184,15 @@ static gint by_digest(gconstpointer a, gconstpointer b, gpointer digests)
     return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
 
-/* For the queries of a direction the rows of the other side, of the same pool, that have the subwords of their translation. pairs
- * are at most 2^31 − 1. *repeated: so many translations are not the only ones. */
+/* For the queries of a direction the rows of the other side, of the same pool, that have the subwords of their translation. They
+ * stand side by side when rows are ordered by subwords, and all queries that have them share them. pairs are at most 2^31 − 1.
+ * *repeated: so many translations are not the only ones. */
 static void find_right(struct retrieval *r, int direction, int64_t pool, int64_t *repeated)
 {
     const int64_t n = r->used;
     const uint64_t *digests = r->digests[!direction];
-    int32_t *order = g_new(int32_t, n);
-    int64_t *from = g_new(int64_t, n), *end = g_new(int64_t, n), total = 0; /* in order: those like row i */
+    int32_t *order = r->right[direction] = g_new(int32_t, n);
+    int64_t *first = r->right_first[direction] = g_new(int64_t, n), *end = r->right_end[direction] = g_new(int64_t, n);
     for (int64_t i = 0; i < n; i++)
         order[i] = (int32_t)i;
     for (int64_t begin = 0; begin < n; begin += pool) {
@@ -199,21 +201,10 @@ static void find_right(struct retrieval *r, int direction, int64_t pool, int64_t
             for (j = i; j < begin + pool && digests[order[j]] == digests[order[i]]; j++)
                 ;
             for (int64_t k = i; k < j; k++)
-                from[order[k]] = i, end[order[k]] = j;
+                first[order[k]] = i, end[order[k]] = j;
             *repeated += j - i > 1 ? j - i : 0;
-            total += (j - i) * (j - i);
         }
     }
-    r->right_first[direction] = g_new(int64_t, n + 1);
-    r->right[direction] = g_new(int32_t, total);
-    for (int64_t i = 0, at = 0; i <= n; i++) {
-        r->right_first[direction][i] = at;
-        for (int64_t k = i < n ? from[i] : 0; i < n && k < end[i]; k++)
-            r->right[direction][at++] = order[k];
-    }
-    g_free(order);
-    g_free(from);
-    g_free(end);
 }
 
 /* Which pairs take part, and what their right answers are. */
@@ -265,8 +256,8 @@ static void measure(const struct retrieval *r, float *const *vectors, struct fou
     for (int direction = 0; direction < 2; direction++) {
         xlm_alignment a = {
             .width = width(r), .source_vectors = vectors[direction], .candidate_vectors = vectors[!direction], .n = r->used,
-            .candidates = r->used, .first = r->right_first[direction], .translations = r->right[direction],
-            .pool = r->options->pool,
+            .candidates = r->used, .first = r->right_first[direction], .end = r->right_end[direction],
+            .translations = r->right[direction], .pool = r->options->pool,
         };
         found->cosine[direction] = accuracy(r->comm, &a, rank);
         xlm_alignment reverse = a;

@@ -210,6 +210,15 @@ static void check_pools(const xlm_comm *comm)
                        .first = first, .translations = translations};
     xlm_alignment_ranks(comm, &a, rank);
     CHECK(rank[0] == 3 && rank[1] == 1 && rank[2] == 2 && rank[3] == 2);
+    /* The same translations, shared: rows 0 and 2 have each other's too. */
+    const int64_t shared_first[] = {0, 2, 0, 3}, shared_end[] = {2, 3, 2, 4};
+    const int32_t shared[] = {0, 2, 1, 3};
+    xlm_alignment b = a;
+    b.first = shared_first;
+    b.end = shared_end;
+    b.translations = shared;
+    xlm_alignment_ranks(comm, &b, rank);
+    CHECK(rank[0] == 1 && rank[1] == 1 && rank[2] == 2 && rank[3] == 2);
     a.pool = 2;
     xlm_alignment_ranks(comm, &a, rank);
     CHECK(rank[0] == 1 && rank[1] == 1 && rank[2] == 2 && rank[3] == 1);

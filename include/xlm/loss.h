@@ -84,7 +84,8 @@ typedef enum xlm_view_rows {
     XLM_ROWS_ALL,    /* [T] */
     XLM_ROWS_MASKED, /* [M] batch->masked_rows */
     XLM_ROWS_FIRST,  /* [S] the first of each sequence, <s> */
-    XLM_ROWS_NEAR    /* the masked rows, and those of the same sequence that are at most `reach` rows away from one */
+    XLM_ROWS_NEAR,   /* the masked rows, and those of the same sequence that are at most `reach` rows away from one */
+    XLM_ROWS_LINKED  /* the masked rows, and those that "links" of the batch link to one; of a stream with alignments */
 } xlm_view_rows;
 
 /* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ALL_ROWS, MASKED_ROWS };
+enum { LINKED_ROWS, MASKED_ROWS };
 enum { HEAD_OWN, HEAD_MODEL };
 
 struct weam {
@@ -36,9 +36,11 @@ static bool weam_open(xlm_loss *self, char *message, size_t size)
 {
     const xlm_loss_stream *stream = self->stream;
     if (!stream->parallel)
-        snprintf(message, size, "it exchanges the words of pairs, and [stream %s] has none; set type = parallel there", stream->name);
+        snprintf(message, size, "it exchanges the words of pairs, and [stream %s] has none; set type = parallel there",
+                 stream->name);
     else if (stream->several_pairs)
-        snprintf(message, size, "it reads one pair a sequence, whose positions run on; set form = bert in [stream %s]", stream->name);
+        snprintf(message, size, "it reads one pair a sequence, whose positions run on; set form = bert in [stream %s]",
+                 stream->name);
     else if (!stream->alignments)
         snprintf(message, size, "[stream %s] has no word alignments; give it alignments = FILE.h5, from xlm_align --alignment",
                  stream->name);
@@ -46,8 +48,12 @@ static bool weam_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "[stream %s] masks nothing; set mask = 0.3 there", stream->name);
     else if (self->setup->model->head == XLM_HEAD_NONE)
         snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
-    else
+    else {
+        if (self->setup->model->language_embeddings)
+            snprintf(message, size, "the model has language embeddings; the paper leaves them out, so that words alone tell the "
+                     "languages apart (language_embeddings = false)");
         return true;
+    }
     return false;
 }
 
@@ -67,7 +73,8 @@ static void weam_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct weam *weam = self->state;
     const xlm_model_config *model = self->setup->model;
-    xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
+    xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_LINKED, .gradient = true,
+                     .dropout = true};
     xlm_declare_view(declaration, &view);
     view.rows = XLM_ROWS_MASKED;
     xlm_declare_view(declaration, &view);
@@ -153,12 +160,27 @@ static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, co
                                    targets, model->vocabulary_chunk, scores);
 }
 
+/* Which rows of the view's states n rows of its batch are. */
+static const int32_t *number_rows(xlm_tape *tape, const xlm_encoded *view, const int32_t *rows, int32_t n)
+{
+    if (view->rows == NULL)
+        return rows;
+    int32_t *number = xlm_tape_take(tape, sizeof *number * (uint64_t)view->batch->tokens);
+    int32_t *numbers = xlm_tape_take(tape, sizeof *numbers * (uint64_t)n);
+    for (int32_t i = 0; i < xlm_var_rows(view->states); i++)
+        number[view->rows[i]] = i;
+    for (int32_t i = 0; i < n; i++)
+        numbers[i] = number[rows[i]];
+    return numbers;
+}
+
 static void predict_by_partners(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const struct partners *partners)
 {
     const struct weam *weam = self->state;
     const int32_t n = partners->n;
-    xlm_var *h = xlm_pass_view(pass, ALL_ROWS)->states;                                          /* T x d */
-    xlm_var *exchanged = xlm_rows_sum(tape, h, partners->offsets, partners->rows, n);           /* H', n x d */
+    const xlm_encoded *view = xlm_pass_view(pass, LINKED_ROWS);
+    const int32_t *rows = number_rows(tape, view, partners->rows, partners->offsets[n]);
+    xlm_var *exchanged = xlm_rows_sum(tape, view->states, partners->offsets, rows, n); /* H', n x d */
     xlm_var *turned = xlm_linear(tape, exchanged, xlm_loss_param(self, tape, "exchange/weight"), /* H~ */
                                  xlm_loss_param(self, tape, "exchange/bias"));
     int32_t *targets = xlm_tape_take(tape, sizeof *targets * (uint64_t)n);

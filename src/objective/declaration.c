@@ -21,6 +21,9 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if (view->layer < 0 || view->layer > layers)
         return xlm_error_set(error, EX_CONFIG, "layer = %" G_GINT64_FORMAT ", but the model has %" G_GINT64_FORMAT " layers",
                              view->layer, layers);
+    if (view->rows == XLM_ROWS_LINKED && !stream->alignments)
+        return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
+                             "alignments = FILE.h5", stream->name);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the masked ones",
                              view->reach);

@@ -18,9 +18,10 @@ static xlm_row_set both(xlm_row_set a, xlm_row_set b) { return (xlm_row_set){a.k
 
 int64_t xlm_row_set_most(xlm_row_set set, int64_t tokens, int64_t sequences, int64_t predicted)
 {
-    const bool masked = has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR);
+    const bool masked = has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR) || has_rows(set, XLM_ROWS_LINKED);
     const int64_t near = masked ? MIN(predicted, tokens) * (1 + 2 * MIN(set.reach, tokens)) : 0;
-    return has_rows(set, XLM_ROWS_ALL) ? tokens : MIN(tokens, near + (has_rows(set, XLM_ROWS_FIRST) ? sequences : 0));
+    const int64_t linked = has_rows(set, XLM_ROWS_LINKED) ? predicted : 0; /* a word has one partner, or hardly more */
+    return has_rows(set, XLM_ROWS_ALL) ? tokens : MIN(tokens, near + linked + (has_rows(set, XLM_ROWS_FIRST) ? sequences : 0));
 }
 
 /* wanted[row] for the masked rows, and as far as the set reaches around them. */
@@ -34,6 +35,20 @@ static void mark_near(const xlm_batch *batch, int64_t reach, bool *wanted)
         for (int64_t near = first; near <= last; near++)
             wanted[near] = true;
     }
+}
+
+/* wanted[row] for rows that are linked to masked ones. */
+static void mark_linked(xlm_tape *tape, const xlm_batch *batch, bool *wanted)
+{
+    const xlm_annotation *links = xlm_batch_find_annotation(batch, "links");
+    bool *masked = XLM_TAPE_TAKE(tape, bool, batch->tokens);
+    memset(masked, 0, sizeof *masked * (size_t)batch->tokens);
+    for (int32_t i = 0; i < batch->masked; i++)
+        masked[batch->masked_rows[i]] = true;
+    for (int32_t l = 0; links != NULL && l < links->length; l++)
+        for (int side = 0; side < 2; side++)
+            if (masked[links->values[2 * l + side]])
+                wanted[links->values[2 * l + 1 - side]] = true;
 }
 
 /* Which rows of a batch those are, ascending, and how many; NULL: all. */
@@ -50,8 +65,10 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_batch *batch, xlm_row_se
         return batch->offsets;
     bool *wanted = XLM_TAPE_TAKE(tape, bool, batch->tokens);
     memset(wanted, 0, sizeof *wanted * (size_t)batch->tokens);
-    if (has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR))
+    if (has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR) || has_rows(set, XLM_ROWS_LINKED))
         mark_near(batch, set.reach, wanted);
+    if (has_rows(set, XLM_ROWS_LINKED))
+        mark_linked(tape, batch, wanted);
     for (int32_t s = 0; has_rows(set, XLM_ROWS_FIRST) && s < batch->sequences; s++)
         wanted[batch->offsets[s]] = true;
     int32_t *rows = XLM_TAPE_TAKE(tape, int32_t, batch->tokens);

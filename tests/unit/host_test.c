@@ -530,6 +530,9 @@ static void test_refusals(void **state)
     refuse((xlm_view){.layer = 3}, true, "[objective look]: layer = 3, but the model has 2 layers");
     refuse((xlm_view){.rows = XLM_ROWS_NEAR, .reach = -1}, true,
            "[objective look]: a view that reaches -1 rows around the masked ones");
+    refuse((xlm_view){.rows = XLM_ROWS_LINKED}, true,
+           "[objective look]: it reads rows that are linked, and [stream pairs] has no word alignments; give it "
+           "alignments = FILE.h5");
     refuse((xlm_view){.layer = -2}, true, "[objective look]: layer = -2, but the model has 2 layers");
     refuse((xlm_view){.input = XLM_INPUT_SECOND}, false,
            "[objective look]: it reads the two sides of pairs, and [stream pairs] has none; set type = parallel there");

@@ -15,6 +15,7 @@ BENCHMARKS = \
 	tests/bench/bpe.sh \
 	tests/bench/cooc.sh \
 	tests/bench/model_links.sh \
+	tests/bench/objectives.sh \
 	tests/bench/word_alignment.sh
 benchmark_programs = \
 	tests/bench/alignment \
@@ -27,10 +28,12 @@ EXTRA_DIST += \
 	tests/bench/bpe.sh \
 	tests/bench/cooc.sh \
 	tests/bench/crowded.sh \
+	tests/bench/first-side.c \
 	tests/bench/kernels.sh \
 	tests/bench/model_links.sh \
 	tests/bench/netns_agent.sh \
 	tests/bench/network.sh \
+	tests/bench/objectives.sh \
 	tests/bench/order.sh \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/dump.sh \

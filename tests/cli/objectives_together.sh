@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# xlm-mpi: all objectives in one job: it trains, the same bits on any number of ranks, and goes on on another number.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
+    echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
+done >words.txt
+logged dict.log xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5
+logged align.log xlm_align corpus.h5 --split all --alignment alignment.h5
+logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
+
+{
+    sed '/^\[stream text/,$d; s/^language_embeddings.*/&\ntoken_types = true/; s/^steps = 100/steps = 12/
+        s/^warmup = 10/warmup = 4/; s/^checkpoint_every = 0/checkpoint_every = 6/' job.conf
+    cat <<'JOB'
+[stream text]
+batch = 8
+length = 48
+
+[stream switched]
+batch = 8
+length = 48
+dictionary = dict.h5
+switching = 0.5
+
+[stream pairs]
+type = parallel
+form = bert
+batch = 8
+length = 64
+shuffle_sides = true
+alignments = alignment.h5
+
+[objective mlm]
+stream = text
+
+[objective gc]
+stream = text
+cooccurrence = cooc.h5
+
+[objective dict-mlm]
+stream = switched
+
+[objective align]
+dictionary = dict.h5
+
+[objective tlm]
+plugin = mlm
+stream = pairs
+
+[objective dwa]
+stream = pairs
+label_layer = 1
+begin = 3
+
+[objective weam]
+stream = pairs
+
+[objective moco]
+stream = pairs
+queue = 24
+projection = 16
+momentum = 0.9
+JOB
+} >all.conf
+objectives='mlm gc dict-mlm align tlm dwa weam moco'
+trained all.conf one 1 --set train.evaluate_every=6
+for n in 2 4; do
+    trained all.conf "on-$n" "$n" --set train.evaluate_every=6
+    same_bits one "on-$n"
+done
+cp -r one half
+rm "half/$(checkpoint 12)"
+trained all.conf half 2 --set train.evaluate_every=6
+grep -q 'resumed from .* at step 6$' half.log || fail "did not resume: $(head -n 9 half.log)"
+same_bits one half
+
+# Each has a loss in every step that it takes part in: dwa after three updates; moco's first is 0, for its queue is empty.
+for objective in $objectives; do
+    steps=12
+    [ $objective != dwa ] || steps=9
+    values one train $objective loss | awk -v steps=$steps -v empty="$([ $objective = moco ] && echo 1)" '
+        $2 != $2 + 0 || ($2 == 0) != ($1 == empty) { bad = 1 } END { exit bad || NR != steps }' ||
+        fail "$objective: not a loss in each of $steps steps: $(values one train $objective loss | paste -s)"
+done
+estimated one.log
+
+# Their order in the job does not matter to what each is given: draws are by name. Without one of them, the first loss of the
+# others is the same.
+for left_out in gc dwa moco; do
+    awk -v section="[objective $left_out]" '/^\[/ { out = $0 == section } !out' all.conf >without.conf
+    trained without.conf "without-$left_out" 1 --set train.steps=1 --set train.checkpoint_every=0
+    for objective in $objectives; do
+        [ $objective != $left_out ] || continue
+        [ "$(value one 1 train $objective loss)" = "$(value "without-$left_out" 1 train $objective loss)" ] ||
+            fail "$objective: another loss without $left_out: $(value one 1 train $objective loss)," \
+                "$(value "without-$left_out" 1 train $objective loss)"
+    done
+done
+finish

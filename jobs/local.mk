@@ -12,6 +12,8 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/small/xlm.conf \
 	jobs/align-mlm/xlm.conf \
 	jobs/demo/demo.conf \
+	jobs/mlm-gc/small/gc-embedding.conf \
+	jobs/mlm-gc/small/gc.conf \
 	jobs/mlm-gc/xlm-gc.conf \
 	jobs/mlm-gc/xlm-tlm-gc.conf \
 	jobs/mlm-gc/xlm-tlm.conf \
@@ -20,15 +22,28 @@ nobase_dist_pkgdata_DATA = \
 	jobs/ppa/no-moco.conf \
 	jobs/ppa/no-tlm.conf \
 	jobs/ppa/ppa.conf \
+	jobs/ppa/small/moco.conf \
 	jobs/pretraining.sh \
 	jobs/roberta-8.conf \
 	jobs/runs.sh \
+	jobs/small/align.conf \
+	jobs/small/mlm.conf \
+	jobs/small/model.conf \
+	jobs/small/stream-pairs.conf \
+	jobs/small/stream-text.conf \
+	jobs/small/tlm.conf \
+	jobs/small/train.conf \
+	jobs/weam/small/weam.conf \
 	jobs/weam/tlm.conf \
 	jobs/weam/weam.conf \
 	jobs/xlm-align/ablation-mlm.conf \
 	jobs/xlm-align/ablation-no-dwa.conf \
 	jobs/xlm-align/ablation-no-tlm.conf \
 	jobs/xlm-align/ablation.conf \
+	jobs/xlm-align/small/dwa-all-aligned.conf \
+	jobs/xlm-align/small/dwa-unfiltered.conf \
+	jobs/xlm-align/small/dwa-unmasked.conf \
+	jobs/xlm-align/small/dwa.conf \
 	jobs/xlm-align/xlm-align.conf \
 	jobs/xlm-r-base.conf
 
@@ -54,6 +69,20 @@ dist_weam_SCRIPTS = jobs/weam/study
 xlm_aligndir = $(pkgdatadir)/jobs/xlm-align
 dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 
+# Their findings with small models, and objectives of several together.
+smalldir = $(pkgdatadir)/jobs/small
+dist_small_SCRIPTS = jobs/small/study
+mlm_gc_smalldir = $(mlm_gcdir)/small
+dist_mlm_gc_small_SCRIPTS = jobs/mlm-gc/small/study
+ppa_smalldir = $(ppadir)/small
+dist_ppa_small_SCRIPTS = jobs/ppa/small/study
+weam_smalldir = $(weamdir)/small
+dist_weam_small_SCRIPTS = jobs/weam/small/study
+xlm_align_smalldir = $(xlm_aligndir)/small
+dist_xlm_align_small_SCRIPTS = jobs/xlm-align/small/study
+combinationsdir = $(pkgdatadir)/jobs/combinations
+dist_combinations_SCRIPTS = jobs/combinations/study
+
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora
 corpora_SCRIPTS = jobs/corpora/libreoffice-help
@@ -72,9 +101,11 @@ demo: all
 	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' \
 	$(BASH) $(srcdir)/jobs/demo/demo
 
-# UD=DIR: the treebank; TEXT=FILE: other text than the help pages. Works in the folder study.
+# UD=DIR: the treebank; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another one than align-mlm/small, for
+# example xlm-align/small or combinations. Works in the folder study.
+STUDY = align-mlm/small
 .PHONY: study
 study: all
 	@PATH='$(abs_top_builddir)':"$$PATH" XLM_PLUGIN_PATH='$(abs_top_builddir)/src/losses/.libs' \
 	XLM_MPIEXEC='$(MPIEXEC)' XLM_FETCH='$(abs_top_builddir)/jobs/corpora/libreoffice-help' \
-	$(BASH) $(srcdir)/jobs/align-mlm/small/study study '$(UD)' $(TEXT)
+	$(BASH) $(srcdir)/jobs/$(STUDY)/study study '$(UD)' $(TEXT)

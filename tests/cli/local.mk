@@ -2,6 +2,7 @@
 # Which take longest stand first, the others in the order of the alphabet.
 test_scripts += \
 	tests/cli/study.sh \
+	tests/cli/small_studies.sh \
 	tests/cli/tune.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_plugin.sh \
@@ -39,6 +40,7 @@ test_scripts += \
 	tests/cli/measure.sh \
 	tests/cli/moco.sh \
 	tests/cli/objectives.sh \
+	tests/cli/objectives_together.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/paper_jobs.sh \
 	tests/cli/prep_like.sh \

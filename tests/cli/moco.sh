@@ -46,8 +46,7 @@ cp -r out-1 other
 expect 65 'objectives/moco/queue' xlm_train all.conf --set train.output=other --set 'objective moco.queue=32' --set train.steps=9
 
 # ---- alone: gradients from a full queue; memory of a pass, with a queue that is much of it ----
-{ sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n '/^.stream pairs/,/^$/p' base.conf
-  printf '%b' "$section"; } >moco.conf
+{ sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n '/^.stream pairs/,/^$/p' base.conf; printf '%b' "$section"; } >moco.conf
 # (a model of some hundred steps: of a fresh one all is lost in rounding)
 set -- --set train.output=moco --set 'objective moco.queue=24' --set train.steps=300 --set train.learning_rate=5e-3 \
     --set train.checkpoint_every=0
@@ -68,10 +67,8 @@ expect 78 'objective moco.: queue = 7, but a step of .stream pairs. has 8 keys' 
     --set 'objective moco.queue=7' --set train.output=none
 expect 78 'objective moco.: .*stream text. has none; set type = parallel' xlm_train all.conf --set 'objective moco.stream=text' \
     --set train.output=none
-expect 78 'objective moco.: layer = 3, but the model has 2' xlm_train all.conf --set 'objective moco.layer=3' \
-    --set train.output=none
+expect 78 'objective moco.: layer = 3, but the model has 2' xlm_train all.conf --set 'objective moco.layer=3' --set train.output=none
 expect 0 'objective moco.: sources are always queries' xlm_train all.conf --set 'stream pairs.shuffle_sides=false' --dry-run
-expect 0 'objective moco.: a sequence of its stream can hold several pairs' xlm_train all.conf \
-    --set 'stream pairs.form=xlm' --dry-run
+expect 0 'objective moco.: a sequence of its stream can hold several pairs' xlm_train all.conf --set 'stream pairs.form=xlm' --dry-run
 [ ! -e none ] || fail "something was written"
 finish

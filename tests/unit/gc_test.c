@@ -26,13 +26,8 @@ static void *read_table(const char *path, const xlm_resource_origin *origin, GEr
 
 static void keep_table(void *contents) { (void)contents; }
 
-static uint64_t bytes_of_table(const void *contents)
-{
-    return 1000 * (uint64_t)((const xlm_cooccurrence_table *)contents)->entries;
-}
-
 static const xlm_resource_reader reader = {.kind = "cooccurrence", .folder = "cooccurrence", .read = read_table,
-                                           .free = keep_table, .bytes = bytes_of_table};
+                                           .free = keep_table};
 static const xlm_resource_reader *const readers[] = {&reader, NULL};
 
 static void test_find(void **state)
@@ -147,7 +142,6 @@ static void test_gc(void **state)
         assert_true(open_job(&job));
         const xlm_pass_input input = job_input(&job, 0, 1);
         assert_int_equal(input.terms[0], TEXT_M);
-        assert_int_equal(xlm_host_resource_bytes(job.host), 8000);
         int64_t known, neighbours;
         const double wanted = by_hand(&job, &all[i], &known, &neighbours);
         double *row = g_new0(double, xlm_host_numbers(job.host));
@@ -223,8 +217,8 @@ static void test_refuses(void **state)
     static const char *const none[] = {"cooccurrence=none.h5", NULL}, *const wide[] = {"cooccurrence=cooc.h5", "window=3", NULL};
     static const char *const good[] = {"cooccurrence=cooc.h5", NULL};
     refuse(none, "[objective gc]: none.h5: there is none");
-    refuse(wide, "[objective gc]: window = 3, but cooc.h5 counts neighbours at most 2 apart; lower window, or count with "
-           "xlm_cooc --window 3");
+    refuse(wide, "[objective gc]: window = 3, but cooc.h5 counts neighbours at most 2 apart; lower window, or count with xlm_cooc "
+           "--window 3");
     table.entries = 0;
     refuse(good, "[objective gc]: cooc.h5: has no pairs of subwords");
     table.entries = G_N_ELEMENTS(columns);

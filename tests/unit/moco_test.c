@@ -165,8 +165,8 @@ static void refuse_moco(const char *option, bool parallel, const char *message)
 static void test_moco_refuses(void **state)
 {
     (void)state;
-    refuse_moco("queue=2", true, "[objective moco]: queue = 2, but a step of [stream pairs] has 3 keys; set queue to no less "
-                "than batch");
+    refuse_moco("queue=2", true, "[objective moco]: queue = 2, but a step of [stream pairs] has 3 keys; set queue to no less than "
+                "batch");
     refuse_moco("queue=3", false, "[objective moco]: it reads the two sides of pairs, and [stream pairs] has none; set type = "
                 "parallel there");
     refuse_moco("layer=3", true, "[objective moco]: layer = 3, but the model has 2 layers");

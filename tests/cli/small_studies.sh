@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# xlm-mpi: the small studies of objectives, from text to table, with a few steps. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+# The study's German is here the other language of the tests. What would be fetched is there already.
+mkdir -p out/text ud gold
+for file in mono.en en-de.en; do cp text.en out/text/$file; done
+for file in mono.de en-de.de; do cp text.xx out/text/$file; done
+tagged() { # FILE: sentences as CoNLL-U, with places in the sentence for tags.
+    awk '{
+            print "# text = " $0
+            for (i = 1; i <= NF; i++) print i, $i, "_", $i == "." ? "PUNCT" : i % 2 ? "NOUN" : "VERB", "_", "_", "_", "_", "_", "_"
+            print ""
+        }' OFS='\t' "$1"
+}
+for part in train dev test; do head -n 40 text.en | tagged - >ud/en_ewt-ud-$part.conllu; done
+head -n 20 text.xx | tagged - | gzip >ud/de_gsd-ud-test.conllu.gz
+head -n 20 text.xx | tagged - >ud/de_pud-ud-test.conllu
+head -n 5 text.xx >gold/test.de
+head -n 5 text.en >gold/test.en
+awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF, "S" }' gold/test.en >gold/alignv2.txt
+
+study() { # SCRIPT [NAME=VALUE...]
+    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none GOLD="$PWD/gold" "${@:2}" \
+        "$XLM_SOURCE/jobs/$1/study" out ud >log 2>&1
+}
+row() { awk -v run="$1" -v seed="$2" '$1 == run && $2 == seed' log; }
+
+# Mistakes are found before anything is made.
+for wrong in mlm mlm+:1 mlm+nothing:1 'mlm@x:1'; do
+    code=0
+    study small RUNS="$wrong" || code=$?
+    [ "$code" -eq 64 ] && grep -q '^study: RUNS: ' log || fail "RUNS=$wrong: $code: $(tail -n 3 log)"
+done
+[ ! -e out/corpus.h5 ] || fail "there is a corpus for runs that cannot be"
+
+# Objectives of all papers together, from one model; the weights are those given.
+study combinations RUNS='mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam:3' || fail "combinations: $(tail -n 5 log)"
+name=mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam
+h5dump -a /job/text out/runs/$name-3/latest >job
+for line in 'weight = 0.5' 'weight = 2' 'filter = off' 'alignments = alignment.h5' 'steps = 4' 'start = .*/out/start/latest' \
+    'hidden_size = 128' 'seed = 3'; do
+    grep -q "$line" job || fail "the job has no $line"
+done
+row $name 3 | awk '{ exit !(NF == 12) } { for (i = 3; i <= NF; i++) if ($i != $i + 0 && $i != "-") exit 1 }' ||
+    fail "row: $(row $name 3): $(tail -n 5 log)"
+for column in aer retrieval_cosine perplexity pos_micro_f1; do
+    grep -q ",$column," out/measures.csv || fail "$column was not measured"
+done
+
+# Others on the same model. What is finished is not made again; several seeds have a mean.
+study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "xlm-align: $(tail -n 5 log)"
+! grep -q '^== The model that runs go on from' log || fail "the first model was made twice"
+awk '$1 == "mlm+tlm" { for (i = 3; i <= 12; i++) if ($i != "-") { if ($2 == "mean") mean[i] = $i; else sum[i] += $i / 2 } }
+    END { for (i in sum) { d = sum[i] - mean[i]; if (d > 0.06 || d < -0.06) exit 1; n++ } exit n < 8 }' log ||
+    fail "the mean: $(grep '^mlm+tlm ' log)"
+grep -q '^mlm+tlm  *1 .* POS 75.2$' log || fail "no figure of the paper: $(row mlm+tlm 1)"
+study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log)"
+! grep -q '^step ' log || fail "a finished run was made again"
+
+# From nothing: the model is the study's own.
+study mlm-gc/small RUNS='mlm+gc-embedding:1' || fail "mlm-gc: $(tail -n 5 log)"
+h5dump -a /job/text out/runs/mlm+gc-embedding-from-nothing-1/latest >job
+grep -q 'steps = 6' job && grep -q 'form = embedding' job && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
+finish

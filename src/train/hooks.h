@@ -20,8 +20,9 @@ void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_
 /* The same outside of steps, dropout off; what stood in the workspace's gradient is lost. */
 void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n);
 
-/* Collective. What objectives have published in this step on all ranks, [objectives]: for xlm_host_finish_step. */
-GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host);
+/* Collective. What objectives have published in this step on all ranks, [objectives]: for xlm_host_finish_step. alike: all ranks
+ * have computed the same micro-batch, whose rows are taken once. */
+GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bool alike);
 void xlm_free_published(const xlm_host *host, GByteArray **published);
 
 #endif

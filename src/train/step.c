@@ -293,7 +293,7 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
         double *sums = g_new0(double, e->micro_batches * xlm_host_numbers(e->host) + 2);
         run_micro_batches(made, inputs, report->terms, sums);
         report_losses(made, sums, report);
-        GByteArray **published = xlm_gather_published(e->comm, e->host);
+        GByteArray **published = xlm_gather_published(e->comm, e->host, made->sample >= 0);
         good = update(made, published, report, &failure);
         xlm_free_published(e->host, published);
         if (!good)

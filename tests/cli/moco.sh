@@ -62,6 +62,10 @@ for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.h
     estimated memory.log
 done
 
+# ---- a plan, for which all ranks compute the same micro-batch: its keys are appended once ----
+ranks 2 xlm_train all.conf --plan --ranks=1,2 --set train.output=none >plan.txt 2>plan.log || fail "plan: $(tail -n 3 plan.log)"
+[ "$(awk '$1 == 1 || $1 == 2 { print $1 }' plan.txt | paste -s -d ' ')" = '1 2' ] || fail "plan: $(cat plan.txt)"
+
 # ---- what is refused, or warned of, before training ----
 expect 78 'objective moco.: queue = 7, but a step of .stream pairs. has 8 keys' xlm_train all.conf \
     --set 'objective moco.queue=7' --set train.output=none

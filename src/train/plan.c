@@ -94,13 +94,24 @@ static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batch
     return largest;
 }
 
-static bool measure(const xlm_comm *comm, xlm_engine *engine, int64_t micro_batch, rates *r, GError **error)
+/* The step from which on all objectives take part that ever do: most of a job is like it. */
+static int64_t first_whole_step(const xlm_job *job)
 {
+    int64_t first = 0;
+    for (int k = 0; k < job->objectives; k++)
+        if (job->objective[k].begin < job->train.steps)
+            first = MAX(first, job->objective[k].begin);
+    return first;
+}
+
+static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine, int64_t micro_batch, rates *r, GError **error)
+{
+    const int64_t first = first_whole_step(job);
     xlm_step_report report = xlm_step_report_new(engine);
     int64_t tokens = 0;
     bool good = true;
     for (int i = 0; i <= ROUNDS && good; i++) {
-        good = xlm_engine_sample_step(engine, i, micro_batch, &report, error);
+        good = xlm_engine_sample_step(engine, first + i, micro_batch, &report, error);
         tokens += i > 0 ? report.tokens : 0;
         if (i == 0)
             xlm_profile_reset(xlm_engine_profile(engine));
@@ -207,7 +218,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware);
         xlm_engine_allocate(engine, true);
-        good = measure(comm, engine, largest, &m.rates, error);
+        good = measure(comm, job, engine, largest, &m.rates, error);
     }
     if (good) {
         /* Once more, should others have been at work the first time. */

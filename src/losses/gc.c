@@ -46,7 +46,10 @@ static bool gc_open(xlm_loss *self, char *message, size_t size)
     gc->table = xlm_loss_resource(self, "cooccurrence", gc->path, message, size);
     if (gc->table == NULL)
         return false;
-    if (gc->table->entries == 0)
+    if (self->stream->mask == 0)
+        snprintf(message, size, "[stream %s] masks nothing, and only masked words are learnt from; raise mask there",
+                 self->stream->name);
+    else if (gc->table->entries == 0)
         snprintf(message, size, "%s: has no pairs of subwords", gc->path);
     else if (gc->window > gc->table->window)
         snprintf(message, size, "window = %lld, but %s counts neighbours at most %lld apart; lower window, or count with "

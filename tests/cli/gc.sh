@@ -85,6 +85,7 @@ change("zero.h5", "counts", none)
 PYTHON
     for damaged in unsorted far zero; do table $damaged.h5 "$damaged.h5: .*damaged"; done
 fi
+expect 78 'objective gc.: .stream text. masks nothing' xlm_train gc.conf --set 'stream text.mask=0' --set train.output=none
 expect 0 'objective gc.: the learning rate has no warm-up' xlm_train gc.conf --set train.warmup=0 --dry-run
 [ ! -e none ] || fail "something was written"
 finish

@@ -31,8 +31,8 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \
      "from that FILE; or from " anew ", an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},     \
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(given).dry_run,                                                              \
-     "check everything, show parameters and memory, train nothing; memory of a pass is that of encodings and the head for "\
-     "words, what objectives compute besides is not in it", NULL},                                                        \
+     "check everything, show parameters and memory, train nothing; memory of a pass is that of encodings, the head for "  \
+     "words, and what objectives say that they take besides", NULL},                                                     \
     {"finish", 0, 0, G_OPTION_ARG_NONE, &(given).finish,                                                                  \
      "train nothing; make a checkpoint from what the killed ranks of a run have left behind; a run starts this by "     \
      "itself where mpiexec leaves the ranks no time", NULL},                                                             \

@@ -17,7 +17,7 @@ typedef struct xlm_run_size {
 } xlm_run_size;
 
 /* Bytes that a rank needs: parameters, moments, gradients, and the largest pass, of training, of an evaluation or of a step dump.
- * What objectives compute of their views, beside the head for words, is not in it (xlm_host_pass_memory). */
+ * What objectives compute is in it as far as they say (xlm_host_pass_memory). */
 typedef struct xlm_memory_estimate {
     uint64_t parameters, gradients, moments, averages, states, reduce_scatter, pass, total;
     uint64_t resources;    /* files that objectives have asked for, which were read before: in total, and taken already */

@@ -73,7 +73,8 @@ static double background(const struct sides *s)
 
 /* ---- retrieval ---- */
 
-/* The words of a group, of a direction: [words]. A word of both dictionaries is in both groups. */
+/* The words of a group, of a direction: [words]. A word of both dictionaries is in the first alone: what training has put near it
+ * says nothing of words that it did not see. */
 static void choose(const xlm_dictionary_pairs_input *in, const struct sides *s, int direction, int group, bool *include)
 {
     const xlm_dictionary *const d[] = {in->in, in->left_out};
@@ -81,6 +82,8 @@ static void choose(const xlm_dictionary_pairs_input *in, const struct sides *s, 
         include[i] = group == XLM_PAIRS_ALL;
     for (int64_t i = 0; group != XLM_PAIRS_ALL && i < d[group - XLM_PAIRS_IN]->pairs; i++)
         include[s->set[direction].place[d[group - XLM_PAIRS_IN]->token[direction][i]]] = true;
+    for (int64_t i = 0; group == XLM_PAIRS_LEFT_OUT && i < in->in->pairs; i++)
+        include[s->set[direction].place[in->in->token[direction][i]]] = false;
 }
 
 static void retrieve(const xlm_comm *comm, const xlm_dictionary_pairs_input *in, const struct sides *s, int direction,

@@ -24,7 +24,7 @@ typedef struct xlm_dictionary_pairs_input {
     int neighbours;           /* k of CSLS, at least 1 */
 } xlm_dictionary_pairs_input;
 
-/* Groups: all, those of `in`, those of `left_out`. */
+/* Groups: all, those of `in`, those of `left_out`. Retrieval of the last is of the words that `in` does not have, in no pair. */
 enum { XLM_PAIRS_ALL, XLM_PAIRS_IN, XLM_PAIRS_LEFT_OUT, XLM_PAIRS_GROUPS };
 extern const char *const xlm_dictionary_pairs_names[XLM_PAIRS_GROUPS];
 

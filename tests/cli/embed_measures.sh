@@ -9,7 +9,7 @@ for word in the old red small green tall quick quiet house river teacher garden 
     sees finds opens likes paints follows; do
     echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
 done >en-xx.txt
-printf 'house ryiver\nred byook\n' >>en-xx.txt # second translations
+printf 'house ryiver\nred byook\nold tyall\ngreen ryed\nriver smyall\nfinds syeyes\n' >>en-xx.txt # second translations
 logged dict.log xlm_dict corpus.h5 --source en --target xx --text en-xx.txt --share 0.5 -o dict.h5
 
 # The answers, by the definition. Input: lines "query SIDE CLASS x ..." in pools of so many, SIDE 0 or 1; of two sides' sentence
@@ -186,6 +186,7 @@ dictionary_by_hand() {
                     }
                 }
                 for (g in pairs) if ((g, from, id) in member) {
+                    if (g == "left out" && ("in dictionary", from, id) in member) { both++; continue }
                     count[g, from]++
                     for (csls = 0; csls < 2; csls++) right[g, from, csls] += best[csls] > other[csls] + 2e-6
                 }
@@ -196,6 +197,7 @@ dictionary_by_hand() {
                 printf "%s,%s,%d,%.6f,%d,%d,%.6f,%.6f\n", g, from ? "xx,en" : "en,xx", pairs[g], sum_of[g] / pairs[g],
                     count[g, from], n[!from], right[g, from, 0] / count[g, from], right[g, from, 1] / count[g, from]
             }
+            print both + 0 >"both"
             for (i in token) { split(i, p, SUBSEP); if (p[1] == 0) for (j in token) {
                 split(j, q, SUBSEP); if (q[1] == 1) { background += cosine(p[2], q[2]); all++ } } }
             printf "%.6f\n", background / all
@@ -215,6 +217,7 @@ for form in 'true corpus' 'true' 'false corpus'; do
     { sed 1d d1.csv | cut -d, -f1-5,7-; sed -n 2p d1.csv | cut -d, -f6; } >got
     same_numbers got hand 2e-6 || fail "$form: $(cat got), by hand: $(cat hand)"
 done
+[ "$(cat both)" -gt 0 ] || fail "no word of both dictionaries"
 [ "$(sed -n 2p d1.out | awk '{ print $2, $4, $5 }')" = "$(wc -l <pairs) en-xx 22" ] || fail "the table: $(cat d1.out)"
 
 # ---- what is wrong ----

@@ -27,6 +27,9 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     }
     for (int k = 0; k < job->objectives; k++) {
         const xlm_job_objective *o = &job->objective[k];
+        if (o->begin >= job->train.steps)
+            xlm_log_warn("[objective %s]: begin = %" G_GINT64_FORMAT ", and the run has %" G_GINT64_FORMAT
+                         " steps, so it never takes part", o->name, o->begin, job->train.steps);
         objective[k] = (xlm_objective_spec){.name = o->name, .cls = o->cls, .state = o->state, .stream = o->stream,
                                             .weight = o->weight, .begin = o->begin};
     }

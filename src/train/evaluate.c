@@ -126,10 +126,11 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     return true;
 }
 
-/* loss: what is reported; the perplexity is of the predicted tokens alone. */
-static void add_row(GArray *rows, int objective, int language, const tally *sum, double loss)
+/* terms: of all means of the objective; 0: there is no row. loss: what is reported, also when the model has made it NaN; the
+ * perplexity is of the predicted tokens alone. */
+static void add_row(GArray *rows, int objective, int language, const tally *sum, int64_t terms, double loss)
 {
-    if (isnan(loss))
+    if (terms == 0)
         return;
     const bool scored = !isnan(sum->correct) && sum->terms > 0;
     const xlm_evaluation row = {
@@ -162,16 +163,15 @@ static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t wi
             sums[w] += sums[i * width + w];
 }
 
-/* Of objective k, from the sums of its means over all blocks. */
-static double loss_of(const xlm_host *host, int k, const double *means)
+/* The row of objective k, from the sums of its means over all blocks. */
+static void add_objective(GArray *rows, const xlm_host *host, int k, const tally *sum, const double *means)
 {
     const int n = xlm_host_means(host);
-    int64_t *totals = g_new(int64_t, n);
+    int64_t *totals = g_new(int64_t, n), terms = 0;
     for (int i = 0; i < n; i++)
-        totals[i] = llround(means[n + i]);
-    const double loss = xlm_host_mean_loss(host, k, means, totals);
+        terms += totals[i] = llround(means[n + i]);
+    add_row(rows, k, -1, sum, terms, xlm_host_mean_loss(host, k, means, totals));
     g_free(totals);
-    return loss;
 }
 
 static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError **error)
@@ -199,9 +199,11 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
         add_blocks(w->comm, (double *)sums, n, width * TALLY);
         add_blocks(w->comm, means, n, of_means);
         add_blocks(w->comm, (double *)metrics, n, 2 * (int64_t)names->len);
-        add_row(rows, k, -1, &sums[0], loss_of(w->host, k, means));
-        for (int language = 0; language < w->model->languages; language++)
-            add_row(rows, k, language, &sums[1 + language], sums[1 + language].loss / sums[1 + language].terms);
+        add_objective(rows, w->host, k, &sums[0], means);
+        for (int language = 0; language < w->model->languages; language++) {
+            const tally *sum = &sums[1 + language];
+            add_row(rows, k, language, sum, llround(sum->terms), sum->loss / sum->terms);
+        }
         for (guint i = 0; i < names->len; i++)
             add_metric(rows, k, names->pdata[i], &metrics[i]);
     }

@@ -73,7 +73,8 @@ static bool dwa_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "label_layer = %lld, but the model has %lld layers; set label_layer to one of 0 to %lld",
                  (long long)dwa->label_layer, (long long)layers, (long long)layers);
     else if (dwa->layer > layers)
-        snprintf(message, size, "layer = %lld, but the model has %lld layers", (long long)dwa->layer, (long long)layers);
+        snprintf(message, size, "layer = %lld, but the model has %lld layers; set layer to one of 0 to %lld, or -1 for the last",
+                 (long long)dwa->layer, (long long)layers, (long long)layers);
     else if (dwa->queries == QUERIES_MASKED && stream->mask == 0)
         snprintf(message, size, "queries = masked, but [stream %s] masks nothing; raise mask there, or set queries = unmasked",
                  stream->name);

@@ -38,8 +38,8 @@ done
 # Objectives of all papers together, from one model; the weights are those given.
 study combinations RUNS='mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam:3' || fail "combinations: $(tail -n 5 log)"
 name=mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam
-h5dump -a /job/text out/runs/$name-3/latest >job
-for line in 'weight = 0.5' 'weight = 2' 'filter = off' 'alignments = alignment.h5' 'steps = 4' 'start = .*/out/start/latest' \
+h5dump -a /job/text out/runs/$name-3-6-4/latest >job
+for line in 'weight = 0.5' 'weight = 2' 'filter = off' 'alignments = alignment.h5' 'steps = 4' 'start = .*/out/start-6/latest' \
     'hidden_size = 128' 'seed = 3'; do
     grep -q "$line" job || fail "the job has no $line"
 done
@@ -61,6 +61,6 @@ study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log
 
 # From nothing: the model is the study's own.
 study mlm-gc/small RUNS='mlm+gc-embedding:1' || fail "mlm-gc: $(tail -n 5 log)"
-h5dump -a /job/text out/runs/mlm+gc-embedding-from-nothing-1/latest >job
+h5dump -a /job/text out/runs/mlm+gc-embedding-from-nothing-1-6/latest >job
 grep -q 'steps = 6' job && grep -q 'form = embedding' job && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 finish

@@ -2,11 +2,10 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "lexicon/dictionary.h"
 #include "analysis/model_alignment.h"
 #include "text/fields.h"
 #include "tools/embed.h"
-#include "train/model_file.h"
+#include "tools/word_inputs.h"
 
 static struct {
     gboolean reverse;
@@ -18,34 +17,10 @@ static const GOptionEntry options[] = {
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
-typedef struct work {
-    xlm_loaded_model *loaded;
-    xlm_corpus *corpus;
-    xlm_dictionary *in, *left_out;
-} work;
-
 static bool check(int n, GError **error)
 {
     return n == 3 ||
            xlm_error_set(error, EX_USAGE, "alignment takes a checkpoint, a dictionary and a corpus; see xlm_embed --help");
-}
-
-/* paths: of the checkpoint, the dictionary and the corpus. */
-static bool open_work(work *w, char *const *paths, GError **error)
-{
-    w->loaded = xlm_model_file_read(paths[0], error);
-    w->corpus = w->loaded != NULL ? xlm_corpus_open(paths[2], error) : NULL;
-    if (w->corpus == NULL)
-        return false;
-    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(w->corpus);
-    if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary) ||
-        !g_strv_equal(xlm_vocabulary_language_names(vocabulary), xlm_vocabulary_language_names(w->loaded->vocabulary)))
-        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", paths[0],
-                             paths[2]);
-    w->in = xlm_dictionary_read(paths[1], XLM_DICTIONARY_PAIRS, vocabulary, xlm_corpus_digest(w->corpus), error);
-    if (w->in != NULL)
-        w->left_out = xlm_dictionary_read(paths[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, xlm_corpus_digest(w->corpus), error);
-    return w->left_out != NULL;
 }
 
 static void print(const xlm_alignment_group *groups)
@@ -73,7 +48,7 @@ static bool write_csv(const xlm_alignment_group *groups, GError **error)
     return xlm_fields_write(given.csv, text, error);
 }
 
-static bool measure(const xlm_comm *comm, const work *w, GError **error)
+static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **error)
 {
     const xlm_alignment_input input = {
         .model = &w->loaded->config, .parameters = w->loaded->parameters, .corpus = w->corpus, .in = w->in,
@@ -96,21 +71,13 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
     return xlm_comm_agree(comm, error);
 }
 
-static void close_work(work *w)
-{
-    xlm_dictionary_free(w->in);
-    xlm_dictionary_free(w->left_out);
-    xlm_corpus_close(w->corpus);
-    xlm_model_file_free(w->loaded);
-}
-
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    work w = {0};
-    open_work(&w, arguments, error);
+    xlm_word_inputs w = {0};
+    xlm_word_inputs_open(&w, comm, (const char *const *)arguments, given.csv, error);
     if (xlm_comm_agree(comm, error))
         measure(comm, &w, error);
-    close_work(&w);
+    xlm_word_inputs_close(&w);
 }
 
 static void free_options(void) { g_free(given.csv); }

@@ -3,11 +3,9 @@
 
 #include "analysis/dictionary_pairs.h"
 #include "base/log.h"
-#include "base/path.h"
-#include "lexicon/dictionary.h"
 #include "text/fields.h"
 #include "tools/embed.h"
-#include "train/model_file.h"
+#include "tools/word_inputs.h"
 
 enum { MOST_NEIGHBOURS = 1000 };
 
@@ -27,12 +25,6 @@ static const GOptionEntry options[] = {
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
-typedef struct work {
-    xlm_loaded_model *loaded;
-    xlm_corpus *corpus; /* NULL: candidates are those of the dictionary */
-    xlm_dictionary *in, *left_out;
-} work;
-
 static bool check(int n, GError **error)
 {
     paths = n;
@@ -45,31 +37,19 @@ static bool check(int n, GError **error)
 }
 
 /* path: of the checkpoint, the dictionary, and perhaps a corpus. */
-static bool open_work(work *w, const xlm_comm *comm, char *const *path, GError **error)
+static bool open_inputs(xlm_word_inputs *w, const xlm_comm *comm, char *const *path, GError **error)
 {
-    const char *const inputs[] = {path[0], path[1], paths == 3 ? path[2] : NULL}, *const output = given.csv;
-    if ((comm->rank == 0 && !xlm_path_check_outputs(&output, 1, inputs, G_N_ELEMENTS(inputs), error)) ||
-        (w->loaded = xlm_model_file_read(path[0], error)) == NULL)
-        return false;
-    const xlm_vocabulary *vocabulary = w->loaded->vocabulary;
-    const uint64_t digest = xlm_corpus_digest_of(vocabulary);
-    if (paths == 3 && (w->corpus = xlm_corpus_open(path[2], error)) == NULL)
-        return false;
-    if (w->corpus != NULL && xlm_corpus_digest(w->corpus) != digest)
-        return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", path[0], path[2]);
-    w->in = xlm_dictionary_read(path[1], XLM_DICTIONARY_PAIRS, vocabulary, digest, error);
-    if (w->in != NULL)
-        w->left_out = xlm_dictionary_read(path[1], XLM_DICTIONARY_LEFT_OUT, vocabulary, digest, error);
-    return w->left_out != NULL && (w->in->pairs + w->left_out->pairs > 0 ||
-                                   xlm_error_set(error, EX_DATAERR, "%s: has no pairs", path[1]));
+    const char *const inputs[] = {path[0], path[1], paths == 3 ? path[2] : NULL};
+    return xlm_word_inputs_open(w, comm, inputs, given.csv, error) &&
+           (w->in->pairs + w->left_out->pairs > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no pairs", path[1]));
 }
 
-static const char *name_of(const work *w, int side)
+static const char *name_of(const xlm_word_inputs *w, int side)
 {
     return xlm_vocabulary_language_names(w->loaded->vocabulary)[w->in->language[side]];
 }
 
-static void print(const work *w, const xlm_dictionary_pairs *r)
+static void print(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
 {
     printf("%-13s %8s %8s %-7s %8s %10s %8s %8s\n", "subwords", "pairs", "cosine", "", "number", "candidates", "cosine", "CSLS");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
@@ -85,7 +65,7 @@ static void print(const work *w, const xlm_dictionary_pairs *r)
     printf("mean cosine of any two candidates: %.4f\n", r->background);
 }
 
-static bool write_csv(const work *w, const xlm_dictionary_pairs *r, GError **error)
+static bool write_csv(const xlm_word_inputs *w, const xlm_dictionary_pairs *r, GError **error)
 {
     GString *text = g_string_new("subwords,source,target,pairs,mean_cosine,background_cosine,words,candidates,cosine,csls\n");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
@@ -98,7 +78,7 @@ static bool write_csv(const work *w, const xlm_dictionary_pairs *r, GError **err
     return xlm_fields_write(given.csv, text, error);
 }
 
-static bool measure(const xlm_comm *comm, const work *w, GError **error)
+static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **error)
 {
     const xlm_dictionary_pairs_input input = {
         .model = &w->loaded->config, .parameters = w->loaded->parameters, .in = w->in, .left_out = w->left_out,
@@ -119,22 +99,14 @@ static bool measure(const xlm_comm *comm, const work *w, GError **error)
     return xlm_comm_agree_on(comm, failure, error);
 }
 
-static void close_work(work *w)
-{
-    xlm_dictionary_free(w->in);
-    xlm_dictionary_free(w->left_out);
-    xlm_corpus_close(w->corpus);
-    xlm_model_file_free(w->loaded);
-}
-
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    work w = {0};
+    xlm_word_inputs w = {0};
     GError *failure = NULL;
-    open_work(&w, comm, arguments, &failure);
+    open_inputs(&w, comm, arguments, &failure);
     if (xlm_comm_agree_on(comm, failure, error))
         measure(comm, &w, error);
-    close_work(&w);
+    xlm_word_inputs_close(&w);
 }
 
 static void free_options(void) { g_free(given.csv); }

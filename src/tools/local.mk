@@ -40,7 +40,8 @@ xlm_embed_SOURCES = \
 	src/tools/xlm_embed.c src/tools/embed.h \
 	src/tools/embed_alignment.c src/tools/embed_dictionary.c src/tools/embed_export.c src/tools/embed_retrieval.c \
 	src/tools/pair_options.c src/tools/pair_options.h \
-	$(command_sources)
+	$(command_sources) \
+	src/tools/word_inputs.c src/tools/word_inputs.h
 xlm_embed_LDADD = $(program_libraries)
 xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)
 xlm_eval_LDADD = $(program_libraries)

@@ -192,7 +192,7 @@ estimated() {
         awk '{ n++; if ($1 > 1.125 * $2 || $2 > 2.5 * $1) bad = 1 } END { exit bad || n != 1 }' ||
         fail "$1: $(grep 'peak memory' "$1")"
 }
-# same_bits A B: metrics and parameters of two runs.
+# same_bits A B: metrics of two runs, and their parameters, moments, averages and states of objectives.
 same_bits() {
     cmp <(rows "$1") <(rows "$2") ||
         fail "metrics of $1 and $2 are not the same bits: $(diff <(rows "$1") <(rows "$2") | head -n 4)"
@@ -203,6 +203,40 @@ agree() {
     paste <(losses "$1") <(losses "$2") | awk -v a="$1" -v b="$2" '
         { d = ($2 - $4) / $2; if (d < 0) d = -d; if ($1 != $3 || d > 1e-4 || $2 != $2 + 0) { print a, b, $0; bad = 1 } }
         END { exit bad || NR == 0 }' || fail "losses of $1 and $2 differ"
+}
+# eight_steps N [SED OPTION...]: job.conf for eight steps of N micro-batches, with checkpoints and evaluations after four and eight,
+# and a narrower model.
+eight_steps() {
+    local n=$1
+    shift
+    sed -e "s/^.train./&\nmicro_batches = $n/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/" \
+        -e 's/^\(checkpoint_every\|evaluate_every\) = 0/\1 = 4/; s/^hidden_size = 32/hidden_size = 16/' "$@" job.conf
+}
+# reproduced CONF NAME RANKS...: a run into NAME-1 on one rank is, bit by bit, that of each of RANKS, NAME-RANKS, and also what
+# comes of its last checkpoint but one when it goes on from there on 2 ranks, NAME-resumed.
+reproduced() {
+    local conf=$1 name=$2 n step
+    shift 2
+    trained "$conf" "$name-1" 1
+    for n; do
+        trained "$conf" "$name-$n" "$n"
+        same_bits "$name-1" "$name-$n"
+    done
+    cp -r "$name-1" "$name-resumed"
+    rm "$name-resumed/$(readlink "$name-1/latest")"
+    step=$(cd "$name-resumed" && printf '%s\n' checkpoint-*.h5 | sed -n '$s/^checkpoint-0*\(.*\)\.h5$/\1/p')
+    trained "$conf" "$name-resumed" 2
+    grep -q "resumed from .* at step $step\$" "$name-resumed.log" ||
+        fail "$name-resumed: did not resume: $(head -n 9 "$name-resumed.log")"
+    same_bits "$name-1" "$name-resumed"
+}
+# right_gradients CONF [OPTION...]: those of every objective on 2 ranks; in check.txt is what was compared.
+right_gradients() {
+    local code=0
+    ranks 2 xlm_train "$@" --check-gradients >check.txt 2>check.log || code=$?
+    [ "$code" -eq 0 ] || fail "gradients of $*: $(grep WRONG check.txt; tail -n 3 check.log)"
+    awk '/ x / && $NF != "none" && $5 + $6 > $7 { n++ } END { exit n < 8 }' check.txt ||
+        fail "gradients of $*: nothing was compared: $(cat check.txt)"
 }
 # resumes CONF NAME RANKS...: from its checkpoint at step 60 run NAME becomes, on so many ranks, what it is after 100 steps.
 resumes() {

@@ -4,28 +4,13 @@
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
 
-sed -e 's/^.train./&\nmicro_batches = 8/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/' \
-    -e 's/^checkpoint_every = 0/checkpoint_every = 4/; s/^hidden_size = 32/hidden_size = 16/' job.conf >base.conf
+eight_steps 8 >base.conf
 # More pairs than an epoch has, so that they are seen again.
 { sed 's/^type = parallel/&\nshare = 0.1/' base.conf
   printf '\n[objective dwa]\nstream = pairs\nlabel_layer = 1\nbegin = 2\n'; } >dwa.conf
 
 # The same bits on any number of ranks, what it remembers included, and resumed in the middle.
-same_memory() { # A B
-    h5diff "$1/latest" "$2/latest" /objectives/dwa/remembered /objectives/dwa/remembered >diff.log 2>&1 ||
-        fail "memories of $1 and $2: $(tail -n 3 diff.log)"
-}
-trained dwa.conf out-1 1 --set train.evaluate_every=4
-for n in 2 4; do
-    trained dwa.conf "out-$n" "$n" --set train.evaluate_every=4
-    same_bits out-1 "out-$n"
-    same_memory out-1 "out-$n"
-done
-cp -r out-1 half && rm "half/$(checkpoint 8)"
-trained dwa.conf half 2 --set train.evaluate_every=4
-grep -q 'resumed from .* at step 4' half.log || fail "did not resume: $(head -n 9 half.log)"
-same_bits out-1 half
-same_memory out-1 half
+reproduced dwa.conf out 2 4
 for queries in unmasked all-aligned; do
     trained dwa.conf "$queries-1" 1 --set "objective dwa.queries=$queries" --set "objective dwa.filter=off"
     trained dwa.conf "$queries-2" 2 --set "objective dwa.queries=$queries" --set "objective dwa.filter=off"
@@ -48,9 +33,7 @@ values still train dwa/agreement score | awk '{ n++; bad = bad || $2 != 1 } END 
     fail "agreement of a model that stands still: $(grep dwa/agreement still/metrics.csv)"
 
 # One more forward pass up to the label's layer is in the plan; gradients; memory no more than was estimated.
-code=0
-ranks 2 xlm_train dwa.conf --check-gradients --set "train.output=out-1" >check.txt 2>check.log || code=$?
-[ "$code" -eq 0 ] || fail "gradients: $(grep WRONG check.txt; tail -n 3 check.log)"
+right_gradients dwa.conf --set train.output=out-1
 grep -q 'objectives/dwa/key/weight' check.txt || fail "gradients: $(cat check.txt)"
 # planned JOB OPTION...: GFLOP of a step.
 planned() {

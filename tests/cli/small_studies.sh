@@ -35,6 +35,11 @@ for wrong in mlm mlm+:1 mlm+nothing:1 'mlm@x:1'; do
 done
 [ ! -e out/corpus.h5 ] || fail "there is a corpus for runs that cannot be"
 
+# From nothing, in a new directory: the model is the study's own.
+study mlm-gc/small RUNS='mlm+gc-embedding:1' || fail "mlm-gc: $(tail -n 5 log)"
+h5dump -a /job/text out/runs/mlm+gc-embedding-from-nothing-1-6/latest >job
+grep -q 'steps = 6' job && grep -q 'form = embedding' job && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
+
 # Objectives of all papers together, from one model; the weights are those given.
 study combinations RUNS='mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam:3' || fail "combinations: $(tail -n 5 log)"
 name=mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam
@@ -59,8 +64,4 @@ grep -q '^mlm+tlm  *1 .* POS 75.2$' log || fail "no figure of the paper: $(row m
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished run was made again"
 
-# From nothing: the model is the study's own.
-study mlm-gc/small RUNS='mlm+gc-embedding:1' || fail "mlm-gc: $(tail -n 5 log)"
-h5dump -a /job/text out/runs/mlm+gc-embedding-from-nothing-1-6/latest >job
-grep -q 'steps = 6' job && grep -q 'form = embedding' job && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 finish

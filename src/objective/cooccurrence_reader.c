@@ -91,23 +91,12 @@ static uint64_t bytes_of_table(const void *pointer)
     return sizeof *t->offsets * (uint64_t)(t->vocabulary + 1) + (sizeof *t->columns + sizeof *t->counts) * (uint64_t)t->entries;
 }
 
-static bool write_array(xlm_store *store, const char *group, const char *name, xlm_type type, int64_t n, const void *values,
-                        GError **error)
-{
-    char *path = g_strconcat(group, "/", name, NULL);
-    const uint64_t size = (uint64_t)n;
-    const bool good = xlm_store_dataset(store, path, type, 1, &size, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, size, values, error);
-    g_free(path);
-    return good;
-}
-
 static bool write_table(xlm_store *store, const char *group, const void *pointer, GError **error)
 {
     const xlm_cooccurrence_table *t = pointer;
-    return write_array(store, group, "offsets", XLM_U64, t->vocabulary + 1, t->offsets, error) &&
-           write_array(store, group, "columns", XLM_U32, t->entries, t->columns, error) &&
-           write_array(store, group, "counts", XLM_F32, t->entries, t->counts, error);
+    return xlm_store_write_array(store, group, "offsets", XLM_U64, (uint64_t)t->vocabulary + 1, t->offsets, error) &&
+           xlm_store_write_array(store, group, "columns", XLM_U32, (uint64_t)t->entries, t->columns, error) &&
+           xlm_store_write_array(store, group, "counts", XLM_F32, (uint64_t)t->entries, t->counts, error);
 }
 
 const xlm_resource_reader xlm_cooccurrence_reader = {

@@ -60,6 +60,9 @@ bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError 
 /* Write rows [first, first + rows) of the first extent; each rank its own rows (rows may be 0). data: rows x the other
  * extents, of the dataset's type. Rows that are not there are an error of all ranks, at the latest at xlm_store_commit. */
 bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_t rows, const void *data, GError **error);
+/* A new 1-d dataset, <group>/<name>, with checksums and values[n], the same on every rank; written by one. */
+bool xlm_store_write_array(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t n, const void *values,
+                           GError **error);
 /* A 1-d dataset of fixed-length UTF-8 strings, the same strings given on every rank. */
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error);
 

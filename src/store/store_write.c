@@ -181,6 +181,16 @@ bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_
     return good;
 }
 
+bool xlm_store_write_array(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t n, const void *values,
+                           GError **error)
+{
+    char *path = g_strconcat(group, "/", name, NULL);
+    const bool good = xlm_store_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, store->together && store->comm.rank != 0 ? 0 : n, values, error);
+    g_free(path);
+    return good;
+}
+
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error)
 {
     size_t longest = 1; /* with the final 0, up to which h5dump shows a string */

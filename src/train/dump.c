@@ -6,16 +6,6 @@
 #include "train/model_attributes.h"
 #include "train/objective_arrays.h"
 
-static bool write_ints(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t n, GError **error)
-{
-    char *path = g_strconcat(folder, "/", name, NULL);
-    const uint64_t size = (uint64_t)n;
-    const bool good = xlm_store_dataset(store, path, XLM_I32, 1, &size, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, size, values, error);
-    g_free(path);
-    return good;
-}
-
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error)
 {
     xlm_store *store = xlm_store_create(NULL, path, error);
@@ -80,15 +70,15 @@ static bool write_annotations(xlm_store *store, const char *folder, const xlm_ba
 
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
-    return write_ints(store, folder, "ids", b->ids, b->tokens, error) &&
-           write_ints(store, folder, "original", b->original, b->tokens, error) &&
-           write_ints(store, folder, "positions", b->positions, b->tokens, error) &&
-           write_ints(store, folder, "languages", b->languages, b->tokens, error) &&
-           write_ints(store, folder, "types", b->types, b->tokens, error) &&
-           write_ints(store, folder, "offsets", b->offsets, b->sequences + 1, error) &&
-           write_ints(store, folder, "masked_positions", b->masked_rows, b->masked, error) &&
-           write_ints(store, folder, "targets", b->targets, b->masked, error) &&
-           write_ints(store, folder, "text_languages", b->text_languages, b->tokens, error) &&
+    return xlm_store_write_array(store, folder, "ids", XLM_I32, (uint64_t)b->tokens, b->ids, error) &&
+           xlm_store_write_array(store, folder, "original", XLM_I32, (uint64_t)b->tokens, b->original, error) &&
+           xlm_store_write_array(store, folder, "positions", XLM_I32, (uint64_t)b->tokens, b->positions, error) &&
+           xlm_store_write_array(store, folder, "languages", XLM_I32, (uint64_t)b->tokens, b->languages, error) &&
+           xlm_store_write_array(store, folder, "types", XLM_I32, (uint64_t)b->tokens, b->types, error) &&
+           xlm_store_write_array(store, folder, "offsets", XLM_I32, (uint64_t)(b->sequences + 1), b->offsets, error) &&
+           xlm_store_write_array(store, folder, "masked_positions", XLM_I32, (uint64_t)b->masked, b->masked_rows, error) &&
+           xlm_store_write_array(store, folder, "targets", XLM_I32, (uint64_t)b->masked, b->targets, error) &&
+           xlm_store_write_array(store, folder, "text_languages", XLM_I32, (uint64_t)b->tokens, b->text_languages, error) &&
            write_annotations(store, folder, b, error);
 }
 

@@ -6,7 +6,7 @@
 #include "train/model_attributes.h"
 #include "train/objective_arrays.h"
 
-xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error)
+xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error)
 {
     xlm_store *store = xlm_store_create(NULL, path, error);
     if (store == NULL)
@@ -14,7 +14,7 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int6
     if (xlm_store_set_text(store, "/", "format", "xlm-mpi step dump", error) &&
         xlm_store_set_int(store, "/", "format_version", 2, error) &&
         xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
-        xlm_store_set_int(store, "/", "step", step, error) && xlm_model_attributes_write(store, model, error))
+        xlm_store_set_int(store, "/", "seed", (int64_t)seed, error) && xlm_store_set_int(store, "/", "step", step, error) && xlm_model_attributes_write(store, model, error))
         return store;
     xlm_store_discard(store);
     return NULL;
@@ -68,6 +68,17 @@ static bool write_annotations(xlm_store *store, const char *folder, const xlm_ba
     return good;
 }
 
+/* Numbers of the sequences within the step, a part of the keys of their rows. */
+static bool write_instances(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
+{
+    int32_t *instances = g_new(int32_t, MAX(b->sequences, 1));
+    for (int32_t s = 0; s < b->sequences; s++)
+        instances[s] = (int32_t)b->keys[b->offsets[s]].instance;
+    const bool good = xlm_store_write_array(store, folder, "instances", XLM_I32, (uint64_t)b->sequences, instances, error);
+    g_free(instances);
+    return good;
+}
+
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
     return xlm_store_write_array(store, folder, "ids", XLM_I32, (uint64_t)b->tokens, b->ids, error) &&
@@ -79,7 +90,7 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            xlm_store_write_array(store, folder, "masked_positions", XLM_I32, (uint64_t)b->masked, b->masked_rows, error) &&
            xlm_store_write_array(store, folder, "targets", XLM_I32, (uint64_t)b->masked, b->targets, error) &&
            xlm_store_write_array(store, folder, "text_languages", XLM_I32, (uint64_t)b->tokens, b->text_languages, error) &&
-           write_annotations(store, folder, b, error);
+           write_instances(store, folder, b, error) && write_annotations(store, folder, b, error);
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)

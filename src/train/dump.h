@@ -2,12 +2,13 @@
  *
  * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M masked
  * rows, d hidden size; dropout is off, the whole batch of each stream is one pass, no update is made):
- *   /                          format = "xlm-mpi step dump", format_version, program_version, step, loss (weighted sum of the
- *                              objectives)
+ *   /                          format = "xlm-mpi step dump", format_version, program_version, seed, step, loss (weighted sum
+ *                              of the objectives)
  *   /model                     attributes: the keys of section [model], vocabulary, languages
  *   /streams/<stream>/batch/   ids [T] original [T] positions [T] (without position_offset) languages [T] text_languages [T]
- *                              (before tokens were switched) types [T] offsets [S+1] masked_positions [M] (rows of the packed
- *                              batch) targets [M]; annotations by their names (xlm/batch.h), with a dictionary translations [T]
+ *                              (before tokens were switched) types [T] offsets [S+1] instances [S] (with a token's number in
+ *                              its sequence the key of its draws) masked_positions [M] (rows of the packed batch) targets [M];
+ *                              annotations by their names (xlm/batch.h), with a dictionary translations [T]
  *                              and translation_languages [T] (-1: none), with alignments links [n x 2] (rows); all i32
  *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
@@ -50,7 +51,7 @@ typedef struct xlm_dump_objective {
 
 /* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next
  * pass). */
-xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, int64_t step, GError **error);
+xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error);
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
 /* A file that an objective has asked for; number: 0, 1, ... of its kind. */
 bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error);

@@ -75,7 +75,7 @@ static xlm_store *create(const dumped_step *d, GError **error)
     const xlm_workspace *w = d->workspace;
     int n;
     const xlm_saved_state *states = xlm_host_states(w->host, &n);
-    xlm_store *store = xlm_dump_create(d->path, w->model, d->step, error);
+    xlm_store *store = xlm_dump_create(d->path, w->model, (uint64_t)d->job->train.seed, d->step, error);
     if (store != NULL && dump_resources(w->resources, store, error) && xlm_dump_write_states(store, n, states, error))
         return store;
     xlm_store_discard(store);

@@ -6,8 +6,7 @@ and compare.
 
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
-(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), dict-mlm in both forms, align, dwa whose queries
-are the masked positions, weam, gc with its table, moco with its queue and average, and the task tagging.
+(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), dict-mlm in both forms, align, dwa, weam, gc with its table, moco with its queue and average, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -22,6 +21,29 @@ import torch.nn.functional as F
 
 # Largest |ours − theirs| over the largest |theirs|. Ours is single precision.
 TOLERANCE_STATE, TOLERANCE_LOSS, TOLERANCE_GRADIENT = 1e-5, 1e-6, 5e-5
+
+
+WORD = (1 << 32) - 1
+
+
+def philox(key, counter):
+    """Philox4x32-10 (Salmon et al. 2011)."""
+    (k0, k1), (c0, c1, c2, c3) = key, counter
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & WORD, (p0 >> 32) ^ c3 ^ k1, p0 & WORD
+        k0, k1 = (k0 + 0x9E3779B9) & WORD, (k1 + 0xBB67AE85) & WORD
+    return c0, c1, c2, c3
+
+
+def digest(name):
+    """64 bits of a name: FNV-1a, then mixed."""
+    h, most = 0xCBF29CE484222325, (1 << 64) - 1
+    for byte in name.encode():
+        h = (h ^ byte) * 0x100000001B3 & most
+    for factor in 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53:
+        h = (h ^ h >> 33) * factor & most
+    return h ^ h >> 33
 
 
 def parameters_of(group, prefix=""):
@@ -229,14 +251,14 @@ class Objective:
         weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
         return F.cross_entropy(F.linear(self.masked(), weight, bias), self.b["targets"])
 
-    def pointer(self, links):
-        """XLM-Align's loss by links, a list of rows for each row. Queries are the masked rows that have some."""
+    def pointer(self, links, queries):
+        """XLM-Align's loss by links, a list of rows for each row, of those queries that have some."""
         p = {part: self.encoder.p[f"objectives/{self.name}/{part}"] for part in
              ("query/weight", "query/bias", "key/weight", "key/bias")}
         h = self.h[int(self.options["layer"])]  # -1: the last
         q, k = (F.linear(h, p[part + "/weight"], p[part + "/bias"]) for part in ("query", "key"))
         losses = []
-        for row in self.b["masked_positions"].tolist():
+        for row in sorted(queries):
             if links[row][1]:
                 side, partners = links[row]
                 z = (k[side] @ q[row]) / math.sqrt(h.shape[1])
@@ -244,21 +266,37 @@ class Objective:
         assert len(losses) == self.terms, (len(losses), self.terms)
         return torch.stack(losses).mean()
 
+    def uniform(self, row, number):
+        """An objective's draw for a row, in [0, 1) (include/xlm/loss.h, xlm_pass_uniform)."""
+        seed, step = int(self.file.attrs["seed"]), int(self.file.attrs["step"])
+        key = philox((seed & WORD, seed >> 32), (step & WORD, step >> 32, 9, 0x786C6D00))[:2]
+        sequence = int(torch.searchsorted(self.b["offsets"], row, right=True)) - 1
+        position = row - int(self.b["offsets"][sequence])
+        return (philox(key, (int(self.b["instances"][sequence]), position, digest(self.name) & WORD, number))[0] >> 8) / (1 << 24)
+
+    def queries(self, pairs, links):
+        """XLM-Align's rows that look for their partners."""
+        masked = set(self.b["masked_positions"].tolist())
+        if self.options["queries"] == "masked":
+            return masked
+        if self.options["queries"] == "unmasked":
+            return {row for row in range(len(self.b["ids"])) if row not in masked and self.uniform(row, 0) < 0.15}
+        return {row if self.uniform(row, 1 + target.index(j)) < 0.5 else j
+                for source, target in pairs for row in source for j in links[row][1]}
+
     def dwa(self):
-        """Labels from the original batch; only the queries that need no draws are known here."""
-        if self.options["queries"] != "masked":
-            return None
+        """Labels from the original batch."""
         original = dict(self.b, ids=self.b["original"], languages=self.b["text_languages"])
         with torch.no_grad():
             states = self.encoder.encode(original)[int(self.options["label_layer"])]
-        links = [([], []) for _ in self.b["ids"]]
-        for source, target in sentence_pairs(self.b):
+        links, pairs = [([], []) for _ in self.b["ids"]], sentence_pairs(self.b)
+        for source, target in pairs:
             labelled = self_labels(states[source] @ states[target].T, self.options)
             for i, row in enumerate(source):
                 links[row] = (target, [target[j] for j in range(len(target)) if labelled[i, j]])
             for j, row in enumerate(target):
                 links[row] = (source, [source[i] for i in range(len(source)) if labelled[i, j]])
-        return self.pointer(links)
+        return self.pointer(links, self.queries(pairs, links))
 
     def head(self, prefix, h, labels):
         """Cross-entropy by a head of the objective's own, with the model's decoder."""

@@ -52,6 +52,9 @@ compare dwa.conf "stream pairs.form=bert" model.language_embeddings=false "objec
 compare dwa.conf "stream pairs.mask=0.4" "objective dwa.mu=0.5" "objective dwa.epsilon=0.5" "objective dwa.alpha=0.6" \
     "objective dwa.itermax_iterations=3" "objective dwa.sinkhorn_iterations=1" "objective dwa.label_layer=2"
 
+compare dwa.conf "objective dwa.queries=unmasked" "stream pairs.form=bert" model.language_embeddings=false
+compare dwa.conf "objective dwa.queries=all-aligned" "train.seed=5000000000"
+
 # A momentum encoder and its queue, not yet full and full, beside tlm and alone.
 { cat job.conf; printf '\n[objective moco]\nstream = pairs\nqueue = 100\nprojection = 20\nmomentum = 0.9\n'; } |
     sed 's/^type = parallel/&\nform = bert\nshuffle_sides = true/' >moco.conf

@@ -11,13 +11,14 @@ typedef struct xlm_predictor {
     xlm_host *host;       /* with one objective, the task, on stream 0 */
     xlm_tape *tape;
     const xlm_task *task;
+    const xlm_loss *self; /* the task with its state */
     int64_t step;         /* updates made */
 } xlm_predictor;
 
-/* Collective. predictions: [xlm_examples_predictions of all]; *loss: value and terms of the task's loss over all examples.
- * Dropout is off. The same bits on every rank and for any number of ranks: passes are over fixed runs of examples, which ranks
- * share. */
-bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, xlm_prediction *predictions, xlm_measure *loss,
+/* Collective. predictions: [xlm_examples_predictions of all x width of the task]; *loss: value and terms of the task's loss over
+ * all examples. Dropout is off. The same bits on every rank and for any number of ranks: passes are over fixed runs of examples,
+ * which ranks share. */
+bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, double *predictions, xlm_measure *loss,
                  GError **error);
 
 #endif

@@ -31,6 +31,7 @@ typedef struct reader {
     xlm_tagged_text *text;
     xlm_lines *lines;
     const char *path;   /* kept with the text */
+    int language;       /* of the file */
     const char *column;
     int64_t line;       /* the one being read */
     bool conllu, key;   /* CoNLL-U: the tag is the value of a key in FEATS or MISC, */
@@ -57,6 +58,7 @@ static void add_word(reader *r, const char *word, const char *tag)
     const xlm_tagged_word w = {
         .word = g_string_chunk_insert(r->text->strings, word),
         .tag = g_string_chunk_insert_const(r->text->strings, tag),
+        .language = r->language,
         .path = r->path,
         .line = r->line,
     };
@@ -287,9 +289,10 @@ static bool read_all(reader *r, GError **error)
     return got == 0;
 }
 
-bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, const char *column, GError **error)
+bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, int language, const char *column,
+                          GError **error)
 {
-    reader r = {.text = text, .lines = xlm_lines_open(path, error), .column = column, .conllu = xlm_conllu_is_named(path),
+    reader r = {.text = text, .lines = xlm_lines_open(path, error), .language = language, .column = column, .conllu = xlm_conllu_is_named(path),
                 .key = strcmp(column, "upos") != 0 && strcmp(column, "xpos") != 0};
     if (r.lines == NULL)
         return false;

@@ -76,7 +76,16 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->masked ? pass->scores : NULL);
 }
 
-static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions)
+/* Of a word: its tag, and the probability of it. */
+enum { TAG, PROBABILITY, WIDTH };
+
+static int64_t tagging_width(const xlm_loss *self)
+{
+    (void)self;
+    return WIDTH;
+}
+
+static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions)
 {
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
     const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, weight, bias); /* M x tags */
@@ -90,18 +99,20 @@ static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass
             best = row[c] > row[best] ? c : best;
         for (int64_t c = 0; c < tags; c++)
             sum += exp((double)row[c] - (double)row[best]);
-        predictions[i] = (xlm_prediction){(int32_t)best, (float)(1 / sum)};
+        predictions[i * WIDTH + TAG] = (double)best;
+        predictions[i * WIDTH + PROBABILITY] = 1 / sum;
     }
 }
 
 /* ---- text ---- */
 
-static void *tagging_read(const xlm_loss *self, char *const *paths, GError **error)
+static void *tagging_read(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error)
 {
     const struct tagging *tagging = self->state;
     xlm_tagged_text *text = xlm_tagged_text_new();
-    for (; *paths != NULL; paths++)
-        if (!xlm_tagged_text_read(text, *paths, tagging->column != NULL ? tagging->column : "upos", error)) {
+    for (int64_t i = 0; i < n; i++)
+        if (!xlm_tagged_text_read(text, sources[i].path, sources[i].language,
+                                  tagging->column != NULL ? tagging->column : "upos", error)) {
             xlm_tagged_text_free(text);
             return NULL;
         }
@@ -158,9 +169,9 @@ typedef struct tally {
     int64_t cut, unknown, long_words;
 } tally;
 
-static void end_piece(xlm_examples *examples, int language)
+static void end_piece(xlm_examples *examples, int32_t language)
 {
-    xlm_examples_add_special(examples, XLM_EOS, MAX(language, 0), 0);
+    xlm_examples_add_special(examples, XLM_EOS, language, 0);
     xlm_examples_end(examples);
 }
 
@@ -169,7 +180,7 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
 {
     const int32_t unknown = xlm_vocabulary_special(xlm_tokenizer_vocabulary(encoder->tokenizer), XLM_UNK);
     g_array_set_size(ids, 0);
-    if (!xlm_tokenizer_encode(encoder->tokenizer, encoder->language, word->word, strlen(word->word), ids, NULL, error)) {
+    if (!xlm_tokenizer_encode(encoder->tokenizer, word->language, word->word, strlen(word->word), ids, NULL, error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", word->path, word->line);
         return false;
     }
@@ -187,13 +198,13 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
 static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n,
                             GArray *ids, xlm_examples *examples, tally *seen, GError **error)
 {
-    const int32_t language = MAX(encoder->language, 0);
+    const int32_t language = MAX(words[0].language, 0);
     int64_t tokens = 0; /* of the piece; 0: none is begun */
     for (guint i = 0; i < n; i++) {
         if (!segment(encoder, &words[i], ids, seen, error))
             return false;
         if (tokens + ids->len + 1 > encoder->length) {
-            end_piece(examples, encoder->language);
+            end_piece(examples, language);
             seen->cut++;
             tokens = 0;
         }
@@ -208,7 +219,7 @@ static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *en
         }
         tokens += ids->len;
     }
-    end_piece(examples, encoder->language);
+    end_piece(examples, language);
     return true;
 }
 
@@ -254,7 +265,7 @@ static bool check_measure(const struct tagging *tagging, GError **error)
                          "as \"%s\"", tagging->of.labels[0]);
 }
 
-static bool tagging_encode(const xlm_loss *self, const void *pointer, const xlm_task_encoder *encoder, xlm_examples *examples,
+static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_encoder *encoder, xlm_examples *examples,
                            GString *description, GError **error)
 {
     const struct tagging *tagging = self->state;
@@ -301,7 +312,7 @@ static void put_first(const struct tagging *tagging, GArray *measures)
     }
 }
 
-static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_prediction *predictions, xlm_task_scores *scores)
+static void tagging_score(const xlm_loss *self, const void *pointer, const double *predictions, xlm_task_scores *scores)
 {
     const struct tagging *tagging = self->state;
     const xlm_tagged_text *text = pointer;
@@ -317,7 +328,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_p
     int64_t unseen = 0;
     for (guint i = 0; i < n; i++) {
         gold[i] = find_label(&all, g_array_index(text->words, xlm_tagged_word, i).tag);
-        predicted[i] = predictions[i].label;
+        predicted[i] = (int32_t)predictions[i * WIDTH + TAG];
         unseen += gold[i] >= tagging->of.classes;
     }
     g_ptr_array_add(labels, NULL);
@@ -327,6 +338,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_p
         .bio = xlm_tags_are_bio(tagging->of.labels),
     };
     xlm_tag_scores(&pairs, scores);
+    xlm_task_scores_confuse(scores, pairs.labels, n, gold, predicted);
     put_first(tagging, scores->measures);
     if (unseen > 0) {
         const xlm_measure share = {"unseen_tags", (double)unseen / n, unseen};
@@ -339,14 +351,15 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const xlm_p
 }
 
 /* token<tab>gold<tab>predicted, an empty line behind each sentence. */
-static void tagging_print(const xlm_loss *self, const void *pointer, const xlm_prediction *predictions, GString *out)
+static void tagging_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const struct tagging *tagging = self->state;
     const xlm_tagged_text *text = pointer;
     for (guint s = 0, i = 0; s < text->ends->len; s++) {
         for (; i < g_array_index(text->ends, guint, s); i++) {
             const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
-            g_string_append_printf(out, "%s\t%s\t%s\n", word->word, word->tag, tagging->of.labels[predictions[i].label]);
+            const int32_t tag = (int32_t)predictions[i * WIDTH + TAG];
+            g_string_append_printf(out, "%s\t%s\t%s\n", word->word, word->tag, tagging->of.labels[tag]);
         }
         g_string_append_c(out, '\n');
     }
@@ -368,6 +381,7 @@ const xlm_task xlm_task_tagging = {
     .read_free = tagging_read_free,
     .labels = tagging_labels,
     .encode = tagging_encode,
+    .width = tagging_width,
     .predict = tagging_predict,
     .score = tagging_score,
     .print = tagging_print,

@@ -6,14 +6,20 @@
  *
  *   read -> labels (of training text alone) -> encode -> { train, or predict -> score, print }
  *
- * How tasks to come fit in, without a change here:
- *   classification (XNLI)  encode: <s> S </s> T </s>, type 1 on T, the row of <s> predicted, its target the number of the class;
- *                          head, loss and predict as of tagging; score: accuracy
- *   question answering     encode: <s> Q </s> window of the context </s>; two predicted rows, those of the answer's ends (both
- *                          <s> when the window has none), targets 0 and 1, start and end; no labels; its view has all rows
- *                          of H[L]: softmax of start and of end over the rows of each sequence. predict
- *                          gives label = the best span's two positions, score = its logit; score picks each question's best
- *                          window */
+ * What `read` makes is a text: items (sentences, pairs, questions) from files of one language or of several, each of which keeps
+ * its source. All training files together are one text, so that what needs two languages at once, as code-switching, finds them
+ * side by side; of development and test files each language is a text of its own, and scored on its own.
+ *
+ * A prediction is a number. A task says how many of them belong to each predicted row of an example (`width`); `predict` fills
+ * them in for one pass, xlm_predict (tasks/predict.h) brings those of all passes and ranks together, in the order of the
+ * examples, and `score` and `print` read them.
+ *
+ *   task                predicted rows               targets             labels  predictions of a row
+ *   tagging             first subword of each word   the tag             tags    tag, its probability
+ *   classification      <s>                          the class           classes the probability of each class
+ *   question answering  the two ends of the answer;  0: start, 1: end    none    on the first: score of no answer, then start,
+ *                       both <s> when the window                                 end and score of the best spans
+ *                       has none */
 #ifndef XLM_TASKS_TASK_H
 #define XLM_TASKS_TASK_H
 
@@ -29,18 +35,20 @@ typedef struct xlm_task_state {
     int64_t classes;
 } xlm_task_state;
 
+/* A file of a text. */
+typedef struct xlm_task_source {
+    int language;     /* id of the vocabulary; -1: none in particular */
+    const char *name; /* of the language, as the user wrote it; NULL: none was named */
+    const char *path;
+} xlm_task_source;
+
 /* What examples are made with. */
 typedef struct xlm_task_encoder {
     xlm_tokenizer *tokenizer;
-    int language;   /* id; -1: none in particular */
     int64_t length; /* most tokens of an example, special ones included */
+    bool training;  /* the examples are learned from; else they are scored */
+    uint64_t seed;  /* of the run, for random draws of training examples */
 } xlm_task_encoder;
-
-/* What was predicted for a predicted row of an example. */
-typedef struct xlm_prediction {
-    int32_t label;
-    float score; /* its probability, or what the task says */
-} xlm_prediction;
 
 /* A line of a table: one class, or whatever a task counts apart. */
 typedef struct xlm_task_row {
@@ -52,32 +60,47 @@ double xlm_task_precision(const xlm_task_row *row); /* right / predicted, 0 when
 double xlm_task_recall(const xlm_task_row *row);    /* right / gold, 0 when there is none */
 double xlm_task_f1(const xlm_task_row *row);        /* 2 right / (gold + predicted), 0 for 0 / 0 */
 
+/* What was predicted instead of what: counts[g * classes + p] of what is of class g and was predicted as class p. */
+typedef struct xlm_task_confusion {
+    char **names;    /* [classes], then NULL; g_strfreev. NULL: there is no such table */
+    int64_t *counts; /* [classes x classes] gold by rows; g_free */
+} xlm_task_confusion;
+
 typedef struct xlm_task_scores {
     GArray *measures; /* xlm_measure; the first is the one that checkpoints are compared by */
     GArray *rows;     /* xlm_task_row */
+    xlm_task_confusion confusion;
 } xlm_task_scores;
 xlm_task_scores *xlm_task_scores_new(void);
+/* NULL is allowed. */
 void xlm_task_scores_free(xlm_task_scores *scores);
+/* Count n things for the table, which gets copies of the names. gold, predicted: [n] indices into names. */
+void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_t n, const int32_t *gold,
+                             const int32_t *predicted);
 
 typedef struct xlm_task {
     xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */
-    /* What stands in the files, one after another; for read_free. EX_NOINPUT, EX_DATAERR with file and line. */
-    void *(*read)(const xlm_loss *self, char *const *paths, GError **error);
+    /* What stands in n >= 1 files, one after another; for read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
+     * with file and line. */
+    void *(*read)(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error);
     void (*read_free)(void *text);
-    /* The classes of a text, sorted, NULL-terminated (g_strfreev); none where targets are not classes. EX_DATAERR when there is
-     * nothing to learn. */
+    /* The classes of a text, sorted, NULL-terminated (g_strfreev). EX_DATAERR when there is nothing to learn. NULL for a task
+     * whose targets are not classes: its state then has none. */
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
-    /* Append the examples of a text. description: one line for the log is appended, what was read, cut and replaced. A class
-     * that is not a label has no target, and the log says so; EX_DATAERR when none is one, with file and line and the labels
-     * there are; EX_CONFIG for options that do not fit the labels. */
-    bool (*encode)(const xlm_loss *self, const void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
+    /* Append the examples of a text; called once for each text, which may keep what predictions are to be read by. description:
+     * one line for the log is appended, what was read, cut and replaced. Every token gets the language of its source (0 for none
+     * in particular). A class that is not a label has no target, and the log says so; EX_DATAERR when none is one, with file and
+     * line and the labels there are; EX_CONFIG for options that do not fit the labels. */
+    bool (*encode)(const xlm_loss *self, void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
                    GString *description, GError **error);
-    /* predictions[batch->masked], of a pass as the loss gets it. */
-    void (*predict)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_prediction *predictions);
-    /* How good are predictions, of all examples of a text? */
-    void (*score)(const xlm_loss *self, const void *text, const xlm_prediction *predictions, xlm_task_scores *scores);
-    /* Append them beside what is right. */
-    void (*print)(const xlm_loss *self, const void *text, const xlm_prediction *predictions, GString *out);
+    /* Numbers that are predicted for each predicted row, at least 1. The labels are set. */
+    int64_t (*width)(const xlm_loss *self);
+    /* predictions[batch->masked x width], all 0 before, of a pass as the loss gets it. */
+    void (*predict)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions);
+    /* How good are predictions [predicted rows x width], of all examples of a text? */
+    void (*score)(const xlm_loss *self, const void *text, const double *predictions, xlm_task_scores *scores);
+    /* Append them, in the form that scorers of the task read. */
+    void (*print)(const xlm_loss *self, const void *text, const double *predictions, GString *out);
 } xlm_task;
 
 /* NULL when there is none of this name; with error: EX_CONFIG that lists those there are. */

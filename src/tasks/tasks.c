@@ -51,7 +51,21 @@ xlm_task_scores *xlm_task_scores_new(void)
     s->measures = g_array_new(FALSE, FALSE, sizeof(xlm_measure));
     s->rows = g_array_new(FALSE, FALSE, sizeof(xlm_task_row));
     g_array_set_clear_func(s->rows, clear_row);
+    s->confusion = (xlm_task_confusion){0};
     return s;
+}
+
+void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_t n, const int32_t *gold,
+                             const int32_t *predicted)
+{
+    xlm_task_confusion *c = &scores->confusion;
+    const int64_t classes = g_strv_length((char **)names);
+    if (c->names == NULL) {
+        c->names = g_strdupv((char **)names);
+        c->counts = g_new0(int64_t, classes * classes);
+    }
+    for (int64_t i = 0; i < n; i++)
+        c->counts[gold[i] * classes + predicted[i]]++;
 }
 
 void xlm_task_scores_free(xlm_task_scores *scores)
@@ -60,5 +74,7 @@ void xlm_task_scores_free(xlm_task_scores *scores)
         return;
     g_array_unref(scores->measures);
     g_array_unref(scores->rows);
+    g_strfreev(scores->confusion.names);
+    g_free(scores->confusion.counts);
     g_free(scores);
 }

@@ -13,11 +13,13 @@ typedef struct tuning {
     const xlm_task *task;
     xlm_loss self;            /* the task, for its functions that need no model */
     xlm_loaded_model *loaded; /* of the checkpoint, without parameters */
-    xlm_task_encoder encoder;
+    xlm_tokenizer *tokenizer;
+    int language;             /* id; -1: none in particular */
+    xlm_task_source *training_sources, *development_sources;
     void *development;        /* text */
     xlm_examples *training_examples, *development_examples;
     char **labels;
-    xlm_prediction *predictions; /* of the development examples */
+    double *predictions; /* of the development examples */
 } tuning;
 
 bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code,
@@ -42,22 +44,35 @@ static int64_t all_predictions(const xlm_examples *examples)
     return xlm_examples_predictions(examples, xlm_examples_count(examples));
 }
 
-/* Examples of files; the first are the training files, which have the labels. *text: NULL, or what was read. */
-static xlm_examples *make_examples(tuning *t, char *const *paths, const char *what, void **text, GError **error)
+/* Files in the language of [tune]. */
+static xlm_task_source *make_sources(const tuning *t, char *const *paths)
 {
-    void *read = t->task->read(&t->self, paths, error);
+    xlm_task_source *sources = g_new(xlm_task_source, g_strv_length((char **)paths));
+    for (int64_t i = 0; paths[i] != NULL; i++)
+        sources[i] = (xlm_task_source){t->language, t->job->config.language, paths[i]};
+    return sources;
+}
+
+/* Examples of files; the first are the training files, which have the labels. *text: NULL, or what was read. */
+static xlm_examples *make_examples(tuning *t, const xlm_task_source *sources, int64_t n, const char *what, void **text,
+                                   GError **error)
+{
+    void *read = t->task->read(&t->self, sources, n, error);
     if (read == NULL)
         return NULL;
+    const xlm_task_encoder encoder = {.tokenizer = t->tokenizer, .length = t->job->config.length,
+                                      .training = t->labels == NULL, .seed = (uint64_t)t->job->config.train.seed};
     xlm_task_state *state = t->self.state;
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(t->loaded->vocabulary));
     GString *description = g_string_new(NULL);
     bool good = true;
     if (t->labels == NULL) {
-        good = (t->labels = t->task->labels(&t->self, read, error)) != NULL;
+        t->labels = t->task->labels != NULL ? t->task->labels(&t->self, read, error) : g_new0(char *, 1);
+        good = t->labels != NULL;
         state->labels = t->labels;
         state->classes = good ? g_strv_length(t->labels) : 0;
     }
-    good = good && t->task->encode(&t->self, read, &t->encoder, examples, description, error);
+    good = good && t->task->encode(&t->self, read, &encoder, examples, description, error);
     if (good)
         xlm_log_info("%s: %s", what, description->str);
     g_string_free(description, TRUE);
@@ -80,25 +95,29 @@ static bool open_model(tuning *t, GError **error)
         return xlm_error_set(error, EX_CONFIG,
                              "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
                              c->length, c->model, model->positions);
-    t->encoder.length = c->length;
     return xlm_task_language(t->loaded->vocabulary, c->language, model->language_embeddings, "language = NAME in [tune]",
-                             EX_CONFIG, &t->encoder.language, error) &&
-           (t->encoder.tokenizer = xlm_tokenizer_new(t->loaded->vocabulary, error)) != NULL;
+                             EX_CONFIG, &t->language, error) &&
+           (t->tokenizer = xlm_tokenizer_new(t->loaded->vocabulary, error)) != NULL;
 }
 
 static bool open_text(tuning *t, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
-    t->training_examples = make_examples(t, c->training, "train", NULL, error);
+    t->training_sources = make_sources(t, c->training);
+    t->development_sources = make_sources(t, c->development);
+    t->training_examples = make_examples(t, t->training_sources, g_strv_length(c->training), "train", NULL, error);
     if (t->training_examples == NULL)
         return false;
-    t->development_examples = make_examples(t, c->development, "dev", &t->development, error);
+    t->development_examples = make_examples(t, t->development_sources, g_strv_length(c->development), "dev",
+                                            &t->development, error);
     if (t->development_examples == NULL)
         return false;
-    char *labels = g_strjoinv(", ", t->labels);
-    xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
-    g_free(labels);
-    t->predictions = g_new(xlm_prediction, all_predictions(t->development_examples));
+    if (t->task->labels != NULL) {
+        char *labels = g_strjoinv(", ", t->labels);
+        xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
+        g_free(labels);
+    }
+    t->predictions = g_new(double, all_predictions(t->development_examples) * t->task->width(&t->self));
     return true;
 }
 
@@ -109,8 +128,10 @@ static void close_tuning(tuning *t)
         t->task->read_free(t->development);
     xlm_examples_free(t->training_examples);
     xlm_examples_free(t->development_examples);
+    g_free(t->training_sources);
+    g_free(t->development_sources);
     g_strfreev(t->labels);
-    xlm_tokenizer_free(t->encoder.tokenizer);
+    xlm_tokenizer_free(t->tokenizer);
     xlm_model_file_free(t->loaded);
 }
 
@@ -143,7 +164,7 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
 {
     const tuning *t = data;
     const xlm_predictor predictor = {.comm = workspace->comm, .host = workspace->host, .tape = workspace->tape, .task = t->task,
-                                     .step = step};
+                                     .self = &t->self, .step = step};
     xlm_measure loss;
     if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss, error))
         return false;

@@ -64,7 +64,9 @@ typedef struct work {
     const xlm_task *task;
     xlm_loss self;
     xlm_host *host; /* of the task */
-    xlm_task_encoder encoder;
+    xlm_tokenizer *tokenizer;
+    int language; /* id; -1: none in particular */
+    xlm_task_source *sources;
     void *text;
     xlm_examples *examples;
 } work;
@@ -104,7 +106,7 @@ static bool open_task(work *w, const char *path, GError **error)
 /* What the tables call the language that was taken. */
 static const char *language_name(const work *w)
 {
-    return w->encoder.language >= 0 ? xlm_vocabulary_language_names(w->loaded->vocabulary)[w->encoder.language] : "none";
+    return w->language >= 0 ? xlm_vocabulary_language_names(w->loaded->vocabulary)[w->language] : "none";
 }
 
 /* The one language of the model that a part of the file's name is the name of ("es" of es_gsd-ud-test.conllu.gz); -1: none, or
@@ -131,16 +133,16 @@ static void report_language(const work *w)
         xlm_log_info("language: %s", name);
         return;
     }
-    if (w->encoder.language >= 0)
+    if (w->language >= 0)
         xlm_log_info("language: %s, that of training; --language names another", name);
     else
         xlm_log_info("language: none in particular, as in training; --language names one");
     for (char *const *path = given.test; *path != NULL; path++) {
         const int other = language_of_file(w, *path);
-        if (other >= 0 && other != w->encoder.language) {
+        if (other >= 0 && other != w->language) {
             const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
             xlm_log_warn("%s: its name speaks of %s, but it is scored as text of %s language; if that is wrong, say --language "
-                         "%s", *path, hint, w->encoder.language >= 0 ? "the training's" : "no particular", hint);
+                         "%s", *path, hint, w->language >= 0 ? "the training's" : "no particular", hint);
         }
     }
 }
@@ -149,15 +151,20 @@ static bool open_text(work *w, GError **error)
 {
     const xlm_model_task *task = w->loaded->task;
     const char *language = given.language != NULL ? given.language : *task->language != '\0' ? task->language : NULL;
-    w->encoder.length = task->length;
+    const guint n = g_strv_length(given.test);
     if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE,
-                           &w->encoder.language, error) ||
-        (w->encoder.tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
-        (w->text = w->task->read(&w->self, given.test, error)) == NULL)
+                           &w->language, error) ||
+        (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL)
         return false;
+    w->sources = g_new(xlm_task_source, n);
+    for (guint i = 0; i < n; i++)
+        w->sources[i] = (xlm_task_source){w->language, language, given.test[i]};
+    if ((w->text = w->task->read(&w->self, w->sources, n, error)) == NULL)
+        return false;
+    const xlm_task_encoder encoder = {.tokenizer = w->tokenizer, .length = task->length};
     GString *description = g_string_new(NULL);
     w->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
-    const bool good = w->task->encode(&w->self, w->text, &w->encoder, w->examples, description, error);
+    const bool good = w->task->encode(&w->self, w->text, &encoder, w->examples, description, error);
     if (good) {
         report_language(w);
         xlm_log_info("test: %s", description->str);
@@ -185,7 +192,8 @@ static void close_work(work *w)
     xlm_examples_free(w->examples);
     if (w->text != NULL)
         w->task->read_free(w->text);
-    xlm_tokenizer_free(w->encoder.tokenizer);
+    g_free(w->sources);
+    xlm_tokenizer_free(w->tokenizer);
     if (w->self.state != NULL)
         xlm_options_free(w->task->loss.options, w->self.state);
     g_free(w->self.state);
@@ -193,6 +201,24 @@ static void close_work(work *w)
 }
 
 /* ---- results ---- */
+
+/* The table of a few classes; that of many is in the csv. */
+static void print_confusion(const xlm_task_confusion *c)
+{
+    enum { MOST = 20 };
+    const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
+    if (classes == 0 || classes > MOST)
+        return;
+    printf("\n%-15s", "gold, predicted");
+    for (int64_t p = 0; p < classes; p++)
+        printf(" %9s", c->names[p]);
+    for (int64_t g = 0; g < classes; g++) {
+        printf("\n%-15s", c->names[g]);
+        for (int64_t p = 0; p < classes; p++)
+            printf(" %9" G_GINT64_FORMAT, c->counts[g * classes + p]);
+    }
+    putchar('\n');
+}
 
 static void print(const work *w, const xlm_task_scores *scores, double loss)
 {
@@ -206,6 +232,7 @@ static void print(const work *w, const xlm_task_scores *scores, double loss)
         printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name,
                100 * xlm_task_precision(r), 100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
     }
+    print_confusion(&scores->confusion);
     putchar('\n');
     for (guint i = 0; i < scores->measures->len; i++) {
         const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
@@ -230,6 +257,20 @@ static void append_name(GString *text, const char *name)
     g_string_append_c(text, '"');
 }
 
+/* Rows `confusion,GOLD,,,,,PREDICTED,COUNT`. */
+static void append_confusion(GString *text, const xlm_task_confusion *c)
+{
+    const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
+    for (int64_t g = 0; g < classes; g++)
+        for (int64_t p = 0; p < classes; p++) {
+            g_string_append(text, "confusion,");
+            append_name(text, c->names[g]);
+            g_string_append(text, ",,,,,");
+            append_name(text, c->names[p]);
+            g_string_append_printf(text, ",%" G_GINT64_FORMAT "\n", c->counts[g * classes + p]);
+        }
+}
+
 static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_measure *loss, GError **error)
 {
     GString *text = g_string_new("kind,name,precision,recall,f1,support,predicted,value\n");
@@ -240,6 +281,7 @@ static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_me
         g_string_append_printf(text, ",%.6f,%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\n", xlm_task_precision(r),
                                xlm_task_recall(r), xlm_task_f1(r), r->gold, r->predicted);
     }
+    append_confusion(text, &scores->confusion);
     for (guint i = 0; i < scores->measures->len; i++) {
         const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
         g_string_append_printf(text, "measure,%s,,,,%" G_GINT64_FORMAT ",,%.6f\n", m->name, m->terms, m->value);
@@ -251,7 +293,7 @@ static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_me
 }
 
 /* By rank 0. */
-static bool write_results(const work *w, const xlm_prediction *predictions, const xlm_measure *loss, GError **error)
+static bool write_results(const work *w, const double *predictions, const xlm_measure *loss, GError **error)
 {
     xlm_task_scores *scores = xlm_task_scores_new();
     w->task->score(&w->self, w->text, predictions, scores);
@@ -272,9 +314,11 @@ static bool evaluate(const xlm_comm *comm, work *w, GError **error)
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
-    xlm_prediction *predictions = g_new(xlm_prediction, xlm_examples_predictions(w->examples, xlm_examples_count(w->examples)));
+    const int64_t n = xlm_examples_predictions(w->examples, xlm_examples_count(w->examples));
+    double *predictions = g_new(double, n * w->task->width(&w->self));
     xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
-    const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task, .step = w->loaded->step};
+    const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task,
+                                     .self = &w->self, .step = w->loaded->step};
     xlm_measure loss;
     bool good = xlm_predict(&predictor, w->examples, predictions, &loss, error);
     if (good) {

@@ -214,6 +214,12 @@ agree() {
         fail "$1: $(grep ^measure "$1.csv"), by hand $(by_hand "$1.predicted")"
 }
 agree test
+# What was predicted instead of what, in both tables.
+awk -F '\t' 'NF { n[$2 ",,,,," $3]++ } END { for (g in n) print "confusion," g "," n[g] }' test.predicted | sort |
+    cmp - <(grep '^confusion' test.csv | grep -v ',0$' | sort) || fail "confusion: $(cat test.csv)"
+[ "$(grep -c '^confusion' test.csv)" -eq 9 ] &&
+    cmp <(awk '/^gold, predicted/ { n = 3; next } n-- > 0 { print $2, $3, $4 }' test.out) \
+        <(awk -F, '$1 == "confusion" { printf "%s%s", $8, ++n % 3 ? " " : "\n" }' test.csv) || fail "$(cat test.out test.csv)"
 # It is learned, given time, and does less well in a language of other words and order.
 evaluate xx 2 --test xx.tsv --language xx
 agree xx

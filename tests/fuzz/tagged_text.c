@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = fuzz_take(&data, &size);
     xlm_tagged_text *text = xlm_tagged_text_new();
     GError *error = NULL;
-    const bool good = xlm_tagged_text_read(text, fuzz_write(names[how & 1], data, size), columns[how >> 1 & 3], &error);
+    const bool good = xlm_tagged_text_read(text, fuzz_write(names[how & 1], data, size), 0, columns[how >> 1 & 3], &error);
     fuzz_check(good, error);
     for (guint i = 0; good && i < text->words->len; i++) {
         const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);

@@ -34,7 +34,7 @@ static char *read_back(const char *name, const char *text, const char *column)
     xlm_tagged_text *t = xlm_tagged_text_new();
     GError *error = NULL;
     GString *out = g_string_new(NULL);
-    if (xlm_tagged_text_read(t, path, column, &error)) {
+    if (xlm_tagged_text_read(t, path, -1, column, &error)) {
         for (guint s = 0, i = 0; s < t->ends->len; s++) {
             g_string_append(out, s > 0 ? "| " : "");
             for (; i < g_array_index(t->ends, guint, s); i++) {
@@ -139,14 +139,14 @@ static void test_columns(void **state)
     for (const char *const *column = (const char *const[]){"1", "5", "NER", NULL}; *column != NULL; column++) {
         xlm_tagged_text *t = xlm_tagged_text_new();
         GError *error = NULL;
-        assert_false(xlm_tagged_text_read(t, path, *column, &error));
+        assert_false(xlm_tagged_text_read(t, path, -1, *column, &error));
         assert_int_equal(error->code, EX_CONFIG);
         assert_non_null(strstr(error->message, "of its 4 columns between blanks the tag is chosen by a number, 2 to 4"));
         g_error_free(error);
         xlm_tagged_text_free(t);
     }
     xlm_tagged_text *t = xlm_tagged_text_new();
-    assert_true(xlm_tagged_text_read(t, path, "upos", NULL));
+    assert_true(xlm_tagged_text_read(t, path, 1, "upos", NULL));
     assert_int_equal(t->document_lines, 2);
     assert_int_equal(t->rewritten, 0);
     xlm_tagged_text_free(t);
@@ -165,7 +165,7 @@ static void test_iob1(void **state)
     reads("others", "a I-PER\nb NOUN\n", "upos", "1:a/I-PER 2:b/NOUN ");
     char *bio_path = write_file("bio", "a B-PER\n"), *iob1_path = write_file("iob1", "a I-LOC\nb I-LOC\n");
     xlm_tagged_text *t = xlm_tagged_text_new();
-    assert_true(xlm_tagged_text_read(t, bio_path, "upos", NULL) && xlm_tagged_text_read(t, iob1_path, "upos", NULL));
+    assert_true(xlm_tagged_text_read(t, bio_path, 0, "upos", NULL) && xlm_tagged_text_read(t, iob1_path, 0, "upos", NULL));
     assert_int_equal(t->rewritten, 1);
     assert_string_equal(g_array_index(t->words, xlm_tagged_word, 1).tag, "B-LOC");
     assert_string_equal(g_array_index(t->words, xlm_tagged_word, 2).tag, "I-LOC");
@@ -331,7 +331,7 @@ static xlm_vocabulary *make_vocabulary(void)
     return v;
 }
 
-/* "(id id*target ...)" of every example, * at what is predicted. g_free. */
+/* "language(id id*target ...)" of every example, * at what is predicted. g_free. */
 static char *show(const xlm_examples *e)
 {
     GString *out = g_string_new(NULL);
@@ -340,9 +340,9 @@ static char *show(const xlm_examples *e)
         const uint32_t instance = 0;
         xlm_batch b;
         assert_true(xlm_examples_read(e, 1, &i, &instance, arena, &b, NULL));
-        g_string_append(out, "(");
+        g_string_append_printf(out, "%d(", b.languages[0]);
         for (int32_t k = 0, m = 0; k < b.tokens; k++) {
-            assert_int_equal(b.languages[k], 1);
+            assert_int_equal(b.languages[k], b.languages[0]);
             g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.ids[k]);
             if (m < b.masked && b.masked_rows[m] == k)
                 g_string_append_printf(out, "*%d", b.targets[m++]);
@@ -362,11 +362,13 @@ static void test_examples(void **state)
     const xlm_loss self = {.cls = &task->loss, .name = "tagging", .state = of};
     xlm_vocabulary *v = make_vocabulary();
     GError *error = NULL;
-    const xlm_task_encoder encoder = {.tokenizer = xlm_tokenizer_new(v, NULL), .language = 1, .length = 8};
+    const xlm_task_encoder encoder = {.tokenizer = xlm_tokenizer_new(v, NULL), .length = 8};
     /* Words of one, two and three subwords, one of capitals, one of nothing but a soft hyphen, one unknown; a sentence that fits,
-     * one that is cut in two, and a word of more subwords than an example holds. */
-    char *paths[] = {write_file("a.tsv", "a\tX\nBC\tY\n\xC2\xAD\tZ\nz\tX\n\nbbc\tX\nbbc\tY\na\tZ\n\nbbbbbbbbc\tY\na\tX\n"), NULL};
-    void *text = task->read(&self, paths, NULL);
+     * one that is cut in two; in another language, a word of more subwords than an example holds. */
+    char *path = write_file("a.tsv", "a\tX\nBC\tY\n\xC2\xAD\tZ\nz\tX\n\nbbc\tX\nbbc\tY\na\tZ\n");
+    char *other = write_file("b.tsv", "bbbbbbbbc\tY\na\tX\n");
+    const xlm_task_source sources[] = {{1, "de", path}, {0, "en", other}};
+    void *text = task->read(&self, sources, 2, NULL);
     assert_non_null(text);
     char **labels = task->labels(&self, text, NULL);
     assert_true(g_strv_equal((const char *const *)labels, (const char *const[]){"X", "Y", "Z", NULL}));
@@ -376,23 +378,27 @@ static void test_examples(void **state)
     GString *description = g_string_new(NULL);
     assert_true(task->encode(&self, text, &encoder, e, description, &error));
     char *got = show(e);
-    assert_string_equal(got, "(0 5*0 6*1 8 3*2 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*2 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
+    assert_string_equal(got, "1(0 5*0 6*1 8 3*2 3*0 2)1(0 6*0 6 8 6*1 6 8 2)1(0 5*2 2)0(0 6*1 6 6 6 6 6 2)0(0 5*0 2)");
     assert_string_equal(description->str,
                         "3 sentences, 9 words, 29 tokens; cuts between words: 2; words longer than an example, read in part: 1; "
                         "words without a subword, read as <unk>: 1");
     assert_int_equal(xlm_examples_longest(e), 8);
 
     /* What is printed, and scored: predictions in the order of words. */
-    const xlm_prediction predictions[9] = {{0, 1}, {0, 1}, {2, 1}, {0, 1}, {0, 1}, {1, 1}, {2, 1}, {1, 1}, {1, 1}};
+    const double predictions[9][2] = {{0, 1}, {0, 1}, {2, 1}, {0, 1}, {0, 1}, {1, 1}, {2, 1}, {1, 1}, {1, 1}};
     GString *out = g_string_new(NULL);
-    task->print(&self, text, predictions, out);
+    assert_int_equal(task->width(&self), 2);
+    task->print(&self, text, predictions[0], out);
     assert_string_equal(out->str,
                         "a\tX\tX\nBC\tY\tX\n\xC2\xAD\tZ\tZ\nz\tX\tX\n\n"
                         "bbc\tX\tX\nbbc\tY\tY\na\tZ\tZ\n\nbbbbbbbbc\tY\tY\na\tX\tY\n\n");
     xlm_task_scores *scores = xlm_task_scores_new();
-    task->score(&self, text, predictions, scores);
+    task->score(&self, text, predictions[0], scores);
     assert_string_equal(g_array_index(scores->measures, xlm_measure, 0).name, "accuracy");
     near(g_array_index(scores->measures, xlm_measure, 0).value, 7.0 / 9);
+    static const int64_t counts[] = {3, 1, 0, 1, 2, 0, 0, 0, 2}; /* gold by rows */
+    assert_true(g_strv_equal((const char *const *)scores->confusion.names, (const char *const *)labels));
+    assert_memory_equal(scores->confusion.counts, counts, sizeof counts);
     xlm_task_scores_free(scores);
 
     /* A tag that is no label has no target and counts as wrong, with a row of its own. */
@@ -402,14 +408,16 @@ static void test_examples(void **state)
     assert_true(task->encode(&self, text, &encoder, fewer, description, &error));
     g_free(got);
     got = show(fewer);
-    assert_string_equal(got, "(0 5*0 6*1 8 3*-1 3*0 2)(0 6*0 6 8 6*1 6 8 2)(0 5*-1 2)(0 6*1 6 6 6 6 6 2)(0 5*0 2)");
+    assert_string_equal(got, "1(0 5*0 6*1 8 3*-1 3*0 2)1(0 6*0 6 8 6*1 6 8 2)1(0 5*-1 2)0(0 6*1 6 6 6 6 6 2)0(0 5*0 2)");
     xlm_examples_free(fewer);
-    static const xlm_prediction predicted[9] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}};
+    static const double predicted[9][2] = {{0, 1}, {1, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}};
     scores = xlm_task_scores_new();
-    task->score(&self, text, predicted, scores);
+    task->score(&self, text, predicted[0], scores);
     near(measure_of(scores, "accuracy"), 7.0 / 9);
     near(measure_of(scores, "unseen_tags"), 2.0 / 9);
     has_row(scores, "tag", "Z", 2, 0, 0);
+    static const int64_t others[] = {4, 0, 0, 0, 3, 0, 1, 1, 0}; /* Z is no label, but a row */
+    assert_memory_equal(scores->confusion.counts, others, sizeof others);
     near(measure_of(scores, "macro_f1"), (8.0 / 9 + 6.0 / 7 + 0) / 3);
     xlm_task_scores_free(scores);
     /* When all are such, it is another tag set. */
@@ -426,7 +434,8 @@ static void test_examples(void **state)
     xlm_examples_free(e);
     g_strfreev(labels);
     task->read_free(text);
-    g_free(paths[0]);
+    g_free(path);
+    g_free(other);
     xlm_tokenizer_free(encoder.tokenizer);
     xlm_vocabulary_free(v);
     xlm_options_free(task->loss.options, of);

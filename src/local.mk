@@ -2,7 +2,8 @@
 lib_LTLIBRARIES += libxlm.la
 libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_sources) $(nn_sources) $(text_sources) \
 	$(corpus_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
-	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources)
+	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources) \
+	$(foreign_sources)
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(JANSSON_LIBS) $(LIBXML_LIBS) \
 	$(ZLIB_LIBS) $(GSL_LIBS)
 libxlm_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^xlm_'

@@ -22,6 +22,7 @@ floors='
 5 prep
 6 tasks
 6 analysis
+6 foreign
 7 tools
 '
 # Headers of libraries that a folder alone, or no other than these, may know: MPI and HDF5 stay behind comm and store.

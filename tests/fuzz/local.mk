@@ -17,6 +17,7 @@ fuzz_targets = \
 	tests/fuzz/links \
 	tests/fuzz/order_weights \
 	tests/fuzz/rank_file \
+	tests/fuzz/safetensors \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
 	tests/fuzz/train_job \

@@ -30,6 +30,7 @@ unit_tests = \
 	tests/unit/progress_test \
 	tests/unit/rng_test \
 	tests/unit/row_sources_test \
+	tests/unit/safetensors_test \
 	tests/unit/sampler_test \
 	tests/unit/segmenter_test \
 	tests/unit/store_test \

@@ -116,6 +116,17 @@ small_corpus() {
         { cat prep.log >&2; exit 99; }
 }
 
+# phrases FILE: token<tab>tag, a noun and the adjectives before it (behind it, where sentences are turned round) being a span NP.
+phrases() {
+    awk '{ inside = 0
+        for (i = 1; i <= NF; i++) {
+            w = $i; gsub(/y/, "", w)
+            if (w ~ /^(sees|finds|fnds|opens|likes|paints|follows|\.)$/) { print $i "\tO"; inside = 0 }
+            else { print $i "\t" (inside ? "I-NP" : "B-NP"); inside = 1 }
+        }
+        print "" }' "$1"
+}
+
 cat >job.conf <<'JOB'
 [model]
 layers = 2

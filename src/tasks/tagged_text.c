@@ -289,10 +289,10 @@ static bool read_all(reader *r, GError **error)
     return got == 0;
 }
 
-bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, int language, const char *column,
-                          GError **error)
+bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, int language, const char *column, GError **error)
 {
-    reader r = {.text = text, .lines = xlm_lines_open(path, error), .language = language, .column = column, .conllu = xlm_conllu_is_named(path),
+    reader r = {.text = text, .lines = xlm_lines_open(path, error), .language = language, .column = column,
+                .conllu = xlm_conllu_is_named(path),
                 .key = strcmp(column, "upos") != 0 && strcmp(column, "xpos") != 0};
     if (r.lines == NULL)
         return false;

@@ -67,7 +67,8 @@ typedef struct xlm_task_confusion {
 } xlm_task_confusion;
 
 typedef struct xlm_task_scores {
-    GArray *measures; /* xlm_measure; the first is the one that checkpoints are compared by */
+    GArray *measures; /* xlm_measure: shares, but for those whose name ends in "loss" or "threshold"; checkpoints are compared
+                         by the first */
     GArray *rows;     /* xlm_task_row */
     xlm_task_confusion confusion;
 } xlm_task_scores;
@@ -77,6 +78,12 @@ void xlm_task_scores_free(xlm_task_scores *scores);
 /* Count n things for the table, which gets copies of the names. gold, predicted: [n] indices into names. */
 void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_t n, const int32_t *gold,
                              const int32_t *predicted);
+
+/* The measure of this name; NULL. measures: GArray of xlm_measure. */
+const xlm_measure *xlm_task_measure(const GArray *measures, const char *name);
+/* The mean over languages of each measure that all of them have, in the order of the first language; terms: of all together.
+ * languages: GArray of xlm_measure for each. GArray of xlm_measure, g_array_unref. */
+GArray *xlm_task_means(const GPtrArray *languages);
 
 typedef struct xlm_task {
     xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */

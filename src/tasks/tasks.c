@@ -68,6 +68,36 @@ void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_
         c->counts[gold[i] * classes + predicted[i]]++;
 }
 
+const xlm_measure *xlm_task_measure(const GArray *measures, const char *name)
+{
+    for (guint i = 0; i < measures->len; i++) {
+        const xlm_measure *m = &g_array_index(measures, xlm_measure, i);
+        if (strcmp(m->name, name) == 0)
+            return m;
+    }
+    return NULL;
+}
+
+GArray *xlm_task_means(const GPtrArray *languages)
+{
+    GArray *means = g_array_new(FALSE, FALSE, sizeof(xlm_measure));
+    const GArray *first = languages->pdata[0];
+    for (guint i = 0; i < first->len; i++) {
+        xlm_measure mean = g_array_index(first, xlm_measure, i);
+        bool all = true;
+        for (guint k = 1; k < languages->len && all; k++) {
+            const xlm_measure *m = xlm_task_measure(languages->pdata[k], mean.name);
+            all = m != NULL;
+            mean.value += all ? m->value : 0;
+            mean.terms += all ? m->terms : 0;
+        }
+        mean.value /= languages->len;
+        if (all)
+            g_array_append_val(means, mean);
+    }
+    return means;
+}
+
 void xlm_task_scores_free(xlm_task_scores *scores)
 {
     if (scores == NULL)

@@ -6,6 +6,15 @@
 #include "base/log.h"
 #include "stream/example_passes.h"
 #include "tasks/predict.h"
+#include "tasks/sources.h"
+
+/* Development text of one language, and what is predicted for it. */
+typedef struct development {
+    const xlm_task_source *source; /* the first of its files */
+    void *text;
+    xlm_examples *examples;
+    double *predictions;
+} development;
 
 /* All that a run needs, between reading the job and training. */
 typedef struct tuning {
@@ -14,75 +23,35 @@ typedef struct tuning {
     xlm_loss self;            /* the task, for its functions that need no model */
     xlm_loaded_model *loaded; /* of the checkpoint, without parameters */
     xlm_tokenizer *tokenizer;
-    int language;             /* id; -1: none in particular */
     xlm_task_source *training_sources, *development_sources;
-    void *development;        /* text */
-    xlm_examples *training_examples, *development_examples;
+    char **languages;         /* of training; their names are the vocabulary's. NULL: none in particular */
+    xlm_examples *training_examples;
+    GArray *development;      /* development, a language each */
     char **labels;
-    double *predictions; /* of the development examples */
 } tuning;
 
-bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code,
-                       int *language, GError **error)
+/* ---- files ---- */
+
+static xlm_task_list list_of(const tuning *t, const char *what)
 {
-    *language = name != NULL ? xlm_vocabulary_find_language(vocabulary, name) : -1;
-    if (*language >= 0 || (name == NULL && !needed))
-        return true;
-    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
-    if (name != NULL)
-        xlm_error_set(error, exit_code, "the model has no language \"%s\"; it has %s", name, known);
-    else
-        xlm_error_set(error, exit_code, "the model has language embeddings; say %s (one of %s)", how, known);
-    g_free(known);
-    return false;
+    return (xlm_task_list){.vocabulary = t->loaded->vocabulary, .language = t->job->config.language,
+                           .needed = t->loaded->config.language_embeddings, .what = what,
+                           .how = "language = NAME in [tune]", .exit_code = EX_CONFIG};
 }
 
-/* ---- text ---- */
-
-static int64_t all_predictions(const xlm_examples *examples)
+/* Names of the languages of sources, each once, in their order; g_free. NULL: none has one. */
+static char **languages_of(const xlm_task_source *sources, int64_t n)
 {
-    return xlm_examples_predictions(examples, xlm_examples_count(examples));
-}
-
-/* Files in the language of [tune]. */
-static xlm_task_source *make_sources(const tuning *t, char *const *paths)
-{
-    xlm_task_source *sources = g_new(xlm_task_source, g_strv_length((char **)paths));
-    for (int64_t i = 0; paths[i] != NULL; i++)
-        sources[i] = (xlm_task_source){t->language, t->job->config.language, paths[i]};
-    return sources;
-}
-
-/* Examples of files; the first are the training files, which have the labels. *text: NULL, or what was read. */
-static xlm_examples *make_examples(tuning *t, const xlm_task_source *sources, int64_t n, const char *what, void **text,
-                                   GError **error)
-{
-    void *read = t->task->read(&t->self, sources, n, error);
-    if (read == NULL)
-        return NULL;
-    const xlm_task_encoder encoder = {.tokenizer = t->tokenizer, .length = t->job->config.length,
-                                      .training = t->labels == NULL, .seed = (uint64_t)t->job->config.train.seed};
-    xlm_task_state *state = t->self.state;
-    xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(t->loaded->vocabulary));
-    GString *description = g_string_new(NULL);
-    bool good = true;
-    if (t->labels == NULL) {
-        t->labels = t->task->labels != NULL ? t->task->labels(&t->self, read, error) : g_new0(char *, 1);
-        good = t->labels != NULL;
-        state->labels = t->labels;
-        state->classes = good ? g_strv_length(t->labels) : 0;
-    }
-    good = good && t->task->encode(&t->self, read, &encoder, examples, description, error);
-    if (good)
-        xlm_log_info("%s: %s", what, description->str);
-    g_string_free(description, TRUE);
-    if (!good)
-        g_clear_pointer(&examples, xlm_examples_free);
-    if (good && text != NULL)
-        *text = read;
-    else
-        t->task->read_free(read);
-    return examples;
+    GPtrArray *names = g_ptr_array_new();
+    for (int64_t i = 0; i < n; i++)
+        if (sources[i].name != NULL && !g_ptr_array_find_with_equal_func(names, sources[i].name, g_str_equal, NULL))
+            g_ptr_array_add(names, (char *)sources[i].name);
+    const bool any = names->len > 0;
+    g_ptr_array_add(names, NULL);
+    char **all = (char **)g_ptr_array_free(names, FALSE);
+    if (!any)
+        g_clear_pointer(&all, g_free);
+    return all;
 }
 
 static bool open_model(tuning *t, GError **error)
@@ -95,41 +64,111 @@ static bool open_model(tuning *t, GError **error)
         return xlm_error_set(error, EX_CONFIG,
                              "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
                              c->length, c->model, model->positions);
-    return xlm_task_language(t->loaded->vocabulary, c->language, model->language_embeddings, "language = NAME in [tune]",
-                             EX_CONFIG, &t->language, error) &&
+    int language;
+    return xlm_task_language(t->loaded->vocabulary, c->language, false, NULL, EX_CONFIG, &language, error) &&
            (t->tokenizer = xlm_tokenizer_new(t->loaded->vocabulary, error)) != NULL;
 }
 
-static bool open_text(tuning *t, GError **error)
+/* ---- text ---- */
+
+static bool take_labels(tuning *t, const void *text, GError **error)
+{
+    xlm_task_state *state = t->self.state;
+    t->labels = t->task->labels != NULL ? t->task->labels(&t->self, text, error) : g_new0(char *, 1);
+    if (t->labels == NULL)
+        return false;
+    state->labels = t->labels;
+    state->classes = g_strv_length(t->labels);
+    return true;
+}
+
+/* Examples of a text. training: it has the labels; what: for the log. */
+static xlm_examples *make_examples(tuning *t, void *text, bool training, const char *what, GError **error)
+{
+    const xlm_task_encoder encoder = {.tokenizer = t->tokenizer, .length = t->job->config.length, .training = training,
+                                      .seed = (uint64_t)t->job->config.train.seed};
+    xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(t->loaded->vocabulary));
+    GString *description = g_string_new(NULL);
+    const bool good = (!training || take_labels(t, text, error)) &&
+                      t->task->encode(&t->self, text, &encoder, examples, description, error);
+    if (good)
+        xlm_log_info("%s: %s", what, description->str);
+    else
+        g_clear_pointer(&examples, xlm_examples_free);
+    g_string_free(description, TRUE);
+    return examples;
+}
+
+static bool open_training(tuning *t, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
-    t->training_sources = make_sources(t, c->training);
-    t->development_sources = make_sources(t, c->development);
-    t->training_examples = make_examples(t, t->training_sources, g_strv_length(c->training), "train", NULL, error);
-    if (t->training_examples == NULL)
+    const xlm_task_list list = list_of(t, "[tune] train");
+    int64_t n;
+    if ((t->training_sources = xlm_task_sources_read(&list, c->training, &n, error)) == NULL)
         return false;
-    t->development_examples = make_examples(t, t->development_sources, g_strv_length(c->development), "dev",
-                                            &t->development, error);
-    if (t->development_examples == NULL)
+    t->languages = languages_of(t->training_sources, n);
+    void *text = t->task->read(&t->self, t->training_sources, n, error);
+    if (text == NULL)
         return false;
-    if (t->task->labels != NULL) {
+    t->training_examples = make_examples(t, text, true, "train", error);
+    t->task->read_free(text);
+    if (t->training_examples != NULL && t->task->labels != NULL) {
         char *labels = g_strjoinv(", ", t->labels);
         xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
         g_free(labels);
     }
-    t->predictions = g_new(double, all_predictions(t->development_examples) * t->task->width(&t->self));
-    return true;
+    return t->training_examples != NULL;
+}
+
+/* One language. named: there are several. */
+static bool open_development_set(tuning *t, const xlm_task_set *set, bool named, GError **error)
+{
+    char *what = named ? g_strconcat("dev ", xlm_task_source_language(set->sources), NULL) : g_strdup("dev");
+    development d = {.source = set->sources, .text = t->task->read(&t->self, set->sources, set->n, error)};
+    if (d.text != NULL && (d.examples = make_examples(t, d.text, false, what, error)) != NULL) {
+        const int64_t rows = xlm_examples_predictions(d.examples, xlm_examples_count(d.examples));
+        d.predictions = g_new(double, rows * t->task->width(&t->self));
+    }
+    g_array_append_val(t->development, d);
+    g_free(what);
+    return d.examples != NULL;
+}
+
+static bool open_development(tuning *t, GError **error)
+{
+    const xlm_tune_config *c = &t->job->config;
+    const xlm_task_list list = list_of(t, "[tune] dev");
+    int64_t n;
+    if ((t->development_sources = xlm_task_sources_read(&list, c->development, &n, error)) == NULL)
+        return false;
+    GArray *sets = xlm_task_sets(&list, c->development, t->development_sources, n, error);
+    bool good = sets != NULL;
+    for (guint i = 0; good && i < sets->len; i++)
+        good = open_development_set(t, &g_array_index(sets, xlm_task_set, i), sets->len > 1, error);
+    if (sets != NULL)
+        g_array_unref(sets);
+    return good;
+}
+
+static void close_development(tuning *t)
+{
+    for (guint i = 0; i < t->development->len; i++) {
+        development *d = &g_array_index(t->development, development, i);
+        if (d->text != NULL)
+            t->task->read_free(d->text);
+        xlm_examples_free(d->examples);
+        g_free(d->predictions);
+    }
+    g_array_unref(t->development);
 }
 
 static void close_tuning(tuning *t)
 {
-    g_free(t->predictions);
-    if (t->development != NULL)
-        t->task->read_free(t->development);
+    close_development(t);
     xlm_examples_free(t->training_examples);
-    xlm_examples_free(t->development_examples);
     g_free(t->training_sources);
     g_free(t->development_sources);
+    g_free(t->languages);
     g_strfreev(t->labels);
     xlm_tokenizer_free(t->tokenizer);
     xlm_model_file_free(t->loaded);
@@ -160,37 +199,96 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     return job;
 }
 
+/* ---- development ---- */
+
+static void add_measure(GArray *measures, const xlm_measure *m, const char *language)
+{
+    const xlm_language_measure measure = {*m, language};
+    g_array_append_val(measures, measure);
+}
+
+/* Of one language: those of the task, and the loss. */
+static GArray *measure_set(const tuning *t, const xlm_predictor *predictor, const development *d, GError **error)
+{
+    xlm_measure loss;
+    if (!xlm_predict(predictor, d->examples, d->predictions, &loss, error))
+        return NULL;
+    xlm_task_scores *scores = xlm_task_scores_new();
+    t->task->score(&t->self, d->text, d->predictions, scores);
+    g_array_append_val(scores->measures, loss);
+    GArray *measures = g_array_ref(scores->measures);
+    xlm_task_scores_free(scores);
+    return measures;
+}
+
 static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error)
 {
     const tuning *t = data;
     const xlm_predictor predictor = {.comm = workspace->comm, .host = workspace->host, .tape = workspace->tape, .task = t->task,
                                      .self = &t->self, .step = step};
-    xlm_measure loss;
-    if (!xlm_predict(&predictor, t->development_examples, t->predictions, &loss, error))
-        return false;
-    xlm_task_scores *scores = xlm_task_scores_new();
-    t->task->score(&t->self, t->development, t->predictions, scores);
-    g_array_append_vals(measures, scores->measures->data, scores->measures->len);
-    g_array_append_val(measures, loss);
-    xlm_task_scores_free(scores);
-    return true;
+    const guint languages = t->development->len;
+    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    bool good = true;
+    for (guint i = 0; i < languages && good; i++) {
+        GArray *of_one = measure_set(t, &predictor, &g_array_index(t->development, development, i), error);
+        good = of_one != NULL;
+        if (good)
+            g_ptr_array_add(all, of_one);
+    }
+    GArray *means = good ? xlm_task_means(all) : NULL;
+    for (guint k = 0; good && k < means->len; k++)
+        add_measure(measures, &g_array_index(means, xlm_measure, k), NULL);
+    for (guint i = 0; good && languages > 1 && i < languages; i++) {
+        const GArray *of_one = all->pdata[i];
+        for (guint k = 0; k < of_one->len; k++)
+            add_measure(measures, &g_array_index(of_one, xlm_measure, k),
+                        xlm_task_source_language(g_array_index(t->development, development, i).source));
+    }
+    if (good)
+        g_array_unref(means);
+    g_ptr_array_unref(all);
+    return good;
+}
+
+/* The largest passes over development text of any language. */
+static xlm_input_size largest_passes(const tuning *t)
+{
+    xlm_input_size most = {.forward = true};
+    for (guint i = 0; i < t->development->len; i++) {
+        const xlm_examples *examples = g_array_index(t->development, development, i).examples;
+        const xlm_example_run_size run = xlm_examples_largest_run(examples);
+        most.tokens = MAX(most.tokens, run.tokens);
+        most.sequences = MAX(most.sequences, run.examples);
+        most.predicted = MAX(most.predicted, run.predicted);
+        most.length = MAX(most.length, xlm_examples_longest(examples));
+    }
+    return most;
+}
+
+/* The language of files that come without one, as those who use the model will read them. */
+static const char *default_language(const tuning *t)
+{
+    if (t->job->config.language != NULL)
+        return t->job->config.language;
+    return t->languages != NULL && t->languages[1] == NULL ? t->languages[0] : "";
 }
 
 static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
+    const xlm_task_source *dev = g_array_index(t->development, development, 0).source;
     const xlm_model_task task = {
-        .name = (char *)t->task->loss.name, .language = c->language != NULL ? c->language : (char *)"", .length = c->length,
-        .options = t->job->task_options, .labels = t->labels,
+        .name = (char *)t->task->loss.name, .language = (char *)default_language(t), .languages = t->languages,
+        .length = c->length, .options = t->job->task_options, .labels = t->labels,
     };
-    const xlm_example_run_size largest = xlm_examples_largest_run(t->development_examples);
     const xlm_training_data data = {
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
-        .input = xlm_stream_labelled(t->training_examples), .task = &task,
-        .validation = {.tokens = largest.tokens, .sequences = largest.examples, .predicted = largest.predicted,
-                       .length = xlm_examples_longest(t->development_examples), .forward = true},
+        .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
     };
-    const xlm_validation validation = {.measure = measure, .data = t, .split = "dev", .language = task.language};
+    const xlm_validation validation = {
+        .measure = measure, .data = t, .split = "dev",
+        .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
+    };
     xlm_job_stream stream;
     xlm_job_objective objective;
     const xlm_job job = make_job(t, &stream, &objective);
@@ -203,9 +301,10 @@ bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *op
 {
     const xlm_loss_class *cls = &job->task->loss;
     tuning t = {.job = job, .task = job->task, .self = {.cls = cls, .name = cls->name, .state = job->state}};
+    t.development = g_array_new(FALSE, TRUE, sizeof(development));
     GError *failure = NULL;
-    if (open_model(&t, &failure))
-        open_text(&t, &failure);
+    if (open_model(&t, &failure) && open_training(&t, &failure))
+        open_development(&t, &failure);
     const bool good = xlm_comm_agree_on(comm, failure, error) && train(&t, comm, options, interrupted, error);
     close_tuning(&t);
     return good;

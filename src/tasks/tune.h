@@ -5,12 +5,8 @@
 #include "tasks/tune_job.h"
 
 /* Collective. Read model and files, make examples, and train as xlm_run does; of options, the validation is filled in here.
- * After each epoch the development files are scored. */
+ * After each epoch the development files are scored, each language by itself; of several, the checkpoint is chosen by the mean of
+ * their first measures. */
 bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error);
-
-/* Id of a language of the vocabulary, by its name; -1 for NULL, which is an error when needed (the model has language
- * embeddings). how: the option that names one, for the message, which lists those there are; exit_code: of the error. */
-bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code,
-                       int *language, GError **error);
 
 #endif

@@ -13,8 +13,8 @@
 typedef struct xlm_tune_config {
     xlm_train_config train; /* corpus: NULL */
     char *model;            /* checkpoint that is started from */
-    char **training, **development; /* files */
-    char *language;         /* NULL: none in particular */
+    char **training, **development; /* FILE or LANG:FILE (tasks/sources.h) */
+    char *language;         /* of files without one; NULL: none in particular */
     int64_t epochs, batch, length;
     double warmup;          /* share of the steps */
     double dropout;         /* negative: the model's */

@@ -8,7 +8,7 @@
 #include "text/lines.h"
 #include "lexicon/frequency.h"
 #include "analysis/sentence_vectors.h"
-#include "tasks/tune.h"
+#include "tasks/sources.h"
 #include "analysis/vector_file.h"
 #include "analysis/word_vectors.h"
 #include "tools/embed.h"

@@ -5,7 +5,9 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "tasks/predict.h"
-#include "tasks/tune.h"
+#include "tasks/results.h"
+#include "tasks/sources.h"
+#include "tasks/tune_job.h"
 #include "tensor/hardware.h"
 #include "text/fields.h"
 #include "tools/program.h"
@@ -15,14 +17,19 @@ static const xlm_program program = {
     .name = "xlm_eval",
     .arguments = "CHECKPOINT",
     .progress = true,
-    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training or, zero-shot, in "
-               "another",
+    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training and, zero-shot, in "
+               "others",
     .notes =
         "Files are read as xlm_tune reads them. A tag that the training files did not have counts as wrong, in all measures;\n"
         "how many words have such tags is shown as unseen_tags, with a warning.\n"
         "\n"
-        "Without --language the files are taken for text of the language of training. Which language was taken is logged and\n"
-        "stands in the tables; there is a warning when a file's name (es_gsd-ud-test.conllu) names another of the model's.\n"
+        "--test LANG:FILE names the language of a file, and is repeated for several: each is scored by itself, in a table of\n"
+        "languages and measures with their means. The gap is how much less the mean of the other languages is than the language\n"
+        "of training (the first of them that is tested). A file that is named a:b is written ./a:b.\n"
+        "\n"
+        "Files without LANG: are scored together, in the language of --language or, without it, that of training. Which was\n"
+        "taken is logged and stands in the tables; there is a warning when a file's name (es_gsd-ud-test.conllu) names another\n"
+        "of the model's.\n"
         "\n"
         "Of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
         "predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, as conlleval counts them, while O does not count for\n"
@@ -30,7 +37,8 @@ static const xlm_program program = {
         "\n"
         "Examples:\n"
         "  xlm_eval pos/best --test en_ewt-ud-test.conllu.gz\n"
-        "  mpiexec -n 4 xlm_eval pos/best --test de_gsd-ud-test.conllu.gz --language de --predictions de.tsv --csv de.csv\n"
+        "  mpiexec -n 4 xlm_eval pos/best --test de:de_gsd-ud-test.conllu.gz --predictions de.tsv --csv de.csv\n"
+        "  xlm_eval pos/best --test en:en.conllu --test de:de.conllu --test es:es.conllu --csv all.csv --chart all.svg\n"
         "\n",
     .files =
         "  CHECKPOINT  what xlm_tune wrote, OUTPUT/best for example\n",
@@ -38,19 +46,22 @@ static const xlm_program program = {
 
 static struct {
     char **test, **overrides;
-    char *language, *predictions, *csv;
+    char *language, *predictions, *csv, *chart;
     gint64 threads;
 } given;
 
 static const GOptionEntry options[] = {
-    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.test, "file with labels; may be repeated, and all count together",
-     "FILE"},
+    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
+     "file with labels, in a language of the model; may be repeated for several, and files without one count together",
+     "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of the files, as the model calls it (default: that of training)",
+     "language of files without one, as the model calls it (default: that of training)",
      "LANG"},
-    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions, "write token<tab>gold<tab>predicted to this file",
+    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions,
+     "write predictions to this file (tags: token<tab>gold<tab>predicted); of several languages to OUT.LANG.tsv each",
      "OUT.tsv"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the tables to this file too", "FILE"},
+    {"chart", 0, 0, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
      "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
     {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
@@ -59,17 +70,26 @@ static const GOptionEntry options[] = {
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
+/* Text of one language, and what comes of it. */
+typedef struct tested {
+    xlm_task_set set;
+    void *text;
+    xlm_examples *examples;
+    double *predictions;
+    xlm_task_scores *scores; /* of rank 0 */
+} tested;
+
 typedef struct work {
     xlm_loaded_model *loaded;
     const xlm_task *task;
     xlm_loss self;
     xlm_host *host; /* of the task */
     xlm_tokenizer *tokenizer;
-    int language; /* id; -1: none in particular */
     xlm_task_source *sources;
-    void *text;
-    xlm_examples *examples;
+    GArray *tests; /* tested */
 } work;
+
+static tested *test_at(const work *w, guint i) { return &g_array_index(w->tests, tested, i); }
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
@@ -103,12 +123,6 @@ static bool open_task(work *w, const char *path, GError **error)
     return true;
 }
 
-/* What the tables call the language that was taken. */
-static const char *language_name(const work *w)
-{
-    return w->language >= 0 ? xlm_vocabulary_language_names(w->loaded->vocabulary)[w->language] : "none";
-}
-
 /* The one language of the model that a part of the file's name is the name of ("es" of es_gsd-ud-test.conllu.gz); -1: none, or
  * several are. */
 static int language_of_file(const work *w, const char *path)
@@ -126,50 +140,74 @@ static int language_of_file(const work *w, const char *path)
     return one ? found : -1;
 }
 
-static void report_language(const work *w)
+/* Of files without a language of their own: which was taken, and names that speak of another. */
+static void report_language(const work *w, const xlm_task_set *set)
 {
-    const char *name = language_name(w);
+    const char *name = xlm_task_source_language(set->sources);
     if (given.language != NULL) {
         xlm_log_info("language: %s", name);
         return;
     }
-    if (w->language >= 0)
+    const int language = set->sources->language;
+    if (language >= 0)
         xlm_log_info("language: %s, that of training; --language names another", name);
     else
         xlm_log_info("language: none in particular, as in training; --language names one");
-    for (char *const *path = given.test; *path != NULL; path++) {
-        const int other = language_of_file(w, *path);
-        if (other >= 0 && other != w->language) {
+    for (int64_t i = 0; i < set->n; i++) {
+        const int other = language_of_file(w, set->sources[i].path);
+        if (other >= 0 && other != language) {
             const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
             xlm_log_warn("%s: its name speaks of %s, but it is scored as text of %s language; if that is wrong, say --language "
-                         "%s", *path, hint, w->language >= 0 ? "the training's" : "no particular", hint);
+                         "%s", set->sources[i].path, hint, language >= 0 ? "the training's" : "no particular", hint);
         }
     }
 }
 
-static bool open_text(work *w, GError **error)
+static bool open_part(const work *w, tested *p, GError **error)
 {
-    const xlm_model_task *task = w->loaded->task;
-    const char *language = given.language != NULL ? given.language : *task->language != '\0' ? task->language : NULL;
-    const guint n = g_strv_length(given.test);
-    if (!xlm_task_language(w->loaded->vocabulary, language, w->loaded->config.language_embeddings, "--language NAME", EX_USAGE,
-                           &w->language, error) ||
-        (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL)
+    const bool several = w->tests->len > 1;
+    const xlm_task_encoder encoder = {.tokenizer = w->tokenizer, .length = w->loaded->task->length};
+    if ((p->text = w->task->read(&w->self, p->set.sources, p->set.n, error)) == NULL)
         return false;
-    w->sources = g_new(xlm_task_source, n);
-    for (guint i = 0; i < n; i++)
-        w->sources[i] = (xlm_task_source){w->language, language, given.test[i]};
-    if ((w->text = w->task->read(&w->self, w->sources, n, error)) == NULL)
-        return false;
-    const xlm_task_encoder encoder = {.tokenizer = w->tokenizer, .length = task->length};
+    p->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     GString *description = g_string_new(NULL);
-    w->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
-    const bool good = w->task->encode(&w->self, w->text, &encoder, w->examples, description, error);
+    const bool good = w->task->encode(&w->self, p->text, &encoder, p->examples, description, error);
     if (good) {
-        report_language(w);
-        xlm_log_info("test: %s", description->str);
+        if (p->set.unnamed)
+            report_language(w, &p->set);
+        xlm_log_info("test%s%s: %s", several ? " " : "", several ? xlm_task_source_language(p->set.sources) : "",
+                     description->str);
+        p->predictions = g_new(double, xlm_examples_predictions(p->examples, xlm_examples_count(p->examples)) *
+                                           w->task->width(&w->self));
     }
     g_string_free(description, TRUE);
+    return good;
+}
+
+/* All texts are read before anything is computed. */
+static bool open_text(work *w, GError **error)
+{
+    const xlm_vocabulary *vocabulary = w->loaded->vocabulary;
+    const xlm_model_task *task = w->loaded->task;
+    const char *language = given.language != NULL ? given.language : *task->language != '\0' ? task->language : NULL;
+    const xlm_task_list list = {.vocabulary = vocabulary, .language = language, .needed = w->loaded->config.language_embeddings,
+                                .what = "--test", .how = "--language NAME", .exit_code = EX_USAGE};
+    int64_t n;
+    int id;
+    if (!xlm_task_language(vocabulary, language, false, NULL, EX_USAGE, &id, error) ||
+        (w->tokenizer = xlm_tokenizer_new(vocabulary, error)) == NULL ||
+        (w->sources = xlm_task_sources_read(&list, given.test, &n, error)) == NULL)
+        return false;
+    GArray *sets = xlm_task_sets(&list, given.test, w->sources, n, error);
+    if (sets == NULL)
+        return false;
+    g_array_set_size(w->tests, sets->len);
+    bool good = true;
+    for (guint i = 0; i < sets->len && good; i++) {
+        test_at(w, i)->set = g_array_index(sets, xlm_task_set, i);
+        good = open_part(w, test_at(w, i), error);
+    }
+    g_array_unref(sets);
     return good;
 }
 
@@ -189,9 +227,15 @@ static bool open_work(work *w, const char *path, GError **error)
 static void close_work(work *w)
 {
     xlm_host_close(w->host);
-    xlm_examples_free(w->examples);
-    if (w->text != NULL)
-        w->task->read_free(w->text);
+    for (guint i = 0; i < w->tests->len; i++) {
+        tested *p = test_at(w, i);
+        if (p->text != NULL)
+            w->task->read_free(p->text);
+        xlm_examples_free(p->examples);
+        g_free(p->predictions);
+        xlm_task_scores_free(p->scores);
+    }
+    g_array_unref(w->tests);
     g_free(w->sources);
     xlm_tokenizer_free(w->tokenizer);
     if (w->self.state != NULL)
@@ -202,151 +246,107 @@ static void close_work(work *w)
 
 /* ---- results ---- */
 
-/* The table of a few classes; that of many is in the csv. */
-static void print_confusion(const xlm_task_confusion *c)
+/* The first language of training that was tested; -1. */
+static int64_t find_reference(const work *w)
 {
-    enum { MOST = 20 };
-    const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
-    if (classes == 0 || classes > MOST)
-        return;
-    printf("\n%-15s", "gold, predicted");
-    for (int64_t p = 0; p < classes; p++)
-        printf(" %9s", c->names[p]);
-    for (int64_t g = 0; g < classes; g++) {
-        printf("\n%-15s", c->names[g]);
-        for (int64_t p = 0; p < classes; p++)
-            printf(" %9" G_GINT64_FORMAT, c->counts[g * classes + p]);
-    }
-    putchar('\n');
+    for (char **name = w->loaded->task->languages; name != NULL && *name != NULL; name++)
+        for (guint i = 0; i < w->tests->len; i++)
+            if (g_strcmp0(test_at(w, i)->set.sources->name, *name) == 0)
+                return i;
+    return -1;
 }
 
-static void print(const work *w, const xlm_task_scores *scores, double loss)
+/* OUT.tsv, or OUT.LANG.tsv where there are several languages. g_free. */
+static char *predictions_path(const work *w, const tested *p)
 {
-    const char *kind = NULL;
-    for (guint i = 0; i < scores->rows->len; i++) {
-        const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
-        if (g_strcmp0(kind, r->kind) != 0)
-            printf("%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1", "support",
-                   "predicted");
-        kind = r->kind;
-        printf("%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name,
-               100 * xlm_task_precision(r), 100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
-    }
-    print_confusion(&scores->confusion);
-    putchar('\n');
-    for (guint i = 0; i < scores->measures->len; i++) {
-        const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
-        printf("%-15s %8.2f%%\n", m->name, 100 * m->value);
-    }
-    printf("%-15s %9.4f\n%-15s %9s\n", "loss", loss, "language", language_name(w));
+    if (w->tests->len == 1)
+        return g_strdup(given.predictions);
+    const char *name = strrchr(given.predictions, '/'), *base = name != NULL ? name + 1 : given.predictions;
+    const char *dot = strrchr(base, '.'), *end = dot != NULL && dot > base ? dot : base + strlen(base);
+    return g_strdup_printf("%.*s.%s%s", (int)(end - given.predictions), given.predictions,
+                           xlm_task_source_language(p->set.sources), end);
 }
 
-/* A name in a field of its own. */
-static void append_name(GString *text, const char *name)
+static bool write_predictions(const work *w, GError **error)
 {
-    if (strpbrk(name, ",\"") == NULL) {
-        g_string_append(text, name);
-        return;
-    }
-    g_string_append_c(text, '"');
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            g_string_append_c(text, '"');
-        g_string_append_c(text, *name);
-    }
-    g_string_append_c(text, '"');
-}
-
-/* Rows `confusion,GOLD,,,,,PREDICTED,COUNT`. */
-static void append_confusion(GString *text, const xlm_task_confusion *c)
-{
-    const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
-    for (int64_t g = 0; g < classes; g++)
-        for (int64_t p = 0; p < classes; p++) {
-            g_string_append(text, "confusion,");
-            append_name(text, c->names[g]);
-            g_string_append(text, ",,,,,");
-            append_name(text, c->names[p]);
-            g_string_append_printf(text, ",%" G_GINT64_FORMAT "\n", c->counts[g * classes + p]);
-        }
-}
-
-static bool write_csv(const work *w, const xlm_task_scores *scores, const xlm_measure *loss, GError **error)
-{
-    GString *text = g_string_new("kind,name,precision,recall,f1,support,predicted,value\n");
-    for (guint i = 0; i < scores->rows->len; i++) {
-        const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
-        g_string_append_printf(text, "%s,", r->kind);
-        append_name(text, r->name);
-        g_string_append_printf(text, ",%.6f,%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\n", xlm_task_precision(r),
-                               xlm_task_recall(r), xlm_task_f1(r), r->gold, r->predicted);
-    }
-    append_confusion(text, &scores->confusion);
-    for (guint i = 0; i < scores->measures->len; i++) {
-        const xlm_measure *m = &g_array_index(scores->measures, xlm_measure, i);
-        g_string_append_printf(text, "measure,%s,,,,%" G_GINT64_FORMAT ",,%.6f\n", m->name, m->terms, m->value);
-    }
-    g_string_append_printf(text, "measure,loss,,,,%" G_GINT64_FORMAT ",,%.6f\nlanguage,", loss->terms, loss->value);
-    append_name(text, language_name(w));
-    g_string_append(text, ",,,,,,\n");
-    return xlm_fields_write(given.csv, text, error);
-}
-
-/* By rank 0. */
-static bool write_results(const work *w, const double *predictions, const xlm_measure *loss, GError **error)
-{
-    xlm_task_scores *scores = xlm_task_scores_new();
-    w->task->score(&w->self, w->text, predictions, scores);
-    print(w, scores, loss->value);
-    bool good = xlm_program_flush(error);
-    if (good && given.csv != NULL)
-        good = write_csv(w, scores, loss, error);
-    if (good && given.predictions != NULL) {
+    bool good = true;
+    for (guint i = 0; i < w->tests->len && good; i++) {
+        const tested *p = test_at(w, i);
         GString *text = g_string_new(NULL);
-        w->task->print(&w->self, w->text, predictions, text);
-        good = xlm_fields_write(given.predictions, text, error);
+        char *path = predictions_path(w, p);
+        w->task->print(&w->self, p->text, p->predictions, text);
+        good = xlm_fields_write(path, text, error);
+        g_free(path);
     }
-    xlm_task_scores_free(scores);
     return good;
 }
 
-static bool evaluate(const xlm_comm *comm, work *w, GError **error)
+/* By rank 0. */
+static bool write_results(const work *w, const char *checkpoint, GError **error)
+{
+    char *title = g_strdup_printf("%s: %s", w->task->loss.name, checkpoint);
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(xlm_task_result));
+    for (guint i = 0; i < w->tests->len; i++) {
+        const tested *p = test_at(w, i);
+        const xlm_task_result result = {xlm_task_source_language(p->set.sources), p->scores};
+        g_array_append_val(all, result);
+    }
+    const xlm_task_results results = {(const xlm_task_result *)(const void *)all->data, all->len, find_reference(w)};
+    xlm_task_results_print(&results, stdout);
+    const bool good = xlm_program_flush(error) &&
+                      (given.csv == NULL || xlm_fields_write(given.csv, xlm_task_results_csv(&results), error)) &&
+                      (given.chart == NULL ||
+                       xlm_fields_write(given.chart, xlm_task_results_chart(&results, title), error)) &&
+                      (given.predictions == NULL || write_predictions(w, error));
+    g_array_unref(all);
+    g_free(title);
+    return good;
+}
+
+static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GError **error)
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
-    const int64_t n = xlm_examples_predictions(w->examples, xlm_examples_count(w->examples));
-    double *predictions = g_new(double, n * w->task->width(&w->self));
     xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
-    const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task,
-                                     .self = &w->self, .step = w->loaded->step};
-    xlm_measure loss;
-    bool good = xlm_predict(&predictor, w->examples, predictions, &loss, error);
+    const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task, .self = &w->self,
+                                     .step = w->loaded->step};
+    bool good = true;
+    for (guint i = 0; i < w->tests->len && good; i++) {
+        tested *p = test_at(w, i);
+        xlm_measure loss;
+        good = xlm_predict(&predictor, p->examples, p->predictions, &loss, error);
+        if (!good || comm->rank != 0)
+            continue;
+        p->scores = xlm_task_scores_new();
+        w->task->score(&w->self, p->text, p->predictions, p->scores);
+        g_array_append_val(p->scores->measures, loss);
+    }
     if (good) {
         if (comm->rank == 0)
-            write_results(w, predictions, &loss, error);
+            write_results(w, checkpoint, error);
         good = xlm_comm_agree(comm, error);
     }
     xlm_tape_free(tape);
-    g_free(predictions);
     return good;
 }
 
 int main(int argc, char **argv)
 {
     GError *error = NULL;
-    work w = {0};
+    work w = {.tests = g_array_new(FALSE, TRUE, sizeof(tested))};
     const bool good = read_options(&argc, &argv, &error);
     xlm_comm comm;
     xlm_comm_open(&comm, program.name, &argc, &argv);
     if (good)
         open_work(&w, argv[1], &error);
     if (xlm_comm_agree(&comm, &error))
-        evaluate(&comm, &w, &error);
+        evaluate(&comm, &w, argv[1], &error);
     close_work(&w);
     g_strfreev(given.test);
     g_strfreev(given.overrides);
     g_free(given.language);
     g_free(given.predictions);
     g_free(given.csv);
+    g_free(given.chart);
     return xlm_comm_close(&comm, error);
 }

@@ -25,6 +25,10 @@ static const xlm_program program = {
         "`token<tab>tag` with empty lines between sentences. Words become subwords as the model's corpus did; one that yields\n"
         "none is read as <unk>. Sentences longer than `length` are cut between words, which the log counts.\n"
         "\n"
+        "Files of other languages are written LANG:FILE: train = en:a.tsv,de:b.tsv is learned from as one text; of\n"
+        "dev = en:c.tsv,de:d.tsv each language is scored by itself, and the mean of their first measures chooses the best\n"
+        "checkpoint.\n"
+        "\n"
         "After each epoch the dev files are scored; the link `best` in the output directory points at the checkpoint that did\n"
         "best, `latest` at the newest. A run that is started again goes on from there, on any number of ranks; on SIGTERM,\n"
         "SIGINT or SIGUSR1 the step is finished, a checkpoint written, and the exit code is 75. Where mpiexec kills the\n"
@@ -35,7 +39,7 @@ static const xlm_program program = {
         "  mpiexec -n 4 xlm_tune pos.conf\n"
         "  mpiexec -n 4 xlm_tune pos.conf --set tune.epochs=3 --set \"task tagging.column=xpos\"\n"
         "  xlm_tune --help-job\n"
-        "  xlm_eval pos/best --test de_gsd-ud-test.conllu.gz --language de\n"
+        "  xlm_eval pos/best --test en:en_ewt-ud-test.conllu.gz --test de:de_gsd-ud-test.conllu.gz\n"
         "\n",
     .files =
         "  OUTPUT/checkpoint-STEP.h5  the fine-tuned model after STEP updates\n"

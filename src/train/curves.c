@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "train/run.h" /* XLM_MEAN_LANGUAGE */
+
 /* Fields of a row. */
 enum { STEP, SPLIT, OBJECTIVE, LANGUAGE, TERMS, LOSS, PERPLEXITY, ACCURACY, RATE, NORM, TOKENS, SECONDS, SCORE, FIELDS };
 
@@ -77,13 +79,22 @@ static bool take_row(xlm_curves *curves, char **field)
     const bool training = strcmp(field[SPLIT], "train") == 0, held_out = strcmp(field[SPLIT], "held_out") == 0;
     if (held_out && *field[LANGUAGE] != '\0' && strcmp(field[LANGUAGE], "all") != 0)
         return true; /* one language of several */
+    /* The means over the languages of a set stand before these, which then have curves of their own. */
+    const bool mean = strcmp(field[LANGUAGE], XLM_MEAN_LANGUAGE) == 0;
+    curves->several |= mean;
+    const char *suffix = curves->several && !training && !held_out ? field[LANGUAGE] : NULL;
     for (int i = 0; i < KINDS; i++) {
         if (!there[i])
             continue;
         point.value = value[i];
         const bool loss = kinds[i].name == NULL && g_str_has_suffix(field[OBJECTIVE], "loss");
-        add_point(curves, g_strjoin(" ", field[SPLIT], field[OBJECTIVE], kinds[i].name, NULL), kinds[i].more && !loss, training,
-                  point);
+        char *name = g_strjoin(" ", field[SPLIT], field[OBJECTIVE], kinds[i].name, NULL);
+        if (suffix != NULL) {
+            char *of_set = name;
+            name = g_strjoin(" ", of_set, suffix, NULL);
+            g_free(of_set);
+        }
+        add_point(curves, name, kinds[i].more && !loss, training, point);
     }
     return true;
 }

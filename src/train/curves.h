@@ -11,7 +11,7 @@ typedef struct xlm_curve_point {
 
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
-    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy" */
+    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de" */
     bool more;       /* more is better: accuracies and scores; of losses and perplexities less is */
     bool every_step; /* has a value a step, of training */
     GArray *points;  /* xlm_curve_point, steps ascending */
@@ -19,6 +19,7 @@ typedef struct xlm_curve {
 
 typedef struct xlm_curves {
     GPtrArray *curves; /* xlm_curve, in the order of the file */
+    bool several;      /* scores are of several languages, and of their mean */
     int64_t bad;       /* lines that were passed over: cut short, or with something else where numbers belong */
 } xlm_curves;
 

@@ -25,14 +25,19 @@ bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const c
            xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(parameters), error);
 }
 
+static bool write_strings(xlm_store *store, const char *path, char *const *strings, GError **error)
+{
+    return xlm_store_write_strings(store, path, g_strv_length((char **)strings), (const char *const *)strings, error);
+}
+
 static bool write_task(xlm_store *store, const xlm_model_task *task, GError **error)
 {
-    const uint64_t n = task != NULL ? g_strv_length(task->labels) : 0;
     return task == NULL || (xlm_store_set_text(store, "/task", "name", task->name, error) &&
                             xlm_store_set_text(store, "/task", "language", task->language, error) &&
                             xlm_store_set_int(store, "/task", "length", task->length, error) &&
                             xlm_store_set_text(store, "/task", "options", task->options, error) &&
-                            xlm_store_write_strings(store, "/task/labels", n, (const char *const *)task->labels, error));
+                            write_strings(store, "/task/labels", task->labels, error) &&
+                            (task->languages == NULL || write_strings(store, "/task/languages", task->languages, error)));
 }
 
 bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const xlm_model_config *config,
@@ -172,6 +177,28 @@ static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GErr
     return good;
 }
 
+/* /task/languages, each once and one of the vocabulary's. Files of before have one language, or none in particular. */
+static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    xlm_model_task *task = m->task;
+    uint64_t n;
+    if (!xlm_store_has(store, "/task/languages")) {
+        if (*task->language != '\0')
+            task->languages = g_strdupv((char *[]){task->language, NULL});
+        return true;
+    }
+    if ((task->languages = xlm_store_read_strings(store, "/task/languages", &n, error)) == NULL)
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        if (xlm_vocabulary_find_language(m->vocabulary, task->languages[i]) < 0)
+            return refuse(store, error, "/task/languages: %s, which is none of /languages", task->languages[i]);
+        for (uint64_t k = 0; k < i; k++)
+            if (strcmp(task->languages[k], task->languages[i]) == 0)
+                return refuse(store, error, "/task/languages: %s stands there twice", task->languages[i]);
+    }
+    return true;
+}
+
 /* /task, when there is one. */
 static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
@@ -191,7 +218,7 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
                       "%" G_GINT64_FORMAT " positions", task->length, LEAST_LENGTH, m->config.positions);
     if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
         return refuse(store, error, "/task: language = %s, which is none of /languages", task->language);
-    return true;
+    return load_task_languages(m, store, error);
 }
 
 /* The vocabulary has the words and languages that the model has rows for. */
@@ -299,6 +326,7 @@ void xlm_model_file_free(xlm_loaded_model *loaded)
         g_free(loaded->task->language);
         g_free(loaded->task->options);
         g_strfreev(loaded->task->labels);
+        g_strfreev(loaded->task->languages);
     }
     g_free(loaded->task);
     g_free(loaded);

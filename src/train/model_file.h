@@ -9,7 +9,8 @@
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
  *   /objectives/<name>/<parameter>  of objectives and tasks: parameters named "objectives/<name>/..."
  *   /vocabulary, /languages    as in corpus.h5 (text/vocabulary.h)
- *   /task                      of a fine-tuned model: name, language, length, options, and /task/labels */
+ *   /task                      of a fine-tuned model: name, language, length, options; /task/labels; /task/languages, of
+ *                              training, where there are any (files of before have the one, under language) */
 #ifndef XLM_TRAIN_MODEL_FILE_H
 #define XLM_TRAIN_MODEL_FILE_H
 
@@ -25,7 +26,8 @@ enum { XLM_MODEL_FILE_VERSION = 1 }; /* of both */
 /* What a fine-tuned model knows of its task, beside parameters named "objectives/<name>/...". */
 typedef struct xlm_model_task {
     char *name;     /* "tagging" */
-    char *language; /* "": none in particular */
+    char *language;   /* of files that come without one; "": none in particular */
+    char **languages; /* of training, in the order in which the job names them; NULL-terminated; NULL: none in particular */
     int64_t length;
     char *options;  /* "column = upos\n..." */
     char **labels;  /* NULL-terminated; empty where targets are not classes */

@@ -405,16 +405,25 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
     if (report->metrics == NULL)
         return;
     const int64_t step = report->of.progress->step;
-    const xlm_measure *first = &g_array_index(measures, xlm_measure, 0);
+    const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
     note_score(report, first->name, first->value, best);
     GString *line = g_string_new(NULL);
     for (guint i = 0; i < measures->len; i++) {
-        const xlm_measure *m = &g_array_index(measures, xlm_measure, i);
+        const xlm_language_measure *row = &g_array_index(measures, xlm_language_measure, i);
+        const xlm_measure *m = &row->measure;
+        const bool of_all = row->language == NULL;
+        const char *language = of_all ? validation->language : row->language;
         fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, validation->split,
-                m->name, validation->language, m->terms, m->value);
-        g_string_append_printf(line, "%s%s %.4f", i > 0 ? "  " : "", m->name, m->value);
+                m->name, language, m->terms, m->value);
+        g_string_append_printf(line, "%s%s %.4f", line->len > 0 ? "  " : "", m->name, m->value);
+        if (i + 1 < measures->len && g_strcmp0(row->language, row[1].language) == 0)
+            continue;
+        const bool named = !of_all || strcmp(language, XLM_MEAN_LANGUAGE) == 0; /* one of several lines */
+        xlm_log_info("%s%s%s, step %" G_GINT64_FORMAT ": %s%s", validation->split, named ? " " : "", named ? language : "", step,
+                     line->str, best && of_all ? "  (best so far)" : "");
+        g_string_set_size(line, 0);
     }
-    xlm_log_info("%s, step %" G_GINT64_FORMAT ": %s%s", validation->split, step, line->str, best ? "  (best so far)" : "");
     g_string_free(line, TRUE);
     xlm_report_flush(report);
 }
+

@@ -41,7 +41,7 @@ void xlm_report_flush(xlm_report *report);
 void xlm_report_step(xlm_report *report, const xlm_step_report *step);
 /* After each evaluation: a table in the log, rows in metrics.csv. The time it took is not counted against tokens/s. */
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n);
-/* The same of a validation's measures (GArray of xlm_measure). best: the first is better than before. */
+/* The same of a validation's measures (GArray of xlm_language_measure). best: the first is better than before. */
 void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best);
 /* One line in the end: steps, time, tokens, the last and the best held-out loss (or measure of the validation) of what ran
  * since the report was opened, and where the checkpoint is. */

@@ -137,12 +137,12 @@ static bool validate(run *r, bool *best, GError **error)
     const xlm_validation *validation = r->options->validation;
     xlm_run_progress *progress = &r->progress;
     const xlm_workspace workspace = xlm_engine_workspace(r->engine);
-    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_measure));
+    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
     xlm_report_pause(r->report);
     const bool good = validation->measure(validation->data, &workspace, progress->step, measures, error);
     xlm_report_resume(r->report);
     if (good) {
-        const double score = g_array_index(measures, xlm_measure, 0).value;
+        const double score = g_array_index(measures, xlm_language_measure, 0).measure.value;
         *best = progress->best.step == 0 || score > progress->best.score;
         if (*best)
             progress->best = (xlm_best_score){.score = score, .step = (double)progress->step};

@@ -37,6 +37,7 @@ test_scripts += \
 	tests/cli/floors.sh \
 	tests/cli/gc.sh \
 	tests/cli/install.sh \
+	tests/cli/languages.sh \
 	tests/cli/measure.sh \
 	tests/cli/moco.sh \
 	tests/cli/objectives.sh \

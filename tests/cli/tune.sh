@@ -7,16 +7,6 @@ long
 small_corpus
 xlm_train job.conf --set train.steps=40 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
 
-# phrases FILE: token<tab>tag, a noun and the adjectives before it (behind it, where sentences are turned round) being a span NP.
-phrases() {
-    awk '{ inside = 0
-        for (i = 1; i <= NF; i++) {
-            w = $i; gsub(/y/, "", w)
-            if (w ~ /^(sees|finds|fnds|opens|likes|paints|follows|\.)$/) { print $i "\tO"; inside = 0 }
-            else { print $i "\t" (inside ? "I-NP" : "B-NP"); inside = 1 }
-        }
-        print "" }' "$1"
-}
 # conllu FILE: a file of pairs as CoNLL-U, the tag in MISC, with lines that are to be passed over.
 conllu() {
     awk -F '\t' 'NF == 0 { n = 0; print "1.1\tnothing\t_\tX\tX\t_\t_\t_\t_\tNP=O"; print ""; next }

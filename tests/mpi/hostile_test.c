@@ -124,6 +124,8 @@ static const change model_changes[] = {
     {"/task/labels", NULL, ELEMENT_TEXT, 2, .text = "A", .expected = "/task/labels: label 2"},
     {"/task/labels", NULL, ELEMENT_TEXT, 2, .text = "\xff", .expected = "/task/labels: label 2"},
     {"/task/labels", NULL, UNALLOCATED, T40, .expected = "/task/labels: says that it has more elements"},
+    {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "tl", .expected = "/task/languages: tl, which is none of /languages"},
+    {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "en", .expected = "/task/languages: en stands there twice"},
 };
 
 /* What a run that resumes must refuse. */
@@ -151,8 +153,9 @@ static const change run_changes[] = {
 };
 
 static char *labels[] = {(char *)"A", (char *)"B", (char *)"C", NULL};
+static char *languages[] = {(char *)"de", (char *)"en", NULL};
 static const xlm_model_task task = {.name = (char *)"tagging", .language = (char *)"en", .length = 16,
-                                         .options = (char *)"column = upos\n", .labels = labels};
+                                         .options = (char *)"column = upos\n", .labels = labels, .languages = languages};
 
 static run *make_tuned(const xlm_comm *comm)
 {
@@ -200,6 +203,17 @@ static void models_are_refused(const xlm_comm *comm, const char *path, const cha
     CHECK(after.ru_maxrss - before.ru_maxrss < 512 << 10);
 }
 
+/* Files of before languages of training were kept have the one that was named, or none. */
+static void languages_are_read(const xlm_comm *comm, const char *path, const char *bytes, gsize size)
+{
+    static const change removal = {.object = "/task/languages", .kind = REMOVE};
+    xlm_loaded_model *loaded;
+    write_changed(comm, path, bytes, size, &removal);
+    GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
+    CHECK(g_strv_equal((const char *const *)loaded->task->languages, (const char *const[]){"en", NULL}));
+    xlm_model_file_free(loaded);
+}
+
 /* What /task says is looked at by the task. */
 static void tasks_are_refused(const xlm_comm *comm)
 {
@@ -238,11 +252,12 @@ int main(int argc, char **argv)
     if (comm->rank == 0) {
         xlm_loaded_model *loaded;
         GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
+        CHECK(g_strv_equal((const char *const *)loaded->task->languages, (const char *const *)languages));
         xlm_model_file_free(loaded);
         CHECK(g_file_get_contents(path, &bytes, &size, NULL));
     }
     if (comm->ranks == 1)
-        models_are_refused(comm, path, bytes, size), tasks_are_refused(comm);
+        models_are_refused(comm, path, bytes, size), languages_are_read(comm, path, bytes, size), tasks_are_refused(comm);
     if (comm->ranks <= 2)
         runs_are_refused(comm, path, bytes, size);
     free_run(r);

@@ -9,6 +9,7 @@ struct reading {
     xlm_tokenizer *tokenizer;
     xlm_normaliser *normaliser; /* of lines whose words ICU finds; NULL: words stand between blanks */
     xlm_splitter *splitter[2];
+    bool own_words; /* the segmenter finds words by itself, within those of ICU */
 };
 
 /* ---- a line ---- */
@@ -48,7 +49,11 @@ static bool add_by_icu(const struct reading *r, int which, xlm_pair_side *side, 
     const xlm_word *words = xlm_splitter_split(r->splitter[which], normal, normal_size, &n);
     for (size_t i = 0; i < n; i++) {
         const guint before = side->ids->len;
-        xlm_tokenizer_encode_words(r->tokenizer, side->language, normal, &words[i], 1, side->ids);
+        if (r->own_words && !xlm_tokenizer_encode(r->tokenizer, side->language, normal + words[i].start, words[i].size, side->ids,
+                                                  NULL, error))
+            return false;
+        if (!r->own_words)
+            xlm_tokenizer_encode_words(r->tokenizer, side->language, normal, &words[i], 1, side->ids);
         number_word(side, before, (int32_t)i);
     }
     return true;
@@ -88,6 +93,7 @@ static bool open_reading(struct reading *r, const xlm_vocabulary *vocabulary, co
         return false;
     if (words == XLM_WORDS_SPACE)
         return true;
+    r->own_words = xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary))->normaliser != NULL;
     if ((r->normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error)) == NULL)
         return false;
     for (int s = 0; s < 2; s++) {

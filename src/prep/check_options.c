@@ -59,7 +59,7 @@ static bool check_segment_mode(const xlm_prep_options *o, GError **error)
         return false;
     }
     if (o->like != NULL)
-        return xlm_error_set(error, EX_USAGE, "--like is for a corpus; it does not go with --segment");
+        return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it does not go with --segment", o->like_option);
     if (o->sources->len > 0 || o->output != NULL || asked->amount > 0 || o->write_segmenter != NULL ||
         o->write_vocabulary != NULL || o->synthetic->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->seed != 0)
@@ -95,7 +95,7 @@ static bool check_derive_mode(const xlm_prep_options *o, GError **error)
     if (o->synthetic->len != 1)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
     if (o->like != NULL)
-        return xlm_error_set(error, EX_USAGE, "--like is for a corpus; it does not go with --derive-conllu");
+        return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it does not go with --derive-conllu", o->like_option);
     char *segmenter = xlm_prep_given_segmenter(o);
     const bool segments = segmenter != NULL;
     g_free(segmenter);
@@ -120,8 +120,8 @@ static bool check_like(const xlm_prep_options *o, GError **error)
                   {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i].given) {
-            xlm_error_set(error, EX_USAGE, "%s does not go with --like, which gives the vocabulary of %s; leave it out",
-                          others[i].option, o->like_path);
+            xlm_error_set(error, EX_USAGE, "%s does not go with %s, which gives the vocabulary of %s; leave it out",
+                          others[i].option, o->like_option, o->like_path);
             g_free(segmenter);
             return false;
         }
@@ -141,7 +141,8 @@ static bool check_subwords(const xlm_prep_options *o, GError **error)
     char *learn = xlm_prep_learn_options(), *read = xlm_prep_file_options();
     bool good = true;
     if (asked->amount == 0 && asked->file == NULL && o->like == NULL)
-        good = xlm_error_set(error, EX_USAGE, "no subwords; learn them with %s or give them with %s or --like=FILE", learn, read);
+        good = xlm_error_set(error, EX_USAGE, "no subwords; learn them with %s or give them with %s, --like=FILE or "
+                             "--tokenizer=DIR", learn, read);
     else if (o->vocabulary != NULL && asked->file == NULL)
         good = xlm_error_set(error, EX_USAGE, "--vocab needs the segmenter it was made with; use %s", read);
     g_free(learn);
@@ -163,7 +164,7 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "nothing to do; name an output with -o, --write-codes or --write-vocab");
     if (o->output == NULL && o->write_vocabulary == NULL && asked->file != NULL)
         return xlm_error_set(error, EX_USAGE, "%s: --write-codes alone would only copy the file", asked->file);
-    return check_made(o, error) && xlm_segmenter_class_takes_words(cls, "xlm_prep", error);
+    return check_made(o, error);
 }
 
 /* ---- files ---- */
@@ -208,7 +209,7 @@ static bool check_text(const char *path, xlm_normaliser *normaliser, bool commen
 
 static bool check_texts(const xlm_prep_options *o, GError **error)
 {
-    xlm_normaliser *normaliser = xlm_normaliser_new(o->lower, error);
+    xlm_normaliser *normaliser = xlm_prep_normaliser(o, error);
     bool good = normaliser != NULL;
     for (guint i = 0; i < o->sources->len && good; i++)
         for (int side = 0; side < source_at(o, i)->sides && good; side++)
@@ -234,10 +235,12 @@ static bool check_files(const xlm_prep_options *o, GError **error)
             g_ptr_array_add(inputs, source_at(o, i)->path[side]);
     const xlm_segmenter_class *cls;
     const xlm_segmenter_options *asked = xlm_prep_segmenter(o, &cls);
-    char *others[] = {asked->file, o->vocabulary, o->segment_input, o->derive_input, o->like_path};
+    char *others[] = {asked->file, o->vocabulary, o->segment_input, o->derive_input};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i] != NULL)
             g_ptr_array_add(inputs, others[i]);
+    for (guint i = 0; i < o->like_files->len; i++)
+        g_ptr_array_add(inputs, o->like_files->pdata[i]);
     for (guint i = 0; i < o->synthetic->len; i++)
         for (int k = 0; k < 2; k++)
             if (((const xlm_synthetic *)o->synthetic->pdata[i])->weights[k] != NULL)

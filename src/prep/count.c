@@ -38,6 +38,7 @@ bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const
 
 struct counting {
     int languages;
+    xlm_cutter *cutter; /* of a segmenter that is given and takes lines: subwords are counted, not words; else NULL */
     xlm_splitter **splitter;  /* [languages] */
     xlm_word_counts **counts; /* [languages] words of this rank's lines; of all, on rank 0, after gathering */
 };
@@ -48,6 +49,7 @@ static void free_counting(struct counting *counting)
         xlm_splitter_free(counting->splitter[i]);
         xlm_word_counts_free(counting->counts[i]);
     }
+    xlm_cutter_free(counting->cutter);
     g_free(counting->splitter);
     g_free(counting->counts);
     g_free(counting);
@@ -59,6 +61,9 @@ static struct counting *new_counting(const xlm_prep_options *options, GError **e
     counting->languages = (int)options->languages->len;
     counting->splitter = g_new0(xlm_splitter *, counting->languages);
     counting->counts = g_new0(xlm_word_counts *, counting->languages);
+    const xlm_segmenter *given = options->like != NULL ? xlm_vocabulary_segmenter(options->like) : NULL;
+    if (given != NULL && xlm_segmenter_class_of(given)->input == XLM_SEGMENTS_LINES)
+        counting->cutter = xlm_cutter_new(given, xlm_vocabulary_subwords(options->like));
     bool good = true;
     for (int i = 0; i < counting->languages && good; i++) {
         counting->counts[i] = xlm_word_counts_new();
@@ -76,6 +81,11 @@ static void count_sentence(struct counting *counting, const xlm_prep_source *sou
     for (int side = 0; side < source->sides; side++) {
         const int language = source->language[side];
         size_t n;
+        if (counting->cutter != NULL) {
+            const char *subwords = xlm_cutter_word(counting->cutter, sentence->text[side], sentence->size[side], &n);
+            xlm_word_counts_add_text(counting->counts[language], subwords, n, 1);
+            continue;
+        }
         const xlm_word *word = xlm_splitter_split(counting->splitter[language], sentence->text[side],
                                                   sentence->size[side], &n);
         for (size_t i = 0; i < n; i++)

@@ -128,7 +128,8 @@ static void encode_words(struct encoder *encoder, int i, xlm_split split, const 
     g_array_append_val(out->lengths, length);
 
     xlm_language_counts *counts = &encoder->counts->language[language];
-    counts->words += (int64_t)n;
+    counts->words +=
+        (int64_t)xlm_tokenizer_count_words(encoder->tokenizer, &g_array_index(out->tokens, int32_t, first), length, n);
     counts->tokens += length;
     const int32_t unknown = xlm_vocabulary_special(xlm_tokenizer_vocabulary(encoder->tokenizer), XLM_UNK);
     for (guint k = first; k < out->tokens->len; k++)

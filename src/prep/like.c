@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "store/store.h"
+#include "text/published.h"
 
 /* ---- the file ---- */
 
@@ -18,6 +19,34 @@ static bool check_format(const xlm_store *store, GError **error)
                                   "vocabulary from one of these", xlm_store_path(store));
 }
 
+/* Take over its vocabulary. */
+static void set_like(xlm_prep_options *options, const char *path, const char *option)
+{
+    options->like_option = option;
+    options->like_path = g_strdup(path);
+    options->words = xlm_vocabulary_word_mode(options->like);
+    options->lower = xlm_vocabulary_lowercase(options->like);
+    for (const char *const *name = xlm_vocabulary_language_names(options->like); *name != NULL; name++)
+        g_ptr_array_add(options->languages, g_strdup(*name));
+}
+
+bool xlm_prep_set_tokenizer(xlm_prep_options *options, const char *path, GError **error)
+{
+    int added = 0;
+    xlm_tokenizer_files *files = xlm_tokenizer_files_read(path, error);
+    if (files == NULL)
+        return false;
+    xlm_tokenizer_files_list(files, options->like_files);
+    options->like = xlm_published_vocabulary(files, &added, error);
+    xlm_tokenizer_files_free(files);
+    if (options->like == NULL)
+        return false;
+    if (added > 0)
+        xlm_log_info("%s lacks special tokens: %d of ours are added behind its own", path, added);
+    set_like(options, path, "--tokenizer");
+    return true;
+}
+
 bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
@@ -28,11 +57,8 @@ bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **err
     xlm_store_close(store);
     if (options->like == NULL)
         return false;
-    options->like_path = g_strdup(path);
-    options->words = xlm_vocabulary_word_mode(options->like);
-    options->lower = xlm_vocabulary_lowercase(options->like);
-    for (const char *const *name = xlm_vocabulary_language_names(options->like); *name != NULL; name++)
-        g_ptr_array_add(options->languages, g_strdup(*name));
+    g_ptr_array_add(options->like_files, g_strdup(path));
+    set_like(options, path, "--like");
     return true;
 }
 
@@ -83,8 +109,9 @@ static bool check_made(const xlm_prep_options *options, const xlm_synthetic *ask
     const xlm_vocabulary_made *there = find_made(options->like, asked->language);
     if (there == NULL)
         return !asked->transliterates ||
-               xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: a vocabulary that is given with --like gets no twins; derive "
-                             "%s where the vocabulary is made, or leave transliterate out", name, base, asked->steps, name);
+               xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: a vocabulary that is given with %s gets no twins; derive "
+                             "%s where the vocabulary is made, or leave transliterate out", name, base, asked->steps,
+                             options->like_option, name);
     bool same = false;
     if (there->base == asked->base && !compare_steps(asked, there, &same, error))
         return false;
@@ -189,7 +216,8 @@ void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words
     xlm_word_counts *allowed = copy_counts(known);
     *segmenter = options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, allowed)
                                            : xlm_segmenter_ref(xlm_vocabulary_segmenter(options->like));
-    xlm_word_counts *counted = xlm_segmenter_count_subwords(*segmenter, words, allowed);
+    const bool lines = xlm_segmenter_class_of(*segmenter)->input == XLM_SEGMENTS_LINES;
+    xlm_word_counts *counted = lines ? copy_counts(words) : xlm_segmenter_count_subwords(*segmenter, words, allowed);
     *subwords = order_subwords(known, allowed, counted);
     xlm_log_info("vocabulary of %s: %u subwords, and %u that are added", options->like_path, xlm_word_counts_size(known),
                  xlm_word_counts_size(*subwords) - xlm_word_counts_size(known));

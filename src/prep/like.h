@@ -15,12 +15,16 @@
  * EX_NOINPUT, EX_DATAERR. */
 bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **error);
 
+/* The same of a tokenizer that was published with a model (text/published.h): a directory or a file. It has no languages. */
+bool xlm_prep_set_tokenizer(xlm_prep_options *options, const char *path, GError **error);
+
 /* synthetic languages (synthetic/language.h): those of FILE have no text but what is made, in the way in which FILE's was made;
  * new ones are in the letters of their base. EX_USAGE, and those of reading a syntax. */
 bool xlm_prep_check_like(const xlm_prep_options *options, GError **error);
 
 /* The segmenter, and subwords in the order of their ids. [in] words: of all text to train on; learn_from: the words, with
- * weights, that subwords are added for. [out] segmenter, subwords: the caller's. Not collective. */
+ * weights, that subwords are added for; where the segmenter takes lines, subwords instead of words. [out] segmenter, subwords:
+ * the caller's. Not collective. */
 void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
                    xlm_segmenter **segmenter, xlm_word_counts **subwords);
 

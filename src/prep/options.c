@@ -21,6 +21,7 @@ xlm_prep_options *xlm_prep_options_new(void)
     options->languages = g_ptr_array_new_with_free_func(g_free);
     options->sources = g_ptr_array_new_with_free_func(free_source);
     options->synthetic = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_synthetic_free);
+    options->like_files = g_ptr_array_new_with_free_func(g_free);
     options->segmenters = xlm_segmenter_options_new();
     options->alpha = 0.5;
     options->min_count = 1;
@@ -40,6 +41,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
     g_ptr_array_free(options->languages, TRUE);
     g_ptr_array_free(options->sources, TRUE);
     g_ptr_array_free(options->synthetic, TRUE);
+    g_ptr_array_free(options->like_files, TRUE);
     xlm_vocabulary_free(options->like);
     xlm_segmenter_options_free(options->segmenters);
     g_free(options);

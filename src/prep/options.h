@@ -23,7 +23,9 @@ typedef struct xlm_prep_options {
     GPtrArray *synthetic; /* xlm_synthetic *: languages to make of those with monolingual text */
     double shared;   /* share of the vocabulary that transliteration leaves as it is, [0, 1] */
 
-    char *like_path;            /* corpus or checkpoint whose vocabulary is taken (prep/like.h), or NULL */
+    char *like_path;            /* corpus, checkpoint or published tokenizer whose vocabulary is taken (prep/like.h), or NULL */
+    const char *like_option;    /* what gives it: "--like" or "--tokenizer" */
+    GPtrArray *like_files;      /* char *: the files that this is: one, or those of a tokenizer's directory */
     xlm_vocabulary *like;       /* its vocabulary; its languages are the first of `languages`, and words and lower are its */
     int64_t add_subwords;       /* at most so many more */
 

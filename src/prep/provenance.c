@@ -75,7 +75,8 @@ xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_option
     const xlm_segmenter_class *cls;
     add_input(provenance->inputs, xlm_prep_segmenter(options, &cls)->file);
     add_input(provenance->inputs, options->vocabulary);
-    add_input(provenance->inputs, options->like_path);
+    for (guint i = 0; i < options->like_files->len; i++)
+        add_input(provenance->inputs, options->like_files->pdata[i]);
     for (guint i = 0; i < options->synthetic->len; i++)
         for (int k = 0; k < 2; k++)
             add_input(provenance->inputs, ((const xlm_synthetic *)options->synthetic->pdata[i])->weights[k]);

@@ -11,6 +11,7 @@
 #include "prep/synthetic_text.h"
 #include "prep/provenance.h"
 #include "prep/segment.h"
+#include "prep/segmenter_options.h"
 #include "text/fields.h"
 
 /* Lines `subword<tab>twin`, synthetic language by synthetic language. */
@@ -148,7 +149,7 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
     xlm_sentence_reader reader = {.assignments = xlm_assignments_new(options->held_out, (uint64_t)options->seed),
                                   .orders = g_new0(xlm_word_order *, options->synthetic->len)};
     for (int side = 0; side < 2 && failure == NULL; side++)
-        reader.normaliser[side] = xlm_normaliser_new(options->lower, &failure);
+        reader.normaliser[side] = xlm_prep_normaliser(options, &failure);
     for (guint i = 0; i < options->synthetic->len && failure == NULL; i++)
         reader.orders[i] = xlm_word_order_new(options->synthetic->pdata[i], (uint64_t)options->seed, &failure);
     const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, &reader, error);

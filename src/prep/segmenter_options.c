@@ -53,6 +53,16 @@ const xlm_segmenter_options *xlm_prep_segmenter(const xlm_prep_options *options,
     return options->segmenters[chosen];
 }
 
+xlm_normaliser *xlm_prep_normaliser(const xlm_prep_options *options, GError **error)
+{
+    const xlm_segmenter_class *cls;
+    xlm_prep_segmenter(options, &cls);
+    if (options->like != NULL || cls->normaliser == NULL)
+        return xlm_segmenter_normaliser(options->like != NULL ? xlm_vocabulary_segmenter(options->like) : NULL, options->lower,
+                                        error);
+    return cls->normaliser(NULL);
+}
+
 /* ---- names ---- */
 
 /* Names of the options that were given and choose a segmenter. */

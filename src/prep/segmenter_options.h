@@ -19,6 +19,9 @@ bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const c
  * --like, or else of the first class. */
 const xlm_segmenter_options *xlm_prep_segmenter(const xlm_prep_options *options, const xlm_segmenter_class **cls);
 
+/* What brings lines of text into the form that the segmenter takes. xlm_normaliser_free. */
+xlm_normaliser *xlm_prep_normaliser(const xlm_prep_options *options, GError **error);
+
 /* EX_USAGE when more than one segmenter is asked for. */
 bool xlm_prep_check_segmenter(const xlm_prep_options *options, GError **error);
 

@@ -13,14 +13,17 @@ text_sources = \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
 	src/text/normalise.c src/text/normalise.h \
+	src/text/published.c src/text/published.h \
 	src/text/segmenter.c src/text/segmenter.h \
 	src/text/segmenters.c \
 	src/text/special_tokens.c src/text/special_tokens.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \
+	src/text/tokenizer_files.c src/text/tokenizer_files.h \
 	src/text/vocabulary.c src/text/vocabulary.h \
 	src/text/vocabulary_store.c \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \
 	src/text/word_store.c src/text/word_store.h \
+	src/text/wordpiece.c \
 	src/text/words.c src/text/words.h

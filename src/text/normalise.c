@@ -26,6 +26,9 @@ typedef struct flag_table {
 } flag_table;
 
 struct xlm_normaliser {
+    xlm_normaliser_append *append; /* with the state, instead of all below but `out`; or NULL */
+    void *state;
+    GDestroyNotify free_state;
     bool lower;
     const flag_table *table;
     const UNormalizer2 *form_c;
@@ -158,13 +161,27 @@ xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)
     return n;
 }
 
+xlm_normaliser *xlm_normaliser_new_with(xlm_normaliser_append *append, void *state, GDestroyNotify free_state)
+{
+    xlm_normaliser *n = g_new0(xlm_normaliser, 1);
+    n->append = append;
+    n->state = state;
+    n->free_state = free_state;
+    n->out = g_string_new(NULL);
+    return n;
+}
+
 void xlm_normaliser_free(xlm_normaliser *n)
 {
     if (n == NULL)
         return;
     g_string_free(n->out, TRUE);
-    g_array_free(n->text, TRUE);
-    g_array_free(n->other, TRUE);
+    if (n->append != NULL) {
+        n->free_state(n->state);
+    } else {
+        g_array_free(n->text, TRUE);
+        g_array_free(n->other, TRUE);
+    }
     g_free(n);
 }
 
@@ -224,6 +241,24 @@ static void finish(xlm_normaliser *n)
     g_string_truncate(n->out, (gsize)bytes);
 }
 
+/* ---- lines of another form ---- */
+
+static bool refuse_byte(const char *text, size_t at, GError **error)
+{
+    return xlm_error_set(error, EX_DATAERR, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", at + 1,
+                         (unsigned char)text[at]);
+}
+
+static bool run_other(xlm_normaliser *n, const char *text, size_t size, GError **error)
+{
+    const size_t valid = xlm_utf8_check(text, size);
+    if (valid < size)
+        return refuse_byte(text, valid, error);
+    g_string_truncate(n->out, 0);
+    n->append(n->state, text, size, n->out);
+    return true;
+}
+
 /* ---- all lines ---- */
 
 bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const char **normal, size_t *normal_size,
@@ -232,6 +267,12 @@ bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const 
     if (size > XLM_LINE_MAX)
         return xlm_error_set(error, EX_DATAERR, "a line of %zu bytes; at most %d are possible: put one sentence on "
                              "a line", size, XLM_LINE_MAX);
+    if (n->append != NULL) {
+        const bool good = run_other(n, text, size, error);
+        *normal = n->out->str;
+        *normal_size = n->out->len;
+        return good;
+    }
     g_string_set_size(n->out, size);
     const unsigned char *bytes = (const unsigned char *)text;
     char *out = n->out->str;
@@ -241,8 +282,7 @@ bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const 
         uint32_t c;
         length = read_character(bytes + at, size - at, &c);
         if (length == 0)
-            return xlm_error_set(error, EX_DATAERR, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with "
-                                 "iconv", at + 1, bytes[at]);
+            return refuse_byte(text, at, error);
         const uint8_t flags = c < 0x80 ? (n->ascii[c] == 0 ? SPACE : 0) : look_up(n->table, c);
         if (flags & (SPACE | REMOVE)) {
             space = space || flags & SPACE;

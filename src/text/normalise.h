@@ -33,6 +33,10 @@ typedef struct xlm_normaliser xlm_normaliser;
 
 /* lower: lower-case too. To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
 xlm_normaliser *xlm_normaliser_new(bool lower, GError **error);
+/* One that brings lines into another form: of a segmenter that was published with its own (text/segmenter.h). run appends the
+ * normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text. Takes over `state`. */
+typedef void xlm_normaliser_append(void *state, const char *text, size_t size, GString *out);
+xlm_normaliser *xlm_normaliser_new_with(xlm_normaliser_append *append, void *state, GDestroyNotify free_state);
 /* NULL is allowed. */
 void xlm_normaliser_free(xlm_normaliser *normaliser);
 

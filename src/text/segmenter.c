@@ -95,6 +95,11 @@ uint32_t xlm_segmenter_size(const xlm_segmenter *s) { return s->cls->size(s->mod
 bool xlm_segmenter_check(const xlm_segmenter *s, GError **error) { return s->cls->check(s->model, error); }
 uint64_t xlm_segmenter_digest(const xlm_segmenter *s, uint64_t digest) { return s->cls->digest(s->model, digest); }
 
+xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *s, bool lower, GError **error)
+{
+    return s != NULL && s->cls->normaliser != NULL ? s->cls->normaliser(s->model) : xlm_normaliser_new(lower, error);
+}
+
 bool xlm_segmenter_joins(const xlm_segmenter *s, const char *subword, const char *next)
 {
     return s->cls->joins(s->model, subword, next);

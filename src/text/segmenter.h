@@ -21,6 +21,8 @@
 #include <xlm/options.h>
 
 #include "store/store.h"
+#include "text/normalise.h"
+#include "text/tokenizer_files.h"
 #include "text/word_counts.h"
 
 /* What xlm_prep's options ask of a class. A class with more options has this as the first member of its own struct. What is not
@@ -32,7 +34,7 @@ typedef struct xlm_segmenter_options {
 
 typedef enum {
     XLM_SEGMENTS_WORDS, /* of normalised text, one at a time (text/words.h) */
-    XLM_SEGMENTS_LINES  /* whole, as they stand in the text: the class normalises them and finds words itself */
+    XLM_SEGMENTS_LINES  /* whole, as the class's normaliser leaves them: the class finds words itself */
 } xlm_segmenter_input;
 
 /* Functions are given the `model` that learn, learn_more, parse, read and load return, or the `cutter` of open. */
@@ -43,6 +45,16 @@ typedef struct xlm_segmenter_class {
     xlm_segmenter_input input;
     const xlm_option *options; /* of xlm_prep, into options_size bytes; no row for `amount` or `file`: it cannot learn, or read */
     size_t options_size;
+
+    /* Lines are brought into a form of the class's own, with its words between single spaces when `input` is words, and so are
+     * those that xlm_normaliser_run is given for its vocabularies. NULL: text/normalise.h and text/words.h. */
+    xlm_normaliser *(*normaliser)(const void *model);
+    const char *normalisation; /* what that does, for people who read a file; NULL without one */
+
+    /* Tokenizers that are published with models: are these files of the class? and what they hold, with all tokens by their ids.
+     * EX_DATAERR with file and place. Both NULL: there are none of the class. */
+    bool (*recognises)(const xlm_tokenizer_files *files);
+    void *(*adopt)(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 
     /* options->amount > 0. Fewer are learned when words have no more. */
     void *(*learn)(const xlm_segmenter_options *options, const xlm_word_counts *words);
@@ -92,6 +104,8 @@ void xlm_segmenter_register(const xlm_segmenter_class *cls);
 const char *xlm_segmenter_option_name(const xlm_segmenter_class *cls, size_t offset);
 /* Does the class segment words? Else EX_DATAERR. what needs them: "--derive". */
 bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char *what, GError **error);
+/* Are words found as in text/words.h, and not by a normaliser of the class? Else EX_DATAERR. */
+bool xlm_segmenter_class_takes_any_words(const xlm_segmenter_class *cls, const char *what, GError **error);
 
 /* ---- segmenters ---- */
 
@@ -121,6 +135,9 @@ bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GErro
 uint32_t xlm_segmenter_size(const xlm_segmenter *segmenter);
 bool xlm_segmenter_check(const xlm_segmenter *segmenter, GError **error);
 uint64_t xlm_segmenter_digest(const xlm_segmenter *segmenter, uint64_t digest);
+/* What brings lines into the form that the segmenter works on. lower: for classes without one of their own. segmenter may be
+ * NULL, for one that is still to be learned by a class without one. xlm_normaliser_free, before the segmenter goes. */
+xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *segmenter, bool lower, GError **error);
 bool xlm_segmenter_joins(const xlm_segmenter *segmenter, const char *subword, const char *next);
 void xlm_segmenter_spell(const xlm_segmenter *segmenter, const char *subword, GString *out);
 /* Also refuses two of different classes. */

@@ -5,7 +5,8 @@
 
 /* A line each. Files that name no segmenter are of the first. */
 #define SEGMENTERS(segmenter) \
-    segmenter(bpe)
+    segmenter(bpe) \
+    segmenter(wordpiece)
 
 #define DECLARE(segmenter) extern const xlm_segmenter_class xlm_segmenter_##segmenter;
 SEGMENTERS(DECLARE)
@@ -60,4 +61,11 @@ bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char 
     return cls->input == XLM_SEGMENTS_WORDS ||
            xlm_error_set(error, EX_DATAERR, "%s needs text that is segmented word by word, and the segmenter %s takes whole "
                          "lines; use a vocabulary of another segmenter", what, cls->name);
+}
+
+bool xlm_segmenter_class_takes_any_words(const xlm_segmenter_class *cls, const char *what, GError **error)
+{
+    return cls->normaliser == NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s needs words as --words finds them, and the segmenter %s finds its own; use a "
+                         "vocabulary of another segmenter", what, cls->name);
 }

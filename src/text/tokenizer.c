@@ -12,6 +12,8 @@ typedef struct answer {
 
 struct xlm_tokenizer {
     const xlm_vocabulary *vocabulary;
+    bool lines; /* the segmenter takes lines: each is cut as one word */
+    xlm_word line;
     xlm_normaliser *normaliser;
     xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first wanted */
     xlm_cutter *cutter;
@@ -26,13 +28,13 @@ static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and ids take mo
 
 xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error)
 {
-    if (!xlm_segmenter_class_takes_words(xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary)), "reading text", error))
-        return NULL;
-    xlm_normaliser *normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error);
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
+    xlm_normaliser *normaliser = xlm_segmenter_normaliser(segmenter, xlm_vocabulary_lowercase(vocabulary), error);
     if (normaliser == NULL)
         return NULL;
     xlm_tokenizer *t = g_new0(xlm_tokenizer, 1);
     t->vocabulary = vocabulary;
+    t->lines = xlm_segmenter_class_of(segmenter)->input == XLM_SEGMENTS_LINES;
     t->normaliser = normaliser;
     t->splitters = g_new0(xlm_splitter *, (size_t)xlm_vocabulary_languages(vocabulary) + 1);
     t->cutter = xlm_cutter_new(xlm_vocabulary_segmenter(vocabulary), xlm_vocabulary_subwords(vocabulary));
@@ -112,6 +114,12 @@ static void forget_when_full(xlm_tokenizer *t)
 bool xlm_tokenizer_words(xlm_tokenizer *t, int language, const char *line, size_t size, const xlm_word **words, size_t *n,
                          GError **error)
 {
+    if (t->lines) {
+        t->line = (xlm_word){0, (uint32_t)size};
+        *words = &t->line;
+        *n = size > 0;
+        return true;
+    }
     xlm_splitter *splitter = splitter_for(t, xlm_vocabulary_base_language(t->vocabulary, language), error);
     if (splitter != NULL)
         *words = xlm_splitter_split(splitter, line, size, n);
@@ -130,6 +138,16 @@ void xlm_tokenizer_encode_words(xlm_tokenizer *t, int language, const char *line
         g_array_index(ids, int32_t, i) = twins[g_array_index(ids, int32_t, i)];
 }
 
+size_t xlm_tokenizer_count_words(const xlm_tokenizer *t, const int32_t *ids, size_t n, size_t words)
+{
+    if (!t->lines)
+        return words;
+    size_t starts = n > 0;
+    for (size_t i = 1; i < n; i++)
+        starts += !xlm_vocabulary_joins(t->vocabulary, ids[i - 1], ids[i]);
+    return starts;
+}
+
 bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids,
                                      size_t *words, GError **error)
 {
@@ -137,9 +155,10 @@ bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char 
     const xlm_word *word;
     if (!xlm_tokenizer_words(t, language, line, size, &word, &n, error))
         return false;
+    const guint first = ids->len;
     xlm_tokenizer_encode_words(t, language, line, word, n, ids);
     if (words != NULL)
-        *words = n;
+        *words = xlm_tokenizer_count_words(t, &g_array_index(ids, int32_t, first), ids->len - first, n);
     return true;
 }
 

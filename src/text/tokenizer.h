@@ -1,6 +1,7 @@
 /* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Normalise (text/normalise.h), split into words (text/words.h), segment into subwords of the vocabulary (text/segmenter.h),
+ * Normalise (text/normalise.h), split into words (text/words.h), both as the segmenter says when it has a way of its own, segment
+ * into subwords of the vocabulary (text/segmenter.h),
  * look up their ids, and exchange them for their twins when the language is a made one (text/vocabulary.h): its text is
  * given in the letters of its base, in its own order of words. No special tokens are added; a character that the
  * vocabulary does not have is its unknown token. The inverse is xlm_vocabulary_decode. */
@@ -13,8 +14,7 @@
 typedef struct xlm_tokenizer xlm_tokenizer;
 
 /* vocabulary: borrowed for as long as the tokenizer lives. The tokenizer remembers words that it has seen (up to a
- * bounded size). To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data; EX_DATAERR when the segmenter
- * does not take words. */
+ * bounded size). To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
 xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error);
 /* NULL is allowed. */
 void xlm_tokenizer_free(xlm_tokenizer *tokenizer);
@@ -27,13 +27,17 @@ const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *tokenizer);
 bool xlm_tokenizer_encode(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, GArray *ids,
                           size_t *words, GError **error);
 
-/* The words of a normalised line. [out] *words: n of them, valid until the next call for any line. A synthetic language's line is
- * split as its base's. Errors: EX_SOFTWARE. */
+/* The words of a normalised line; where the segmenter takes lines, the line as one. [out] *words: n of them, valid until the next
+ * call for any line. A synthetic language's line is split as its base's. Errors: EX_SOFTWARE. */
 bool xlm_tokenizer_words(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, const xlm_word **words,
                          size_t *n, GError **error);
 /* Append the ids of n words of a line, in the order given; twins when the language writes in them. */
 void xlm_tokenizer_encode_words(xlm_tokenizer *tokenizer, int language, const char *line, const xlm_word *words, size_t n,
                                 GArray *ids);
+
+/* How many words the ids of n words of one line, which the two functions above returned, are: n words, but of a segmenter that
+ * takes lines those that its marks tell apart. */
+size_t xlm_tokenizer_count_words(const xlm_tokenizer *tokenizer, const int32_t *ids, size_t size, size_t n);
 
 /* xlm_tokenizer_encode for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
 bool xlm_tokenizer_encode_normalised(xlm_tokenizer *tokenizer, int language, const char *line, size_t size,

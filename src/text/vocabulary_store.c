@@ -39,12 +39,12 @@ static int64_t version_of(const xlm_vocabulary *v)
 
 static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
-    const char *marks = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->marks;
-    char *words = g_strdup_printf("subwords; the index is the id; %s", marks);
+    static const char usual[] = "valid UTF-8; controls, private use characters and U+FFFD to space; invisible format characters "
+                                "out, except U+200C and U+200D; Unicode Form C; white space folded";
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
+    char *words = g_strdup_printf("subwords; the index is the id; %s", cls->marks);
     const bool good =
-        xlm_store_set_text(store, path, "normalisation",
-                           "valid UTF-8; controls, private use characters and U+FFFD to space; invisible format characters out, "
-                           "except U+200C and U+200D; Unicode Form C; white space folded", error) &&
+        xlm_store_set_text(store, path, "normalisation", cls->normaliser != NULL ? cls->normalisation : usual, error) &&
         xlm_word_store_note(store, path, "words", "description", words, error) &&
         xlm_word_store_note(store, path, "counts", "description",
                             "how often each subword stands in the text that the vocabulary was made of; 0 for special tokens",

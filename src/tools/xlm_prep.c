@@ -29,6 +29,9 @@ static const xlm_program program = {
         "counts are those of the new text. A new language is numbered after FILE's. Text of a synthetic language of FILE is\n"
         "derived anew, by the same steps.\n"
         "\n"
+        "--tokenizer DIR cuts text as the tokenizer of a published model does, whose ids stay: WordPiece (vocab.txt or\n"
+        "tokenizer.json).\n"
+        "\n"
         "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
         "transliterate gives each subword that text of BASE uses a twin, an entry `NAME:subword` behind all others of the\n"
         "vocabulary; invert reverses the words between full stops; syntax draws the order of dependents from a model of\n"
@@ -47,6 +50,7 @@ static const xlm_program program = {
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
         "  xlm_prep --codes codes --segment tok.en bpe.en\n"
         "  xlm_prep --like run1/latest --mono sw=wiki.sw --add-subwords 4000 -o sw.h5\n"
+        "  xlm_prep --tokenizer bert-base-multilingual-cased --mono sw=wiki.sw -o sw.h5\n"
         "  xlm_prep --mono en=wiki.en --derive xx=en:invert,transliterate --bpe 40000 --write-twins twins -o made.h5\n"
         "  xlm_prep --mono en=train.conllu.gz --derive fr_en=en:syntax=fr@N.orm.gz+fr@V.orm.gz,transliterate --words space \\\n"
         "      --bpe 8000 -o made.h5\n"
@@ -61,7 +65,7 @@ static struct {
     char *words;
     gboolean lower, segment, derive_conllu;
     gint64 min_count, max_vocabulary, seed, add_subwords;
-    char *like;
+    char *like, *tokenizer;
     double alpha, held_out, shared;
     char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
     xlm_prep_options *options; /* that options of segmenters go into at once */
@@ -89,6 +93,9 @@ static const GOptionEntry subword_options[] = {
     {"like", 0, 0, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, words and languages from a checkpoint or another corpus, for [train] start; text may be of more "
      "languages", "FILE"},
+    {"tokenizer", 0, 0, G_OPTION_ARG_FILENAME, &given.tokenizer,
+     "take the vocabulary of a published tokenizer, with its ids and its rules: a directory with tokenizer.json, or vocab.txt of "
+     "BERT, ..., or one of these files", "DIR"},
     {"add-subwords", 0, 0, G_OPTION_ARG_INT64, &given.add_subwords,
      "with --like: add at most N subwords, characters that are not known and then merges, for the text of the new languages, or "
      "of all where none is new", "N"},
@@ -210,10 +217,13 @@ static bool take_rest(xlm_prep_options *options, int n, char *const *rest, GErro
 
 static bool take_words(xlm_prep_options *options, GError **error)
 {
+    if (given.tokenizer != NULL && (given.words != NULL || given.lower))
+        return xlm_error_set(error, EX_USAGE, "%s does not go with --tokenizer, which has rules of its own; leave it out",
+                             given.words != NULL ? "--words" : "--lower");
     if (given.like != NULL && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which says how words are found in %s; leave it out",
                              given.words != NULL ? "--words" : "--lower", given.like);
-    if (given.like != NULL)
+    if (given.like != NULL || given.tokenizer != NULL)
         return true;
     if (given.words == NULL || strcmp(given.words, "icu") == 0)
         options->words = XLM_WORDS_ICU;
@@ -230,7 +240,11 @@ static bool take_words(xlm_prep_options *options, GError **error)
 
 static bool take_options(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
+    if (given.like != NULL && given.tokenizer != NULL)
+        return xlm_error_set(error, EX_USAGE, "--like and --tokenizer both give a vocabulary; use one of the two");
     if (given.like != NULL && !xlm_prep_set_like(options, given.like, error))
+        return false;
+    if (given.tokenizer != NULL && !xlm_prep_set_tokenizer(options, given.tokenizer, error))
         return false;
     for (char **text = given.monolingual; text != NULL && *text != NULL; text++)
         if (!xlm_prep_add_monolingual(options, *text, error))

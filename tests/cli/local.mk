@@ -14,6 +14,7 @@ test_scripts += \
 	tests/cli/train_jobs.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/dict.sh \
+	tests/cli/tokenizer.sh \
 	tests/cli/tutorial.sh \
 	tests/cli/prep_errors.sh \
 	tests/cli/train_errors.sh \

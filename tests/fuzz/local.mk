@@ -16,6 +16,7 @@ fuzz_targets = \
 	tests/fuzz/job_differences \
 	tests/fuzz/links \
 	tests/fuzz/order_weights \
+	tests/fuzz/published \
 	tests/fuzz/rank_file \
 	tests/fuzz/safetensors \
 	tests/fuzz/tagged_text \

@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/pair_batches_test \
 	tests/unit/pair_runs_test \
 	tests/unit/permute_test \
+	tests/unit/published_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \
 	tests/unit/progress_test \

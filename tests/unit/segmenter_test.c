@@ -272,7 +272,7 @@ static void test_names_the_class_in_files(void **state)
     assert_int_equal(error->code, EX_DATAERR);
     assert_true(g_str_has_prefix(error->message, path));
     assert_non_null(strstr(error->message, "\"unregistered\""));
-    assert_non_null(strstr(error->message, "bpe, groups, lines"));
+    assert_non_null(strstr(error->message, ", groups, lines"));
     g_clear_error(&error);
     int64_t version;
     assert_true(xlm_store_get_int(store, "/vocabulary", "format_version", &version, NULL));
@@ -355,16 +355,26 @@ static void test_extends(void **state)
     xlm_vocabulary_free(another);
 }
 
-/* What needs words says so. */
-static void test_refuses_lines(void **state)
+/* A line is cut as one, and its words are those that marks tell apart. */
+static void test_reads_lines(void **state)
 {
     (void)state;
     xlm_vocabulary *v = make(&lines, 3, "", false);
-    GError *error = NULL;
-    assert_null(xlm_tokenizer_new(v, &error));
-    assert_int_equal(error->code, EX_DATAERR);
-    assert_non_null(strstr(error->message, "segmenter lines takes whole lines"));
-    g_error_free(error);
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    const xlm_word *line;
+    size_t words;
+    assert_true(xlm_tokenizer_words(t, 0, "low lower", strlen("low lower"), &line, &words, NULL));
+    assert_int_equal(words, 1);
+    assert_int_equal(line->size, strlen("low lower"));
+    assert_true(xlm_tokenizer_encode(t, 0, "lowest", strlen("lowest"), ids, &words, NULL));
+    assert_int_equal(ids->len, 2);
+    assert_int_equal(g_array_index(ids, int32_t, 1), id_of(v, "~est"));
+    assert_int_equal(words, 1);
+    const int32_t low = id_of(v, "low"), both[] = {low, low};
+    assert_int_equal(xlm_tokenizer_count_words(t, both, 2, 1), 2);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
     xlm_vocabulary_free(v);
 }
 
@@ -399,7 +409,6 @@ static void test_refuses_before_preparing(void **state)
 {
     (void)state;
     assert_not_prepared(&lines, "zz=en:invert", 0, EX_DATAERR, "--derive needs text that is segmented word by word");
-    assert_not_prepared(&lines, NULL, 0, EX_DATAERR, "segmenter lines takes whole lines");
     assert_not_prepared(&groups, NULL, 5, EX_USAGE, "segmenter of model.h5 is groups, which cannot go on learning");
 }
 
@@ -415,7 +424,7 @@ int main(void)
         cmocka_unit_test(test_digest_tells_apart),
         cmocka_unit_test(test_digest_of_bpe_stays),
         cmocka_unit_test(test_extends),
-        cmocka_unit_test(test_refuses_lines),
+        cmocka_unit_test(test_reads_lines),
         cmocka_unit_test(test_refuses_before_preparing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

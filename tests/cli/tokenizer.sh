@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# xlm-mpi: corpora with the tokenizers that models are published with: ids as there, on any number of ranks, and what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+text=(--mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx --held-out 0.1)
+
+# same A B: the text and the vocabulary of two corpora.
+same() {
+    local group
+    for group in train held_out vocabulary languages; do
+        h5diff "$1" "$2" "/$group" "/$group" >diff.log 2>&1 || fail "/$group of $1 and $2: $(head -n 3 diff.log)"
+    done
+}
+# prepared NAME TOKENIZER: NAME.h5 is the same on 1, 2 and 4 ranks, and made again like itself.
+prepared() {
+    local n
+    for n in 1 2 4; do logged "$1.$n.log" ranks $n xlm_prep --tokenizer "$2" "${text[@]}" -o "$1.$n.h5"; done
+    same "$1.1.h5" "$1.2.h5"
+    same "$1.1.h5" "$1.4.h5"
+    logged like.log ranks 2 xlm_prep --like "$1.1.h5" "${text[@]}" -o "$1.like.h5"
+    same "$1.1.h5" "$1.like.h5"
+    mv "$1.1.h5" "$1.h5"
+}
+# used NAME: a model is trained on NAME.h5, fine-tuned, and aligns, fills and embeds words, the same on 1 and 2 ranks.
+used() {
+    local n
+    for n in 1 2; do
+        logged "$1.train.log" ranks $n xlm_train job.conf --set "train.corpus=$1.h5" --set train.steps=20 \
+            --set "train.output=$1.run$n"
+        logged "$1.tune.log" ranks $n xlm_tune tune.conf --set "tune.model=$1.run$n/latest" --set "tune.output=$1.tune$n"
+        ranks $n xlm_align a.en a.xx --checkpoint "$1.run$n/latest" -o "$1.$n.links" 2>align.log || fail "$1: $(cat align.log)"
+        ranks $n xlm_align a.en a.xx --words icu --checkpoint "$1.run$n/latest" -o "$1.$n.icu" 2>align.log ||
+            fail "$1: $(cat align.log)"
+    done
+    cmp <(rows "$1.run1") <(rows "$1.run2") && cmp <(rows "$1.tune1") <(rows "$1.tune2") && cmp "$1.1.links" "$1.2.links" ||
+        fail "$1: other numbers on 2 ranks"
+    grep -q '6-6' "$1.1.links" && cmp "$1.1.links" "$1.1.icu" || fail "$1: links: $(head -n 3 "$1.1.links" "$1.1.icu")"
+    xlm_fill "$1.run1/latest" -l en "the old <mask> sees the house ." >fill.out 2>&1 && [ "$(wc -l <fill.out)" -eq 6 ] ||
+        fail "$1: $(cat fill.out)"
+    logged embed.log xlm_embed export "$1.run1/latest" --words words.txt -l en -o "$1.vectors"
+}
+awk 'NF > 6' text.en | head -n 20 >a.en
+awk 'NF > 6' text.xx | head -n 20 >a.xx
+head -n 60 text.en | awk '{ for (i = 1; i <= NF; i++) print $i "\t" ($i == "." ? "STOP" : "WORD"); print "" }' >tags.tsv
+printf '%s\n' house river old >words.txt
+cat >tune.conf <<'JOB'
+[tune]
+model = out/latest
+train = tags.tsv
+dev = tags.tsv
+language = en
+output = tag
+epochs = 1
+batch = 16
+length = 64
+
+[task tagging]
+JOB
+
+# ---- WordPiece ----
+mkdir bert none
+{
+    printf '%s\n' '[PAD]' '[unused1]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' .
+    awk '{ for (i = 1; i < NF; i++) { print substr($i, 1, 3); if (length($i) > 3) print "##" substr($i, 4) } }' text.en text.xx |
+        LC_ALL=C sort -u
+} >bert/vocab.txt
+prepared bert bert
+cmp <(strings /vocabulary/words bert.h5) bert/vocab.txt || fail "ids are not those of vocab.txt"
+for special in bos=3 pad=0 eos=4 unk=2 mask=5; do
+    [ "$(attribute "/vocabulary/${special%=*}" bert.h5)" = "${special#*=}" ] || fail "$special"
+done
+grep -q 'bert/vocab.txt: .* SHA-256' <(strings /inputs bert.h5) || fail "inputs: $(strings /inputs bert.h5)"
+[ "$(decode bert.h5 held_out en | sed 's/ ##//g')" = "$(xlm_prep --words space --bpe 9 "${text[@]}" -o bpe.h5 2>/dev/null
+    decode bpe.h5 held_out en)" ] || fail "the text of bert.h5 is another one"
+numbers /vocabulary/counts bert.h5 | tail -n +7 | grep -qx 0 && fail "a subword of the text is not counted"
+used bert
+# The tokenizer as one file, and as tokenizer.json.
+{
+    printf '{"normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"},\n'
+    printf '"model": {"type": "WordPiece", "vocab": {'
+    awk '{ printf "%s\"%s\": %d", (NR > 1 ? ", " : ""), $0, NR - 1 } END { print "}}}" }' bert/vocab.txt
+} >tokenizer.json
+for file in bert/vocab.txt tokenizer.json; do
+    logged file.log xlm_prep --tokenizer $file "${text[@]}" -o file.h5
+    same bert.h5 file.h5
+done
+
+# ---- refused, with nothing written ----
+refuse 66 'nowhere' xlm_prep --tokenizer nowhere "${text[@]}" -o none/c.h5
+refuse 65 'none: no tokenizer that is known' xlm_prep --tokenizer none "${text[@]}" -o none/c.h5
+refuse 64 'rules of its own' xlm_prep --tokenizer bert --lower "${text[@]}" -o none/c.h5
+refuse 64 'use one of the two' xlm_prep --tokenizer bert --like bert.h5 "${text[@]}" -o none/c.h5
+refuse 64 'does not go with --tokenizer' xlm_prep --tokenizer bert --bpe 9 "${text[@]}" -o none/c.h5
+refuse 64 'cannot go on learning' xlm_prep --tokenizer bert --add-subwords 9 "${text[@]}" -o none/c.h5
+mkdir torn
+head -c 40 tokenizer.json >torn/tokenizer.json
+refuse 65 'torn/tokenizer.json:1: not JSON' xlm_prep --tokenizer torn "${text[@]}" -o none/c.h5
+refuse 65 'torn/tokenizer.json:1: not JSON' ranks 2 xlm_prep --tokenizer torn "${text[@]}" -o none/c.h5
+finish

@@ -1,0 +1,67 @@
+/* xlm-mpi: fuzz target: published tokenizers, then a line that they cut. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "fuzz.h"
+#include "text/published.h"
+#include "text/tokenizer.h"
+
+static void encode(const xlm_vocabulary *v, const uint8_t *line, size_t size)
+{
+    GError *error = NULL;
+    xlm_tokenizer *t = xlm_tokenizer_new(v, &error);
+    fuzz_check(t != NULL, error);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    GString *out = g_string_new(NULL);
+    size_t words = 0;
+    error = NULL;
+    if (xlm_tokenizer_encode(t, -1, (const char *)line, size, ids, &words, &error)) {
+        for (guint i = 0; i < ids->len; i++) {
+            const int32_t id = g_array_index(ids, int32_t, i);
+            fuzz_require(id >= 0 && id < xlm_vocabulary_size(v), "ids are those of the vocabulary");
+        }
+        xlm_vocabulary_decode(v, (const int32_t *)(void *)ids->data, ids->len, out);
+    } else {
+        fuzz_check(false, error);
+    }
+    g_string_free(out, TRUE);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
+}
+
+/* What was learned is printed, for other ranks, and read again. */
+static void print_again(const xlm_vocabulary *v)
+{
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(v);
+    GString *text = xlm_segmenter_print(segmenter);
+    xlm_segmenter *again = xlm_segmenter_parse(xlm_segmenter_class_of(segmenter), "again", text->str, text->len, NULL);
+    fuzz_require(again != NULL && xlm_segmenter_digest(again, 0) == xlm_segmenter_digest(segmenter, 0), "it is the same again");
+    xlm_segmenter_unref(again);
+    g_string_free(text, TRUE);
+}
+
+/* The first byte says which files there are; the last part is a line of text. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_begin();
+    static const char *const kinds[][2] = {
+        {"tokenizer.json", NULL}, {"vocab.txt", "tokenizer_config.json"}, {"vocab.json", "merges.txt"},
+        {"tokenizer.json", "config.json"}};
+    const char *const *kind = kinds[fuzz_take(&data, &size) & 3];
+    const char *names[2], *bytes[2];
+    size_t sizes[2], n = 0;
+    for (; n < 2 && kind[n] != NULL; n++) {
+        names[n] = kind[n];
+        bytes[n] = fuzz_cut(&data, &size, &sizes[n]);
+    }
+    GError *error = NULL;
+    xlm_tokenizer_files *files = xlm_tokenizer_files_new("dir", n, names, bytes, sizes, &error);
+    xlm_vocabulary *v = files != NULL ? xlm_published_vocabulary(files, NULL, &error) : NULL;
+    fuzz_check(v != NULL, error);
+    if (v != NULL) {
+        print_again(v);
+        encode(v, data, size);
+    }
+    xlm_vocabulary_free(v);
+    xlm_tokenizer_files_free(files);
+    return 0;
+}

@@ -1,0 +1,271 @@
+/* xlm-mpi: tokenizers that are published with models, by cases worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "text_fixture.h"
+
+#include "text/published.h"
+#include "text/tokenizer.h"
+
+/* ---- files ---- */
+
+/* Files in memory: name, text, name, text, ..., NULL. */
+static xlm_tokenizer_files *files_of(GError **error, ...)
+{
+    const char *names[8], *bytes[8];
+    size_t sizes[8], n = 0;
+    va_list texts;
+    va_start(texts, error);
+    for (const char *name; (name = va_arg(texts, const char *)) != NULL; n++) {
+        names[n] = name;
+        bytes[n] = va_arg(texts, const char *);
+        sizes[n] = strlen(bytes[n]);
+    }
+    va_end(texts);
+    return xlm_tokenizer_files_new("dir", n, names, bytes, sizes, error);
+}
+
+#define READ(ERROR, ...) read_all(files_of(ERROR, __VA_ARGS__, NULL), ERROR)
+
+static xlm_vocabulary *read_all(xlm_tokenizer_files *files, GError **error)
+{
+    xlm_vocabulary *v = files != NULL ? xlm_published_vocabulary(files, NULL, error) : NULL;
+    xlm_tokenizer_files_free(files);
+    return v;
+}
+
+#define REFUSED(MESSAGE, ...)                                                                                                   \
+    do {                                                                                                                        \
+        GError *why = NULL;                                                                                                     \
+        assert_null(READ(&why, __VA_ARGS__));                                                                                   \
+        assert_non_null(why);                                                                                                   \
+        assert_int_equal(why->code, EX_DATAERR);                                                                                \
+        if (strstr(why->message, MESSAGE) == NULL)                                                                              \
+            fail_msg("%s", why->message);                                                                                       \
+        g_error_free(why);                                                                                                      \
+    } while (0)
+
+/* The subwords of a line, and its words. */
+static void assert_line(const xlm_vocabulary *v, const char *line, const char *subwords, const char *decoded)
+{
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    GString *out = g_string_new(NULL);
+    assert_true(xlm_tokenizer_encode(t, -1, line, strlen(line), ids, NULL, NULL));
+    for (guint i = 0; i < ids->len; i++)
+        g_string_append_printf(out, "%s%s", i > 0 ? " " : "", xlm_vocabulary_words(v)[g_array_index(ids, int32_t, i)]);
+    assert_string_equal(out->str, subwords);
+    g_string_truncate(out, 0);
+    xlm_vocabulary_decode(v, (const int32_t *)(void *)ids->data, ids->len, out);
+    if (decoded != NULL)
+        assert_string_equal(out->str, decoded);
+    g_string_free(out, TRUE);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
+}
+
+static void assert_specials(const xlm_vocabulary *v, int bos, int pad, int eos, int unk, int mask)
+{
+    const int expected[] = {bos, pad, eos, unk, mask};
+    for (xlm_special s = 0; s < XLM_SPECIAL_TOKENS; s++)
+        assert_int_equal(xlm_vocabulary_special(v, s), expected[s]);
+}
+
+/* The words that a line is brought into. */
+static void assert_words(const xlm_vocabulary *v, const char *line, const char *words)
+{
+    xlm_normaliser *n = xlm_segmenter_normaliser(xlm_vocabulary_segmenter(v), false, NULL);
+    const char *normal;
+    size_t size;
+    assert_true(xlm_normaliser_run(n, line, strlen(line), &normal, &size, NULL));
+    assert_string_equal(normal, words);
+    assert_int_equal(size, strlen(words));
+    xlm_normaliser_free(n);
+}
+
+/* ---- WordPiece ---- */
+
+static const char BERT[] = "[PAD]\n[unused1]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##aff\n##able\n##a\nwant\n##ed\n,\nthe\n!\n中\n"
+                           "国\napfel\nÄpfel\nUN\n";
+static const char CASED[] = "{\"do_lower_case\": false}";
+
+static void test_wordpiece_lines(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = READ(NULL, "vocab.txt", BERT);
+    assert_non_null(v);
+    assert_specials(v, 3, 0, 4, 2, 5);
+    assert_int_equal(xlm_vocabulary_size(v), 20);
+    assert_string_equal(xlm_vocabulary_words(v)[1], "[unused1]");
+    assert_line(v, "UNaffable, the\twanted  Äpfel!", "un ##aff ##able , the want ##ed apfel !",
+                "unaffable , the wanted apfel !");
+    assert_line(v, "中国the", "中 国 the", "中 国 the");
+    assert_line(v, "unaffablex want [MASK]", "[UNK] want [UNK] [UNK] [UNK]", NULL); /* names of special tokens are text */
+    assert_line(v, "", "", "");
+    assert_true(xlm_vocabulary_joins(v, 6, 7));
+    assert_true(xlm_vocabulary_joins(v, 7, 8));
+    assert_false(xlm_vocabulary_joins(v, 8, 6));
+    xlm_vocabulary *loaded = text_reload(v);
+    assert_line(loaded, "UNaffable", "un ##aff ##able", "unaffable");
+    assert_specials(loaded, 3, 0, 4, 2, 5);
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary *cased = READ(NULL, "vocab.txt", BERT, "tokenizer_config.json", CASED);
+    assert_line(cased, "UNaffable Äpfel apfel", "UN ##aff ##able Äpfel apfel", "UNaffable Äpfel apfel");
+    assert_true(xlm_vocabulary_digest(v) != xlm_vocabulary_digest(cased));
+    assert_false(xlm_segmenter_extends(xlm_vocabulary_segmenter(v), xlm_vocabulary_segmenter(cased), NULL));
+    xlm_vocabulary_free(cased);
+    xlm_vocabulary_free(v);
+}
+
+/* A word of 100 characters is cut, one of 101 is unknown; characters, not bytes. */
+static void test_wordpiece_longest_word(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = READ(NULL, "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nж\n##ж\n");
+    for (int n = 99; n <= 101; n++) {
+        GString *word = g_string_new(NULL), *subwords = g_string_new(NULL);
+        for (int i = 0; i < n; i++) {
+            g_string_append(word, "ж");
+            g_string_append(subwords, i == 0 ? "ж" : " ##ж");
+        }
+        assert_line(v, word->str, n <= 100 ? subwords->str : "[UNK]", NULL);
+        g_string_free(word, TRUE);
+        g_string_free(subwords, TRUE);
+    }
+    xlm_vocabulary_free(v);
+}
+
+/* Words in 13 scripts: as they are, and folded. */
+static void test_wordpiece_scripts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *cased, *uncased;
+    } cases[] = {
+        {"Die Straße, São-Paulo’s «Œuvre»…",
+         "Die Straße , São - Paulo ’ s « Œuvre » …",
+         "die straße , sao - paulo ’ s « œuvre » …"},
+        {"ΟΔΟΣ Άγιος;", "ΟΔΟΣ Άγιος ;", "οδος αγιος ;"},                   /* final sigma, tonos */
+        /* Й is И and a breve; № is a symbol */
+        {"Йод ёлка №5",
+         "Йод ёлка №5",
+         "иод елка №5"},
+        /* vowel signs, Arabic punctuation */
+        {"الْعَرَبِيَّةُ، نعم؟",
+         "الْعَرَبِيَّةُ ، نعم ؟",
+         "العربية ، نعم ؟"},
+        /* points, maqaf */
+        {"שָׁלוֹם־עולם",
+         "שָׁלוֹם ־ עולם",
+         "שלום ־ עולם"},
+        /* virama and e are Mn, i and aa are Mc */
+        {"नमस्ते दुनिया।",
+         "नमस्ते दुनिया ।",
+         "नमसत दनिया ।"},
+        /* ii above is Mn */
+        {"ภาษาไทยดี",
+         "ภาษาไทยดี",
+         "ภาษาไทยด"},
+        {"我爱a北京。", "我 爱 a 北 京 。", "我 爱 a 北 京 。"},
+        /* kana are no ideographs; ga is ka and a mark */
+        {"カナと漢字ガ",
+         "カナと 漢 字 ガ",
+         "カナと 漢 字 カ"},
+        {"한국어", "한국어", "\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165"}, /* Form D: conjoining jamo */
+        {"ქართული, ენა", "ქართული , ენა", "ქართული , ენა"},
+        {"Հայերեն։", "Հայերեն ։", "հայերեն ։"},
+        /* pulli is Mn; o is e and aa */
+        {"தமிழ் மொழி",
+         "தமிழ் மொழி",
+         "தமிழ ம\u0bc6\u0bbeழி"},
+        {"İstanbul $5 a_b^c", "İstanbul $ 5 a _ b ^ c", "istanbul $ 5 a _ b ^ c"},
+        {"a\u200bb\u00adc\u00a0d\u3000e\u2028f\tg", "abc d e f g", "abc d e f g"}, /* formats go, spaces part */
+        {"a\ue000b\ufffdc\u0378d\x01" "e", "abcde", "abcde"},              /* private, lost, unassigned, control */
+        {"\U00020000\U0001F600x", "\U00020000 \U0001F600x", "\U00020000 \U0001F600x"}, /* beyond 16 bits; an emoji is a symbol */
+        {" \u200b ", "", ""},
+    };
+    xlm_vocabulary *v[] = {READ(NULL, "vocab.txt", BERT, "tokenizer_config.json", CASED), READ(NULL, "vocab.txt", BERT)};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        assert_words(v[0], cases[i].line, cases[i].cased);
+        assert_words(v[1], cases[i].line, cases[i].uncased);
+    }
+    for (int i = 0; i < 2; i++)
+        xlm_vocabulary_free(v[i]);
+}
+
+#define WORDPIECE_JSON(NORMALIZER, VOCABULARY)                                                                                   \
+    "{\"added_tokens\": [{\"id\": 0, \"content\": \"[PAD]\"}, {\"id\": 5, \"content\": \"<gap>\"}],"                            \
+    " \"normalizer\": {\"type\": \"BertNormalizer\"" NORMALIZER "}, \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"},"       \
+    " \"model\": {\"type\": \"WordPiece\", \"continuing_subword_prefix\": \"##\", \"max_input_chars_per_word\": 4,"             \
+    " \"vocab\": {" VOCABULARY "}}}"
+
+static void test_wordpiece_json(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = READ(NULL, "tokenizer.json",
+                             WORDPIECE_JSON(", \"lowercase\": false, \"strip_accents\": null, \"handle_chinese_chars\": false",
+                                            "\"[PAD]\": 0, \"[UNK]\": 1, \"é\": 6, \"##e\": 7, \"[CLS]\": 2, \"[SEP]\": 3, "
+                                            "\"[MASK]\": 4, \"E\": 8"));
+    assert_non_null(v);
+    assert_specials(v, 2, 0, 3, 1, 4);
+    assert_int_equal(xlm_vocabulary_size(v), 9);
+    assert_string_equal(xlm_vocabulary_words(v)[5], "<gap>");
+    assert_line(v, "éeee Eeeee Ee", "é ##e ##e ##e [UNK] E ##e", NULL);
+    assert_words(v, "É中国", "É中国");
+    xlm_vocabulary_free(v);
+
+    REFUSED("dir/tokenizer.json: its normalizer is Lowercase", "tokenizer.json",
+            "{\"normalizer\": {\"type\": \"Lowercase\"}, \"model\": {\"type\": \"WordPiece\", \"vocab\": {}}}");
+    REFUSED("no whole number", "tokenizer.json", WORDPIECE_JSON("", "\"a\": 0.5"));
+    REFUSED("tokens `a` and `[PAD]` both have the id 0", "tokenizer.json", WORDPIECE_JSON("", "\"a\": 0"));
+    REFUSED("no token has the id 1", "tokenizer.json", WORDPIECE_JSON("", "\"[PAD]\": 0"));
+    REFUSED("has the id 9223372036854775807, which cannot be", "tokenizer.json",
+            WORDPIECE_JSON("", "\"a\": 9223372036854775807"));
+    REFUSED("has the id -1, which cannot be", "tokenizer.json", WORDPIECE_JSON("", "\"a\": -1"));
+    REFUSED("dir/tokenizer.json:2: not JSON", "tokenizer.json", "{\n\"a\": }");
+    REFUSED("has no vocabulary", "tokenizer.json",
+            "{\"normalizer\": {\"type\": \"BertNormalizer\"}, \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}, "
+            "\"model\": {\"type\": \"WordPiece\"}}");
+}
+
+static void test_wordpiece_refuses(void **state)
+{
+    (void)state;
+    REFUSED("dir/vocab.txt:3: is empty", "vocab.txt", "a\nb\n\nc\n");
+    REFUSED("dir/vocab.txt:2: is not UTF-8", "vocab.txt", "a\n\xff\n");
+    REFUSED("dir: the token `a` has two ids, 0 and 2", "vocab.txt", "a\nb\na\n");
+    REFUSED("dir: has no tokens", "vocab.txt", "");
+    REFUSED("dir: no tokenizer that is known", "config.json", "{}");
+    REFUSED("its model is WordLevel", "tokenizer.json", "{\"model\": {\"type\": \"WordLevel\"}}");
+}
+
+/* Special tokens that there are none of come behind, and files that say which they are are believed. */
+static void test_special_tokens(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    int added;
+    xlm_tokenizer_files *files = files_of(&error, "vocab.txt", "a\n[UNK]\nb\n", NULL);
+    xlm_vocabulary *v = xlm_published_vocabulary(files, &added, &error);
+    assert_non_null(v);
+    assert_int_equal(added, 4);
+    assert_specials(v, 3, 4, 5, 1, 6);
+    assert_string_equal(xlm_vocabulary_words(v)[6], "<mask>");
+    assert_line(v, "b a c", "b a [UNK]", "b a [UNK]");
+    xlm_vocabulary_free(v);
+    xlm_tokenizer_files_free(files);
+
+    v = READ(NULL, "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nX\n<m>\n", "special_tokens_map.json",
+             "{\"mask_token\": {\"content\": \"<m>\"}, \"cls_token\": \"X\", \"pad_token\": \"none\"}");
+    assert_specials(v, 5, 0, 3, 1, 6);
+    xlm_vocabulary_free(v);
+    REFUSED("is the id of another special token too", "vocab.txt", BERT, "special_tokens_map.json",
+            "{\"mask_token\": \"[PAD]\"}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wordpiece_lines),        cmocka_unit_test(test_wordpiece_longest_word),
+        cmocka_unit_test(test_wordpiece_scripts),      cmocka_unit_test(test_wordpiece_json),
+        cmocka_unit_test(test_wordpiece_refuses),      cmocka_unit_test(test_special_tokens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

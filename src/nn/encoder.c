@@ -112,6 +112,23 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     return add_and_norm(m, tape, n->output, n->output_norm, x, wide);
 }
 
+/* A layer that is frozen with all below it (tensor/parameters.h) is computed as in a pass without gradient: nothing of it is
+ * kept for the backward pass, which ends above it. */
+static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *layer)
+{
+    xlm_tape_mode mode = xlm_tape_get_mode(tape);
+    const bool gradient = mode.gradient;
+    if (gradient && x->grad == NULL && xlm_tape_is_frozen(tape, layer->names->query_weight)) {
+        mode.gradient = false;
+        xlm_tape_set_mode(tape, mode);
+    }
+    xlm_var *y = xlm_tape_segment(tape, x, run_layer, layer);
+    mode = xlm_tape_get_mode(tape);
+    mode.gradient = gradient;
+    xlm_tape_set_mode(tape, mode);
+    return y;
+}
+
 /* How many of the ascending rows stand before each sequence: [sequences + 1]. */
 static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n)
 {
@@ -144,7 +161,7 @@ xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_bat
             layer->rows = rows, layer->n = n, layer->row_offsets = offsets_of_rows(tape, batch, rows, n);
             hidden[layers] = run_layer(tape, hidden[l], layer);
         } else {
-            hidden[l + 1] = xlm_tape_segment(tape, hidden[l], run_layer, layer);
+            hidden[l + 1] = run_segment(tape, hidden[l], layer);
         }
     }
     return hidden;

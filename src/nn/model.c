@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/options.h"
 #include "nn/model_internal.h"
@@ -190,11 +191,23 @@ static void name_layer(xlm_layer_names *n, const char *layer)
     n->output_norm = g_strdup_printf("encoder/%s/feed_forward/layer_norm", layer);
 }
 
+int64_t xlm_model_weight_layers(const xlm_model_config *config) { return config->share_layers ? 1 : config->layers; }
+
+int64_t xlm_model_layer_of(const xlm_model_config *config, const char *parameter)
+{
+    static const char encoder[] = "encoder/layer.";
+    if (g_str_has_prefix(parameter, "embeddings/"))
+        return 0;
+    if (!g_str_has_prefix(parameter, encoder))
+        return xlm_model_weight_layers(config) + 1;
+    return config->share_layers ? 1 : g_ascii_strtoll(parameter + strlen(encoder), NULL, 10) + 1;
+}
+
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters)
 {
     xlm_model *m = g_new0(xlm_model, 1);
     m->config = *config;
-    m->sets = config->share_layers ? 1 : config->layers;
+    m->sets = xlm_model_weight_layers(config);
     m->names = g_new0(xlm_layer_names, m->sets);
     if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
         m->sinusoids = sinusoids(config);

@@ -30,6 +30,12 @@ bool xlm_model_check(xlm_model_config *config, GError **error);
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
 void xlm_model_free(xlm_model *model);
 
+/* How many layers have weights of their own: L, or 1 when all share theirs. */
+int64_t xlm_model_weight_layers(const xlm_model_config *config);
+/* The layer that a parameter is of, by its name: 0 of the embeddings, 1 ... n of the encoder (n as above), n + 1 of what stands on
+ * it: the LM head, and parameters that objectives declare. */
+int64_t xlm_model_layer_of(const xlm_model_config *config, const char *parameter);
+
 /* An encoding of a packed batch, and the prediction of some of its tokens. */
 typedef struct xlm_pass_size {
     int64_t tokens, length; /* in all; of the longest sequence */
@@ -38,6 +44,7 @@ typedef struct xlm_pass_size {
     int64_t rows;           /* computed of the last of these: tokens, or fewer */
     int64_t predicted;      /* rows that the head for words reads; 0: none */
     bool constant;          /* there is no gradient, as in an evaluation */
+    int64_t frozen;         /* lowest layers, of those computed, that have none where others do */
 } xlm_pass_size;
 
 /* Bytes of the tape for a forward and a backward pass: results of all operators, gradients as they live side by side, one chunk
@@ -51,5 +58,7 @@ uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_si
 /* Floating-point operations of the products of one forward pass: linears, attention, vocabulary. The backward pass costs
  * twice as much. Where not all rows are computed, they are taken to be spread evenly over sequences. */
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size);
+/* Those of the frozen layers among them, for which there is no backward pass. */
+double xlm_model_frozen_flops(const xlm_model_config *config, const xlm_pass_size *size);
 
 #endif

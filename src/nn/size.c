@@ -18,6 +18,16 @@ double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_si
     return (double)size->layers * key_value + all * wanted + projection + head;
 }
 
+double xlm_model_frozen_flops(const xlm_model_config *config, const xlm_pass_size *size)
+{
+    xlm_pass_size frozen = *size;
+    frozen.layers = size->frozen;
+    frozen.predicted = 0;
+    if (size->frozen < size->layers)
+        frozen.rows = size->tokens;
+    return size->frozen > 0 ? xlm_model_forward_flops(config, &frozen) : 0;
+}
+
 /* All in reals a token, or a masked token, unless stated otherwise. A layer's results, in the order of the encoder: query, key
  * and value 3 d, attention d and a log-sum-exp a head, its output, which the sum takes the place of, and norm d each; inner layer
  * and GELU F each; output, or sum, and norm d each. A norm keeps 2 numbers beside, dropout a bit an element. */
@@ -52,12 +62,13 @@ static double gradients(const xlm_model_config *c)
     return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 4 * d) / 64;
 }
 
-/* Reals of `layers` whole ones. When layers are recomputed all keep a copy of their last result, and one has the others too. */
-static double encoder_results(const xlm_model_config *c, int64_t layers, bool recompute)
+/* Reals of `layers` whole ones. When layers are recomputed all keep a copy of their last result, and one has the others too; so
+ * do the `frozen` lowest ones in any case. */
+static double encoder_results(const xlm_model_config *c, int64_t layers, int64_t frozen, bool recompute)
 {
-    if (!recompute)
-        return (double)layers * layer_results(c);
-    return (double)layers * (double)c->hidden_size + (layers > 0 ? layer_results(c) : 0);
+    const int64_t alone = recompute ? layers : MIN(frozen, layers);
+    return (double)(layers - alone) * layer_results(c) + (double)alone * (double)c->hidden_size +
+           (alone > 0 ? layer_results(c) : 0);
 }
 
 /* Reals of a last layer that is computed for some rows: keys and values of all, and the gradient of both, part of which serves
@@ -89,7 +100,7 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const int64_t whole = whole_layers(size);
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = tokens * (encoder_results(config, whole, recompute) + embedding_results(config) +
+    const double reals = tokens * (encoder_results(config, whole, size->frozen, recompute) + embedding_results(config) +
                                    (whole > 0 && !size->constant ? gradients(config) : 0)) +
                          (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
                          logits * (double)config->vocabulary + sinusoids;

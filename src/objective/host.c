@@ -364,7 +364,7 @@ static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_in
         .tokens = tokens, .length = size->length, .pairs = (double)tokens * (double)length,
         .layers = e->layer, .rows = xlm_row_set_most(e->rows, tokens, size->sequences, size->predicted),
         .predicted = e->input == XLM_INPUT_CORRUPTED && i == 0 && e->gradient ? size->predicted : 0,
-        .constant = !e->gradient || size->forward,
+        .constant = !e->gradient || size->forward, .frozen = MIN(size->frozen, e->layer),
     };
 }
 
@@ -486,7 +486,9 @@ double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_siz
         for (int i = 0; i < encodings->n; i++) {
             const xlm_pass_size one = size_of(encodings, i, size, true);
             /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
-            flops += (one.constant ? 1 : recompute ? 4 : 3) * xlm_model_forward_flops(host->about.model, &one);
+            const double backward = one.constant ? 0 : recompute ? 3 : 2;
+            flops += (1 + backward) * xlm_model_forward_flops(host->about.model, &one) -
+                     backward * xlm_model_frozen_flops(host->about.model, &one);
         }
     }
     g_array_unref(passes);

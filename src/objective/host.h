@@ -146,6 +146,7 @@ void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *publi
 typedef struct xlm_input_size {
     int64_t tokens, sequences, length; /* of the longest sequence */
     int64_t predicted;
+    int64_t frozen; /* lowest layers that have no gradient, with all below them */
     bool forward; /* there is no backward pass: evaluation, predictions */
     bool whole;   /* H[0 … L] of all rows are wanted too: a step dump */
 } xlm_input_size;

@@ -52,7 +52,7 @@ int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names,
         g_error("xlm_parameters_add: \"%s\" is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, names[0], rows, cols);
     for (int i = 0; i < n; i++) {
         const xlm_parameter parameter = {.name = g_strdup(names[i]), .rows = rows, .cols = cols,
-                                         .start = p->size + i * rows * cols, .init = init, .decay = decay};
+                                         .start = p->size + i * rows * cols, .init = init, .decay = decay, .rate = 1};
         g_array_append_val(p->list, parameter);
         if (!g_hash_table_insert(p->by_name, parameter.name, GINT_TO_POINTER(first + i + 1)))
             g_error("xlm_parameters_add: \"%s\" is declared twice", names[i]);
@@ -65,6 +65,11 @@ int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names,
 int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
 {
     return xlm_parameters_add_stack(p, 1, &name, rows, cols, init, decay);
+}
+
+void xlm_parameters_set_rate(xlm_parameters *p, int index, double rate)
+{
+    g_array_index(p->list, xlm_parameter, index).rate = rate;
 }
 
 void xlm_parameters_seal(xlm_parameters *p)

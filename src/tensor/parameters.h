@@ -18,6 +18,7 @@ typedef struct xlm_parameter {
     int64_t start;  /* of its values in the flat array */
     xlm_init init;
     bool decay;     /* weight decay applies: not on biases and LayerNorm */
+    double rate;    /* factor of the learning rate; 0: frozen, it has no gradient and is never updated */
 } xlm_parameter;
 
 typedef struct xlm_parameters xlm_parameters;
@@ -30,6 +31,8 @@ int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_
 /* Declare n parameters of one shape that stand without gaps, so that xlm_param_stack can see them as one matrix. */
 int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names, int64_t rows, int64_t cols,
                              xlm_init init, bool decay);
+/* Set the rate of one, which is 1 at first; those of a stack must be frozen together. Before the first pass. */
+void xlm_parameters_set_rate(xlm_parameters *p, int index, double rate);
 /* Allocate the values (zeros). */
 void xlm_parameters_seal(xlm_parameters *p);
 /* Initial values from the seed; each parameter's draws depend on its name and element alone. */

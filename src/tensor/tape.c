@@ -131,15 +131,22 @@ static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int
 static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t cols)
 {
     xlm_var *x = new_variable(tape, tape->arena, rows, cols);
-    const int64_t start = xlm_parameters_get(tape->parameters, first)->start;
+    const xlm_parameter *parameter = xlm_parameters_get(tape->parameters, first);
+    const int64_t start = parameter->start;
     inner(x)->leaf = true;
     inner(x)->first = first;
     inner(x)->n = n;
     inner(x)->end = start + rows * cols;
     x->value = (tape->mode.values != NULL ? tape->mode.values : xlm_parameters_values(tape->parameters)) + start;
-    if (tape->gradients != NULL && tape->mode.gradient)
+    if (tape->gradients != NULL && tape->mode.gradient && parameter->rate != 0)
         x->grad = tape->gradients + start;
     return x;
+}
+
+bool xlm_tape_is_frozen(const xlm_tape *tape, const char *parameter)
+{
+    const int index = xlm_parameters_find(tape->parameters, parameter);
+    return tape->gradients != NULL && index >= 0 && xlm_parameters_get(tape->parameters, index)->rate == 0;
 }
 
 xlm_var *xlm_param(xlm_tape *tape, const char *name)

@@ -80,6 +80,8 @@ typedef struct xlm_tape_mode {
 xlm_tape_mode xlm_tape_get_mode(const xlm_tape *tape);
 /* For all operators from now on; variables of parameters must be asked for again. The backward pass is the same in any mode. */
 void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode);
+/* The pass has gradients, but this parameter, which is frozen, has none. */
+bool xlm_tape_is_frozen(const xlm_tape *tape, const char *parameter);
 /* x, a variable without gradient, as if xlm_constant had made it: where constants are repeated (xlm_tape_constants), the values
  * of the pass before; without a copy otherwise. */
 xlm_var *xlm_tape_hold(xlm_tape *tape, xlm_var *x);

@@ -20,10 +20,13 @@
  *                              an example), options (a line `key = value` each)
  *   /task/labels               [n] strings; index = class, row of the head's weight
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
+ *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so far, by
+ *                              step; zeros for those to come (train/checkpoint_mean.h)
  * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
  *
  * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; and, of a
- * fine-tuned model, `best`, one to that which did best on the development set. */
+ * fine-tuned model, `best`, one to that which did best on the development set, and average.h5, the mean of several, if there is
+ * to be one: a checkpoint as others, with the mean of their parameters and all else of the last one. */
 #ifndef XLM_TRAIN_CHECKPOINT_H
 #define XLM_TRAIN_CHECKPOINT_H
 
@@ -33,10 +36,15 @@
 #include "store/store.h"
 #include "text/vocabulary.h"
 #include "train/model_file.h"
+#include "train/run_progress.h"
 #include "train/start_record.h"
 
 /* The state that holds the highest score on the development set so far, and the step that had it. */
 #define XLM_CHECKPOINT_BEST "/task/best"
+/* The one that holds the members of the mean of checkpoints. */
+#define XLM_CHECKPOINT_AVERAGED "/task/averaged"
+/* The file of the mean, in the directory of the others. */
+#define XLM_CHECKPOINT_MEAN "average.h5"
 
 /* An average of parameters that an objective has declared. */
 typedef struct xlm_saved_average {
@@ -59,6 +67,8 @@ typedef struct xlm_run_state {
     const xlm_vocabulary *vocabulary;
     const xlm_model_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
+    const xlm_best_score *members; /* [most_members] of the mean of checkpoints, which are not removed either */
+    int64_t most_members;
     xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
     int saved_states;
     xlm_saved_state *saved_state;
@@ -67,10 +77,13 @@ typedef struct xlm_run_state {
 } xlm_run_state;
 
 /* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
- * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, and the best. Nothing under the final name on
- * failure; older ones stay. */
+ * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, the best, and the members of the mean. Nothing under the final
+ * name on failure; older ones stay. */
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                           GError **error);
+
+/* Collective. Write directory/average.h5, state->parameters being the mean; links and other checkpoints stay as they are. */
+bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error);
 
 /* Collective. Read parameters, moments, step and saved states into `state`, whose layout (parameters, states) must be that of the
  * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
@@ -85,7 +98,7 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
                            GError **error);
 
 /* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`,
- * metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays.
+ * `best`, average.h5, metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays.
  * Half-written files of a run that was killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 

@@ -138,6 +138,22 @@ static bool check_best(const xlm_store *store, const double best[2], int64_t ste
                          G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
 }
 
+/* Scores and steps of checkpoints, in the order of the steps. */
+static bool check_members(const xlm_store *store, const double *member, int64_t n, int64_t step, GError **error)
+{
+    bool good = true;
+    double before = 0;
+    bool free_place = false;
+    for (int64_t i = 0; i + 1 < n && good; i += 2) {
+        const double at = member[i + 1];
+        free_place = free_place || at == 0;
+        good = isfinite(member[i]) && at == floor(at) && at <= (double)step && (free_place ? at == 0 : at > before);
+        before = at;
+    }
+    return good || xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_AVERAGED ": has no ascending steps up to %" G_GINT64_FORMAT
+                                 "; the file is damaged", xlm_store_path(store), step);
+}
+
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error)
 {
     return xlm_store_read(store, saved->path, xlm_state_store_type(saved), 0, (uint64_t)saved->n, values, error);
@@ -147,7 +163,9 @@ static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *s
 {
     void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
     const bool good = checkpoint_read_state(store, saved, numbers, error) &&
-                      (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error));
+                      (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error)) &&
+                      (strcmp(saved->path, XLM_CHECKPOINT_AVERAGED) != 0 ||
+                       check_members(store, numbers, saved->n, step, error));
     g_free(numbers);
     return good;
 }

@@ -60,14 +60,23 @@ static bool set_link(const char *directory, const char *name, int64_t step, GErr
     return good;
 }
 
-static void remove_old(const char *directory, int64_t step, int64_t best, int64_t keep)
+/* Is it kept however old it is? */
+static bool is_kept(const xlm_checkpoint_kept *kept, int64_t step)
+{
+    bool is = step == kept->best;
+    for (int64_t i = 0; i < kept->most_members; i++)
+        is |= step == (int64_t)kept->members[i].step;
+    return is;
+}
+
+static void remove_old(const char *directory, int64_t step, const xlm_checkpoint_kept *kept)
 {
     GArray *steps = xlm_checkpoint_steps(directory);
     guint up_to = 0;
     while (up_to < steps->len && g_array_index(steps, int64_t, up_to) <= step)
         up_to++;
-    for (guint i = 0; i + keep < up_to; i++) {
-        if (g_array_index(steps, int64_t, i) == best)
+    for (guint i = 0; i + kept->newest < up_to; i++) {
+        if (is_kept(kept, g_array_index(steps, int64_t, i)))
             continue;
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         if (g_unlink(path) != 0)
@@ -77,13 +86,13 @@ static void remove_old(const char *directory, int64_t step, int64_t best, int64_
     g_array_unref(steps);
 }
 
-bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t best, int64_t keep,
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, const xlm_checkpoint_kept *kept,
                                  GError **error)
 {
     GError *failure = NULL;
     if (comm->rank == 0 && set_link(directory, "latest", step, &failure) &&
-        (best == 0 || set_link(directory, "best", best, &failure)))
-        remove_old(directory, step, best, keep);
+        (kept->best == 0 || set_link(directory, "best", kept->best, &failure)))
+        remove_old(directory, step, kept);
     return xlm_comm_agree_on(comm, failure, error);
 }
 
@@ -188,6 +197,7 @@ static int set_aside(const char *directory, int64_t after, GError **error)
     }
     if (good && moved > 0 && after < 0)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
+               move(directory, XLM_CHECKPOINT_MEAN, into, error) &&
                move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
     if (good && moved > 0 && after >= 0)
         update_latest(directory, steps, after, error);

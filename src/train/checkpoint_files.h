@@ -3,14 +3,23 @@
 #define XLM_TRAIN_CHECKPOINT_FILES_H
 
 #include "comm/comm.h"
+#include "train/run_progress.h"
 
 /* directory/checkpoint-<step>.h5; g_free. */
 char *xlm_checkpoint_path(const char *directory, int64_t step);
 /* Steps (int64_t) of the checkpoints in a directory, ascending; empty when there is no directory. g_array_unref. */
 GArray *xlm_checkpoint_steps(const char *directory);
-/* Collective. Let `latest` point at the checkpoint of `step`, and `best` at that of `best` (0: there is none), and remove the
- * oldest so that `keep` up to that step stay, and the best. */
-bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, int64_t best, int64_t keep,
+/* Which checkpoints stay. */
+typedef struct xlm_checkpoint_kept {
+    int64_t newest;                /* the newest ones, this many */
+    int64_t best;                  /* that of this step; 0: none */
+    const xlm_best_score *members; /* [most_members] and those of these steps (train/checkpoint_mean.h); NULL with 0 */
+    int64_t most_members;
+} xlm_checkpoint_kept;
+
+/* Collective. Let `latest` point at the checkpoint of `step`, and `best` at the best, and remove those up to that step that are
+ * not to be kept. */
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, const xlm_checkpoint_kept *kept,
                                  GError **error);
 /* Collective. After a run has been resumed: let `best` point at the checkpoint of `best`; with 0, or when it is not there any
  * more, remove the link. *there: it points at one. */

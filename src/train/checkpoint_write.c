@@ -56,17 +56,32 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
     return true;
 }
 
-bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
+static bool write_file(const xlm_comm *comm, const char *path, const xlm_run_state *state, GError **error)
 {
-    char *path = xlm_checkpoint_path(directory, state->step);
     xlm_store *store = xlm_store_create(comm, path, error);
     bool good = store != NULL;
     if (good && !write_all(store, comm, state, error)) {
         xlm_store_discard(store);
         good = false;
     }
-    good = good && xlm_store_commit(store, error) &&
-           xlm_checkpoint_point_latest(comm, directory, state->step, state->best, keep, error);
+    return good && xlm_store_commit(store, error);
+}
+
+bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
+{
+    char *path = xlm_checkpoint_path(directory, state->step);
+    const xlm_checkpoint_kept kept = {.newest = keep, .best = state->best, .members = state->members,
+                                      .most_members = state->most_members};
+    const bool good = write_file(comm, path, state, error) &&
+                      xlm_checkpoint_point_latest(comm, directory, state->step, &kept, error);
+    g_free(path);
+    return good;
+}
+
+bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error)
+{
+    char *path = g_build_filename(directory, XLM_CHECKPOINT_MEAN, NULL);
+    const bool good = write_file(comm, path, state, error);
     g_free(path);
     return good;
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/pages.h"
 #include "objective/readers.h"
+#include "train/rates.h"
 
 static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError **error)
 {
@@ -68,7 +69,8 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
     }
     e->parameters = xlm_parameters_new();
     e->model = xlm_model_new(&e->config, e->parameters);
-    return xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) && open_objectives(e, data, error);
+    return xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) && open_objectives(e, data, error) &&
+           xlm_rates_set(&e->job->train.optimiser, &e->config, e->job->train.head_frozen, e->parameters, error);
 }
 
 xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)

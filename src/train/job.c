@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "train/rates.h"
 #include "train/warm_start.h"
 
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
@@ -131,6 +132,17 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
                          "name it with start = CHECKPOINT");
 }
 
+static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    int64_t layers;
+    GError *why = NULL;
+    if (xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_model_weight_layers(&job->model), &layers, &why))
+        return true;
+    xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
+    g_error_free(why);
+    return false;
+}
+
 /* What no single option can say. */
 static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **error)
 {
@@ -138,6 +150,8 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
     if ((g & (g - 1)) != 0)
         return xlm_jobfile_refuse(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of "
                                   "two", g);
+    if (!check_freeze(job, file, error))
+        return false;
     if (job->objectives == 0)
         return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",
                              xlm_jobfile_path(file));

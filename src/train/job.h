@@ -26,6 +26,7 @@ typedef struct xlm_train_config {
     bool recompute;            /* layers in the backward pass, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
     xlm_optimiser_config optimiser;
+    bool head_frozen;          /* no objective uses the LM head, which stays as it is (train/rates.h) */
     int64_t log_every;
     int64_t evaluate_every, evaluate_instances;
     int64_t checkpoint_every, keep;

@@ -5,6 +5,7 @@ train_sources = \
 	src/train/checkpoint.h \
 	src/train/checkpoint_check.c src/train/checkpoint_check.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
+	src/train/checkpoint_mean.c src/train/checkpoint_mean.h \
 	src/train/checkpoint_read.c \
 	src/train/checkpoint_write.c \
 	src/train/curves.c src/train/curves.h \
@@ -28,6 +29,7 @@ train_sources = \
 	src/train/output_lock.c src/train/output_lock.h \
 	src/train/plan.c src/train/plan.h \
 	src/train/rank_files.c src/train/rank_files.h \
+	src/train/rates.c src/train/rates.h \
 	src/train/report.c src/train/report.h \
 	src/train/resume.c src/train/resume.h \
 	src/train/row_sources.c src/train/row_sources.h \

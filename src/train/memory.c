@@ -9,6 +9,7 @@
 #include "train/evaluate.h"
 #include "train/memory.h"
 #include "train/micro_batches.h"
+#include "train/rates.h"
 
 /* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
 static uint64_t node_memory(void)
@@ -74,6 +75,15 @@ static uint64_t thread_space(const xlm_comm *comm, int64_t wanted)
     return (threads + ALLOCATING) * (limited ? stack.rlim_cur : (rlim_t)2 << 20) + (uint64_t)ALLOCATING * ARENA;
 }
 
+/* The lowest layers that the job freezes. */
+static int64_t frozen_layers(const xlm_job *job)
+{
+    int64_t frozen;
+    if (!xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_model_weight_layers(&job->model), &frozen, NULL) || frozen < 1)
+        return 0;
+    return job->model.share_layers ? job->model.layers : frozen;
+}
+
 /* A micro-batch of `instances` that are as long as they may be. */
 static xlm_input_size full_size(const xlm_stream *stream, int64_t instances)
 {
@@ -86,7 +96,8 @@ double xlm_step_flops(const xlm_run_size *size)
 {
     double flops = 0;
     for (int s = 0; s < size->streams->n; s++) {
-        const xlm_input_size input = full_size(size->streams->training[s], size->job->stream[s].config.batch);
+        xlm_input_size input = full_size(size->streams->training[s], size->job->stream[s].config.batch);
+        input.frozen = frozen_layers(size->job);
         flops += xlm_host_pass_flops(size->host, s, &input, size->job->train.recompute);
     }
     return flops;
@@ -99,6 +110,7 @@ static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64
     const int64_t instances = (size->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
     xlm_input_size input = full_size(stream, instances);
     input.predicted = xlm_stream_most_predicted(stream, instances);
+    input.frozen = frozen_layers(size->job);
     return input;
 }
 

@@ -125,11 +125,11 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
 }
 
 typedef struct coefficients {
-    float factor, beta1, beta2, correct1, correct2, epsilon, rate;
+    float factor, beta1, beta2, correct1, correct2, epsilon;
 } coefficients;
 
 /* One pass over n elements; w may be left alone by a rate of 0 (lamb), the direction u stays in g. */
-static void update_elements(const coefficients k, float in_gradient, float decoupled, int64_t n, float *restrict w,
+static void update_elements(const coefficients k, float rate, float in_gradient, float decoupled, int64_t n, float *restrict w,
                             float *restrict g, float *restrict m, float *restrict v)
 {
 #pragma omp simd
@@ -138,11 +138,23 @@ static void update_elements(const coefficients k, float in_gradient, float decou
         m[i] = k.beta1 * m[i] + (1 - k.beta1) * gradient;
         v[i] = k.beta2 * v[i] + (1 - k.beta2) * gradient * gradient;
         g[i] = m[i] * k.correct1 / (sqrtf(v[i] * k.correct2) + k.epsilon) + decoupled * w[i];
-        w[i] -= k.rate * g[i];
+        w[i] -= rate * g[i];
     }
 }
 
 static const stretch *stretch_at(const xlm_optimiser *o, int64_t i) { return &g_array_index(o->stretches, stretch, i); }
+
+/* Of the parameter that a stretch is of. */
+static const xlm_parameter *parameter_of(const xlm_optimiser *o, const stretch *s)
+{
+    return xlm_parameters_get(o->parameters, s->parameter);
+}
+
+/* This rank updates it. */
+static bool is_updated(const xlm_optimiser *o, const stretch *s)
+{
+    return is_own(&o->shards, s->start) && parameter_of(o, s)->rate != 0;
+}
 
 /* w ← w − rate (|w| / |r|) r, a parameter each; r is what update_elements left in the gradient. Own stretches. */
 static void apply_directions(const xlm_optimiser *o, float *values, const float *direction, double rate)
@@ -153,7 +165,7 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const stretch *s = stretch_at(o, i);
-        if (!is_own(&o->shards, s->start))
+        if (!is_updated(o, s))
             continue;
         part[2 * i] = sum_of_squares(values + s->start, s->n);
         part[2 * i + 1] = sum_of_squares(direction + s->start, s->n);
@@ -165,9 +177,11 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const stretch *s = stretch_at(o, i);
+        if (!is_updated(o, s))
+            continue;
         const double w = sqrt(norm[2 * s->parameter]), r = sqrt(norm[2 * s->parameter + 1]);
-        const float scaled = (float)(rate * (w > 0 && r > 0 ? w / r : 1));
-        for (int64_t k = s->start; is_own(&o->shards, s->start) && k < s->start + s->n; k++)
+        const float scaled = (float)(rate * parameter_of(o, s)->rate * (w > 0 && r > 0 ? w / r : 1));
+        for (int64_t k = s->start; k < s->start + s->n; k++)
             values[k] -= scaled * direction[k];
     }
     g_free(part);
@@ -186,17 +200,18 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         .correct1 = (float)(1 / (1 - pow(c->beta1, (double)(step + 1)))),
         .correct2 = (float)(1 / (1 - pow(c->beta2, (double)(step + 1)))),
         .epsilon = (float)c->epsilon,
-        .rate = rule->scaled_by_norms ? 0 : (float)learning_rate,
     };
     float *values = xlm_parameters_values(o->parameters);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < (int64_t)o->stretches->len; i++) {
         const stretch *s = stretch_at(o, i);
-        if (!is_own(&o->shards, s->start))
+        if (!is_updated(o, s))
             continue;
-        const float decay = xlm_parameters_get(o->parameters, s->parameter)->decay ? (float)c->weight_decay : 0;
+        const xlm_parameter *p = parameter_of(o, s);
+        const float decay = p->decay ? (float)c->weight_decay : 0;
+        const float rate = rule->scaled_by_norms ? 0 : (float)(learning_rate * p->rate);
         const int64_t place = xlm_shards_place(&o->shards, s->start);
-        update_elements(k, rule->decay_in_gradient ? decay : 0, rule->decay_in_gradient ? 0 : decay, s->n, values + s->start,
+        update_elements(k, rate, rule->decay_in_gradient ? decay : 0, rule->decay_in_gradient ? 0 : decay, s->n, values + s->start,
                         gradient + s->start, o->first_moment + place, o->second_moment + place);
     }
     if (rule->scaled_by_norms)

@@ -26,6 +26,8 @@ typedef struct xlm_optimiser_config {
     double beta1, beta2, epsilon;
     double weight_decay;
     double clip; /* largest global L2 norm of the gradient; 0: none */
+    double layer_decay; /* these two say which rates parameters have: train/rates.h */
+    char *freeze;
 } xlm_optimiser_config;
 
 /* Rows of an option table for xlm_optimiser_config, but for its warmup, which not all jobs give in steps. PLACE(member) is the
@@ -42,7 +44,14 @@ typedef struct xlm_optimiser_config {
     {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "number added to the root of the second moment", PLACE(epsilon)},       \
     {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "weight decay, which biases and LayerNorm are spared",                \
      PLACE(weight_decay)},                                                                                                       \
-    {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", PLACE(clip)}
+    {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", PLACE(clip)}, \
+    {"layer_decay", XLM_OPTION_REAL, "1", 1e-6, 1, NULL,                                                                         \
+     "layer-wise decay of the learning rate: layer l of L has learning_rate x layer_decay^(L-l), embeddings as l = 0, heads "    \
+     "learning_rate; 1: all have the same",                                                                                      \
+     PLACE(layer_decay)},                                                                                                        \
+    {"freeze", XLM_OPTION_TEXT, "", 0, 0, NULL,                                                                                  \
+     "what stays as it is: embeddings, or a number of layers, the lowest ones and the embeddings with them; empty: nothing",     \
+     PLACE(freeze)}
 
 typedef struct xlm_optimiser {
     xlm_optimiser_config config;
@@ -74,7 +83,8 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
  *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019
  *   adam   the same with g + λ w in place of g, w ← w − lr u     Kingma & Ba 2015
  *   lamb   r = u + λ w, w ← w − lr (|w| / |r|) r, norms of each parameter; ratio 1 where one is 0    You et al. 2020
- * λ is 0 for parameters without decay (biases and LayerNorm). */
+ * λ is 0 for parameters without decay (biases and LayerNorm); lr is the learning rate times the parameter's own rate, and
+ * parameters whose rate is 0 stay as they are, as do their moments (tensor/parameters.h). */
 void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate);
 
 #endif

@@ -400,30 +400,48 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
     xlm_report_flush(report);
 }
 
-void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best)
+/* Rows of metrics.csv, and a line of the log for each language. when: "step 8"; best: behind the measures of all. */
+static void write_measures(xlm_report *r, const char *split, const xlm_validation *validation, const char *when,
+                           const GArray *measures, bool best)
 {
-    if (report->metrics == NULL)
-        return;
-    const int64_t step = report->of.progress->step;
-    const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
-    note_score(report, first->name, first->value, best);
     GString *line = g_string_new(NULL);
     for (guint i = 0; i < measures->len; i++) {
         const xlm_language_measure *row = &g_array_index(measures, xlm_language_measure, i);
         const xlm_measure *m = &row->measure;
         const bool of_all = row->language == NULL;
         const char *language = of_all ? validation->language : row->language;
-        fprintf(report->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, validation->split,
+        fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
                 m->name, language, m->terms, m->value);
         g_string_append_printf(line, "%s%s %.4f", line->len > 0 ? "  " : "", m->name, m->value);
         if (i + 1 < measures->len && g_strcmp0(row->language, row[1].language) == 0)
             continue;
         const bool named = !of_all || strcmp(language, XLM_MEAN_LANGUAGE) == 0; /* one of several lines */
-        xlm_log_info("%s%s%s, step %" G_GINT64_FORMAT ": %s%s", validation->split, named ? " " : "", named ? language : "", step,
-                     line->str, best && of_all ? "  (best so far)" : "");
+        xlm_log_info("%s%s%s, %s: %s%s", validation->split, named ? " " : "", named ? language : "", when, line->str,
+                     best && of_all ? "  (best so far)" : "");
         g_string_set_size(line, 0);
     }
     g_string_free(line, TRUE);
-    xlm_report_flush(report);
+    xlm_report_flush(r);
 }
 
+void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best)
+{
+    if (report->metrics == NULL)
+        return;
+    const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
+    note_score(report, first->name, first->value, best);
+    char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
+    write_measures(report, validation->split, validation, when, measures, best);
+    g_free(when);
+}
+
+void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n)
+{
+    if (report->metrics == NULL)
+        return;
+    char *split = g_strconcat(validation->split, "_average", NULL);
+    char *when = g_strdup_printf("mean of %" G_GINT64_FORMAT " checkpoints", n);
+    write_measures(report, split, validation, when, measures, false);
+    g_free(when);
+    g_free(split);
+}

@@ -43,6 +43,8 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step);
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n);
 /* The same of a validation's measures (GArray of xlm_language_measure). best: the first is better than before. */
 void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best);
+/* And those of the mean of n checkpoints; in metrics.csv of split "<split>_average". */
+void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n);
 /* One line in the end: steps, time, tokens, the last and the best held-out loss (or measure of the validation) of what ran
  * since the report was opened, and where the checkpoint is. */
 void xlm_report_summary(const xlm_report *report);

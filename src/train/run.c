@@ -8,6 +8,7 @@
 #include "base/signals.h"
 #include "tensor/hardware.h"
 #include "train/check_gradients.h"
+#include "train/checkpoint_mean.h"
 #include "train/dump_step.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
@@ -28,13 +29,16 @@ typedef struct run {
     xlm_hardware hardware;
     xlm_run_progress progress;
     xlm_start_record start; /* where the first parameters came from */
-    GArray *saved_states;   /* xlm_saved_state: of the objectives, and the best score */
+    GArray *saved_states;   /* xlm_saved_state: of the objectives, the best score, and the members */
+    xlm_best_score *members; /* [validation->average] of the mean of checkpoints so far; NULL: there will be none */
     xlm_stopping *stopping; /* who may interrupt the run, and the lock of its directory; NULL: nothing is trained */
     xlm_report *report;     /* NULL: nothing is trained */
 } run;
 
 /* Other things that are done with the next step leave the output directory alone. */
 static bool trains(const xlm_run_options *options) { return options->dump_step == NULL && !options->check_gradients; }
+
+static int64_t most_members(const run *r) { return r->options->validation != NULL ? r->options->validation->average : 0; }
 
 static xlm_run_state state_of(run *r)
 {
@@ -46,6 +50,8 @@ static xlm_run_state state_of(run *r)
     state.vocabulary = r->data->vocabulary;
     state.task = r->data->task;
     state.best = (int64_t)r->progress.best.step;
+    state.members = r->members;
+    state.most_members = most_members(r);
     state.start = &r->start;
     state.saved_states = (int)r->saved_states->len;
     state.saved_state = (xlm_saved_state *)r->saved_states->data;
@@ -63,6 +69,11 @@ static void collect_saved_states(run *r)
     G_STATIC_ASSERT(sizeof r->progress.best == 2 * sizeof(double));
     const xlm_saved_state best = {XLM_CHECKPOINT_BEST, XLM_STATE_F64, &r->progress.best, 2};
     g_array_append_val(r->saved_states, best);
+    if (most_members(r) == 0)
+        return;
+    r->members = g_new0(xlm_best_score, most_members(r));
+    const xlm_saved_state averaged = {XLM_CHECKPOINT_AVERAGED, XLM_STATE_F64, r->members, 2 * most_members(r)};
+    g_array_append_val(r->saved_states, averaged);
 }
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
@@ -131,21 +142,31 @@ static bool write_checkpoint(run *r, GError **error)
     return true;
 }
 
+/* Append what the validation measures. */
+static bool measure(run *r, GArray *measures, GError **error)
+{
+    const xlm_validation *validation = r->options->validation;
+    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
+    xlm_report_pause(r->report);
+    const bool good = validation->measure(validation->data, &workspace, r->progress.step, measures, error);
+    xlm_report_resume(r->report);
+    return good;
+}
+
 /* *best: the model is better than at any step before. */
 static bool validate(run *r, bool *best, GError **error)
 {
     const xlm_validation *validation = r->options->validation;
     xlm_run_progress *progress = &r->progress;
-    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
     GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
-    xlm_report_pause(r->report);
-    const bool good = validation->measure(validation->data, &workspace, progress->step, measures, error);
-    xlm_report_resume(r->report);
+    const bool good = measure(r, measures, error);
     if (good) {
-        const double score = g_array_index(measures, xlm_language_measure, 0).measure.value;
-        *best = progress->best.step == 0 || score > progress->best.score;
+        const xlm_best_score now = {.score = g_array_index(measures, xlm_language_measure, 0).measure.value, .step = (double)progress->step};
+        *best = progress->best.step == 0 || now.score > progress->best.score;
         if (*best)
-            progress->best = (xlm_best_score){.score = score, .step = (double)progress->step};
+            progress->best = now;
+        if (r->members != NULL)
+            xlm_checkpoint_mean_add(r->members, validation->average, validation->average_best, now);
         progress->validated = progress->step;
         xlm_snapshot_validated(xlm_stopping_snapshot(r->stopping), progress->validated);
         xlm_report_measures(r->report, validation, measures, *best);
@@ -216,6 +237,56 @@ static bool finish_step(run *r, bool interrupted, GError **error)
     return good;
 }
 
+/* Measurements since the best score. With a patience every checkpoint but those of interruptions is measured. */
+static int64_t measured_since_best(const run *r)
+{
+    const int64_t every = r->job->train.evaluate_every;
+    return r->progress.step / every - (int64_t)r->progress.best.step / every;
+}
+
+/* The score has not risen for as long as the run is to wait for that. */
+static bool is_out_of_patience(const run *r)
+{
+    const int64_t patience = r->options->validation != NULL ? r->options->validation->patience : 0;
+    return patience > 0 && r->progress.best.step > 0 && measured_since_best(r) >= patience;
+}
+
+static bool is_finished(const run *r) { return r->progress.step >= r->job->train.steps || is_out_of_patience(r); }
+
+/* The mean of checkpoints is due, and not there yet: the run may have been killed before it was written. */
+static bool lacks_mean(const run *r)
+{
+    char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
+    int64_t there = most_members(r) == 0 || g_file_test(path, G_FILE_TEST_EXISTS);
+    g_free(path);
+    xlm_comm_max_int64(r->comm, &there, 1);
+    return there == 0;
+}
+
+/* Measure the mean of checkpoints and write it. From here on the parameters are those of no step: no snapshot may be taken. */
+static bool write_mean(run *r, GError **error)
+{
+    int64_t n;
+    xlm_snapshot_hold(xlm_stopping_snapshot(r->stopping));
+    if (!xlm_checkpoint_mean(r->comm, r->job->train.output, r->members, most_members(r),
+                             xlm_engine_parameters(r->engine), &n, error))
+        return false;
+    if (n == 0) {
+        xlm_log_warn("%s: none of the checkpoints to be averaged is here any more", r->job->train.output);
+        return true;
+    }
+    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
+    const xlm_run_state state = state_of(r);
+    const bool good = measure(r, measures, error) && xlm_stopping_may_write(r->stopping, error) &&
+                      xlm_checkpoint_write_mean(r->comm, r->job->train.output, &state, error);
+    if (good) {
+        xlm_report_mean(r->report, r->options->validation, measures, n);
+        xlm_log_info("mean of %" G_GINT64_FORMAT " checkpoints written to %s/" XLM_CHECKPOINT_MEAN, n, r->job->train.output);
+    }
+    g_array_unref(measures);
+    return good;
+}
+
 /* The checkpoint of what a stopped run left, with what was still due after its last step. */
 static bool save_rank_files(run *r, GError **error)
 {
@@ -232,11 +303,11 @@ static bool train(run *r, bool *interrupted, GError **error)
     xlm_profile *profile = xlm_engine_profile(r->engine);
     xlm_step_report step = xlm_step_report_new(r->engine);
     bool warned = false;
-    const int64_t first = progress->step + 1, steps = r->job->train.steps;
+    const int64_t first = progress->step + 1;
     bool good = progress->step == progress->saved || save_rank_files(r, error);
     *interrupted = asked_to_stop(r->comm) || r->options->finish;
     good = good && (*interrupted || progress->step > 0 || r->options->validation != NULL || evaluate(r, error));
-    while (good && progress->step < steps && !*interrupted) {
+    while (good && !is_finished(r) && !*interrupted) {
         good = xlm_engine_step(r->engine, progress->step, xlm_stopping_snapshot(r->stopping), &step, error);
         if (good && !step.updated) {
             /* Asked to stop since the last update, as during an evaluation. */
@@ -250,9 +321,12 @@ static bool train(run *r, bool *interrupted, GError **error)
         if (progress->step == first)
             xlm_profile_reset(profile); /* the first step touches memory for the first time: it does not count */
         warn_of_nothing(r, &step, &warned);
-        *interrupted = step.stop && progress->step < steps;
+        *interrupted = step.stop && progress->step < r->job->train.steps;
         good = finish_step(r, *interrupted, error);
     }
+    if (good && !*interrupted && is_out_of_patience(r))
+        xlm_log_info("stopped early: no better score on %s in %" G_GINT64_FORMAT " measurements (patience)",
+                     r->options->validation->split, measured_since_best(r));
     if (profile != NULL) {
         const xlm_reduce_scatter_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
         xlm_report_profile(profile, &reduce_scatter, progress->step - first);
@@ -310,7 +384,10 @@ static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
     xlm_stopping_protect(r->stopping, &state, r->progress.validated);
     if (!options->finish)
         xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
-    const bool good = train(r, interrupted, error);
+    const int64_t first = r->progress.step;
+    bool good = train(r, interrupted, error);
+    if (good && !*interrupted && most_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
+        good = write_mean(r, error);
     if (good) {
         print_best(r);
         print_peak(r);
@@ -350,9 +427,9 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
         print_finished(r);
         return true;
     }
-    if (progress->step == progress->saved && progress->step >= r->job->train.steps) {
-        xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached", progress->step,
-                     r->job->train.steps);
+    if (progress->step == progress->saved && is_finished(r) && !lacks_mean(r)) {
+        xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached%s", progress->step,
+                     r->job->train.steps, is_out_of_patience(r) ? ", and the patience is over" : "");
         print_best(r);
         return true;
     }
@@ -401,5 +478,6 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     xlm_engine_close(r.engine);
     xlm_start_record_clear(&r.start);
     g_array_unref(r.saved_states);
+    g_free(r.members);
     return good;
 }

@@ -31,6 +31,9 @@ typedef struct xlm_validation {
     void *data;
     const char *split;    /* what metrics.csv calls the set: "dev" */
     const char *language; /* of the set; XLM_MEAN_LANGUAGE: measures that name no language are means over several */
+    int64_t patience;     /* the run ends after so many measurements in a row without a new best; 0: never */
+    int64_t average;      /* number of checkpoints whose mean is written in the end (train/checkpoint_mean.h); 0: none */
+    bool average_best;    /* those with the highest scores; false: the last ones */
 } xlm_validation;
 
 typedef struct xlm_run_options {

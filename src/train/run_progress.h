@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* The highest score on the development set, as checkpoints store it: the two numbers of /task/best (train/checkpoint.h). */
+/* A score on the development set, as checkpoints store it: the two numbers of /task/best, the highest, and those of
+ * /task/averaged (train/checkpoint.h). */
 typedef struct xlm_best_score {
     double score;
     double step; /* that had it; 0: none yet */

@@ -11,6 +11,8 @@
 
 #include "run_fixture.h"
 
+#include "train/checkpoint_mean.h"
+
 #include "base/new_file.h"
 #include "train/warm_start.h"
 
@@ -494,6 +496,52 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
+/* The mean is exact where a double holds the sum; members stay however old they are, and one that is gone is left out. */
+static void members_are_averaged(const xlm_comm *comm)
+{
+    static const float values[] = {1, 2, 4.5f, -3};
+    char *directory = make_directory(comm), *mean = g_build_filename(directory, XLM_CHECKPOINT_MEAN, NULL);
+    xlm_best_score members[3] = {{0.5, 10}, {0.25, 20}, {0.75, 40}};
+    run *r = make_run(comm, 16, true);
+    float *x = xlm_parameters_values(r->state.parameters);
+    const xlm_parameter *last = xlm_parameters_get(r->state.parameters, xlm_parameters_count(r->state.parameters) - 1);
+    const int64_t at[] = {0, 5, last->start + 20}; /* the model's, and the objective's */
+    r->state.members = members;
+    for (int i = 0; i < 4; i++) {
+        fill(r, 10 * (i + 1));
+        for (int k = 0; k < 3; k++)
+            x[at[k]] = values[i] * (float)(k + 1);
+        r->state.most_members = MIN(i, 2); /* the first and the second so far */
+        GOOD(xlm_checkpoint_write(comm, directory, &r->state, 1, &error));
+    }
+    CHECK_LIST(directory, "checkpoint-00000010.h5 checkpoint-00000020.h5 checkpoint-00000040.h5 latest->checkpoint-00000040.h5");
+    int64_t n = 0;
+    GOOD(xlm_checkpoint_mean(comm, directory, members, 3, r->state.parameters, &n, &error));
+    CHECK(n == 3 && x[0] == 0 && x[5] == 0 && x[at[2]] == 0); /* 1 + 2 - 3 */
+    members[2].step = 30;
+    GOOD(xlm_checkpoint_mean(comm, directory, members, 3, r->state.parameters, &n, &error));
+    CHECK(n == 2 && x[0] == 1.5f && x[5] == 3 && x[at[2]] == 4.5f);
+    /* A file as others are. */
+    r->state.step = 40;
+    GOOD(xlm_checkpoint_write_mean(comm, directory, &r->state, &error));
+    run *again = make_run(comm, 16, true);
+    GOOD(xlm_checkpoint_read(comm, mean, &again->state, &error));
+    CHECK(again->state.step == 40 && xlm_parameters_values(again->state.parameters)[5] == 3);
+    free_run(again);
+    CHECK_LIST(directory, "average.h5 checkpoint-00000010.h5 checkpoint-00000020.h5 checkpoint-00000040.h5 "
+                          "latest->checkpoint-00000040.h5");
+    int moved;
+    GOOD(xlm_checkpoint_set_aside(comm, directory, -1, &moved, &error));
+    CHECK_LIST(directory, "previous-1");
+    members[0].step = members[1].step = 99;
+    x[0] = 7;
+    GOOD(xlm_checkpoint_mean(comm, directory, members, 3, r->state.parameters, &n, &error));
+    CHECK(n == 0 && x[0] == 7);
+    free_run(r);
+    g_free(mean);
+    remove_directory(comm, directory);
+}
+
 static void earlier_runs_are_set_aside(const xlm_comm *comm)
 {
     char *directory = make_directory(comm), *metrics = g_build_filename(directory, "metrics.csv", NULL);
@@ -568,6 +616,7 @@ int main(int argc, char **argv)
     damage_is_named_and_passed_over(comm);
     a_damaged_header_is_passed_over(comm);
     what_does_not_fit_is_refused(comm);
+    members_are_averaged(comm);
     earlier_runs_are_set_aside(comm);
     a_failed_write_leaves_the_old_ones(comm);
     int64_t all = failures;

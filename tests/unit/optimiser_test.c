@@ -1,4 +1,4 @@
-/* xlm-mpi: optimisers and schedules against textbook loops in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: optimisers and schedules against textbook loops in double precision, rates of parameters. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,9 +6,13 @@
 
 #include <glib.h>
 #include <math.h>
+#include <string.h>
 
+#include "base/options.h"
 #include "base/rng.h"
+#include "train/checkpoint_mean.h"
 #include "train/optimiser.h"
+#include "train/rates.h"
 
 enum { STEPS = 25 };
 static const double TOLERANCE = 2e-5;
@@ -144,6 +148,167 @@ static void norm_is_the_root_of_the_sum_of_squares(void **state)
     xlm_parameters_free(p);
 }
 
+/* ---- rates of parameters ---- */
+
+static double rate_of(const xlm_parameters *p, const char *name)
+{
+    const int k = xlm_parameters_find(p, name);
+    assert_true(k >= 0);
+    return xlm_parameters_get(p, k)->rate;
+}
+
+/* The parameters of a model of three layers, and an objective's, with these settings. */
+static xlm_parameters *rated(double decay, const char *freeze, bool share, bool head_frozen)
+{
+    xlm_model_config model = {0};
+    const xlm_optimiser_config config = {.learning_rate = 1, .layer_decay = decay, .freeze = (char *)freeze};
+    assert_true(xlm_options_defaults(xlm_model_options, &model, NULL));
+    model.layers = 3;
+    model.hidden_size = 8;
+    model.attention_heads = 2;
+    model.vocabulary = 20;
+    model.languages = 2;
+    model.share_layers = share;
+    model.language_embeddings = true;
+    model.embedding_size = 4;
+    assert_true(xlm_model_check(&model, NULL));
+    xlm_parameters *p = xlm_parameters_new();
+    xlm_model_free(xlm_model_new(&model, p));
+    xlm_parameters_add(p, "objectives/tagging/weight", 3, 8, XLM_INIT_NORMAL, true);
+    assert_true(xlm_rates_set(&config, &model, head_frozen, p, NULL));
+    return p;
+}
+
+/* Powers of a half are exact. */
+static void rates_fall_from_layer_to_layer(void **state)
+{
+    (void)state;
+    static const struct { const char *name; double rate; } known[] = {
+        {"embeddings/word/weight", 0.125}, {"embeddings/position/weight", 0.125}, {"embeddings/language/weight", 0.125},
+        {"embeddings/layer_norm/bias", 0.125}, {"embeddings/projection/weight", 0.125},
+        {"encoder/layer.0/attention/query/weight", 0.25}, {"encoder/layer.0/feed_forward/layer_norm/bias", 0.25},
+        {"encoder/layer.1/attention/output/bias", 0.5}, {"encoder/layer.2/feed_forward/output/weight", 1},
+        {"lm_head/dense/weight", 1}, {"lm_head/bias", 1}, {"objectives/tagging/weight", 1},
+    };
+    xlm_parameters *p = rated(0.5, NULL, false, false);
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+        assert_true(rate_of(p, known[i].name) == known[i].rate);
+    xlm_parameters_free(p);
+    p = rated(0.5, NULL, true, false);
+    assert_true(rate_of(p, "embeddings/word/weight") == 0.5 && rate_of(p, "encoder/layer.shared/attention/key/bias") == 1 &&
+                rate_of(p, "lm_head/bias") == 1);
+    xlm_parameters_free(p);
+    p = rated(1, NULL, false, false);
+    for (int k = 0; k < xlm_parameters_count(p); k++)
+        assert_true(xlm_parameters_get(p, k)->rate == 1);
+    xlm_parameters_free(p);
+}
+
+static void what_is_frozen_has_no_rate(void **state)
+{
+    (void)state;
+    xlm_parameters *p = rated(0.5, "embeddings", false, true);
+    assert_true(rate_of(p, "embeddings/word/weight") == 0 && rate_of(p, "embeddings/projection/bias") == 0);
+    assert_true(rate_of(p, "encoder/layer.0/attention/query/weight") == 0.25 && rate_of(p, "lm_head/dense/bias") == 0);
+    assert_true(rate_of(p, "objectives/tagging/weight") == 1);
+    xlm_parameters_free(p);
+    p = rated(0.5, "2", false, false);
+    assert_true(rate_of(p, "embeddings/word/weight") == 0 && rate_of(p, "encoder/layer.0/attention/query/bias") == 0 &&
+                rate_of(p, "encoder/layer.1/feed_forward/output/bias") == 0);
+    assert_true(rate_of(p, "encoder/layer.2/attention/query/bias") == 1 && rate_of(p, "lm_head/bias") == 1);
+    xlm_parameters_free(p);
+    static const char *const wrong[] = {"4", "0", "-1", "embedding", "2 layers", "1.5"};
+    int64_t layers;
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        GError *error = NULL;
+        assert_false(xlm_rates_read_freeze(wrong[i], 3, &layers, &error));
+        assert_non_null(strstr(error->message, wrong[i]));
+        g_error_free(error);
+    }
+    assert_true(xlm_rates_read_freeze("3", 3, &layers, NULL) && layers == 3);
+    assert_true(xlm_rates_read_freeze(NULL, 3, &layers, NULL) && layers == -1);
+}
+
+/* Two parameters, the first of rate `rate`, after some steps with weight decay. */
+static xlm_parameters *updated(int64_t algorithm, double rate, double learning_rate, float *moment)
+{
+    const xlm_optimiser_config config = {
+        .algorithm = algorithm, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-6, .weight_decay = 0.1,
+    };
+    xlm_parameters *p = two_parameters();
+    xlm_parameters_set_rate(p, 0, rate);
+    const xlm_shards shards = xlm_shards_of(&alone, xlm_parameters_size(p));
+    xlm_optimiser *o = xlm_optimiser_new(&config, p, &shards);
+    float *gradient = g_new0(float, xlm_parameters_size(p));
+    for (int64_t step = 0; step < STEPS; step++) {
+        for (int64_t i = 0; i < xlm_parameters_size(p); i++)
+            gradient[i] = (float)draw_gradient(step, 0, i);
+        xlm_optimiser_update(o, gradient, 1, step, learning_rate);
+    }
+    for (int64_t i = 0; i < 35; i++)
+        *moment += fabsf(o->first_moment[i]) + o->second_moment[i];
+    g_free(gradient);
+    xlm_optimiser_free(o);
+    return p;
+}
+
+static void updates_go_by_the_rate(void **state)
+{
+    (void)state;
+    for (int64_t algorithm = XLM_OPTIMISER_ADAMW; algorithm <= XLM_OPTIMISER_LAMB; algorithm++) {
+        float moment[4] = {0};
+        xlm_parameters *first = two_parameters(), *frozen = updated(algorithm, 0, 0.01, &moment[0]),
+                       *quarter = updated(algorithm, 0.25, 0.01, &moment[1]), *whole = updated(algorithm, 1, 0.01, &moment[2]),
+                       *slow = updated(algorithm, 1, 0.0025, &moment[3]);
+        const float *values[] = {xlm_parameters_values(first), xlm_parameters_values(frozen), xlm_parameters_values(quarter),
+                                 xlm_parameters_values(whole), xlm_parameters_values(slow)};
+        const int64_t start = xlm_parameters_get(first, 1)->start;
+        assert_memory_equal(values[1], values[0], 35 * sizeof(float)); /* frozen: decay and all */
+        assert_true(moment[0] == 0 && moment[1] > 0);
+        assert_memory_equal(values[2], values[4], 35 * sizeof(float)); /* a quarter of the rate is a rate of a quarter */
+        for (int k = 1; k <= 2; k++)
+            assert_memory_equal(values[k] + start, values[3] + start, 5 * sizeof(float)); /* the other parameter is as ever */
+        assert_true(values[2][0] != values[3][0] && values[3][0] != values[0][0]);
+        xlm_parameters *const all[] = {first, frozen, quarter, whole, slow};
+        for (size_t k = 0; k < G_N_ELEMENTS(all); k++)
+            xlm_parameters_free(all[k]);
+    }
+}
+
+/* ---- members of the mean of checkpoints ---- */
+
+static void members_are(const xlm_best_score *members, const char *steps)
+{
+    GString *text = g_string_new(NULL);
+    for (int i = 0; i < 3; i++)
+        g_string_append_printf(text, "%s%.0f", i > 0 ? " " : "", members[i].step);
+    assert_string_equal(text->str, steps);
+    g_string_free(text, TRUE);
+}
+
+static void the_last_or_the_best_are_averaged(void **state)
+{
+    (void)state;
+    static const double scores[] = {0.5, 0.7, 0.6, 0.7, 0.5, 0.65};
+    static const char *const last[] = {"1 0 0", "1 2 0", "1 2 3", "2 3 4", "3 4 5", "4 5 6"};
+    static const char *const best[] = {"1 0 0", "1 2 0", "1 2 3", "2 3 4", "2 3 4", "2 4 6"};
+    xlm_best_score by_step[3] = {{0}}, by_score[3] = {{0}};
+    for (int i = 0; i < 6; i++) {
+        xlm_checkpoint_mean_add(by_step, 3, false, (xlm_best_score){scores[i], i + 1});
+        xlm_checkpoint_mean_add(by_score, 3, true, (xlm_best_score){scores[i], i + 1});
+        members_are(by_step, last[i]);
+        members_are(by_score, best[i]);
+        assert_int_equal(xlm_checkpoint_mean_members(by_score, 3), MIN(i + 1, 3));
+    }
+    /* Of equal ones the newest goes, and so does a new one. */
+    xlm_best_score equal[3] = {{0}};
+    for (int i = 0; i < 4; i++)
+        xlm_checkpoint_mean_add(equal, 3, true, (xlm_best_score){0.5, i + 1});
+    members_are(equal, "1 2 3");
+    xlm_checkpoint_mean_add(equal, 3, true, (xlm_best_score){0.6, 5});
+    members_are(equal, "1 2 5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +317,10 @@ int main(void)
         cmocka_unit_test(lamb_follows_the_textbook),
         cmocka_unit_test(schedules_pass_known_points),
         cmocka_unit_test(norm_is_the_root_of_the_sum_of_squares),
+        cmocka_unit_test(rates_fall_from_layer_to_layer),
+        cmocka_unit_test(what_is_frozen_has_no_rate),
+        cmocka_unit_test(updates_go_by_the_rate),
+        cmocka_unit_test(the_last_or_the_best_are_averaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,45 @@ static void test_threads_and_no_dropout(void **state)
     free_big(&b);
 }
 
+/* The embeddings and the lowest layers without gradient: the other gradients are the same bits, those are not touched, and what
+ * they would need is not kept. */
+static void test_frozen_layers(void **state)
+{
+    (void)state;
+    struct big b = make_big(TOKENS, LONGEST, 1200);
+    for (int share = 0; share <= 1; share++) {
+        struct setup s = open_setup(deep(share != 0), 0.1);
+        struct outcome all = run(&s, &b.batch, false, ALL, true);
+        uint64_t peak = all.peak;
+        for (int64_t frozen = 0; frozen <= xlm_model_weight_layers(&s.config); frozen++) {
+            for (int k = 0; k < xlm_parameters_count(s.parameters); k++)
+                if (xlm_model_layer_of(&s.config, xlm_parameters_get(s.parameters, k)->name) <= frozen)
+                    xlm_parameters_set_rate(s.parameters, k, 0);
+            struct outcome part = run(&s, &b.batch, false, ALL, true), again = run(&s, &b.batch, true, ALL, true);
+            assert_memory_equal(&part.loss, &all.loss, sizeof all.loss);
+            for (int k = 0; k < xlm_parameters_count(s.parameters); k++) {
+                const xlm_parameter *p = xlm_parameters_get(s.parameters, k);
+                const size_t bytes = sizeof(xlm_real) * (size_t)(p->rows * p->cols);
+                for (int64_t i = 0; p->rate == 0 && i < p->rows * p->cols; i++)
+                    assert_true(part.gradients[p->start + i] == 0);
+                if (p->rate != 0)
+                    assert_memory_equal(part.gradients + p->start, all.gradients + p->start, bytes);
+            }
+            assert_memory_equal(again.gradients, part.gradients,
+                                sizeof *part.gradients * (size_t)xlm_parameters_size(s.parameters));
+            /* From the second frozen layer on, what one has is given to the next. */
+            assert_true(share || frozen < 2 ||
+                        part.peak + sizeof(xlm_real) * (uint64_t)(TOKENS * s.config.hidden_size) * 14 < peak);
+            peak = part.peak;
+            free_outcome(&part);
+            free_outcome(&again);
+        }
+        free_outcome(&all);
+        close_setup(&s);
+    }
+    free_big(&b);
+}
+
 /* ---- segments of every form ---- */
 
 enum { ROWS = 7, WIDTH = 5 };
@@ -225,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits_in_less_memory),
         cmocka_unit_test(test_threads_and_no_dropout),
+        cmocka_unit_test(test_frozen_layers),
         cmocka_unit_test(test_segments_of_every_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 /* Defaults are ALIGN-MLM's roberta-8. */
 const xlm_option xlm_model_options[] = {
-    OPTION(layers, INT, "8", 1, 1000, NULL, "number of transformer layers, L"),
+    OPTION(layers, INT, "8", 1, XLM_MOST_LAYERS, NULL, "number of transformer layers, L"),
     OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
     OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
     OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),

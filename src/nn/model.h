@@ -18,6 +18,8 @@
 #include "base/error.h"
 #include "tensor/parameters.h"
 
+enum { XLM_MOST_LAYERS = 1000 };
+
 /* Options of section [model]; offsets in xlm_model_config. */
 extern const xlm_option xlm_model_options[];
 
@@ -32,8 +34,8 @@ void xlm_model_free(xlm_model *model);
 
 /* How many layers have weights of their own: L, or 1 when all share theirs. */
 int64_t xlm_model_weight_layers(const xlm_model_config *config);
-/* The layer that a parameter is of, by its name: 0 of the embeddings, 1 ... n of the encoder (n as above), n + 1 of what stands on
- * it: the LM head, and parameters that objectives declare. */
+/* The layer that a parameter is of, by its name: 0 of the embeddings, 1 ... n of the encoder (n as above), n + 1 of what stands
+ * on it: the LM head, and parameters that objectives declare. */
 int64_t xlm_model_layer_of(const xlm_model_config *config, const char *parameter);
 
 /* An encoding of a packed batch, and the prediction of some of its tokens. */

@@ -56,6 +56,7 @@ static int64_t tagging_count(xlm_loss *self, const xlm_pass *pass)
 
 static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
+    const struct tagging *tagging = self->state;
     const xlm_batch *batch = pass->batch;
     const int64_t n = tagging_count(self, pass);
     xlm_var *h = xlm_pass_view(pass, 0)->states;
@@ -71,7 +72,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
         h = xlm_rows(tape, h, rows, n);
         targets = tags;
     }
-    h = xlm_dropout(tape, h, self->setup->model->dropout); /* n x d */
+    h = xlm_dropout(tape, h, tagging->of.head_dropout); /* n x d */
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
     return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->masked ? pass->scores : NULL);
 }

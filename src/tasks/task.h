@@ -33,6 +33,7 @@
 typedef struct xlm_task_state {
     char **labels; /* [classes], then NULL; borrowed */
     int64_t classes;
+    double head_dropout; /* rate before the head, where the loss is made of the encoder's states */
 } xlm_task_state;
 
 /* A file of a text. */

@@ -7,6 +7,7 @@
 #include "stream/example_passes.h"
 #include "tasks/predict.h"
 #include "tasks/sources.h"
+#include "train/rates.h"
 
 /* Development text of one language, and what is predicted for it. */
 typedef struct development {
@@ -65,6 +66,13 @@ static bool open_model(tuning *t, GError **error)
                              "[tune]: length = %" G_GINT64_FORMAT ", but the model of %s has %" G_GINT64_FORMAT " positions",
                              c->length, c->model, model->positions);
     int language;
+    int64_t frozen;
+    if (!xlm_rates_read_freeze(c->train.optimiser.freeze, xlm_model_weight_layers(model), &frozen, error)) {
+        g_prefix_error(error, "[tune]: ");
+        return false;
+    }
+    if (c->keep_head && model->head == XLM_HEAD_NONE)
+        return xlm_error_set(error, EX_CONFIG, "[tune]: keep_head = true, but the model of %s has no head for words", c->model);
     return xlm_task_language(t->loaded->vocabulary, c->language, false, NULL, EX_CONFIG, &language, error) &&
            (t->tokenizer = xlm_tokenizer_new(t->loaded->vocabulary, error)) != NULL;
 }
@@ -189,9 +197,13 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
                                      .state = t->self.state};
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
-    job.model.head = XLM_HEAD_NONE;
+    if (c->keep_head)
+        job.train.head_frozen = true;
+    else
+        job.model.head = XLM_HEAD_NONE;
     if (c->dropout >= 0)
         job.model.dropout = job.model.attention_dropout = c->dropout;
+    ((xlm_task_state *)t->self.state)->head_dropout = c->head_dropout >= 0 ? c->head_dropout : job.model.dropout;
     job.train.start = c->model;
     job.train.steps = epoch * c->epochs;
     job.train.optimiser.warmup = (int64_t)((double)job.train.steps * c->warmup + 0.5);
@@ -288,6 +300,7 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     const xlm_validation validation = {
         .measure = measure, .data = t, .split = "dev",
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
+        .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };
     xlm_job_stream stream;
     xlm_job_objective objective;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "train/checkpoint_mean.h"
+#include "train/rates.h"
 
 static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
 
@@ -27,7 +29,12 @@ static const xlm_option tune_options[] = {
     {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special tokens included; longer ones are cut",
      TUNE(length)},
     {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
-     "dropout rate of embeddings, sublayers and attention weights, and before the head; -1: the model's rates", TUNE(dropout)},
+     "dropout rate of embeddings, sublayers and attention weights; -1: the model's rates", TUNE(dropout)},
+    {"head_dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
+     "dropout rate of the encoder's states before the head of the task; -1: that of the sublayers", TUNE(head_dropout)},
+    {"keep_head", XLM_OPTION_FLAG, "false", 0, 0, NULL,
+     "leave the head for words in the checkpoints as it is, so that xlm_train can start from them and xlm_fill read them; false: "
+     "leave it out", TUNE(keep_head)},
     XLM_TRAINING_OPTIONS(TRAIN),
     XLM_OPTIMISER_OPTIONS(OPTIMISER, "2e-5"),
     {"warmup", XLM_OPTION_REAL, "0.1", 0, 1, NULL, "share of the steps in which the learning rate rises, linearly", TUNE(warmup)},
@@ -35,6 +42,14 @@ static const xlm_option tune_options[] = {
      "steps between two evaluations on the dev files, with a checkpoint each; 0: an epoch",
      TUNE(evaluate_every)},
     {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "number of the newest checkpoints that stay, beside the best", TRAIN(keep)},
+    {"patience", XLM_OPTION_INT, "0", 0, 1e6, NULL,
+     "early stopping: number of evaluations in a row without a better score after which the run ends; 0: it goes on to its last "
+     "step", TUNE(patience)},
+    {"average", XLM_OPTION_INT, "0", 0, XLM_CHECKPOINT_MEAN_MOST, NULL,
+     "number of evaluated checkpoints whose parameters are averaged in the end, in OUTPUT/average.h5; they stay too; 0: none",
+     TUNE(average)},
+    {"average_of", XLM_OPTION_CHOICE, "last", 0, 0, "last|best",
+     "which those are: the last ones, or those with the highest scores on the dev files", TUNE(average_of)},
     XLM_OPTION_END,
 };
 
@@ -70,6 +85,18 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
     return good;
 }
 
+/* How many layers there are is not known before the model is read. */
+static bool check_freeze(const xlm_tune_config *c, const xlm_jobfile *file, GError **error)
+{
+    int64_t layers;
+    GError *why = NULL;
+    if (xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MOST_LAYERS, &layers, &why))
+        return true;
+    xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
+    g_error_free(why);
+    return false;
+}
+
 static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
     const xlm_tune_config *c = &job->config;
@@ -77,7 +104,13 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
         return xlm_jobfile_refuse(file, "tune", "micro_batches", error, "micro_batches is not a power of two");
     if (c->dropout < 0 && c->dropout != -1)
         return xlm_jobfile_refuse(file, "tune", "dropout", error, "dropout is -1, for the model's, or 0 to 0.99");
-    return true;
+    if (c->head_dropout < 0 && c->head_dropout != -1)
+        return xlm_jobfile_refuse(file, "tune", "head_dropout", error, "head_dropout is -1, for that of the sublayers, or 0 to "
+                                  "0.99");
+    if (c->average == 1)
+        return xlm_jobfile_refuse(file, "tune", "average", error, "average = 1 is the mean of one checkpoint, which is that "
+                                  "checkpoint; take 2 or more, or 0");
+    return check_freeze(c, file, error);
 }
 
 /* Every section with every key. */

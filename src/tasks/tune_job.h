@@ -8,6 +8,9 @@
 
 #include "tasks/task.h"
 
+/* In the order of the words of [tune] average_of. */
+enum { XLM_AVERAGE_LAST, XLM_AVERAGE_BEST };
+
 /* Section [tune]. What the trainer takes as it is stands in `train` (steps, warmup, evaluate_every and checkpoint_every are
  * worked out when the examples are there). */
 typedef struct xlm_tune_config {
@@ -18,6 +21,11 @@ typedef struct xlm_tune_config {
     int64_t epochs, batch, length;
     double warmup;          /* share of the steps */
     double dropout;         /* negative: the model's */
+    double head_dropout;    /* negative: as that */
+    bool keep_head;         /* the LM head stays in the checkpoints */
+    int64_t patience;       /* evaluations without a better score; 0: never mind */
+    int64_t average;        /* number of checkpoints; 0: none */
+    int64_t average_of;     /* XLM_AVERAGE_... */
     int64_t evaluate_every; /* steps; 0: an epoch */
 } xlm_tune_config;
 

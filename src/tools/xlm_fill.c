@@ -212,7 +212,8 @@ static bool open_filler(filler *f, const char *path, GError **error)
         return false;
     if (f->loaded->config.head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_DATAERR,
-                             "%s: has no head for words (it is fine-tuned); take the checkpoint that it was made from", path);
+                             "%s: has no head for words (it is fine-tuned); take the checkpoint that it was made from, or tune "
+                             "it with keep_head = true", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
            (f->tape = xlm_tape_new(f->loaded->parameters)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
            find_language(f, error);

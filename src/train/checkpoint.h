@@ -20,8 +20,8 @@
  *                              an example), options (a line `key = value` each)
  *   /task/labels               [n] strings; index = class, row of the head's weight
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
- *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so far, by
- *                              step; zeros for those to come (train/checkpoint_mean.h)
+ *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so
+ *                              far, by step; zeros for those to come (train/checkpoint_mean.h)
  * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
  *
  * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; and, of a
@@ -77,8 +77,8 @@ typedef struct xlm_run_state {
 } xlm_run_state;
 
 /* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
- * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, the best, and the members of the mean. Nothing under the final
- * name on failure; older ones stay. */
+ * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, the best, and the members of the mean.
+ * Nothing under the final name on failure; older ones stay. */
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                           GError **error);
 
@@ -98,7 +98,8 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
                            GError **error);
 
 /* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`,
- * `best`, average.h5, metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that stays.
+ * `best`, average.h5, metrics.csv and job.conf (train/job_record.h) with them; else `latest` is left pointing at the newest that
+ * stays.
  * Half-written files of a run that was killed are removed. *moved: how many checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 

@@ -150,8 +150,8 @@ static bool check_members(const xlm_store *store, const double *member, int64_t 
         good = isfinite(member[i]) && at == floor(at) && at <= (double)step && (free_place ? at == 0 : at > before);
         before = at;
     }
-    return good || xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_AVERAGED ": has no ascending steps up to %" G_GINT64_FORMAT
-                                 "; the file is damaged", xlm_store_path(store), step);
+    return good || xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_AVERAGED ": has no ascending steps up to %"
+                                 G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), step);
 }
 
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error)

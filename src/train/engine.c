@@ -39,7 +39,7 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     const xlm_host_setup setup = {
         .model = e->model,
         .about = {
-            .model = &e->config,
+            .model = &e->used,
             .words = xlm_vocabulary_words(vocabulary),
             .counts = xlm_vocabulary_counts(vocabulary),
             .specials = xlm_vocabulary_specials(vocabulary),
@@ -67,6 +67,9 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
         g_prefix_error(error, "[model]: ");
         return false;
     }
+    e->used = e->config;
+    if (e->job->train.head_frozen)
+        e->used.head = XLM_HEAD_NONE;
     e->parameters = xlm_parameters_new();
     e->model = xlm_model_new(&e->config, e->parameters);
     return xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) && open_objectives(e, data, error) &&

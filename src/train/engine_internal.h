@@ -11,6 +11,7 @@ struct xlm_engine {
     xlm_job_streams streams;
     xlm_input_size validation; /* of the run's largest pass over examples, for estimates */
     xlm_model_config config;
+    xlm_model_config used; /* as objectives see it: without a head that none of them uses */
     xlm_parameters *parameters;
     xlm_model *model;
     xlm_resources *resources; /* files that objectives ask for */

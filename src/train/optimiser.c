@@ -211,7 +211,8 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         const float decay = p->decay ? (float)c->weight_decay : 0;
         const float rate = rule->scaled_by_norms ? 0 : (float)(learning_rate * p->rate);
         const int64_t place = xlm_shards_place(&o->shards, s->start);
-        update_elements(k, rate, rule->decay_in_gradient ? decay : 0, rule->decay_in_gradient ? 0 : decay, s->n, values + s->start,
+        const float in_gradient = rule->decay_in_gradient ? decay : 0;
+        update_elements(k, rate, in_gradient, decay - in_gradient, s->n, values + s->start,
                         gradient + s->start, o->first_moment + place, o->second_moment + place);
     }
     if (rule->scaled_by_norms)

@@ -13,8 +13,8 @@ bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, 
     if (freeze == NULL)
         return true;
     if (strcmp(freeze, "embeddings") != 0 && !g_ascii_string_to_unsigned(freeze, 10, 1, (guint64)layers, &n, NULL))
-        return xlm_error_set(error, EX_CONFIG, "freeze = %s: must be embeddings, or a number of layers from 1 to %" G_GINT64_FORMAT
-                             "%s", freeze, layers, layers == 1 ? ", those that share their weights being one" : "");
+        return xlm_error_set(error, EX_CONFIG, "freeze = %s: must be embeddings, or a number of layers from 1 to %"
+                             G_GINT64_FORMAT "%s", freeze, layers, layers == 1 ? ", those that share their weights being one" : "");
     *frozen = (int64_t)n;
     return true;
 }

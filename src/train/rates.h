@@ -4,13 +4,13 @@
  * of layer l have d^(L-l): 1 in the topmost one, d^L in the embeddings, which are layer 0. The LM head, and what objectives and
  * tasks declare, has 1. (Layer-wise decay as in ULMFiT, Howard & Ruder 2018, eq. 1, where d = 1 / 2.6, and for BERT in Zhang et
  * al. 2021, "Revisiting few-sample BERT fine-tuning", section 5; some programs give the topmost layer d, and the embeddings
- * d^(L+1), which is the same with another learning rate for the head.) Layers that share their weights are one layer. Weight decay
- * goes with the rate.
+ * d^(L+1), which is the same with another learning rate for the head.) Layers that share their weights are one layer. Weight
+ * decay goes with the rate.
  *
  * A frozen parameter has rate 0: it keeps its bits, no gradient is computed for it, weight decay spares it, it does not count in
  * the norm that is clipped. Frozen are the embeddings, or the lowest n layers and the embeddings; the backward pass ends above
- * them, and of frozen layers nothing is kept for it. Dropout in them stays on. Frozen word embeddings are frozen as the decoder of
- * the LM head too, which is tied to them. */
+ * them, and of frozen layers nothing is kept for it. Dropout in them stays on. Frozen word embeddings are frozen as the decoder
+ * of the LM head too, which is tied to them. */
 #ifndef XLM_TRAIN_RATES_H
 #define XLM_TRAIN_RATES_H
 

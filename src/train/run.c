@@ -161,7 +161,8 @@ static bool validate(run *r, bool *best, GError **error)
     GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
     const bool good = measure(r, measures, error);
     if (good) {
-        const xlm_best_score now = {.score = g_array_index(measures, xlm_language_measure, 0).measure.value, .step = (double)progress->step};
+        const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
+        const xlm_best_score now = {.score = first->value, .step = (double)progress->step};
         *best = progress->best.step == 0 || now.score > progress->best.score;
         if (*best)
             progress->best = now;

@@ -4,6 +4,7 @@ test_scripts += \
 	tests/cli/study.sh \
 	tests/cli/small_studies.sh \
 	tests/cli/tune.sh \
+	tests/cli/tune_settings.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_plugin.sh \
 	tests/cli/train_ranks.sh \

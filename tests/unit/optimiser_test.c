@@ -1,4 +1,5 @@
-/* xlm-mpi: optimisers and schedules against textbook loops in double precision, rates of parameters. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: optimisers and schedules against textbook loops in double precision, rates of parameters.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

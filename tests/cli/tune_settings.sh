@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# xlm-mpi: settings of fine-tuning: what is frozen, rates by layer, averages of checkpoints, early stopping, heads.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+small_corpus
+trained job.conf base 1 --set train.steps=20 --set model.layers=3 --set model.hidden_size=16 --set train.evaluate_every=0
+# Verbs, nouns and the rest.
+tags() {
+    awk '{ for (i = 1; i <= NF; i++) print $i "\t" ($i ~ /s$/ ? "VERB" : $i ~ /^(house|river|teacher|garden|book)/ ? "NOUN" : "X")
+        print "" }'
+}
+head -n 160 text.en | tags >train.tsv
+tail -n 60 text.en | tags >dev.tsv
+cat >tune.conf <<'JOB'
+[tune]
+model = base/latest
+train = train.tsv
+dev = dev.tsv
+language = en
+output = tuned
+epochs = 2
+batch = 16
+length = 24
+learning_rate = 6e-3
+weight_decay = 0.1
+evaluate_every = 4
+
+[task tagging]
+JOB
+# tuned NAME RANKS [OPTION...]: into directory NAME, messages in NAME.log.
+tuned() {
+    local name=$1 n=$2
+    shift 2
+    logged "$name.log" ranks "$n" xlm_tune tune.conf --set "tune.output=$name" "$@"
+}
+# all FILE: of every number in the parameters and moments, the head's among them.
+all() { { digest "$1"; h5dump -g /objectives "$1" | sed 1d; } | cksum; }
+# bits FILE GROUP: of its numbers.
+bits() { h5dump -g "$2" "$1" 2>/dev/null | sed 1d | cksum; }
+# same A B: of two runs.
+same() {
+    cmp <(rows "$1") <(rows "$2") || fail "metrics of $1 and $2 are not the same bits"
+    for link in latest best; do
+        [ "$(readlink "$1/$link")" = "$(readlink "$2/$link")" ] && [ "$(all "$1/$link")" = "$(all "$2/$link")" ] ||
+            fail "$link of $1 and $2 are not the same"
+    done
+    [ ! -e "$1/average.h5" ] || [ "$(all "$1/average.h5")" = "$(all "$2/average.h5")" ] || fail "averages of $1 and $2 differ"
+}
+# dev DIR MEASURE [SPLIT]: "step value" of each look at the development set.
+dev() { values "$1" "${3-dev}" "$2" score en; }
+
+# ---- what is frozen, rates by layer ----
+settings=(--set tune.freeze=1 --set tune.layer_decay=0.5 --set tune.keep_head=true --set tune.average=3
+    --set tune.average_of=best --set tune.head_dropout=0.3)
+for n in 1 2 4; do
+    tuned all-$n $n "${settings[@]}"
+    same all-1 all-$n
+done
+estimated all-1.log
+grep -q '^frozen: the embeddings and the lowest 1 layer, [1-9][0-9]* of' all-1.log || fail "$(grep frozen all-1.log)"
+grep -q '^learning rates: 0.006 in the topmost layer and above, times 0.5 .* 0.00075 in the embeddings' all-1.log ||
+    fail "$(grep rates all-1.log)"
+for group in embeddings encoder/layer.0 lm_head; do
+    [ "$(bits base/latest /model/$group)" = "$(bits all-1/latest /model/$group)" ] || fail "/model/$group is not as it was"
+done
+for group in encoder/layer.1 encoder/layer.2; do
+    [ "$(bits base/latest /model/$group)" != "$(bits all-1/latest /model/$group)" ] || fail "/model/$group was not learned"
+done
+numbers /optimiser/second_moment/embeddings/word/weight all-1/latest | awk '$1 != 0 { bad = 1 } END { exit bad || NR == 0 }' ||
+    fail "moments of frozen embeddings"
+# The first update of adamw without decay is the learning rate, whatever the gradient: rates show as they are.
+tuned one 1 --set tune.epochs=1 --set tune.batch=160 --set tune.layer_decay=0.5 --set tune.weight_decay=0 --set tune.warmup=0 \
+    --set tune.epsilon=1e-30 --set tune.learning_rate=0.015625
+# moved PATH: by how much the elements of a parameter that moved did, the median.
+moved() {
+    paste <(numbers "$1" base/latest) <(numbers "$1" one/latest) |
+        awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 0) print d }' | sort -g |
+        awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
+}
+for known in "embeddings/word/weight 0.001953125" "encoder/layer.0/attention/query/weight 0.00390625" \
+    "encoder/layer.1/feed_forward/output/bias 0.0078125" "encoder/layer.2/attention/value/weight 0.015625"; do
+    is_near "$(moved "/model/${known% *}")" "${known#* }" 1e-3 || fail "$known: moved by $(moved "/model/${known% *}")"
+done
+tuned embeddings 1 --set tune.freeze=embeddings --set tune.epochs=1
+[ "$(bits base/latest /model/embeddings)" = "$(bits embeddings/latest /model/embeddings)" ] &&
+    [ "$(bits base/latest /model/encoder/layer.0)" != "$(bits embeddings/latest /model/encoder/layer.0)" ] ||
+    fail "freeze = embeddings"
+tuned encoder 2 --set tune.freeze=3 --set tune.epochs=1
+[ "$(bits base/latest /model/encoder)" = "$(bits encoder/latest /model/encoder)" ] &&
+    [ "$(dev encoder loss | tail -n 1)" != "$(dev all-1 loss | tail -n 1)" ] || fail "freeze = 3, all layers"
+logged recompute.log ranks 1 xlm_tune tune.conf --set tune.output=recompute "${settings[@]}" --set tune.recompute=true
+same all-1 recompute
+
+# ---- the mean of checkpoints ----
+# Steps 4, 8, ..., 20; the three best and the newest stay.
+members=$(dev all-1 accuracy | sort -s -k2,2gr | head -n 3 | sort -n | cut -d' ' -f1)
+[ "$(dev all-1 accuracy | wc -l)" -eq 5 ] || fail "looks at dev: $(dev all-1 accuracy)"
+{ for step in $members 20; do checkpoint "$step"; echo; done; } | sort -u | cmp - <(cd all-1 && ls checkpoint-*) ||
+    fail "checkpoints: $(ls all-1), of the mean are $members"
+# mean PATH FILE...: of a dataset's numbers.
+mean() {
+    local path=$1 file n=$(($# - 1))
+    shift
+    for file; do numbers "$path" "$file" >"mean.$((n--))"; done
+    paste mean.[0-9] | awk '{ sum = 0; for (i = 1; i <= NF; i++) sum += $i; print sum / NF }'
+    rm mean.[0-9]
+}
+# shellcheck disable=SC2046
+for path in /objectives/tagging/weight /model/encoder/layer.2/attention/key/weight /model/encoder/layer.0/attention/key/weight; do
+    paste <(mean $path $(for step in $members; do echo "all-1/$(checkpoint "$step")"; done)) <(numbers $path all-1/average.h5) |
+        awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 2e-6) bad = 1 } END { exit bad || NR == 0 }' || fail "$path is no mean"
+done
+logged eval.log ranks 2 xlm_eval all-1/average.h5 --test dev.tsv --csv average.csv
+is_near "$(awk -F, '$2 == "accuracy" { print $8 }' average.csv)" "$(dev all-1 accuracy dev_average | cut -d' ' -f2)" ||
+    fail "accuracy of the mean: $(grep accuracy average.csv), in training $(dev all-1 accuracy dev_average)"
+tuned last 1 --set tune.average=2
+(cd last && ls checkpoint-*) | cmp - <(for step in 16 20; do checkpoint $step; echo; done) || fail "the last two: $(ls last)"
+# It is there again when it was lost; with more epochs it is another one.
+before=$(all last/average.h5)
+rm last/average.h5
+tuned last 2 --set tune.average=2
+[ "$(all last/average.h5)" = "$before" ] || fail "the mean, made again: $(cat last.log)"
+tuned last 1 --set tune.average=2
+grep -q 'nothing to do' last.log || fail "$(cat last.log)"
+tuned last 1 --set tune.average=2 --set tune.epochs=3
+[ "$(all last/average.h5)" != "$before" ] || fail "the mean is that of a shorter run"
+
+# ---- a stop in between ----
+cp -r all-1 middle
+tuned whole 1 "${settings[@]}" --set tune.keep=9
+for n in 1 2; do
+    rm -rf "from-$n"
+    cp -r whole "from-$n"
+    rm "from-$n/average.h5" "from-$n/$(checkpoint 16)" "from-$n/$(checkpoint 20)"
+    tuned "from-$n" $n "${settings[@]}"
+    grep -q 'resumed from .* at step 12' "from-$n.log" || fail "$(cat "from-$n.log")"
+    same all-1 "from-$n"
+done
+expect 65 'does not fit the job: it has no /task/averaged' ranks 1 xlm_tune tune.conf --set tune.output=embeddings \
+    --set tune.average=2
+
+# ---- early stopping ----
+# Nothing is learned, so the first score is the best.
+patient=(--set tune.learning_rate=0 --set tune.epochs=9 --set tune.patience=2)
+tuned patient 2 "${patient[@]}"
+[ "$(losses patient | wc -l)" -eq 12 ] && [ "$(readlink patient/best)" = "$(checkpoint 4)" ] &&
+    [ "$(readlink patient/latest)" = "$(checkpoint 12)" ] || fail "patience: $(cat patient.log)"
+grep -q '^stopped early: no better score on dev in 2 measurements' patient.log || fail "$(cat patient.log)"
+tuned patient 1 "${patient[@]}"
+grep -q 'nothing to do: step 12 of 90 is reached, and the patience is over' patient.log || fail "$(cat patient.log)"
+tuned patient 1 "${patient[@]}" --set tune.patience=4
+[ "$(losses patient | wc -l)" -eq 20 ] || fail "a patience of 4: $(cat patient.log)"
+tuned learns 1 --set tune.patience=5 --set tune.average=2
+[ "$(losses learns | wc -l)" -eq 20 ] || fail "a run that learns is stopped: $(cat learns.log)"
+
+# ---- heads ----
+grep -q 'lm_head' <<<"$(h5dump -n last/latest)" && fail "the head for words went along"
+tuned head 1 --set tune.keep_head=true --set tune.epochs=1
+grep -q '^frozen: the LM head' head.log || fail "$(cat head.log)"
+estimated head.log
+[ "$(bits base/latest /model/lm_head)" = "$(bits head/latest /model/lm_head)" ] || fail "the LM head has changed"
+logged fill.log xlm_fill head/latest --language en "the old <mask> sees the garden ."
+expect 65 'keep_head = true' xlm_fill last/latest --language en "the <mask> ."
+trained job.conf more 2 --set train.steps=3 --set train.start=head/latest --set model.layers=3 --set model.hidden_size=16
+grep -q 'parameters taken' more.log && ! grep -q drawn more.log || fail "pre-training goes on: $(cat more.log)"
+# Dropout before the head alone.
+still=(--set tune.dropout=0 --set tune.epochs=1 --set tune.learning_rate=0)
+tuned still 1 "${still[@]}"
+tuned same-still 1 "${still[@]}" --set tune.head_dropout=0
+tuned dropped 1 "${still[@]}" --set tune.head_dropout=0.5
+same still same-still
+cmp -s <(losses still) <(losses dropped) && fail "dropout before the head changes nothing"
+cmp <(dev still loss) <(dev dropped loss) || fail "there is dropout in evaluations"
+
+# ---- pre-training ----
+for n in 1 2; do
+    trained job.conf frozen-$n $n --set train.steps=3 --set train.start=base/latest --set model.layers=3 \
+        --set model.hidden_size=16 --set train.freeze=2 --set train.layer_decay=0.9 --set train.weight_decay=0.1
+    same_bits frozen-1 frozen-$n
+done
+[ "$(bits base/latest /model/embeddings)$(bits base/latest /model/encoder/layer.1)" = \
+    "$(bits frozen-1/latest /model/embeddings)$(bits frozen-1/latest /model/encoder/layer.1)" ] &&
+    [ "$(bits base/latest /model/encoder/layer.2)" != "$(bits frozen-1/latest /model/encoder/layer.2)" ] || fail "pre-training"
+
+# ---- errors ----
+# wrong CODE PATTERN OPTION...
+wrong() {
+    local code=$1 pattern=$2
+    shift 2
+    expect "$code" "$pattern" ranks 1 xlm_tune tune.conf --set tune.output=wrong "$@"
+    once '^xlm_tune: '
+    [ ! -e wrong ] || { fail "something was written: $*"; rm -r wrong; }
+}
+wrong 78 '^xlm_tune: \[tune\]: freeze = 4: must be embeddings, or a number of layers from 1 to 3$' --set tune.freeze=4
+wrong 78 'tune.freeze: freeze = all: must be embeddings' --set tune.freeze=all
+wrong 78 'average = 1 is the mean of one' --set tune.average=1
+wrong 78 'head_dropout is -1' --set tune.head_dropout=-0.5
+wrong 64 'layer_decay = 0: must be' --set tune.layer_decay=0
+wrong 64 'average = 101: must be' --set tune.average=101
+wrong 78 'has no head for words' --set tune.model=last/latest --set tune.keep_head=true
+expect 78 'train.freeze: freeze = 4: must be' xlm_train job.conf --set train.freeze=4
+finish

@@ -163,6 +163,22 @@ int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError *
     }
 }
 
+int64_t xlm_lines_bytes(xlm_lines *lines, char *bytes, size_t n, GError **error)
+{
+    const bool first = lines->begin == 0 && lines->end == 0;
+    if (lines->begin == lines->end && !lines->ended && !read_more(lines, error))
+        return -1;
+    while (first && lines->end < 3 && !lines->ended)
+        if (!read_more(lines, error))
+            return -1;
+    if (first)
+        lines->begin += xlm_lines_mark(lines->buffer, lines->end);
+    const size_t got = MIN(n, lines->end - lines->begin);
+    memcpy(bytes, lines->buffer + lines->begin, got);
+    lines->begin += got;
+    return (int64_t)got;
+}
+
 int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error)
 {
     const char *text;

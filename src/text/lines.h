@@ -34,6 +34,9 @@ void xlm_lines_keep_bytes(xlm_lines *lines);
 /* The next line, without its line end. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at
  * the end of the file, or -1 with *error: EX_DATAERR for damaged gzip data or a line too long, EX_IOERR. */
 int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error);
+/* For files whose lines mean nothing: up to n of the next bytes as they stand, but for the byte order mark that the file begins
+ * with. They count as no lines. Returns how many there were, 0 at the end of the file, or -1 as above. n >= 3. */
+int64_t xlm_lines_bytes(xlm_lines *lines, char *bytes, size_t n, GError **error);
 /* Pass over up to n lines. Returns how many there were, or -1 with *error. */
 int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error);
 

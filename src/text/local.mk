@@ -10,6 +10,7 @@ text_sources = \
 	src/text/html.c src/text/html.h \
 	src/text/html_files.c \
 	src/text/html_pairs.c src/text/html_pairs.h \
+	src/text/json_file.c src/text/json_file.h \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
 	src/text/normalise.c src/text/normalise.h \

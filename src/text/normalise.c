@@ -36,6 +36,7 @@ struct xlm_normaliser {
     char ascii[128]; /* what ASCII becomes; 0: a space */
     GString *out;
     GArray *text, *other; /* UChar: the line at hand */
+    GArray *origins;      /* xlm_origin, of each byte of out */
 };
 
 static uint8_t flags_of(UChar32 c)
@@ -158,6 +159,7 @@ xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)
     n->out = g_string_new(NULL);
     n->text = g_array_new(FALSE, FALSE, sizeof(UChar));
     n->other = g_array_new(FALSE, FALSE, sizeof(UChar));
+    n->origins = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     return n;
 }
 
@@ -168,6 +170,7 @@ xlm_normaliser *xlm_normaliser_new_with(xlm_normaliser_append *append, void *sta
     n->state = state;
     n->free_state = free_state;
     n->out = g_string_new(NULL);
+    n->origins = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     return n;
 }
 
@@ -182,6 +185,7 @@ void xlm_normaliser_free(xlm_normaliser *n)
         g_array_free(n->text, TRUE);
         g_array_free(n->other, TRUE);
     }
+    g_array_free(n->origins, TRUE);
     g_free(n);
 }
 
@@ -223,22 +227,75 @@ static int32_t lower_case(xlm_normaliser *n, int32_t size)
     return size;
 }
 
+/* text[size] through ICU, into n->text. Returns its size. */
+static int32_t convert(xlm_normaliser *n, const char *text, size_t bytes)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t size;
+    make_room(n->text, bytes);
+    u_strFromUTF8(units(n->text), (int32_t)n->text->len, &size, text, (int32_t)bytes, &status);
+    demand_success(status);
+    size = compose(n, size);
+    return n->lower ? compose(n, lower_case(n, size)) : size;
+}
+
+/* Append the origins of what becomes of bytes [start, end) of n->out, which form C does not join with others. from: of n->out. */
+static void convert_origins(xlm_normaliser *n, const xlm_origin *from, size_t start, size_t end, GArray *origins)
+{
+    uint32_t c = 0;
+    if (read_character((const unsigned char *)n->out->str + start, end - start, &c) == end - start &&
+        !(look_up(n->table, c) & n->wanted)) {
+        g_array_append_vals(origins, from + start, (guint)(end - start));
+        return;
+    }
+    const xlm_origin whole = {from[start].start, from[end - 1].end};
+    const int32_t size = convert(n, n->out->str + start, end - start);
+    for (int32_t at = 0; at < size;) {
+        UChar32 made;
+        U16_NEXT(units(n->text), at, size, made);
+        for (int32_t k = U8_LENGTH(made); k > 0; k--)
+            g_array_append_val(origins, whole);
+    }
+}
+
+/* n->origins, of n->out before `finish`, become those behind it. Lower case depends on what stands around a character in one case,
+ * the final sigma, which has as many bytes as the other. */
+static void finish_origins(xlm_normaliser *n)
+{
+    GArray *origins = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
+    const xlm_origin *from = (const xlm_origin *)(const void *)n->origins->data;
+    size_t start = 0;
+    for (size_t at = 0; at < n->out->len;) {
+        at += (size_t)g_utf8_skip[(guchar)n->out->str[at]];
+        const bool boundary = at >= n->out->len || unorm2_hasBoundaryBefore(n->form_c, (UChar32)g_utf8_get_char(n->out->str + at));
+        if (boundary) {
+            convert_origins(n, from, start, at, origins);
+            start = at;
+        }
+    }
+    g_array_unref(n->origins);
+    n->origins = origins;
+}
+
 /* n->out through ICU. */
 static void finish(xlm_normaliser *n)
 {
     UErrorCode status = U_ZERO_ERROR;
-    int32_t size;
-    make_room(n->text, n->out->len);
-    u_strFromUTF8(units(n->text), (int32_t)n->text->len, &size, n->out->str, (int32_t)n->out->len, &status);
-    demand_success(status);
-    size = compose(n, size);
-    if (n->lower)
-        size = compose(n, lower_case(n, size));
+    const int32_t size = convert(n, n->out->str, n->out->len);
     g_string_set_size(n->out, 3 * (size_t)size + 1);
     int32_t bytes;
     u_strToUTF8(n->out->str, (int32_t)n->out->len, &bytes, units(n->text), size, &status);
     demand_success(status);
     g_string_truncate(n->out, (gsize)bytes);
+}
+
+/* ---- origins ---- */
+
+static void note_origin(xlm_normaliser *n, size_t bytes, size_t at, size_t length)
+{
+    const xlm_origin origin = {(uint32_t)at, (uint32_t)(at + length)};
+    for (; bytes > 0; bytes--)
+        g_array_append_val(n->origins, origin);
 }
 
 /* ---- lines of another form ---- */
@@ -249,30 +306,78 @@ static bool refuse_byte(const char *text, size_t at, GError **error)
                          (unsigned char)text[at]);
 }
 
-static bool run_other(xlm_normaliser *n, const char *text, size_t size, GError **error)
+/* Bytes of the mark of a word's beginning, a space or U+2581, at the beginning of the text; 0: there is none. */
+static size_t mark_size(const char *text)
+{
+    return *text == ' ' ? 1 : strncmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0;
+}
+
+/* Characters of a text that are no such marks. */
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+    for (size_t mark; *text != '\0'; text += mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)*text]) {
+        mark = mark_size(text);
+        count += mark == 0;
+    }
+    return count;
+}
+
+/* The end of the character at text[at], with the marks that are combined with it. */
+static size_t end_of_character(const char *text, size_t at, size_t size)
+{
+    do
+        at += (size_t)g_utf8_skip[(guchar)text[at]];
+    while (at < size && (U_GET_GC_MASK((UChar32)g_utf8_get_char(text + at)) & U_GC_M_MASK) != 0);
+    return at;
+}
+
+/* Note the origins of n->out. How lines come about is not known here, but that characters become as many by themselves as where
+ * they stand. */
+static void note_other_origins(xlm_normaliser *n, const char *text, size_t size)
+{
+    GString *line = n->out;
+    const char *to = line->str;
+    n->out = g_string_new(NULL);
+    for (size_t at = 0, end; at < size; at = end) {
+        end = end_of_character(text, at, size);
+        g_string_truncate(n->out, 0);
+        n->append(n->state, text + at, end - at, n->out);
+        for (size_t left = count_characters(n->out->str); left > 0 && *to != '\0';) {
+            const size_t mark = mark_size(to), bytes = mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)*to];
+            note_origin(n, bytes, at, mark > 0 ? 0 : end - at);
+            to += bytes;
+            left -= mark == 0;
+        }
+    }
+    note_origin(n, strlen(to), size, 0);
+    g_string_free(n->out, TRUE);
+    n->out = line;
+}
+
+static bool run_other(xlm_normaliser *n, const char *text, size_t size, bool origins, GError **error)
 {
     const size_t valid = xlm_utf8_check(text, size);
     if (valid < size)
         return refuse_byte(text, valid, error);
     g_string_truncate(n->out, 0);
     n->append(n->state, text, size, n->out);
+    if (origins)
+        note_other_origins(n, text, size);
     return true;
 }
 
 /* ---- all lines ---- */
 
-bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const char **normal, size_t *normal_size,
-                        GError **error)
+/* Into n->out. origins: note them too. */
+static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, GError **error)
 {
+    g_array_set_size(n->origins, 0);
     if (size > XLM_LINE_MAX)
         return xlm_error_set(error, EX_DATAERR, "a line of %zu bytes; at most %d are possible: put one sentence on "
                              "a line", size, XLM_LINE_MAX);
-    if (n->append != NULL) {
-        const bool good = run_other(n, text, size, error);
-        *normal = n->out->str;
-        *normal_size = n->out->len;
-        return good;
-    }
+    if (n->append != NULL)
+        return run_other(n, text, size, origins, error);
     g_string_set_size(n->out, size);
     const unsigned char *bytes = (const unsigned char *)text;
     char *out = n->out->str;
@@ -288,8 +393,13 @@ bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const 
             space = space || flags & SPACE;
             continue;
         }
-        if (space && out > n->out->str)
+        const bool first = out == n->out->str;
+        if (space && !first)
             *out++ = ' ';
+        if (origins && space && !first)
+            note_origin(n, 1, at, 0);
+        if (origins)
+            note_origin(n, length, at, length);
         space = false;
         if (c < 0x80)
             *out = n->ascii[c];
@@ -299,9 +409,31 @@ bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const 
         met |= flags;
     }
     g_string_truncate(n->out, (gsize)(out - n->out->str));
-    if (met & n->wanted)
+    if (met & n->wanted) {
+        if (origins)
+            finish_origins(n);
         finish(n);
+    }
+    return true;
+}
+
+bool xlm_normaliser_run(xlm_normaliser *n, const char *text, size_t size, const char **normal, size_t *normal_size,
+                        GError **error)
+{
+    if (!run(n, text, size, false, error))
+        return false;
     *normal = n->out->str;
     *normal_size = n->out->len;
+    return true;
+}
+
+bool xlm_normaliser_run_origins(xlm_normaliser *n, const char *text, size_t size, const char **normal, size_t *normal_size,
+                                const xlm_origin **origins, GError **error)
+{
+    if (!run(n, text, size, true, error))
+        return false;
+    *normal = n->out->str;
+    *normal_size = n->out->len;
+    *origins = (const xlm_origin *)(const void *)n->origins->data;
     return true;
 }

@@ -47,4 +47,15 @@ void xlm_normaliser_free(xlm_normaliser *normaliser);
 bool xlm_normaliser_run(xlm_normaliser *normaliser, const char *text, size_t size, const char **normal,
                         size_t *normal_size, GError **error);
 
+/* Where in a text a character of the normalised line comes from: its bytes [start, end). A letter and the marks that Form C treats
+ * as one with it all have the bytes of the whole. */
+typedef struct xlm_origin {
+    uint32_t start, end;
+} xlm_origin;
+
+/* The same, and [out] *origins: of each byte of the normalised line, the origin of the character that it belongs to; of a space,
+ * the empty one where what follows it begins. [*normal_size], valid until the next call. */
+bool xlm_normaliser_run_origins(xlm_normaliser *normaliser, const char *text, size_t size, const char **normal,
+                                size_t *normal_size, const xlm_origin **origins, GError **error);
+
 #endif

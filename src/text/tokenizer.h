@@ -39,6 +39,18 @@ void xlm_tokenizer_encode_words(xlm_tokenizer *tokenizer, int language, const ch
  * takes lines those that its marks tell apart. */
 size_t xlm_tokenizer_count_words(const xlm_tokenizer *tokenizer, const int32_t *ids, size_t size, size_t n);
 
+/* A subword of a text, and which bytes [start, end) of the text it was made of; those of a twin, too. */
+typedef struct xlm_located_subword {
+    int32_t id;
+    uint32_t start, end;
+} xlm_located_subword;
+
+/* xlm_tokenizer_encode, with places: append to `subwords` (of xlm_located_subword). The text may have several lines. Places rise;
+ * subwords that one character of the text became have the same, and one that is a mark of a word's beginning alone has none, its
+ * end is its start. Slower: no word is remembered. */
+bool xlm_tokenizer_locate(xlm_tokenizer *tokenizer, int language, const char *text, size_t size, GArray *subwords,
+                          GError **error);
+
 /* xlm_tokenizer_encode for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
 bool xlm_tokenizer_encode_normalised(xlm_tokenizer *tokenizer, int language, const char *line, size_t size,
                                      GArray *ids, size_t *words, GError **error);

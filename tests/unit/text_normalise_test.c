@@ -192,6 +192,33 @@ static GString *define(const UChar32 *text, size_t n, bool lower_case)
     return out;
 }
 
+/* Each character of a normalised line comes from a part of the text that alone becomes it and those beside it that come from there
+ * too; sigma, which depends on what is around it, may be another one. */
+static void check_origins(xlm_normaliser *normaliser, const char *text, size_t size, const char *expected)
+{
+    const char *line, *alone;
+    size_t line_size, alone_size, next;
+    const xlm_origin *given;
+    assert_true(xlm_normaliser_run_origins(normaliser, text, size, &line, &line_size, &given, NULL));
+    assert_string_equal(line, expected);
+    xlm_origin *origins = g_memdup2(given, sizeof *given * line_size);
+    uint32_t passed = 0;
+    for (size_t i = 0; i < line_size; i = next) {
+        i += origins[i].start == origins[i].end; /* a space before a letter */
+        const xlm_origin o = origins[i];
+        for (next = i + 1; next < line_size && origins[next].start == o.start; next++)
+            assert_int_equal(origins[next].end, o.end);
+        assert_true(o.start >= passed && o.end > o.start && o.end <= size);
+        passed = o.end;
+        const size_t at = i + (expected[i] == ' ');
+        assert_true(xlm_normaliser_run(normaliser, text + o.start, o.end - o.start, &alone, &alone_size, NULL));
+        assert_int_equal(alone_size, next - at);
+        if (memcmp(alone, expected + at, alone_size) != 0)
+            assert_true(memcmp(alone, "\xCF\x83", 2) == 0 && memcmp(expected + at, "\xCF\x82", 2) == 0);
+    }
+    g_free(origins);
+}
+
 static void check_line(const UChar32 *text, size_t n)
 {
     GString *line = g_string_new(NULL);
@@ -202,6 +229,7 @@ static void check_line(const UChar32 *text, size_t n)
         GString *expected = define(text, n, pass == 1);
         assert_normal(normaliser, line->str, line->len, expected->str);
         assert_normal(normaliser, expected->str, expected->len, expected->str); /* normal form of itself */
+        check_origins(normaliser, line->str, line->len, expected->str);
         g_string_free(expected, TRUE);
     }
     g_string_free(line, TRUE);

@@ -311,7 +311,44 @@ static void assert_encoded(xlm_tokenizer *t, const xlm_vocabulary *v, int langua
         assert_int_equal(words, expected_words);
         g_string_free(out, TRUE);
     }
+    GArray *located = g_array_new(FALSE, FALSE, sizeof(xlm_located_subword));
+    assert_true(xlm_tokenizer_locate(t, language, line, strlen(line), located, NULL));
+    assert_int_equal(located->len, ids->len);
+    for (guint i = 0; i < ids->len; i++)
+        assert_int_equal(g_array_index(located, xlm_located_subword, i).id, g_array_index(ids, int32_t, i));
+    g_array_free(located, TRUE);
     g_array_free(ids, TRUE);
+}
+
+/* Subwords of a text as the text has them, "|" between. */
+static void assert_located(xlm_tokenizer *t, const char *text, const char *expected)
+{
+    GArray *located = g_array_new(FALSE, FALSE, sizeof(xlm_located_subword));
+    GString *out = g_string_new(NULL);
+    assert_true(xlm_tokenizer_locate(t, 0, text, strlen(text), located, NULL));
+    for (guint i = 0; i < located->len; i++) {
+        const xlm_located_subword *s = &g_array_index(located, xlm_located_subword, i);
+        assert_true(s->start < s->end && s->end <= strlen(text));
+        g_string_append_printf(out, "%s%.*s", i > 0 ? "|" : "", (int)(s->end - s->start), text + s->start);
+    }
+    assert_string_equal(out->str, expected);
+    g_string_free(out, TRUE);
+    g_array_free(located, TRUE);
+}
+
+static void test_locates(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = make_vocabulary("low 9\nest 5\nlo@@ 3\nw@@ 3\n, 2\n\xC3\xA4 1\ne@@ 1\n", true);
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    assert_located(t, "", "");
+    assert_located(t, "\xEF\xBB\xBF LOW,\tlow\r\nA\xCC\x88.", "LOW|,|low|A\xCC\x88|.");
+    assert_located(t, "(Lo\xC2\xADwest)", "(|Lo|w|est|)");            /* what is invisible between subwords is in neither */
+    assert_located(t, "L\xC2\xADowest", "L\xC2\xADo|w|est");         /* and inside of one it stays */
+    assert_located(t, "\xE4\xBD\xA0 x", "\xE4\xBD\xA0|x");          /* unknown to the vocabulary */
+    assert_located(t, "\xC4\xB0", "\xC4\xB0|\xC4\xB0");             /* one letter, two in lower case */
+    xlm_tokenizer_free(t);
+    xlm_vocabulary_free(v);
 }
 
 static void test_encodes(void **state)
@@ -506,7 +543,7 @@ int main(void)
         cmocka_unit_test(test_numbers_subwords),  cmocka_unit_test(test_refuses_bad_texts),
         cmocka_unit_test(test_chooses_subwords),  cmocka_unit_test(test_saves_and_loads),
         cmocka_unit_test(test_saves_and_loads_little), cmocka_unit_test(test_digest_tells_apart),
-        cmocka_unit_test(test_encodes),           cmocka_unit_test(test_decodes),
+        cmocka_unit_test(test_encodes), cmocka_unit_test(test_locates),           cmocka_unit_test(test_decodes),
         cmocka_unit_test(test_specials_elsewhere), cmocka_unit_test(test_loads_without_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,18 @@
+/* xlm-mpi: files of JSON, plain or gzip. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Read by Jansson, whole: RFC 8259 in UTF-8, with or without a byte order mark. An object that has a key twice is refused, and so
+ * are strings with a character 0, and values nested deeper than Jansson reads (2,048). */
+#ifndef XLM_TEXT_JSON_FILE_H
+#define XLM_TEXT_JSON_FILE_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+
+/* json_decref. Errors of xlm_lines_open; EX_DATAERR with file, line and column where it is not JSON. */
+json_t *xlm_json_read(const char *path, GError **error);
+
+/* What a value is, for messages: "an object", "a string", ...; NULL: "missing". */
+const char *xlm_json_kind(const json_t *value);
+
+#endif

@@ -1,6 +1,13 @@
 # Floor 6: fine-tuning and scoring. A new task: its file, and its line in tasks.c.
 tasks_sources = \
+	src/tasks/answer_head.c src/tasks/answer_head.h \
+	src/tasks/answer_rules.c src/tasks/answer_rules.h \
+	src/tasks/answer_scores.c src/tasks/answer_scores.h \
+	src/tasks/answer_spans.c src/tasks/answer_spans.h \
+	src/tasks/answer_text.c src/tasks/answer_text.h \
+	src/tasks/answering.c \
 	src/tasks/predict.c src/tasks/predict.h \
+	src/tasks/question_text.c src/tasks/question_text.h \
 	src/tasks/results.c src/tasks/results.h \
 	src/tasks/sources.c src/tasks/sources.h \
 	src/tasks/tag_scores.c src/tasks/tag_scores.h \

@@ -86,6 +86,14 @@ const xlm_measure *xlm_task_measure(const GArray *measures, const char *name);
  * languages: GArray of xlm_measure for each. GArray of xlm_measure, g_array_unref. */
 GArray *xlm_task_means(const GPtrArray *languages);
 
+/* Append what a file is to say of predictions. */
+typedef void xlm_task_print(const xlm_loss *self, const void *text, const double *predictions, GString *out);
+/* A file beside that of the predictions. */
+typedef struct xlm_task_output {
+    const char *name, *help; /* "n_best": what xlm_eval --output calls it; one line of what is in it */
+    xlm_task_print *print;
+} xlm_task_output;
+
 typedef struct xlm_task {
     xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */
     /* What stands in n >= 1 files, one after another; for read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
@@ -105,10 +113,15 @@ typedef struct xlm_task {
     int64_t (*width)(const xlm_loss *self);
     /* predictions[batch->masked x width], all 0 before, of a pass as the loss gets it. */
     void (*predict)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions);
+    /* Optional: set numbers of the state that development files decide, such as a threshold, by the predictions for n texts,
+     * those of all languages. Called on all ranks alike before these are scored and a checkpoint is written; what `declare` has
+     * declared as state is in the checkpoint, and xlm_eval reads it from there. */
+    void (*decide)(xlm_loss *self, int64_t n, void *const *texts, const double *const *predictions);
     /* How good are predictions [predicted rows x width], of all examples of a text? */
     void (*score)(const xlm_loss *self, const void *text, const double *predictions, xlm_task_scores *scores);
     /* Append them, in the form that scorers of the task read. */
-    void (*print)(const xlm_loss *self, const void *text, const double *predictions, GString *out);
+    xlm_task_print *print;
+    const xlm_task_output *outputs; /* to a row without name; NULL: none */
 } xlm_task;
 
 /* NULL when there is none of this name; with error: EX_CONFIG that lists those there are. */

@@ -6,6 +6,7 @@
 
 /* The table: a line a task. */
 #define TASKS(TASK) \
+    TASK(answering) \
     TASK(tagging)
 
 #define DECLARE(name) extern const xlm_task xlm_task_##name;

@@ -15,6 +15,7 @@ typedef struct development {
     void *text;
     xlm_examples *examples;
     double *predictions;
+    xlm_measure loss; /* of the latest */
 } development;
 
 /* All that a run needs, between reading the job and training. */
@@ -220,17 +221,30 @@ static void add_measure(GArray *measures, const xlm_measure *m, const char *lang
 }
 
 /* Of one language: those of the task, and the loss. */
-static GArray *measure_set(const tuning *t, const xlm_predictor *predictor, const development *d, GError **error)
+static GArray *measure_set(const tuning *t, const development *d)
 {
-    xlm_measure loss;
-    if (!xlm_predict(predictor, d->examples, d->predictions, &loss, error))
-        return NULL;
     xlm_task_scores *scores = xlm_task_scores_new();
     t->task->score(&t->self, d->text, d->predictions, scores);
-    g_array_append_val(scores->measures, loss);
+    g_array_append_val(scores->measures, d->loss);
     GArray *measures = g_array_ref(scores->measures);
     xlm_task_scores_free(scores);
     return measures;
+}
+
+/* By the predictions for all languages. */
+static void decide(const tuning *t)
+{
+    const guint n = t->development->len;
+    void **texts = g_new(void *, n);
+    const double **predictions = g_new(const double *, n);
+    for (guint i = 0; i < n; i++) {
+        texts[i] = g_array_index(t->development, development, i).text;
+        predictions[i] = g_array_index(t->development, development, i).predictions;
+    }
+    xlm_loss self = t->self;
+    t->task->decide(&self, n, texts, predictions);
+    g_free(texts);
+    g_free(predictions);
 }
 
 static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error)
@@ -239,27 +253,28 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     const xlm_predictor predictor = {.comm = workspace->comm, .host = workspace->host, .tape = workspace->tape, .task = t->task,
                                      .self = &t->self, .step = step};
     const guint languages = t->development->len;
-    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-    bool good = true;
-    for (guint i = 0; i < languages && good; i++) {
-        GArray *of_one = measure_set(t, &predictor, &g_array_index(t->development, development, i), error);
-        good = of_one != NULL;
-        if (good)
-            g_ptr_array_add(all, of_one);
+    for (guint i = 0; i < languages; i++) {
+        development *d = &g_array_index(t->development, development, i);
+        if (!xlm_predict(&predictor, d->examples, d->predictions, &d->loss, error))
+            return false;
     }
-    GArray *means = good ? xlm_task_means(all) : NULL;
-    for (guint k = 0; good && k < means->len; k++)
+    if (t->task->decide != NULL)
+        decide(t);
+    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    for (guint i = 0; i < languages; i++)
+        g_ptr_array_add(all, measure_set(t, &g_array_index(t->development, development, i)));
+    GArray *means = xlm_task_means(all);
+    for (guint k = 0; k < means->len; k++)
         add_measure(measures, &g_array_index(means, xlm_measure, k), NULL);
-    for (guint i = 0; good && languages > 1 && i < languages; i++) {
+    for (guint i = 0; languages > 1 && i < languages; i++) {
         const GArray *of_one = all->pdata[i];
         for (guint k = 0; k < of_one->len; k++)
             add_measure(measures, &g_array_index(of_one, xlm_measure, k),
                         xlm_task_source_language(g_array_index(t->development, development, i).source));
     }
-    if (good)
-        g_array_unref(means);
+    g_array_unref(means);
     g_ptr_array_unref(all);
-    return good;
+    return true;
 }
 
 /* The largest passes over development text of any language. */

@@ -258,8 +258,8 @@ static void convert_origins(xlm_normaliser *n, const xlm_origin *from, size_t st
     }
 }
 
-/* n->origins, of n->out before `finish`, become those behind it. Lower case depends on what stands around a character in one case,
- * the final sigma, which has as many bytes as the other. */
+/* n->origins, of n->out before `finish`, become those behind it. Lower case depends on what stands around a character in one
+ * case, the final sigma, which has as many bytes as the other. */
 static void finish_origins(xlm_normaliser *n)
 {
     GArray *origins = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
@@ -267,8 +267,8 @@ static void finish_origins(xlm_normaliser *n)
     size_t start = 0;
     for (size_t at = 0; at < n->out->len;) {
         at += (size_t)g_utf8_skip[(guchar)n->out->str[at]];
-        const bool boundary = at >= n->out->len || unorm2_hasBoundaryBefore(n->form_c, (UChar32)g_utf8_get_char(n->out->str + at));
-        if (boundary) {
+        const char *next = n->out->str + at;
+        if (at >= n->out->len || unorm2_hasBoundaryBefore(n->form_c, (UChar32)g_utf8_get_char(next))) {
             convert_origins(n, from, start, at, origins);
             start = at;
         }

@@ -47,8 +47,8 @@ void xlm_normaliser_free(xlm_normaliser *normaliser);
 bool xlm_normaliser_run(xlm_normaliser *normaliser, const char *text, size_t size, const char **normal,
                         size_t *normal_size, GError **error);
 
-/* Where in a text a character of the normalised line comes from: its bytes [start, end). A letter and the marks that Form C treats
- * as one with it all have the bytes of the whole. */
+/* Where in a text a character of the normalised line comes from: its bytes [start, end). A letter and the marks that Form C
+ * treats as one with it all have the bytes of the whole. */
 typedef struct xlm_origin {
     uint32_t start, end;
 } xlm_origin;

@@ -10,6 +10,7 @@
 #include "tasks/tune_job.h"
 #include "tensor/hardware.h"
 #include "text/fields.h"
+#include "train/objective_arrays.h"
 #include "tools/program.h"
 #include "objective/host.h"
 
@@ -45,7 +46,7 @@ static const xlm_program program = {
 };
 
 static struct {
-    char **test, **overrides;
+    char **test, **outputs, **overrides;
     char *language, *predictions, *csv, *chart;
     gint64 threads;
 } given;
@@ -60,6 +61,9 @@ static const GOptionEntry options[] = {
     {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions,
      "write predictions to this file (tags: token<tab>gold<tab>predicted); of several languages to OUT.LANG.tsv each",
      "OUT.tsv"},
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
+     "write what else the task gives of its predictions (answering: n_best, null_odds) to this file; may be repeated",
+     "NAME=FILE"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the tables to this file too", "FILE"},
     {"chart", 0, 0, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
@@ -103,6 +107,37 @@ static bool read_options(int *argc, char ***argv, GError **error)
     return true;
 }
 
+/* The output of "NAME=FILE", and *path, the file. NULL with EX_USAGE: there is none of the name; those that there are. */
+static const xlm_task_output *find_output(const xlm_task *task, const char *item, const char **path, GError **error)
+{
+    const char *sign = strchr(item, '=');
+    GString *known = g_string_new(NULL);
+    for (const xlm_task_output *o = task->outputs; o != NULL && o->name != NULL; o++) {
+        if (sign != NULL && sign[1] != '\0' && strncmp(o->name, item, (size_t)(sign - item)) == 0 &&
+            o->name[sign - item] == '\0') {
+            g_string_free(known, TRUE);
+            *path = sign + 1;
+            return o;
+        }
+        g_string_append_printf(known, "\n  %s=FILE   %s", o->name, o->help);
+    }
+    if (known->len == 0)
+        xlm_error_set(error, EX_USAGE, "--output %s: the task %s gives nothing but --predictions", item, task->loss.name);
+    else
+        xlm_error_set(error, EX_USAGE, "--output %s: the task %s gives%s", item, task->loss.name, known->str);
+    g_string_free(known, TRUE);
+    return NULL;
+}
+
+static bool check_outputs(const xlm_task *task, GError **error)
+{
+    const char *path;
+    bool good = true;
+    for (char **item = given.outputs; good && item != NULL && *item != NULL; item++)
+        good = find_output(task, *item, &path, error) != NULL;
+    return good;
+}
+
 /* The task of a checkpoint, its labels and options. */
 static bool open_task(work *w, const char *path, GError **error)
 {
@@ -114,6 +149,8 @@ static bool open_task(work *w, const char *path, GError **error)
         (*error)->code = EX_DATAERR; /* it is the file that says so, not a job */
         return false;
     }
+    if (!check_outputs(w->task, error))
+        return false;
     void *state = xlm_task_state_read(w->task, path, task->options, given.overrides, error);
     if (state == NULL)
         return false;
@@ -221,7 +258,11 @@ static bool open_work(work *w, const char *path, GError **error)
                                             .specials = xlm_vocabulary_specials(w->loaded->vocabulary)},
                                   .streams = 1, .stream = &stream, .objectives = 1, .objective = &objective};
     w->host = xlm_host_open(&setup, w->loaded->parameters, error);
-    return w->host != NULL && xlm_model_file_read_values(path, w->loaded, error);
+    if (w->host == NULL || !xlm_model_file_read_values(path, w->loaded, error))
+        return false;
+    int states;
+    const xlm_saved_state *state = xlm_host_states(w->host, &states);
+    return xlm_states_read(path, states, state, error);
 }
 
 static void close_work(work *w)
@@ -257,26 +298,37 @@ static int64_t find_reference(const work *w)
 }
 
 /* OUT.tsv, or OUT.LANG.tsv where there are several languages. g_free. */
-static char *predictions_path(const work *w, const tested *p)
+static char *path_of(const work *w, const tested *p, const char *path)
 {
     if (w->tests->len == 1)
-        return g_strdup(given.predictions);
-    const char *name = strrchr(given.predictions, '/'), *base = name != NULL ? name + 1 : given.predictions;
+        return g_strdup(path);
+    const char *name = strrchr(path, '/'), *base = name != NULL ? name + 1 : path;
     const char *dot = strrchr(base, '.'), *end = dot != NULL && dot > base ? dot : base + strlen(base);
-    return g_strdup_printf("%.*s.%s%s", (int)(end - given.predictions), given.predictions,
-                           xlm_task_source_language(p->set.sources), end);
+    return g_strdup_printf("%.*s.%s%s", (int)(end - path), path, xlm_task_source_language(p->set.sources), end);
 }
 
-static bool write_predictions(const work *w, GError **error)
+/* To a file for each language what `print` makes of the predictions. */
+static bool write_output(const work *w, xlm_task_print *print, const char *file, GError **error)
 {
     bool good = true;
     for (guint i = 0; i < w->tests->len && good; i++) {
         const tested *p = test_at(w, i);
         GString *text = g_string_new(NULL);
-        char *path = predictions_path(w, p);
-        w->task->print(&w->self, p->text, p->predictions, text);
+        char *path = path_of(w, p, file);
+        print(&w->self, p->text, p->predictions, text);
         good = xlm_fields_write(path, text, error);
         g_free(path);
+    }
+    return good;
+}
+
+static bool write_outputs(const work *w, GError **error)
+{
+    bool good = given.predictions == NULL || write_output(w, w->task->print, given.predictions, error);
+    for (char **item = given.outputs; good && item != NULL && *item != NULL; item++) {
+        const char *path;
+        const xlm_task_output *output = find_output(w->task, *item, &path, error);
+        good = write_output(w, output->print, path, error);
     }
     return good;
 }
@@ -297,7 +349,7 @@ static bool write_results(const work *w, const char *checkpoint, GError **error)
                       (given.csv == NULL || xlm_fields_write(given.csv, xlm_task_results_csv(&results), error)) &&
                       (given.chart == NULL ||
                        xlm_fields_write(given.chart, xlm_task_results_chart(&results, title), error)) &&
-                      (given.predictions == NULL || write_predictions(w, error));
+                      write_outputs(w, error);
     g_array_unref(all);
     g_free(title);
     return good;
@@ -343,6 +395,7 @@ int main(int argc, char **argv)
         evaluate(&comm, &w, argv[1], &error);
     close_work(&w);
     g_strfreev(given.test);
+    g_strfreev(given.outputs);
     g_strfreev(given.overrides);
     g_free(given.language);
     g_free(given.predictions);

@@ -9,6 +9,17 @@ xlm_type xlm_state_store_type(const xlm_saved_state *state)
     return types[state->type];
 }
 
+bool xlm_states_read(const char *path, int n, const xlm_saved_state *states, GError **error)
+{
+    xlm_store *store = n > 0 ? xlm_store_open(path, error) : NULL;
+    bool good = n == 0 || store != NULL;
+    for (int k = 0; k < n && good; k++)
+        good = xlm_store_read(store, states[k].path, xlm_state_store_type(&states[k]), 0, (uint64_t)states[k].n, states[k].values,
+                              error);
+    xlm_store_close(store);
+    return good;
+}
+
 bool xlm_state_write(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *state, GError **error)
 {
     const uint64_t rank = comm != NULL ? (uint64_t)comm->rank : 0, ranks = comm != NULL ? (uint64_t)comm->ranks : 1;

@@ -27,6 +27,7 @@ test_scripts += \
 	tests/cli/align_show.sh \
 	tests/cli/align_symmetrise.sh \
 	tests/cli/align_text.sh \
+	tests/cli/answer.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
 	tests/cli/compare.sh \

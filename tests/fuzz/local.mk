@@ -17,6 +17,7 @@ fuzz_targets = \
 	tests/fuzz/links \
 	tests/fuzz/order_weights \
 	tests/fuzz/published \
+	tests/fuzz/questions \
 	tests/fuzz/rank_file \
 	tests/fuzz/safetensors \
 	tests/fuzz/tagged_text \

@@ -7,6 +7,7 @@ unit_tests = \
 	tests/unit/similarity_float_test \
 	tests/unit/aligners_test \
 	tests/unit/alignments_test \
+	tests/unit/answering_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/corpus_test \
 	tests/unit/derivative_test \
@@ -55,6 +56,7 @@ unit_headers = \
 	tests/unit/text_fixture.h
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \
+	tests/unit/answer_head_test \
 	tests/unit/attention_test \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
@@ -80,6 +82,9 @@ tests_unit_fused_float_test_SOURCES = tests/unit/fused_test.c
 tests_unit_recompute_float_test_SOURCES = tests/unit/recompute_test.c
 tests_unit_row_operators_float_test_SOURCES = tests/unit/row_operators_test.c
 tests_unit_similarity_float_test_SOURCES = tests/unit/similarity_test.c
+tests_unit_answer_head_test_SOURCES = tests/unit/answer_head_test.c src/tasks/answer_head.c src/tasks/answer_spans.c
+tests_unit_answer_head_test_CPPFLAGS = $(double_flags)
+tests_unit_answer_head_test_LDADD = $(double_libraries)
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)

@@ -192,8 +192,8 @@ static GString *define(const UChar32 *text, size_t n, bool lower_case)
     return out;
 }
 
-/* Each character of a normalised line comes from a part of the text that alone becomes it and those beside it that come from there
- * too; sigma, which depends on what is around it, may be another one. */
+/* Each character of a normalised line comes from a part of the text that alone becomes it and those beside it that come from
+ * there too; sigma, which depends on what is around it, may be another one. */
 static void check_origins(xlm_normaliser *normaliser, const char *text, size_t size, const char *expected)
 {
     const char *line, *alone;

@@ -1,0 +1,91 @@
+/* xlm-mpi: the head that finds answers, and its loss. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tasks/answer_head.h"
+
+#include <glib.h>
+#include <math.h>
+
+void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    static const xlm_view all = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
+                                 .gradient = true, .dropout = true};
+    xlm_declare_view(declaration, &all);
+    xlm_declare_weight(declaration, "weight", 2, self->setup->model->hidden_size);
+}
+
+/* Query 2s is w_start, 2s + 1 is w_end; both choose among all rows of sequence s. Of each sequence two rows are predicted, in
+ * this order (xlm_answer_text_encode). The operator divides products by √d. */
+xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const xlm_batch *batch = pass->batch;
+    const int32_t n = batch->sequences, queries = 2 * n;
+    g_assert(batch->masked == queries);
+    int32_t *which = xlm_tape_take(tape, sizeof *which * (uint64_t)queries),
+            *ends = xlm_tape_take(tape, sizeof *ends * ((uint64_t)queries + 1)),
+            *groups = xlm_tape_take(tape, sizeof *groups * ((uint64_t)n + 1)),
+            *keys = xlm_tape_take(tape, sizeof *keys * (uint64_t)n);
+    for (int32_t i = 0; i <= queries; i++)
+        ends[i] = i;
+    for (int32_t i = 0; i < queries; i++)
+        which[i] = i % 2;
+    for (int32_t s = 0; s <= n; s++)
+        groups[s] = 2 * s;
+    for (int32_t s = 0; s < n; s++)
+        keys[s] = batch->offsets[s + 1] - batch->offsets[s];
+    const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->offsets, .keys = keys, .offsets = ends,
+                                         .labels = batch->masked_rows};
+    xlm_var *states = xlm_pass_view(pass, 0)->states; /* T x d */
+    xlm_var *weight = xlm_scale(tape, xlm_loss_param(self, tape, "weight"), sqrt((double)xlm_var_cols(states)));
+    return xlm_pointer_cross_entropy(tape, xlm_rows(tape, weight, which, queries), states, &targets, pass->scores);
+}
+
+/* ---- predictions: null score, number of spans, then start, end (rows of the context) and score of each ---- */
+
+enum { NULL_SCORE, SPANS, FIRST_SPAN, SPAN_NUMBERS = 3 };
+
+int64_t xlm_answer_width(int64_t most) { return FIRST_SPAN + SPAN_NUMBERS * most; }
+
+/* Rows [*first, *first + *n) of sequence s are its context. */
+static void find_context(const xlm_batch *batch, int32_t s, int64_t *first, int64_t *n)
+{
+    int64_t at = batch->offsets[s];
+    while (at + 1 < batch->offsets[s + 1] && batch->types[at] == 0)
+        at++;
+    *first = at;
+    *n = batch->offsets[s + 1] - 1 - at;
+}
+
+void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t most, double *predictions)
+{
+    const xlm_batch *batch = pass->batch;
+    const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, xlm_loss_param(self, tape, "weight"), NULL); /* T x 2 */
+    xlm_real *logits = xlm_tape_take(tape, sizeof *logits * 2 * (uint64_t)batch->tokens);
+    xlm_answer_span *best = xlm_tape_take(tape, sizeof *best * (uint64_t)most);
+    const int64_t width = xlm_answer_width(most);
+    xlm_var_read(z, 0, batch->tokens, logits);
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        int64_t first, n;
+        find_context(batch, s, &first, &n);
+        const xlm_real *of_null = logits + 2 * batch->offsets[s];
+        double *row = predictions + 2 * s * width;
+        const int64_t found = xlm_answer_best_spans(logits, first, n, longest, most, best);
+        row[NULL_SCORE] = (double)of_null[0] + (double)of_null[1];
+        row[SPANS] = (double)found;
+        for (int64_t i = 0; i < found; i++) {
+            double *span = row + FIRST_SPAN + SPAN_NUMBERS * i;
+            span[0] = (double)(best[i].start - first);
+            span[1] = (double)(best[i].end - first);
+            span[2] = best[i].score;
+        }
+    }
+}
+
+double xlm_answer_null_score(const double *row) { return row[NULL_SCORE]; }
+
+bool xlm_answer_span_at(const double *row, int64_t i, xlm_answer_span *span)
+{
+    if (i >= (int64_t)row[SPANS])
+        return false;
+    row += FIRST_SPAN + SPAN_NUMBERS * i;
+    *span = (xlm_answer_span){(int64_t)row[0], (int64_t)row[1], row[2]};
+    return true;
+}

@@ -1,0 +1,35 @@
+/* xlm-mpi: the head that finds answers, and its loss. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A sequence is <s> Q </s> C </s>, the question and a window of the context (answer_spans.h), the context of type 1. With hidden
+ * states h_j of all rows j of a sequence, and two vectors w_start, w_end (Devlin et al. 2019, section 4.2),
+ *
+ *   L = −(1/2N) Σ_n log softmax_j(w_start·h_j)[s_n] + log softmax_j(w_end·h_j)[e_n]
+ *
+ * over N windows; s_n and e_n are the first and last subword of the first of the right answers, and both <s> where the window
+ * does not have it whole. A bias would change no softmax, so there is none.
+ *
+ * The score of a span of the context, start <= end, is the sum of both logits; the null score, that of <s> and <s>, is the lowest
+ * of all windows of a question. An answer is the text of the context from the first to the last character of its span. */
+#ifndef XLM_TASKS_ANSWER_HEAD_H
+#define XLM_TASKS_ANSWER_HEAD_H
+
+#include <xlm/loss.h>
+
+#include "tasks/answer_spans.h"
+
+/* The view that is needed, and "weight", 2 x d: w_start, w_end. */
+void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration);
+/* L. Two rows of each sequence are predicted, the first and the last of the answer, with targets 0 and 1. */
+xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
+
+/* ---- predictions: of each sequence a row with the null score and its best spans, and behind it one that is not used ---- */
+
+/* Numbers of a row for `most` spans. */
+int64_t xlm_answer_width(int64_t most);
+/* predictions: [2 x sequences x width]. longest: most rows of a span. */
+void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t most, double *predictions);
+double xlm_answer_null_score(const double *row);
+/* The i-th best span of a row, in rows of the context, from 0; false when there are fewer. */
+bool xlm_answer_span_at(const double *row, int64_t i, xlm_answer_span *span);
+
+#endif

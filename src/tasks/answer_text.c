@@ -1,0 +1,314 @@
+/* xlm-mpi: questions as sequences, and answers cut from contexts. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tasks/answer_text.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+xlm_answer_text *xlm_answer_text_new(void)
+{
+    xlm_answer_text *text = g_new(xlm_answer_text, 1);
+    text->questions = xlm_question_text_new();
+    text->rules = g_array_new(FALSE, FALSE, sizeof(xlm_answer_rules));
+    text->subwords = g_array_new(FALSE, FALSE, sizeof(xlm_located_subword));
+    text->begins = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    text->windows = g_array_new(FALSE, FALSE, sizeof(xlm_answer_text_window));
+    return text;
+}
+
+void xlm_answer_text_free(xlm_answer_text *text)
+{
+    if (text == NULL)
+        return;
+    xlm_question_text_free(text->questions);
+    g_array_unref(text->rules);
+    g_array_unref(text->subwords);
+    g_array_unref(text->begins);
+    g_array_unref(text->windows);
+    g_free(text);
+}
+
+const xlm_question *xlm_answer_text_question(const xlm_answer_text *text, guint question)
+{
+    return &g_array_index(text->questions->questions, xlm_question, question);
+}
+
+static const xlm_context *context_of(const xlm_answer_text *text, const xlm_question *question)
+{
+    return &g_array_index(text->questions->contexts, xlm_context, question->context);
+}
+
+static const xlm_question_source *source_at(const xlm_answer_text *text, guint source)
+{
+    return &g_array_index(text->questions->sources, xlm_question_source, source);
+}
+
+/* Subwords of a context. */
+static const xlm_located_subword *subwords_of(const xlm_answer_text *text, guint context, int64_t *n)
+{
+    const int64_t *begin = &g_array_index(text->begins, int64_t, context);
+    *n = begin[1] - begin[0];
+    return &g_array_index(text->subwords, xlm_located_subword, begin[0]);
+}
+
+/* ---- sequences ---- */
+
+/* What was cut, for the log. */
+typedef struct tally {
+    int64_t unanswerable, several, lost, cut_questions, empty_questions;
+} tally;
+
+static bool locate_contexts(xlm_answer_text *text, xlm_tokenizer *tokenizer, GError **error)
+{
+    int64_t begin = 0;
+    g_array_append_val(text->begins, begin);
+    for (guint c = 0; c < text->questions->contexts->len; c++) {
+        const xlm_context *context = &g_array_index(text->questions->contexts, xlm_context, c);
+        const xlm_question_source *source = source_at(text, context->source);
+        if (!xlm_tokenizer_locate(tokenizer, source->language_id, context->text, context->size, text->subwords, error)) {
+            g_prefix_error(error, "%s: %s: ", source->path, context->place);
+            return false;
+        }
+        if (text->subwords->len == begin)
+            return xlm_error_set(error, EX_DATAERR, "%s: %s: \"context\" has no word", source->path, context->place);
+        begin = text->subwords->len;
+        g_array_append_val(text->begins, begin);
+    }
+    return true;
+}
+
+/* The first right answer: its first and last subword; -1, -1 when there is none. */
+typedef struct answer_ends {
+    int64_t first, last;
+} answer_ends;
+
+static bool find_answer(const xlm_answer_text *text, const xlm_question *question, answer_ends *ends, GError **error)
+{
+    *ends = (answer_ends){-1, -1};
+    if (question->answers == 0)
+        return true;
+    const xlm_answer *answer = &g_array_index(text->questions->answers, xlm_answer, question->first_answer);
+    int64_t n;
+    const xlm_located_subword *subword = subwords_of(text, question->context, &n);
+    for (int64_t i = 0; i < n; i++) {
+        if (subword[i].end <= answer->start || subword[i].start >= answer->end)
+            continue;
+        ends->first = ends->first < 0 ? i : ends->first;
+        ends->last = i;
+    }
+    return ends->last >= 0 || xlm_error_set(error, EX_DATAERR, "%s: question %s: the answer \"%s\" has no word",
+                                            source_at(text, question->source)->path, question->id, answer->text);
+}
+
+/* Tokens of all sequences of a question. */
+typedef struct question_tokens {
+    const GArray *ids; /* int32_t, of the question */
+    int32_t language, context_language;
+} question_tokens;
+
+static void encode_window(const xlm_located_subword *subwords, const xlm_answer_window *window, const question_tokens *q,
+                          const answer_ends *answer, xlm_examples *examples)
+{
+    const bool whole = answer->first >= window->first && answer->last < window->first + window->n;
+    xlm_examples_add_special(examples, XLM_BOS, q->language, 0);
+    for (int32_t target = 0; target < 2 && !whole; target++)
+        xlm_examples_predict(examples, target);
+    for (guint i = 0; i < q->ids->len; i++)
+        xlm_examples_add(examples, g_array_index(q->ids, int32_t, i), q->language, 0);
+    xlm_examples_add_special(examples, XLM_EOS, q->language, 0);
+    for (int64_t i = window->first; i < window->first + window->n; i++) {
+        xlm_examples_add(examples, subwords[i].id, q->context_language, 1);
+        if (whole && i == answer->first)
+            xlm_examples_predict(examples, 0);
+        if (whole && i == answer->last)
+            xlm_examples_predict(examples, 1);
+    }
+    xlm_examples_add_special(examples, XLM_EOS, q->context_language, 1);
+    xlm_examples_end(examples);
+}
+
+/* The question's subwords, as many as there is room for. */
+static bool encode_ids(const xlm_answer_text *text, const xlm_question *question, const xlm_answer_sequences *how, GArray *ids,
+                       tally *seen, GError **error)
+{
+    const xlm_question_source *source = source_at(text, question->source);
+    g_array_set_size(ids, 0);
+    if (!xlm_tokenizer_encode(how->tokenizer, source->language_id, question->text, strlen(question->text), ids, NULL, error)) {
+        g_prefix_error(error, "%s: question %s: ", source->path, question->id);
+        return false;
+    }
+    const int64_t most = MIN(how->question_length, (how->length - 3) / 2);
+    seen->empty_questions += ids->len == 0;
+    seen->cut_questions += ids->len > most;
+    g_array_set_size(ids, (guint)MIN((int64_t)ids->len, most));
+    return true;
+}
+
+static bool encode_question(xlm_answer_text *text, guint number, const xlm_answer_sequences *how, GArray *ids,
+                            xlm_examples *examples, tally *seen, GError **error)
+{
+    const xlm_question *question = xlm_answer_text_question(text, number);
+    answer_ends answer;
+    if (!find_answer(text, question, &answer, error) || !encode_ids(text, question, how, ids, seen, error))
+        return false;
+    const question_tokens q = {
+        .ids = ids, .language = MAX(source_at(text, question->source)->language_id, 0),
+        .context_language = MAX(source_at(text, context_of(text, question)->source)->language_id, 0),
+    };
+    int64_t n, windows = 0;
+    const xlm_located_subword *subwords = subwords_of(text, question->context, &n);
+    bool whole = false;
+    for (xlm_answer_window w = {0}; xlm_answer_next_window(n, how->length - 3 - ids->len, how->stride, &w); windows++) {
+        const xlm_answer_text_window window = {number, w.first};
+        g_array_append_val(text->windows, window);
+        encode_window(subwords, &w, &q, &answer, examples);
+        whole = whole || (answer.first >= w.first && answer.last < w.first + w.n);
+    }
+    seen->several += windows > 1;
+    seen->unanswerable += question->answers == 0;
+    seen->lost += question->answers > 0 && !whole;
+    return true;
+}
+
+static void describe(const xlm_answer_text *text, const xlm_examples *examples, const tally *seen, GString *out)
+{
+    const int64_t windows = xlm_examples_count(examples);
+    g_string_append_printf(out, "%u questions", text->questions->questions->len);
+    if (seen->unanswerable > 0)
+        g_string_append_printf(out, " (%" G_GINT64_FORMAT " without an answer)", seen->unanswerable);
+    g_string_append_printf(out, ", %u contexts, %" G_GINT64_FORMAT " windows, %" G_GINT64_FORMAT " tokens; answers compared by "
+                           "the rules of ", text->questions->contexts->len, windows, xlm_examples_tokens(examples, windows));
+    for (guint s = 0; s < text->rules->len; s++) {
+        const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, s);
+        g_string_append_printf(out, "%s%s", s > 0 ? ", " : "", xlm_answer_rules_name(rules));
+    }
+    if (seen->several > 0)
+        g_string_append_printf(out, "; in several windows: %" G_GINT64_FORMAT, seen->several);
+    if (seen->lost > 0)
+        g_string_append_printf(out, "; answers that no window has whole: %" G_GINT64_FORMAT, seen->lost);
+    if (seen->cut_questions > 0)
+        g_string_append_printf(out, "; questions cut: %" G_GINT64_FORMAT, seen->cut_questions);
+    if (seen->empty_questions > 0)
+        g_string_append_printf(out, "; questions without a word: %" G_GINT64_FORMAT, seen->empty_questions);
+}
+
+bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
+                            GString *description, GError **error)
+{
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    tally seen = {0};
+    bool good = locate_contexts(text, sequences->tokenizer, error);
+    for (guint q = 0; q < text->questions->questions->len && good; q++)
+        good = encode_question(text, q, sequences, ids, examples, &seen, error);
+    if (good)
+        describe(text, examples, &seen, description);
+    g_array_unref(ids);
+    return good;
+}
+
+/* ---- candidates ---- */
+
+xlm_answer_candidates *xlm_answer_candidates_new(void)
+{
+    xlm_answer_candidates *candidates = g_new(xlm_answer_candidates, 1);
+    *candidates = (xlm_answer_candidates){g_array_new(FALSE, FALSE, sizeof(xlm_answer_span)), INFINITY, DBL_MAX};
+    return candidates;
+}
+
+void xlm_answer_candidates_free(xlm_answer_candidates *candidates)
+{
+    g_array_unref(candidates->spans);
+    g_free(candidates);
+}
+
+void xlm_answer_candidates_add_null(xlm_answer_candidates *candidates, double score)
+{
+    candidates->null_score = score < candidates->null_score ? score : candidates->null_score;
+}
+
+void xlm_answer_candidates_add(xlm_answer_candidates *candidates, const xlm_answer_text *text,
+                               const xlm_answer_text_window *window, const xlm_answer_span *span)
+{
+    int64_t n;
+    const xlm_located_subword *subwords = subwords_of(text, xlm_answer_text_question(text, window->question)->context, &n);
+    subwords += window->first;
+    const xlm_answer_span bytes = {subwords[span->start].start, subwords[span->end].end, span->score};
+    g_array_append_val(candidates->spans, bytes);
+}
+
+void xlm_answer_candidates_sort(xlm_answer_candidates *candidates, int64_t n)
+{
+    GArray *spans = candidates->spans;
+    xlm_answer_span *span = (xlm_answer_span *)(void *)spans->data;
+    guint kept = 0;
+    if (spans->len > 0)
+        qsort(span, spans->len, sizeof *span, xlm_answer_span_order);
+    for (guint i = 0; i < spans->len && kept < n; i++) {
+        bool seen = false;
+        for (guint k = 0; k < kept && !seen; k++)
+            seen = span[k].start == span[i].start && span[k].end == span[i].end;
+        if (!seen)
+            span[kept++] = span[i];
+    }
+    g_array_set_size(spans, kept);
+    candidates->null_odds = kept > 0 ? MIN(candidates->null_score - span[0].score, DBL_MAX) : DBL_MAX;
+}
+
+/* ---- answers ---- */
+
+static const xlm_answer_span *span_at(const xlm_answer_candidates *candidates, guint i)
+{
+    return &g_array_index(candidates->spans, xlm_answer_span, i);
+}
+
+static json_t *cut(const xlm_answer_text *text, guint question, const xlm_answer_span *span)
+{
+    const xlm_context *context = context_of(text, xlm_answer_text_question(text, question));
+    return json_stringn(context->text + span->start, (size_t)(span->end - span->start));
+}
+
+json_t *xlm_answer_text_best(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates)
+{
+    return candidates->spans->len > 0 ? cut(text, question, span_at(candidates, 0)) : json_string("");
+}
+
+json_t *xlm_answer_text_list(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates)
+{
+    json_t *list = json_array();
+    const guint n = candidates->spans->len;
+    const double highest = n > 0 ? MAX(span_at(candidates, 0)->score, candidates->null_score) : 0;
+    double sum = exp(candidates->null_score - highest);
+    for (guint i = 0; i < n; i++)
+        sum += exp(span_at(candidates, i)->score - highest);
+    for (guint i = 0; i < n; i++) {
+        const xlm_answer_span *span = span_at(candidates, i);
+        json_t *item = json_object();
+        json_object_set_new(item, "text", cut(text, question, span));
+        json_object_set_new(item, "score", json_real(span->score));
+        json_object_set_new(item, "probability", json_real(exp(span->score - highest) / sum));
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+/* Are questions of a source compared as SQuAD 2.0 does it? */
+static bool is_second_edition(const xlm_question_source *source)
+{
+    return source->unanswerable || g_str_has_prefix(source->version, "v2") || g_str_has_prefix(source->version, "2");
+}
+
+xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates)
+{
+    const xlm_question *q = xlm_answer_text_question(text, question);
+    const char **right = g_new(const char *, MAX(q->answers, 1));
+    for (guint i = 0; i < q->answers; i++)
+        right[i] = g_array_index(text->questions->answers, xlm_answer, q->first_answer + i).text;
+    json_t *best = xlm_answer_text_best(text, question, candidates);
+    const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, q->source);
+    xlm_answer_result result = xlm_answer_result_of(rules, is_second_edition(source_at(text, q->source)), json_string_value(best),
+                                                    q->answers, right);
+    result.null_odds = candidates->null_odds;
+    json_decref(best);
+    g_free(right);
+    return result;
+}

@@ -1,0 +1,76 @@
+/* xlm-mpi: questions as sequences, and answers cut from contexts. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Between the text of questions (question_text.h) and what the encoder reads: contexts are cut into subwords of which each keeps
+ * its place in the context, so that answers, which count characters, become subwords to learn, and spans of subwords become text
+ * of the context again.
+ *
+ *   xlm_answer_text_new -> xlm_question_text_read -> xlm_answer_text_encode -> { xlm_answer_candidates_add } ... _sort */
+#ifndef XLM_TASKS_ANSWER_TEXT_H
+#define XLM_TASKS_ANSWER_TEXT_H
+
+#include <jansson.h>
+
+#include "stream/examples.h"
+#include "tasks/answer_scores.h"
+#include "tasks/answer_spans.h"
+#include "tasks/question_text.h"
+#include "text/tokenizer.h"
+
+/* The window of example i, and of rows 2i and 2i + 1 of predictions. */
+typedef struct xlm_answer_text_window {
+    guint question;
+    int64_t first; /* subword of the context that it begins with */
+} xlm_answer_text_window;
+
+typedef struct xlm_answer_text {
+    xlm_question_text *questions;
+    GArray *rules;    /* xlm_answer_rules, of each source */
+    GArray *subwords; /* xlm_located_subword, of all contexts, one after another; places are bytes of the context */
+    GArray *begins;   /* [contexts + 1] int64_t: the first of each in subwords */
+    GArray *windows;  /* xlm_answer_text_window */
+} xlm_answer_text;
+
+xlm_answer_text *xlm_answer_text_new(void);
+/* NULL is allowed. */
+void xlm_answer_text_free(xlm_answer_text *text);
+const xlm_question *xlm_answer_text_question(const xlm_answer_text *text, guint question);
+
+/* How sequences are made. */
+typedef struct xlm_answer_sequences {
+    xlm_tokenizer *tokenizer;
+    int64_t length;          /* most tokens of a sequence, special ones included; 4 or more */
+    int64_t stride;          /* of windows, subwords */
+    int64_t question_length; /* most subwords of a question */
+} xlm_answer_sequences;
+
+/* Append the windows of all questions, <s> Q </s> C </s>. Two rows of each are predicted, with targets 0 and 1: the first and the
+ * last subword of the first right answer, or <s> twice. Once a text. description: appended, for the log. EX_DATAERR with file and
+ * place: a context without a subword, an answer that no subword is part of. */
+bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
+                            GString *description, GError **error);
+
+/* ---- what was found for a question ---- */
+
+typedef struct xlm_answer_candidates {
+    GArray *spans;     /* xlm_answer_span, in bytes of the context, [start, end) */
+    double null_score; /* lowest of all windows */
+    double null_odds;  /* null_score − score of the best; DBL_MAX when there is none; set by sort */
+} xlm_answer_candidates;
+
+xlm_answer_candidates *xlm_answer_candidates_new(void);
+void xlm_answer_candidates_free(xlm_answer_candidates *candidates);
+void xlm_answer_candidates_add_null(xlm_answer_candidates *candidates, double score);
+/* A span of subwords of a window, from 0. */
+void xlm_answer_candidates_add(xlm_answer_candidates *candidates, const xlm_answer_text *text,
+                               const xlm_answer_text_window *window, const xlm_answer_span *span);
+/* Keep the n best, each once. */
+void xlm_answer_candidates_sort(xlm_answer_candidates *candidates, int64_t n);
+
+/* The best answer, "" when there is none, as a string; json_decref. */
+json_t *xlm_answer_text_best(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
+/* All, best first, with scores and probabilities: softmax over their scores and the null score. */
+json_t *xlm_answer_text_list(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
+/* How good the best is, with its null odds. */
+xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
+
+#endif

@@ -1,0 +1,64 @@
+/* xlm-mpi: questions, and contexts that answer them. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Read from JSON in the form of SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), in which XQuAD, MLQA and TyDiQA-GoldP are
+ * published too, plain or gzip:
+ *
+ *   {"version": ..., "data": [{"paragraphs": [{"context": "...", "qas": [
+ *     {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}, ...], "is_impossible": false}]}]}]}
+ *
+ * answer_start counts characters (Unicode code points) of the context, from 0; the answer's text must stand there. A question
+ * has no answers where is_impossible is true, and there alone. Other keys ("title", "plausible_answers") are passed over. */
+#ifndef XLM_TASKS_QUESTION_TEXT_H
+#define XLM_TASKS_QUESTION_TEXT_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct xlm_question_source {
+    const char *path;
+    const char *language; /* name, as the user wrote it; NULL: none in particular */
+    int language_id;      /* of the vocabulary, or -1 */
+    const char *version;  /* what the file says: "1.1", "v2.0"; "" when it says nothing */
+    bool unanswerable;    /* some of its questions have no answer */
+} xlm_question_source;
+
+typedef struct xlm_context {
+    const char *text;  /* UTF-8 */
+    uint32_t size;     /* bytes */
+    guint source;      /* of sources */
+    const char *place; /* in the file: "data[0].paragraphs[3]" */
+} xlm_context;
+
+typedef struct xlm_answer {
+    const char *text;
+    uint32_t start, end; /* bytes of the context */
+} xlm_answer;
+
+typedef struct xlm_question {
+    const char *id, *text;
+    guint source, context;       /* of sources, contexts */
+    guint first_answer, answers; /* answers 0: it cannot be answered from the context */
+} xlm_question;
+
+typedef struct xlm_question_text {
+    GArray *sources;   /* xlm_question_source */
+    GArray *contexts;  /* xlm_context, in the order of the files */
+    GArray *questions; /* xlm_question, likewise */
+    GArray *answers;   /* xlm_answer */
+    GStringChunk *strings;
+    GHashTable *ids;   /* of the questions, by language */
+} xlm_question_text;
+
+xlm_question_text *xlm_question_text_new(void);
+/* NULL is allowed. */
+void xlm_question_text_free(xlm_question_text *text);
+
+/* Append what stands in a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file and the
+ * place in it, "data[0].paragraphs[3].qas[1] (id ...)", for missing or wrong values, answers that are not in the context where
+ * they should be, ids that a file in the same language has had before, and a file without questions. What was appended before
+ * the error stays. */
+bool xlm_question_text_read(xlm_question_text *text, const char *path, const char *language, int language_id, GError **error);
+
+#endif

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# xlm-mpi: question answering: learned by heart, the same on any number of ranks and after a stop, its files, and what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+small_corpus
+xlm_train job.conf --set train.steps=40 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
+
+# questions VERSION MOST EVERY: of lines of text, up to MOST in SQuAD form: contexts of four sentences, and for each verb that
+# one of them has, and no other, the question "VERB", answered by what stands before it; EVERY > 0: every so many of the verbs
+# that no sentence has is asked for, too.
+questions() {
+    awk -v version="$1" -v most="$2" -v every="$3" '
+        function ask(rest) {
+            if (id == most) return
+            list = list sprintf("%s{\"id\": \"q%d\", \"question\": \"%s\", %s}", list == "" ? "" : ", ", ++id, verb, rest)
+        }
+        BEGIN { n = split("sees finds opens likes paints follows", all, " ") }
+        { line[NR % 4] = $0 }
+        NR % 4 == 0 {
+            context = line[1] " " line[2] " " line[3] " " line[0]
+            list = ""
+            for (v = 1; v <= n; v++) {
+                verb = other = all[v]
+                gsub(/[aeiou]/, "y&", other)
+                if (index(" " context " ", " " other " ") > 0) verb = other
+                count = split(" " context " ", part, " " verb " ") - 1
+                if (count == 1) {
+                    answer = part[1]; sub(/^ /, "", answer); sub(/.* \. /, "", answer)
+                    start = length(part[1]) - length(answer) - 1
+                    ask(sprintf("\"answers\": [{\"text\": \"%s\", \"answer_start\": %d}]", answer, start))
+                } else if (count == 0 && every > 0 && ++missed % every == 0)
+                    ask("\"answers\": [], \"is_impossible\": true")
+            }
+            out = out sprintf("%s{\"context\": \"%s\", \"qas\": [%s]}", out == "" ? "" : ",\n", context, list)
+        }
+        END { printf "{\"version\": \"%s\", \"data\": [{\"title\": \"made\", \"paragraphs\": [%s]}]}\n", version, out }'
+}
+head -n 120 text.en | questions 1.1 64 0 >heart.json
+head -n 120 text.en | questions v2.0 80 3 >train.json
+sed -n '121,160p' text.en | questions v2.0 40 3 >dev.json
+sed -n '121,160p' text.xx | questions 1.1 40 0 >xx.json
+[ "$(grep -o '"id"' heart.json | wc -l)" -eq 64 ] && grep -q is_impossible dev.json || exit 99
+
+cat >tune.conf <<'JOB'
+[tune]
+model = out/latest
+train = train.json
+dev = dev.json
+language = en
+output = qa
+epochs = 3
+batch = 8
+length = 40
+learning_rate = 4e-3
+
+[task answering]
+stride = 16
+n_best = 5
+JOB
+# tune RANKS OUTPUT [OPTION...]
+tune() {
+    local n=$1 output=$2
+    shift 2
+    ranks "$n" xlm_tune tune.conf --set "tune.output=$output" "$@"
+}
+# measure OUTPUT NAME LANG: of the last evaluation.
+measure() {
+    awk -F, -v name="$2" -v language="$3" '$2 == "dev" && $3 == name && $4 == language { last = $NF } END { print last }' \
+        "$1/metrics.csv"
+}
+# at_least A B
+at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'; }
+
+# same A B: of two runs.
+same() {
+    cmp <(rows "$1") <(rows "$2") || fail "metrics of $1 and $2 are not the same bits"
+    [ "$(digest "$1/latest")" = "$(digest "$2/latest")" ] || fail "$1 and $2 end with other parameters"
+}
+# share NAME FILE: a measure as xlm_eval prints it.
+share() { awk -v name="$1" '$1 == name { sub(/%/, "", $2); print $2 }' "$2"; }
+
+# ---- 64 questions by heart, which is what xlm_eval then finds, and writes ----
+logged heart.log tune 1 heart --set tune.train=heart.json --set tune.dev=heart.json --set tune.dropout=0 --set tune.epochs=80 \
+    --set tune.evaluate_every=640 --set tune.length=64 --set tune.learning_rate=6e-3
+at_least "$(measure heart f1 en)" 0.99 || fail "64 questions learned by heart: f1 $(measure heart f1 en)"
+h5dump -d /objectives/answering/null_threshold heart/latest | grep -q '(0): inf' ||
+    fail "a threshold where every question has an answer"
+xlm_eval heart/best --test heart.json --predictions heart.pred --output n_best=n.json >heart.out 2>heart.err ||
+    fail "$(cat heart.err)"
+at_least "$(share exact_match heart.out)" 98 || fail "what was learned by heart: $(cat heart.out)"
+# Each answer is as the context has it.
+of() { grep -o "\"$1\": \"[^\"]*\"" heart.json | cut -d '"' -f 4; }
+right=$(paste -d '|' <(of id) <(of text) |
+    sed 's/\(.*\)|\(.*\)/ "\1": "\2"/' | grep -c -F -x -f - <(sed 's/,$//' heart.pred))
+[ "$right" -ge 63 ] || fail "of the answers that are written, $right are right"
+[ "$(grep -c '"probability"' n.json)" -gt 64 ] || fail "n best: $(head n.json)"
+
+# ---- ranks, stops, and the threshold ----
+for n in 1 2 4; do
+    tune $n qa-$n --set tune.evaluate_every=10 --set tune.keep=2 >qa-$n.log 2>&1 || fail "$n ranks: $(tail -n 3 qa-$n.log)"
+    same qa-1 qa-$n
+done
+steps=$(awk -F, '$2 == "dev" { last = $1 } END { print last }' qa-1/metrics.csv)
+cp -r qa-1 resumed
+rm resumed/"$(checkpoint "$steps")"
+logged resumed.log tune 2 resumed --set tune.evaluate_every=10 --set tune.keep=2
+grep -q 'resumed from' resumed.log || fail "$(head resumed.log)"
+same qa-1 resumed
+threshold=$(numbers /objectives/answering/null_threshold qa-1/latest)
+case $threshold in '' | *inf* | *nan*) fail "threshold: $threshold" ;; esac
+for n in 1 2; do
+    ranks $n xlm_eval qa-1/latest --test dev.json --csv $n.csv --predictions $n.json --output null_odds=odds-$n.json \
+        >eval-$n.out 2>eval-$n.err || fail "$(cat eval-$n.err)"
+done
+cmp 1.csv 2.csv && cmp 1.json 2.json && cmp odds-1.json odds-2.json || fail "xlm_eval on two ranks"
+# It is the dev files' own threshold, at which they are answered best.
+for name in f1 best_f1; do
+    is_near "$(awk -F, -v name=$name '$1 == "measure" && $2 == name { print $NF }' 1.csv)" "$(measure qa-1 f1 en)" ||
+        fail "xlm_eval $name: $(cat 1.csv), in training $(measure qa-1 f1 en)"
+done
+[ "$(grep -c ': ""' 1.json)" -eq "$(awk -F ': ' -v t="$threshold" 'NF == 2 && $2 + 0 > t + 1e-4' odds-1.json | wc -l)" ] ||
+    fail "no answers: $(cat 1.json odds-1.json), threshold $threshold"
+xlm_eval qa-1/latest --test dev.json --set no_answer=never --predictions never.json >never.out 2>&1 || fail "$(cat never.out)"
+! grep -q ': ""' never.json || fail "no_answer = never: $(cat never.json)"
+
+# ---- two languages, and MLQA's rules where they are asked for ----
+logged both.out xlm_eval qa-1/best --test en:dev.json --test xx:xx.json --predictions both.json --output null_odds=odds.json \
+    --csv both.csv
+[ -s both.en.json ] && [ -s both.xx.json ] && [ -s odds.xx.json ] && grep -q '^xx,measure,f1,' both.csv ||
+    fail "$(ls; cat both.csv)"
+expect 64 'gives$' xlm_eval qa-1/best --test dev.json --output nothing=x
+expect 78 'xx.json: rules = mlqa' xlm_eval qa-1/best --test xx:xx.json --set rules=mlqa --csv none.csv
+
+# ---- what is refused, with nothing written ----
+bad() { # CODE PATTERN SED: of training, and of scoring, a file that was changed so
+    sed "$3" dev.json >bad.json
+    expect "$1" "bad.json: .*$2" tune 1 none --set tune.train=bad.json
+    once '^xlm_tune: '
+    expect "$1" "bad.json: .*$2" xlm_eval qa-1/best --test bad.json --predictions none.json --csv none.csv
+    [ ! -e none ] && [ ! -e none.json ] && [ ! -e none.csv ] || fail "written for $2: $(ls)"
+}
+bad 65 'data.0..paragraphs.0..qas.0. (id q1): the answer .* does not stand at character' \
+    '1s/"answer_start": [0-9]*/"answer_start": 1/'
+bad 65 '(id q1): another question' 's/"id": "q[0-9]*"/"id": "q1"/'
+bad 65 '(id q1): "question" is missing' '1s/"question"/"query"/'
+sed '2s/{//' dev.json >bad.json
+expect 65 'bad.json:2: column [0-9]*: not JSON' tune 1 none --set tune.dev=bad.json
+[ ! -e none ] || fail "written for bad JSON: $(ls none)"
+finish

@@ -1,0 +1,121 @@
+/* xlm-mpi: the head that finds answers, by hand and by central differences. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "host_fixture.h"
+
+#include "tasks/answer_head.h"
+#include "tensor/tape.h"
+
+static const xlm_loss_class answers = {.abi = XLM_LOSS_ABI, .name = "answers", .needs_stream = true,
+                                       .declare = xlm_answer_declare, .loss = xlm_answer_loss};
+
+/* <s> 5 </s> 6 7* 8* </s>, <s>** 9 10 </s> 11 </s> and <s> </s> 12** </s>: answers of two subwords, of none and of one. */
+enum { N_TOKENS = 17, N_PREDICTED = 6 };
+static const int32_t qa_offsets[] = {0, 7, 13, 17},
+    qa_ids[N_TOKENS] = {0, 5, 2, 6, 7, 8, 2, 0, 9, 10, 2, 11, 2, 0, 2, 12, 2},
+    qa_types[N_TOKENS] = {0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1},
+    qa_positions[N_TOKENS] = {0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3},
+    qa_masked[N_PREDICTED] = {4, 5, 7, 7, 15, 15}, qa_targets[N_PREDICTED] = {0, 1, 0, 1, 0, 1};
+static const int32_t qa_languages[N_TOKENS];
+static xlm_row_key qa_keys[N_TOKENS];
+
+static xlm_batch make_batch(void)
+{
+    for (int32_t i = 0; i < N_TOKENS; i++)
+        qa_keys[i] = (xlm_row_key){3, (uint32_t)i};
+    return (xlm_batch){
+        .tokens = N_TOKENS, .sequences = 3, .masked = N_PREDICTED, .offsets = qa_offsets, .ids = qa_ids, .original = qa_ids,
+        .positions = qa_positions, .languages = qa_languages, .text_languages = qa_languages, .types = qa_types, .keys = qa_keys,
+        .masked_rows = qa_masked, .targets = qa_targets, .specials = &xlm_own_special_tokens,
+    };
+}
+
+/* Logit of an end of each row. */
+static void read_logits(struct hosted_job *job, double logits[N_TOKENS][2])
+{
+    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
+    const xlm_parameter *p =
+        xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, "objectives/answers/weight"));
+    const double *weight = xlm_parameters_values(job->parameters) + p->start;
+    double h[N_TOKENS * 6];
+    xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_var_read(xlm_host_encode_view(job->model, job->tape, job->batch, &view), 0, N_TOKENS, h);
+    for (int t = 0; t < N_TOKENS; t++)
+        for (int end = 0; end < 2; end++) {
+            logits[t][end] = 0;
+            for (int c = 0; c < 6; c++)
+                logits[t][end] += h[t * 6 + c] * weight[end * 6 + c];
+        }
+}
+
+static void test_loss(void **state)
+{
+    (void)state;
+    const xlm_batch of = make_batch();
+    struct hosted_job job = {.batch = &of, .stream = {.name = "train"}};
+    add_objective(&job, "answers", &answers, NULL);
+    assert_true(open_job(&job));
+    double logits[N_TOKENS][2], wanted = 0;
+    read_logits(&job, logits);
+    for (int i = 0; i < N_PREDICTED; i++) {
+        double sum = 0;
+        for (int32_t t = qa_offsets[i / 2]; t < qa_offsets[i / 2 + 1]; t++)
+            sum += exp(logits[t][i % 2]);
+        wanted -= log(exp(logits[qa_masked[i]][i % 2]) / sum) / N_PREDICTED;
+    }
+    double row[8] = {0};
+    xlm_pass_input input = job_input(&job, 0, 1);
+    assert_int_equal(input.terms[0], N_PREDICTED);
+    xlm_tape_begin(job.tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job.host, job.tape, &input, NULL, row, NULL);
+    assert_true(fabs(row[0] / N_PREDICTED - wanted) < 1e-12);
+    check_gradients_of(&job, &input);
+    close_job(&job);
+}
+
+struct prediction {
+    double rows[N_PREDICTED * 11]; /* of three spans of up to two rows */
+};
+
+static void predict(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass)
+{
+    struct prediction *p = data;
+    assert_int_equal(xlm_answer_width(3), 11);
+    xlm_answer_predict(loss, tape, pass, 2, 3, p->rows);
+}
+
+static void test_predictions(void **state)
+{
+    (void)state;
+    const xlm_batch of = make_batch();
+    struct hosted_job job = {.batch = &of, .stream = {.name = "test"}};
+    add_objective(&job, "answers", &answers, NULL);
+    assert_true(open_job(&job));
+    double logits[N_TOKENS][2];
+    read_logits(&job, logits);
+    struct prediction p = {{0}};
+    double row[8] = {0};
+    xlm_pass_input input = job_input(&job, 0, 1);
+    xlm_tape_begin(job.tape, NULL, false, 0, 0);
+    xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_wishes){.visit = predict, .data = &p});
+    static const int64_t contexts[][2] = {{3, 3}, {11, 1}, {15, 1}}; /* first row, rows */
+    for (int s = 0; s < 3; s++) {
+        const double *numbers = p.rows + s * 22;
+        assert_true(fabs(xlm_answer_null_score(numbers) - logits[qa_offsets[s]][0] - logits[qa_offsets[s]][1]) < 1e-12);
+        xlm_answer_span span;
+        int64_t found = 0;
+        double before = INFINITY;
+        for (; xlm_answer_span_at(numbers, found, &span); found++) {
+            assert_true(span.start >= 0 && span.end >= span.start && span.end < contexts[s][1] && span.end - span.start < 2);
+            assert_true(fabs(span.score - logits[contexts[s][0] + span.start][0] - logits[contexts[s][0] + span.end][1]) < 1e-12);
+            assert_true(span.score <= before);
+            before = span.score;
+        }
+        assert_int_equal(found, s == 0 ? 3 : 1); /* of the five of three rows, all of one */
+    }
+    close_job(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loss), cmocka_unit_test(test_predictions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

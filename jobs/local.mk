@@ -40,6 +40,8 @@ nobase_dist_pkgdata_DATA = \
 	jobs/xlm-align/ablation-no-dwa.conf \
 	jobs/xlm-align/ablation-no-tlm.conf \
 	jobs/xlm-align/ablation.conf \
+	jobs/xlm-align/ner.conf \
+	jobs/xlm-align/pos.conf \
 	jobs/xlm-align/small/dwa-all-aligned.conf \
 	jobs/xlm-align/small/dwa-unfiltered.conf \
 	jobs/xlm-align/small/dwa-unmasked.conf \
@@ -51,9 +53,10 @@ nobase_dist_pkgdata_DATA = \
 demodir = $(pkgdatadir)/jobs/demo
 dist_demo_SCRIPTS = jobs/demo/demo
 
-# Measures any checkpoint; it and the others find the programs on the path, or where they were installed with them.
+# Measures any checkpoint; fine-tunes over a grid. They and the others find the programs on the path, or where they were
+# installed with them.
 jobsdir = $(pkgdatadir)/jobs
-dist_jobs_SCRIPTS = jobs/measure
+dist_jobs_SCRIPTS = jobs/grid jobs/measure
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
 dist_align_mlm_SCRIPTS = jobs/align-mlm/corpora jobs/align-mlm/study
 align_mlm_smalldir = $(align_mlmdir)/small

@@ -207,7 +207,8 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     ((xlm_task_state *)t->self.state)->head_dropout = c->head_dropout >= 0 ? c->head_dropout : job.model.dropout;
     job.train.start = c->model;
     job.train.steps = epoch * c->epochs;
-    job.train.optimiser.warmup = (int64_t)((double)job.train.steps * c->warmup + 0.5);
+    const double steps = (double)job.train.steps;
+    job.train.optimiser.warmup = (int64_t)((c->warmup > 1 ? MIN(c->warmup, steps) : steps * c->warmup) + 0.5);
     job.train.evaluate_every = job.train.checkpoint_every = c->evaluate_every > 0 ? c->evaluate_every : epoch;
     return job;
 }

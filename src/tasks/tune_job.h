@@ -19,7 +19,7 @@ typedef struct xlm_tune_config {
     char **training, **development; /* FILE or LANG:FILE (tasks/sources.h) */
     char *language;         /* of files without one; NULL: none in particular */
     int64_t epochs, batch, length;
-    double warmup;          /* share of the steps */
+    double warmup;          /* share of the steps; above 1, their number */
     double dropout;         /* negative: the model's */
     double head_dropout;    /* negative: as that */
     bool keep_head;         /* the LM head stays in the checkpoints */

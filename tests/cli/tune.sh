@@ -117,6 +117,16 @@ sed 's/^output = .*/output = again/' tag-1/job.conf >again.conf
 logged again.log ranks 2 xlm_tune again.conf
 same tag-1 again
 
+# The warm-up as a share of the steps, and as their number, which may be more than there are.
+for warmup in 0.2 5 1 1000; do
+    logged warmup.log tune 1 warmup-$warmup --set tune.epochs=1 --set tune.warmup=$warmup
+done
+same warmup-0.2 warmup-5
+same warmup-1 warmup-1000
+cmp -s <(rows warmup-1) <(rows warmup-5) && fail "warm-ups of 5 and 25 steps are the same"
+is_near "$(values warmup-5 train total learning_rate | sed -n 's/^5 //p')" 6e-3 ||
+    fail "after the warm-up: $(values warmup-5 train total learning_rate)"
+
 # ---- a step laid open ----
 before=$(ls -l tag-1 | cksum)
 logged dump.log tune 2 tag-1 --set tune.evaluate_every=10 --set tune.keep=2 --dump-step last.h5

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# xlm-mpi: jobs/grid: what is tried, chosen on dev and shown of the test files, what is not made again, and Slurm's job arrays.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+trained job.conf out 1 --set train.steps=5
+for language in en xx; do
+    for part in train dev test; do
+        case $part in train) lines=1,60 ;; dev) lines=541,570 ;; test) lines=571,600 ;; esac
+        sed -n "${lines}p" text.$language >part
+        phrases part >$part.$language.tsv
+    done
+done
+cat >tag.conf <<'JOB'
+# A job with a grid.
+#
+# grid: tune.learning_rate = 1e-3 6e-3
+# grid: tune.batch = 8 16
+
+[tune]
+model = none
+train = en:train.en.tsv
+dev = en:dev.en.tsv,xx:dev.xx.tsv
+output = tag
+epochs = 2
+length = 24
+learning_rate = 1
+
+[task tagging]
+JOB
+export XLM_LAUNCH=env
+grid() { "$XLM_SOURCE/jobs/grid" "$@"; }
+tests=(--test en:test.en.tsv --test xx:test.xx.tsv)
+
+# ---- what would be run ----
+logged absent.log grid --dry-run a tag.conf
+[ "$(grep -c 'not checked: there is no none' absent.log)" -eq 20 ] || fail "without the model: $(cat absent.log)"
+some=(--seeds "1,2" --vary tune.batch=16 --set tune.model=out/latest)
+logged dry.log grid --dry-run "${some[@]}" --vary "task tagging.choose_by=accuracy" a tag.conf
+[ "$(grep -c '^xlm_tune ' dry.log)" -eq 4 ] && [ "$(grep -c '^dev xx: 30 sentences' dry.log)" -eq 4 ] &&
+    [ -z "$(find a -name metrics.csv)" ] || fail "dry run: $(cat dry.log)"
+cmp <(sed '1,/^$/d' 'a/learning_rate=6e-3,batch=16,choose_by=accuracy-seed-2.conf') - <<'JOB' || fail "a job: $(cat a/*2.conf)"
+[tune]
+model = out/latest
+train = en:train.en.tsv
+dev = en:dev.en.tsv,xx:dev.xx.tsv
+output = a/learning_rate=6e-3,batch=16,choose_by=accuracy-seed-2
+epochs = 2
+length = 24
+learning_rate = 6e-3
+batch = 16
+seed = 2
+
+[task tagging]
+choose_by = accuracy
+JOB
+expect 78 '' grid --dry-run "${some[@]}" --vary tune.length=1000 a tag.conf
+
+# ---- from runs to table ----
+logged run.log grid "${some[@]}" "${tests[@]}" g tag.conf
+# by_hand NUMBERS...: their mean and standard deviation.
+by_hand() {
+    printf '%s\n' "$@" | awk '{ x[NR] = $1; sum += $1 }
+        END { for (i in x) d += (x[i] - sum / NR) ^ 2; printf "%.6f,%.6f\n", sum / NR, sqrt(d / (NR - 1)) }'
+}
+best=0
+for rate in 1e-3 6e-3; do
+    name="learning_rate=$rate,batch=16"
+    for seed in 1 2; do
+        run=g/$name-seed-$seed
+        [ "$(readlink "$run/best")" != '' ] || fail "no $run: $(tail -n 5 run.log)"
+        dev[seed]=$(values "$run" dev span_f1 score mean | awk '$2 > best { best = $2 } END { print best + 0 }')
+        test[seed]=$(awk -F, '$1 == "xx" && $2 == "measure" && $3 == "accuracy" { print $NF }' "$run/scores.csv")
+        gap[seed]=$(awk -F, '$1 == "mean" && $2 == "gap" && $3 == "accuracy" { print $NF }' "$run/scores.csv")
+        grep -q "^seed = $seed$" "$run/job.conf" || fail "$run/job.conf"
+    done
+    name=${name/,/ }
+    mean=$(by_hand "${dev[1]}" "${dev[2]}")
+    for row in "dev,mean,span_f1,2,$mean" "test,xx,accuracy,2,$(by_hand "${test[@]:1}")" \
+        "test,gap,accuracy,2,$(by_hand "${gap[@]:1}")"; do
+        grep -q "^$name,\(yes\|no\),$row\$" g/grid.csv || fail "$name: no $row: $(cat g/grid.csv)"
+    done
+    if is_between "$best" "${mean%,*}" 1; then best=${mean%,*} chosen=$name; fi
+done
+[ "$(awk -F, '$2 == "yes" { print $1 }' g/grid.csv | sort -u)" = "$chosen" ] || fail "chosen, $chosen: $(cat g/grid.csv)"
+grep -q "^== On test: $chosen\$" run.log && grep -q "^$chosen .* chosen\$" run.log || fail "$(cat run.log)"
+cp g/grid.csv whole.csv
+# What is there is not made again; other test files are scored; other settings need another directory.
+before=$(ls -l --time-style=full-iso g/*/ | cksum)
+logged again.log grid "${some[@]}" "${tests[@]}" g tag.conf
+[ "$before" = "$(ls -l --time-style=full-iso g/*/ | cksum)" ] || fail "made again: $(cat again.log)"
+cmp <(sed -n '/^== On dev/,$p' run.log) <(sed -n '/^== On dev/,$p' again.log) || fail "another table: $(cat again.log)"
+logged more.log grid --seeds 1,2,3 --table --vary tune.batch=16 --vary tune.learning_rate=6e-3,1e-3 "${tests[@]}" g tag.conf
+grep -q '^runs that are not there: 2 of 6$' more.log && ! grep -q chosen more.log || fail "$(cat more.log)"
+logged one.log grid "${some[@]}" --vary tune.learning_rate=6e-3 --test xx:test.xx.tsv g tag.conf
+[ "$(grep -c '^xx  *span_f1 ' one.log)" -eq 1 ] && ! grep -q '^gap' one.log || fail "$(cat one.log)"
+expect 65 'was made with another job' grid "${some[@]}" --set tune.epochs=3 g tag.conf
+
+# ---- Slurm ----
+# Two arrays are submitted; what they would do gives the same numbers.
+mkdir bin
+cat >bin/sbatch <<'SBATCH'
+#!/usr/bin/env bash
+printf '<%s>' "$@" >>submitted; echo >>submitted
+while [ "${1#-}" != "$1" ]; do
+    case $1 in
+    --array=*) last=${1#--array=1-} ;;
+    -*name | -t) shift ;;
+    esac
+    shift
+done
+export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 SLURM_CPUS_ON_NODE=1 SLURM_NTASKS_PER_NODE=1 SLURM_JOB_NODELIST=n1
+for SLURM_ARRAY_TASK_ID in $(seq "$last"); do
+    SLURM_ARRAY_TASK_ID=$SLURM_ARRAY_TASK_ID bash "$@" >>array.log 2>&1 || exit
+done
+echo 7
+SBATCH
+printf '%s\n' '#!/bin/sh' 'shift 2' 'exec "$@"' >bin/launch
+chmod +x bin/sbatch bin/launch
+cp -r "$XLM_SOURCE/jobs" jobs && mkdir slurm && cp "$XLM_BUILD/slurm/xlm_train.sbatch" slurm
+export SBATCH='-t 1:00:00'
+PATH=$PWD/bin:$PATH XLM_LAUNCH=launch logged submit.log jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf
+[ "$(wc -l <submitted)" -eq 2 ] &&
+    grep -q '^<--parsable><-t><1:00:00><--job-name><s><--array=1-4><.*/xlm_train.sbatch><s/array-[-0-9]*/%a.conf>$' submitted &&
+    grep -q '<--dependency=aftercorr:7>.*<--array=1-4>.*/%a/best><--test><en:test.en.tsv>' submitted ||
+    fail "$(cat submitted submit.log)"
+logged slurm.log grid --table "${some[@]}" "${tests[@]}" s tag.conf
+cmp whole.csv s/grid.csv || fail "by Slurm: $(cat slurm.log array.log | tail -n 20)"
+PATH=$PWD/bin:$PATH logged nothing.log jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf
+grep -q 'all runs are finished' nothing.log && [ "$(wc -l <submitted)" -eq 2 ] || fail "$(cat nothing.log)"
+
+# ---- what is refused ----
+expect 64 'usage' grid g
+expect 64 'rates: is not KEY=VALUE' grid --vary rates g tag.conf
+expect 64 'there is no such option' grid --rates 1 g tag.conf
+expect 64 '--seeds 1,x: are not numbers' grid --seeds 1,x g tag.conf
+expect 64 '2 stands there twice' grid --seeds 2,1,2 g tag.conf
+expect 64 'two settings of the grid are' grid --vary tune.batch=8,8 other tag.conf
+expect 66 'none.conf: there is no such file' grid g none.conf
+finish

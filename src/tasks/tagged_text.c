@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "text/conllu.h"
-#include "text/normalise.h"
 
 xlm_tagged_text *xlm_tagged_text_new(void)
 {
@@ -153,12 +152,8 @@ static bool read_plain(reader *r, const char *line, GError **error)
 static bool read_line(reader *r, const char *text, size_t size, GError **error)
 {
     r->line = xlm_lines_number(r->lines);
-    if (memchr(text, '\0', size) != NULL)
-        return refuse(r, error, "a byte of zero; this is not text");
-    const size_t valid = xlm_utf8_check(text, size);
-    if (valid < size)
-        return refuse(r, error, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv", valid + 1,
-                      (unsigned char)text[valid]);
+    if (!xlm_lines_check_text(r->lines, text, size, error))
+        return false;
     char *line = g_strndup(text, size);
     bool good = true;
     if (line[strspn(line, " \t\r\n\v\f")] == '\0')

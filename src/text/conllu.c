@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "text/normalise.h"
 
 struct row {
     size_t start;
@@ -69,18 +68,6 @@ int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error)
     return passed;
 }
 
-static bool check_text(const xlm_lines *lines, const char *text, size_t size, GError **error)
-{
-    const size_t valid = xlm_utf8_check(text, size);
-    if (memchr(text, '\0', size) != NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", xlm_lines_path(lines),
-                             xlm_lines_number(lines));
-    return valid == size ||
-           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": byte %zu: not UTF-8 (0x%02x); convert the file, for "
-                         "example with iconv", xlm_lines_path(lines), xlm_lines_number(lines), valid + 1,
-                         (unsigned char)text[valid]);
-}
-
 /* Gather the lines of the next sentence. Comments without words before a blank line belong to the sentence after it. */
 static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
 {
@@ -96,7 +83,7 @@ static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
             return 1;
         if (blank)
             continue;
-        if (!check_text(lines, text, size, error))
+        if (!xlm_lines_check_text(lines, text, size, error))
             return -1;
         if (s->text->len + size > XLM_LINES_LONGEST) {
             xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": sentence of more than %d MiB; a blank line belongs behind "

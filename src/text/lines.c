@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "text/normalise.h"
+
 struct xlm_lines {
     char *path;
     gzFile file;
@@ -129,6 +131,17 @@ size_t xlm_lines_mark(const char *text, size_t size)
 }
 
 size_t xlm_lines_end(const char *line, size_t size) { return size > 0 && line[size - 1] == '\r' ? size - 1 : size; }
+
+bool xlm_lines_check_text(const xlm_lines *lines, const char *text, size_t length, GError **error)
+{
+    const size_t valid = xlm_utf8_check(text, length);
+    if (memchr(text, '\0', length) != NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?", lines->path,
+                             lines->number);
+    return valid == length ||
+           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": byte %zu: not UTF-8 (0x%02x); convert the file, for "
+                         "example with iconv", lines->path, lines->number, valid + 1, (unsigned char)text[valid]);
+}
 
 /* The line without the byte order mark of its file and without CR. */
 static void strip(const xlm_lines *lines, const char **text, size_t *length)

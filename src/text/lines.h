@@ -47,6 +47,9 @@ int64_t xlm_lines_offset(const xlm_lines *lines);
  * input. A file that has become shorter ends there. EX_IOERR. */
 bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error);
 
+/* Is the line last returned text, UTF-8 without a byte 0? Else EX_DATAERR, with file and line. */
+bool xlm_lines_check_text(const xlm_lines *lines, const char *text, size_t length, GError **error);
+
 /* For texts that are not read by xlm_lines: bytes of the byte order mark that a file of these bytes begins with, 3 or 0; and the
  * size of a line, given without its LF, without its CR. */
 size_t xlm_lines_mark(const char *text, size_t size);

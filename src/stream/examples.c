@@ -1,9 +1,14 @@
 /* xlm-mpi: labelled examples in memory, what fine-tuning reads. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/examples.h"
 
-/* What there is a token, and a predicted row. */
+#include "lexicon/translations.h"
+
+/* What there is a token, and a predicted row. Training text in fifteen languages has some hundred million tokens. */
 typedef struct token {
-    int32_t id, language, type;
+    int32_t id;
+    uint16_t language;
+    uint8_t type;
+    bool word; /* by itself */
 } token;
 typedef struct prediction {
     int32_t position, target;
@@ -18,12 +23,16 @@ struct xlm_examples {
     GArray *tokens, *predictions;
     GArray *ends; /* one more than there are examples; the first is 0, 0 */
     int64_t longest, most_predictions; /* of one */
+    int64_t together;
+    xlm_translations *translations; /* words are switched by; NULL: none */
+    double share;                   /* of them that are */
 };
 
 xlm_examples *xlm_examples_new(const xlm_special_tokens *specials)
 {
     xlm_examples *e = g_new0(xlm_examples, 1);
     e->specials = specials;
+    e->together = 1;
     const end first = {0};
     e->tokens = g_array_new(FALSE, FALSE, sizeof(token));
     e->predictions = g_array_new(FALSE, FALSE, sizeof(prediction));
@@ -39,6 +48,7 @@ void xlm_examples_free(xlm_examples *examples)
     g_array_unref(examples->tokens);
     g_array_unref(examples->predictions);
     g_array_unref(examples->ends);
+    xlm_translations_free(examples->translations);
     g_free(examples);
 }
 
@@ -49,7 +59,8 @@ static int64_t begun(const xlm_examples *e) { return e->tokens->len - end_of(e, 
 
 void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type)
 {
-    const token t = {id, language, type};
+    const token t = {id, (uint16_t)language, (uint8_t)type, false};
+    g_assert(language >= 0 && language <= UINT16_MAX && type >= 0 && type <= UINT8_MAX);
     g_array_append_val(examples->tokens, t);
 }
 
@@ -65,6 +76,12 @@ void xlm_examples_predict(xlm_examples *examples, int32_t target)
     g_array_append_val(examples->predictions, p);
 }
 
+void xlm_examples_mark_word(xlm_examples *examples)
+{
+    g_assert(begun(examples) > 0);
+    g_array_index(examples->tokens, token, examples->tokens->len - 1).word = true;
+}
+
 void xlm_examples_end(xlm_examples *examples)
 {
     const end e = {examples->tokens->len, examples->predictions->len};
@@ -74,6 +91,9 @@ void xlm_examples_end(xlm_examples *examples)
                                      e.predictions - end_of(examples, xlm_examples_count(examples))->predictions);
     g_array_append_val(examples->ends, e);
 }
+
+void xlm_examples_keep_together(xlm_examples *examples, int64_t group) { examples->together = group; }
+int64_t xlm_examples_together(const xlm_examples *examples) { return examples->together; }
 
 int64_t xlm_examples_count(const xlm_examples *examples) { return (int64_t)examples->ends->len - 1; }
 int64_t xlm_examples_longest(const xlm_examples *examples) { return examples->longest; }
@@ -145,4 +165,49 @@ bool xlm_examples_read(const xlm_examples *examples, int64_t n, const int64_t *e
     xlm_batch_layout_copy_original(&layout);
     *batch = xlm_batch_of_layout(&layout);
     return true;
+}
+
+/* ---- switching words ---- */
+
+void xlm_examples_switch_words(xlm_examples *examples, const xlm_dictionary *dictionary, int64_t vocabulary, double share)
+{
+    xlm_translations_free(examples->translations);
+    examples->translations = xlm_translations_new(dictionary, vocabulary);
+    examples->share = share;
+}
+
+void xlm_examples_count_words(const xlm_examples *examples, int64_t *words, int64_t *translated)
+{
+    *words = *translated = 0;
+    for (guint i = 0; i < examples->tokens->len; i++) {
+        const token *t = &g_array_index(examples->tokens, token, i);
+        const int32_t *list;
+        int32_t other;
+        *words += t->word;
+        *translated += t->word && examples->translations != NULL &&
+                       xlm_translations_find(examples->translations, t->id, t->language, &list, &other) > 0;
+    }
+}
+
+void xlm_examples_corrupt(const xlm_examples *e, const int64_t *example, const xlm_draws *draws, xlm_batch_layout *batch)
+{
+    if (e->translations == NULL)
+        return;
+    const xlm_rng_key key = xlm_draws_key(draws, XLM_RNG_SWITCH);
+    xlm_batch_layout_switch(batch);
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        const token *t = &g_array_index(e->tokens, token, end_of(e, example[s])->tokens);
+        for (int32_t first = batch->offsets[s], row = first; row < batch->offsets[s + 1]; row++, t++) {
+            const xlm_rng_block chance = xlm_draws_of_token(draws, key, s, row - first);
+            const int32_t *list;
+            int32_t other;
+            if (!t->word || xlm_rng_unit(chance.v[0]) >= e->share)
+                continue;
+            const int32_t n = xlm_translations_find(e->translations, t->id, t->language, &list, &other);
+            if (n == 0)
+                continue;
+            batch->ids[row] = list[xlm_rng_below(chance.v[1], (uint64_t)n)];
+            batch->languages[row] = other;
+        }
+    }
 }

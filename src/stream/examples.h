@@ -10,7 +10,10 @@
 
 #include <glib.h>
 
+#include <xlm/dictionary.h>
+
 #include "stream/batch_layout.h"
+#include "stream/draws.h"
 
 typedef struct xlm_examples xlm_examples;
 
@@ -26,8 +29,24 @@ void xlm_examples_add_special(xlm_examples *examples, xlm_special special, int32
 /* The token added last is predicted, and target is its right class; -1: the right answer is not one of the classes, so there is
  * no loss for it. A token may be predicted more than once. */
 void xlm_examples_predict(xlm_examples *examples, int32_t target);
+/* The token added last is a word by itself, which may be switched (xlm_examples_switch_words). */
+void xlm_examples_mark_word(xlm_examples *examples);
 /* The tokens added since the last call are an example. */
 void xlm_examples_end(xlm_examples *examples);
+
+/* Code-switching of words: each time an example is drawn for training, every word that is marked and has a translation becomes,
+ * by chance, one of its translations, in its language. share: the chance. vocabulary: ids are below this. The dictionary is not
+ * borrowed. */
+void xlm_examples_switch_words(xlm_examples *examples, const xlm_dictionary *dictionary, int64_t vocabulary, double share);
+/* Words that are marked, and those of them that have a translation. */
+void xlm_examples_count_words(const xlm_examples *examples, int64_t *words, int64_t *translated);
+/* Switch words of examples that are laid out, whose numbers these are. draws: of the batch. */
+void xlm_examples_corrupt(const xlm_examples *examples, const int64_t *example, const xlm_draws *draws, xlm_batch_layout *batch);
+
+/* Examples g·k … g·k + g − 1, for every k, belong to one step: they are drawn one after another, and g divides the batch. The
+ * count is to be a multiple of g >= 1; at first g is 1. */
+void xlm_examples_keep_together(xlm_examples *examples, int64_t group);
+int64_t xlm_examples_together(const xlm_examples *examples);
 
 int64_t xlm_examples_count(const xlm_examples *examples);
 /* Tokens of the longest. */

@@ -16,6 +16,7 @@ static bool examples_open(xlm_opening *opening, const void *options, void **stag
     if (xlm_examples_count(examples) == 0)
         return xlm_error_set(error, EX_DATAERR, "[stream %s]: there are no examples", opening->stream);
     g_assert(xlm_examples_longest(examples) <= opening->length);
+    g_assert(xlm_examples_count(examples) % xlm_examples_together(examples) == 0);
     opening->alpha = 1;
     labelled *l = g_new(labelled, 1);
     l->examples = examples;
@@ -28,7 +29,8 @@ static bool examples_component(void *stage, const xlm_opening *opening, GArray *
     (void)opening;
     (void)error;
     labelled *l = stage;
-    const xlm_component all = {.instances = xlm_examples_count(l->examples), .share = 1, .spans = l};
+    const xlm_component all = {.instances = xlm_examples_count(l->examples), .share = 1, .spans = l,
+                               .together = xlm_examples_together(l->examples)};
     g_array_append_val(components, all);
     return true;
 }
@@ -46,12 +48,28 @@ static double predicted_share(const void *stage)
     return (double)xlm_examples_predictions(l->examples, n) / (double)xlm_examples_tokens(l->examples, n);
 }
 
+/* [sequences] in the arena */
+static int64_t *numbers_of(const xlm_sequences *sequences, xlm_arena *arena)
+{
+    const guint n = sequences->spans->len;
+    int64_t *example = XLM_TAKE(arena, int64_t, n);
+    for (guint i = 0; i < n; i++)
+        example[i] = g_array_index(sequences->spans, xlm_span, i).start;
+    return example;
+}
+
+static void corrupt(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch)
+{
+    const labelled *l = stage;
+    xlm_examples_corrupt(l->examples, numbers_of(sequences, batch->arena), draws, batch);
+}
+
 const xlm_stage_class xlm_stage_examples_source = {
     .kind = XLM_STAGE_SOURCE,
     .open = examples_open,
     .close = g_free,
     .source = {.labelled = true, .unit = "examples", .components = examples_component, .most_predicted = most_predicted,
-               .predicted_share = predicted_share},
+               .predicted_share = predicted_share, .corrupt = corrupt},
 };
 
 xlm_stream_input xlm_stream_labelled(const xlm_examples *examples)
@@ -87,12 +105,8 @@ static bool lay_out(const xlm_source *source, const xlm_sequences *sequences, xl
                     xlm_batch_layout *batch, GError **error)
 {
     const labelled *l = source->stage;
-    const guint n = sequences->spans->len;
-    int64_t *example = XLM_TAKE(arena, int64_t, n);
-    for (guint i = 0; i < n; i++)
-        example[i] = g_array_index(sequences->spans, xlm_span, i).start;
-    return xlm_examples_lay_out(l->examples, n, example, (const uint32_t *)(const void *)sequences->instances->data, arena, batch,
-                                error);
+    return xlm_examples_lay_out(l->examples, sequences->spans->len, numbers_of(sequences, arena),
+                                (const uint32_t *)(const void *)sequences->instances->data, arena, batch, error);
 }
 
 const xlm_stage_class xlm_stage_examples_layout = {

@@ -37,6 +37,7 @@ typedef struct xlm_component {
     int64_t instances;
     double share;      /* of the draws, up to a factor */
     void *spans;       /* what its spans are found by, of the spans class */
+    int64_t together;  /* so many instances, side by side, are drawn one after another and stand in one step; 0: each by itself */
 } xlm_component;
 
 /* What stages are opened with. */
@@ -74,7 +75,7 @@ typedef struct xlm_source {
 
 typedef struct xlm_source_functions {
     bool held_out;  /* it has a held-out split */
-    bool labelled;  /* its instances come with what is predicted: they are neither annotated nor corrupted */
+    bool labelled;  /* its instances come with what is predicted: they are not annotated, and corrupted by the source alone */
     const char *unit; /* what an instance is called in the log */
     /* Append the components (xlm_component), in the order of a plain pass, one at least and none twice, and open the spans of
      * each. */
@@ -86,6 +87,8 @@ typedef struct xlm_source_functions {
     /* For labelled ones: most rows that are predicted of so many instances, and share of the tokens. */
     int64_t (*most_predicted)(const void *stage, int64_t instances);
     double (*predicted_share)(const void *stage);
+    /* Change the input of what was drawn for training; NULL: it stays. */
+    void (*corrupt)(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch);
 } xlm_source_functions;
 
 typedef struct xlm_spans_functions {

@@ -19,6 +19,7 @@ struct xlm_stream {
     xlm_source source;
     const xlm_stage_class *spans, *layout;
     GArray *components;      /* xlm_component */
+    int64_t together;        /* instances that are drawn one after another */
     xlm_sampler *sampler;    /* of the components */
     GArray *stages;          /* opened_stage behind the layout */
     xlm_sequences sequences; /* scratch of a read */
@@ -53,11 +54,17 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
     if (!stream->source.cls->source.components(stream->source.stage, opening, stream->components, error))
         return false;
     const int n = xlm_stream_components(stream);
+    stream->together = MAX(component_at(stream, 0)->together, 1);
+    if (stream->batch % stream->together != 0)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: %" G_GINT64_FORMAT " %s each stand in one step together, so batch "
+                             "must be a multiple of that, not %" G_GINT64_FORMAT, opening->stream, stream->together,
+                             stream->source.cls->source.unit, stream->batch);
     double *share = g_new(double, n);
     int64_t *instances = g_new(int64_t, n);
     for (int i = 0; i < n; i++) {
+        g_assert(MAX(component_at(stream, i)->together, 1) == stream->together);
         share[i] = component_at(stream, i)->share;
-        instances[i] = component_at(stream, i)->instances;
+        instances[i] = component_at(stream, i)->instances / stream->together;
     }
     stream->sampler = xlm_sampler_new(n, share, instances, opening->alpha, stream->seed, stream->number);
     g_free(instances);
@@ -268,6 +275,8 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
     if (!stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, &layout, error))
         return false;
     xlm_batch_layout_copy_original(&layout);
+    if (step != in_order_step && stream->source.cls->source.corrupt != NULL)
+        stream->source.cls->source.corrupt(stream->source.stage, &draws, &stream->sequences, &layout);
     bool good = true;
     for (guint i = 0; i < stream->stages->len && good; i++) {
         const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
@@ -303,8 +312,9 @@ bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n,
     for (int64_t i = first; i < first + n && good; i++) {
         int component;
         int64_t instance;
-        xlm_sampler_draw(stream->sampler, step * stream->batch + i, &component, &instance);
-        good = add_sequence(stream, (uint64_t)step, (uint64_t)i, component, instance, error);
+        const int64_t draw = step * stream->batch + i, group = stream->together;
+        xlm_sampler_draw(stream->sampler, draw / group, &component, &instance);
+        good = add_sequence(stream, (uint64_t)step, (uint64_t)i, component, instance * group + draw % group, error);
     }
     good = good && make_batch(stream, (uint64_t)step, (uint64_t)first, arena, batch, error);
     return check_unchanged(stream, good, error);

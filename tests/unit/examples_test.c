@@ -5,6 +5,7 @@
 #include <cmocka.h>
 #include <glib.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stream/stream.h"
@@ -134,6 +135,118 @@ static void test_epochs(void **state)
     xlm_examples_free(e);
 }
 
+/* Pairs stay in one step, side by side, each once an epoch. */
+static void test_together(void **state)
+{
+    (void)state;
+    enum { PAIRS = 5, STEPS = PAIRS * 2 }; /* of BATCH examples: BATCH epochs */
+    xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
+    for (int32_t i = 0; i < 2 * PAIRS; i++) {
+        for (int32_t k = 0; k < tokens_of(i); k++)
+            xlm_examples_add(e, 100 * i + k, i % 2, k > 1);
+        xlm_examples_predict(e, 0);
+        xlm_examples_end(e);
+    }
+    xlm_examples_keep_together(e, 2);
+    xlm_stream *stream = open_stream(e, 5);
+    int32_t drawn[STEPS * BATCH], again[BATCH];
+    for (int64_t step = 0; step < STEPS; step++) {
+        read_step(stream, step, BATCH, drawn + step * BATCH);
+        read_step(stream, step, 1, again); /* also where the two are read by themselves */
+        assert_memory_equal(again, drawn + step * BATCH, sizeof again);
+    }
+    bool in_file_order = true;
+    for (int epoch = 0; epoch < STEPS * BATCH / (2 * PAIRS); epoch++) {
+        bool seen[2 * PAIRS] = {false};
+        for (int i = 0; i < 2 * PAIRS; i++) {
+            const int32_t example = drawn[epoch * 2 * PAIRS + i];
+            assert_true(i % 2 == 0 ? example % 2 == 0 : example == drawn[epoch * 2 * PAIRS + i - 1] + 1);
+            assert_false(seen[example]);
+            seen[example] = true;
+            in_file_order &= example == i;
+        }
+    }
+    assert_false(in_file_order);
+    assert_int_equal(xlm_stream_instances(stream), 2 * PAIRS);
+    xlm_stream_close(stream);
+    const xlm_stream_config odd = {.batch = 3, .length = LONGEST};
+    GError *error = NULL;
+    assert_null(xlm_stream_open(xlm_stream_labelled(e), XLM_TRAIN, "train", 0, &odd, 1, &error));
+    assert_int_equal(error->code, EX_CONFIG);
+    g_error_free(error);
+    xlm_examples_free(e);
+}
+
+/* Marked words with a translation are switched, in training alone, by draws of the step and the place in it. */
+static void test_switched_words(void **state)
+{
+    (void)state;
+    enum { WORDS = 64, STEPS = 200, FIRST = 100, OTHER = 200 }; /* word FIRST + k of language 0; even k are translated */
+    xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
+    int32_t from[WORDS], to[WORDS];
+    int64_t pairs = 0;
+    for (int32_t k = 0; k < WORDS; k++) {
+        xlm_examples_add(e, FIRST + k, 0, 0);
+        if (k != 4) /* a part of a word */
+            xlm_examples_mark_word(e);
+        if (k % 2 == 0) { /* two translations of word 2 */
+            from[pairs] = FIRST + k, to[pairs++] = OTHER + k;
+            if (k == 2)
+                from[pairs] = FIRST + k, to[pairs++] = OTHER + k + 1;
+        }
+    }
+    xlm_examples_add(e, OTHER + 6, 1, 0); /* the other way round */
+    xlm_examples_mark_word(e);
+    xlm_examples_predict(e, 0);
+    xlm_examples_end(e);
+    const xlm_dictionary dictionary = {.pairs = pairs, .token = {from, to}, .language = {0, 1}};
+    int64_t words, translated;
+    xlm_examples_count_words(e, &words, &translated);
+    assert_true(words == WORDS && translated == 0);
+    xlm_examples_switch_words(e, &dictionary, 1000, 0.25);
+    xlm_examples_count_words(e, &words, &translated);
+    assert_true(words == WORDS && translated == WORDS / 2);
+    const xlm_stream_config config = {.batch = BATCH, .length = WORDS + 1};
+    xlm_stream *stream = xlm_stream_open(xlm_stream_labelled(e), XLM_TRAIN, "train", 3, &config, 5, NULL);
+    xlm_arena *arena = xlm_arena_new();
+    int switched = 0, second = 0, back = 0, changes = 0;
+    xlm_batch b, one;
+    for (int64_t step = 0; step < STEPS; step++) {
+        xlm_arena_reset(arena);
+        assert_true(xlm_stream_read(stream, step, 0, BATCH, arena, &b, NULL));
+        assert_true(xlm_stream_read(stream, step, 2, 1, arena, &one, NULL)); /* as another rank reads it */
+        assert_memory_equal(one.ids, b.ids + 2 * (WORDS + 1), (WORDS + 1) * sizeof *b.ids);
+        assert_memory_equal(one.languages, b.languages + 2 * (WORDS + 1), (WORDS + 1) * sizeof *b.ids);
+        for (int32_t row = 0; row < b.tokens; row++) {
+            const int32_t k = row % (WORDS + 1);
+            assert_int_equal(b.original[row], k < WORDS ? FIRST + k : OTHER + 6);
+            assert_int_equal(b.text_languages[row], k == WORDS);
+            changes += row >= WORDS + 1 && b.ids[row] != b.ids[row - WORDS - 1];
+            if (b.ids[row] == b.original[row]) {
+                assert_int_equal(b.languages[row], b.text_languages[row]);
+                continue;
+            }
+            assert_int_equal(b.languages[row], k < WORDS);
+            if (k == WORDS) {
+                assert_int_equal(b.ids[row], FIRST + 6);
+                back++;
+                continue;
+            }
+            assert_true(k % 2 == 0 && k != 4);
+            assert_true(b.ids[row] == OTHER + k || (k == 2 && b.ids[row] == OTHER + 3));
+            second += b.ids[row] == OTHER + 3;
+            switched++;
+        }
+    }
+    assert_true(abs(switched - STEPS * BATCH * 31 / 4) < 600 && abs(second - STEPS * BATCH / 8) < 50 &&
+                abs(back - STEPS * BATCH / 4) < 70 && changes > STEPS * BATCH);
+    assert_true(xlm_stream_read_in_order(stream, 0, 1, arena, &b, NULL));
+    assert_memory_equal(b.ids, b.original, (WORDS + 1) * sizeof *b.ids);
+    xlm_arena_free(arena);
+    xlm_stream_close(stream);
+    xlm_examples_free(e);
+}
+
 static void test_in_order(void **state)
 {
     (void)state;
@@ -171,7 +284,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts), cmocka_unit_test(test_batch), cmocka_unit_test(test_epochs),
-        cmocka_unit_test(test_in_order), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_in_order), cmocka_unit_test(test_empty), cmocka_unit_test(test_together),
+        cmocka_unit_test(test_switched_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

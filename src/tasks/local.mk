@@ -6,6 +6,9 @@ tasks_sources = \
 	src/tasks/answer_spans.c src/tasks/answer_spans.h \
 	src/tasks/answer_text.c src/tasks/answer_text.h \
 	src/tasks/answering.c \
+	src/tasks/classification.c \
+	src/tasks/labelled_text.c src/tasks/labelled_text.h \
+	src/tasks/parallel_items.c src/tasks/parallel_items.h \
 	src/tasks/predict.c src/tasks/predict.h \
 	src/tasks/question_text.c src/tasks/question_text.h \
 	src/tasks/results.c src/tasks/results.h \

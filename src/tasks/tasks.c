@@ -7,6 +7,7 @@
 /* The table: a line a task. */
 #define TASKS(TASK) \
     TASK(answering) \
+    TASK(classification) \
     TASK(tagging)
 
 #define DECLARE(name) extern const xlm_task xlm_task_##name;

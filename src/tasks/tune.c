@@ -121,6 +121,10 @@ static bool open_training(tuning *t, GError **error)
         return false;
     t->training_examples = make_examples(t, text, true, "train", error);
     t->task->read_free(text);
+    if (t->training_examples != NULL && c->batch % xlm_examples_together(t->training_examples) != 0)
+        return xlm_error_set(error, EX_CONFIG, "[tune]: batch = %" G_GINT64_FORMAT ", but examples that are made of one pair "
+                             "stand in one step, so batch must be a multiple of %" G_GINT64_FORMAT, c->batch,
+                             xlm_examples_together(t->training_examples));
     if (t->training_examples != NULL && t->task->labels != NULL) {
         char *labels = g_strjoinv(", ", t->labels);
         xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);

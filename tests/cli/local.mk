@@ -4,11 +4,9 @@ test_scripts += \
 	tests/cli/study.sh \
 	tests/cli/small_studies.sh \
 	tests/cli/tune.sh \
-<<<<<<< HEAD
 	tests/cli/tune_settings.sh \
-=======
 	tests/cli/tune_grid.sh \
->>>>>>> d21de74 (Fine-tune over grids of settings and seeds)
+	tests/cli/classify.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_plugin.sh \
 	tests/cli/train_ranks.sh \

@@ -14,6 +14,7 @@ fuzz_targets = \
 	tests/fuzz/entries \
 	tests/fuzz/html \
 	tests/fuzz/job_differences \
+	tests/fuzz/labelled_text \
 	tests/fuzz/links \
 	tests/fuzz/order_weights \
 	tests/fuzz/published \

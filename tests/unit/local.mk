@@ -9,6 +9,7 @@ unit_tests = \
 	tests/unit/alignments_test \
 	tests/unit/answering_test \
 	tests/unit/attention_kernels_test \
+	tests/unit/classification_test \
 	tests/unit/corpus_test \
 	tests/unit/derivative_test \
 	tests/unit/dictionary_test \

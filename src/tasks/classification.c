@@ -1,0 +1,593 @@
+/* xlm-mpi: classification of a sentence, or of a pair of them. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * L = −(1/N) Σ_i log softmax(W h_i + b)[class of i], h_i = dropout(H[L]) at the <s> of
+ *     <s> S </s>    or    <s> S </s> T </s>, with types 0 and 1 where the model has them
+ * W: classes x d (Devlin et al. 2019; of [CLS] and [SEP] where the vocabulary's special tokens are called so). With head = dense,
+ * h_i = dropout(tanh(P dropout(H[L]) + p)), P: d x d: the head that RoBERTa was fine-tuned with.
+ *
+ * A pair of more than `length` tokens is cut at the end of its longer side, token by token, until it fits. A sentence that yields
+ * no subword (of invisible characters alone) is read as <unk>.
+ *
+ * Code-switching (Pan et al. 2021, section 2.3): a pair (S, T) of language x, of which (S', T') is the translation, becomes
+ * (S, T') and (S', T), which stand in one batch; neither (S, T) nor (S', T') is trained on. */
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "corpus/corpus.h"
+#include "lexicon/dictionary.h"
+#include "tasks/labelled_text.h"
+#include "tasks/parallel_items.h"
+#include "tasks/task.h"
+
+enum { REFUSE, LEAVE_OUT };
+enum { LINEAR, DENSE };
+enum { ACCURACY, MACRO_F1 };
+
+struct classification {
+    xlm_task_state of;
+    char **columns;
+    int64_t empty, separators, head, choose_by;
+    char *code_switching; /* the language that pairs are switched with; NULL: none */
+    int64_t pair_by;
+    char *dictionary;     /* words are switched by; NULL: none */
+    double switching;
+};
+
+static const xlm_option classification_options[] = {
+    {"columns", XLM_OPTION_LIST, "", 0, 0, NULL,
+     "the label and one or two sentences: names in the header or of members of JSON objects, or, of files without header, "
+     "numbers from 1; by default found out by the first line (XNLI, MultiNLI, PAWS-X, GLUE, label<tab>sentence[<tab>sentence])",
+     offsetof(struct classification, columns)},
+    {"empty", XLM_OPTION_CHOICE, "refuse", 0, 0, "refuse|leave_out",
+     "items with a sentence without text: refuse the file, or leave them out and say how many there are",
+     offsetof(struct classification, empty)},
+    {"separators", XLM_OPTION_INT, "1", 1, 2, NULL,
+     "number of </s> between the sentences of a pair; RoBERTa and XLM-R are fine-tuned with 2",
+     offsetof(struct classification, separators)},
+    {"head", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|dense",
+     "linear: W dropout(h) + b; dense: W dropout(tanh(P dropout(h) + p)) + b, as RoBERTa and XLM-R are fine-tuned",
+     offsetof(struct classification, head)},
+    {"choose_by", XLM_OPTION_CHOICE, "accuracy", 0, 0, "accuracy|macro_f1", "measure by which the best checkpoint is chosen",
+     offsetof(struct classification, choose_by)},
+    {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "language, one of the training files': train on (S, T') and (S', T) in place of each pair (S, T) of another language whose "
+     "translation (S', T') is in this one (PPA: en)",
+     offsetof(struct classification, code_switching)},
+    {"pair_by", XLM_OPTION_CHOICE, "auto", 0, 0, XLM_PAIRING_CHOICES,
+     "what makes items of two training files translations of each other: the same id, the same line; auto: ids where all items "
+     "have one of their own, else lines",
+     offsetof(struct classification, pair_by)},
+    {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "file of xlm_dict, by which words of the training text are switched to the other language, drawn anew for each epoch",
+     offsetof(struct classification, dictionary)},
+    {"switching", XLM_OPTION_REAL, "0.5", 0, 1, NULL, "share of the words with a translation in the dictionary that is switched",
+     offsetof(struct classification, switching)},
+    XLM_OPTION_END,
+};
+
+/* ---- head and loss ---- */
+
+static void classification_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+                                    .gradient = true, .dropout = true};
+    const struct classification *c = self->state;
+    const int64_t d = self->setup->model->hidden_size;
+    xlm_declare_view(declaration, &masked);
+    if (c->head == DENSE) {
+        xlm_declare_weight(declaration, "dense_weight", d, d);
+        xlm_declare_bias(declaration, "dense_bias", d);
+    }
+    xlm_declare_weight(declaration, "weight", c->of.classes, d);
+    xlm_declare_bias(declaration, "bias", c->of.classes);
+}
+
+static int64_t classification_count(xlm_loss *self, const xlm_pass *pass)
+{
+    (void)self;
+    return pass->batch->masked;
+}
+
+struct hyperbolic {
+    xlm_var *x, *y;
+    xlm_real *value; /* tanh of x, n x d */
+};
+
+static void hyperbolic_backward(void *pointer)
+{
+    const struct hyperbolic *h = pointer;
+    const int64_t n = xlm_var_rows(h->y) * xlm_var_cols(h->y);
+    const xlm_real *dy = xlm_var_gradient(h->y);
+    xlm_real *dx = xlm_var_input_gradient(h->x);
+    for (int64_t i = 0; dx != NULL && i < n; i++)
+        dx[i] += dy[i] * (1 - h->value[i] * h->value[i]);
+}
+
+/* y = tanh(x), element by element: of one row a sequence, which is little beside the encoder. */
+static xlm_var *hyperbolic_tangent(xlm_tape *tape, xlm_var *x)
+{
+    const int64_t rows = xlm_var_rows(x), cols = xlm_var_cols(x);
+    struct hyperbolic *h = xlm_tape_take(tape, sizeof *h);
+    *h = (struct hyperbolic){.x = x, .value = xlm_tape_take(tape, sizeof(xlm_real) * (uint64_t)(rows * cols))};
+    xlm_var_read(x, 0, rows, h->value);
+    for (int64_t i = 0; i < rows * cols; i++)
+        h->value[i] = (xlm_real)tanh((double)h->value[i]);
+    h->y = xlm_operator(tape, rows, cols, 1, &x, hyperbolic_backward, h);
+    xlm_var_write(h->y, 0, rows, h->value);
+    return h->y;
+}
+
+/* What the last layer reads, N x d. */
+static xlm_var *features(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const struct classification *c = self->state;
+    const double dropout = c->of.head_dropout;
+    xlm_var *h = xlm_dropout(tape, xlm_pass_view(pass, 0)->states, dropout);
+    if (c->head == DENSE) {
+        xlm_var *weight = xlm_loss_param(self, tape, "dense_weight"), *bias = xlm_loss_param(self, tape, "dense_bias");
+        h = xlm_dropout(tape, hyperbolic_tangent(tape, xlm_linear(tape, h, weight, bias)), dropout);
+    }
+    return h;
+}
+
+static xlm_var *classification_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    xlm_var *h = features(self, tape, pass);
+    xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
+    return xlm_vocab_cross_entropy(tape, h, weight, bias, pass->batch->targets, pass->batch->masked, pass->scores);
+}
+
+/* Of an item: the probability of each class. */
+static int64_t classification_width(const xlm_loss *self)
+{
+    const struct classification *c = self->state;
+    return c->of.classes;
+}
+
+static void classification_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions)
+{
+    xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
+    const xlm_var *z = xlm_linear(tape, features(self, tape, pass), weight, bias); /* N x classes */
+    const int64_t rows = xlm_var_rows(z), classes = xlm_var_cols(z);
+    xlm_real *row = xlm_tape_take(tape, sizeof *row * (uint64_t)classes);
+    for (int64_t i = 0; i < rows; i++, predictions += classes) {
+        double most = -INFINITY, sum = 0;
+        xlm_var_read(z, i, 1, row);
+        for (int64_t k = 0; k < classes; k++)
+            most = fmax(most, (double)row[k]);
+        for (int64_t k = 0; k < classes; k++)
+            sum += predictions[k] = exp((double)row[k] - most);
+        for (int64_t k = 0; k < classes; k++)
+            predictions[k] /= sum;
+    }
+}
+
+/* ---- text ---- */
+
+static const xlm_labelled_item *item_at(const xlm_labelled_text *text, int64_t i)
+{
+    return &g_array_index(text->items, xlm_labelled_item, i);
+}
+
+static void report_file(const xlm_labelled_file *file)
+{
+    GString *out = g_string_new(NULL);
+    g_string_append_printf(out, "%" G_GINT64_FORMAT " items", file->items);
+    if (file->unlabelled > 0)
+        g_string_append_printf(out, "; left out, for their gold_label is \"-\": %" G_GINT64_FORMAT, file->unlabelled);
+    if (file->empty > 0)
+        g_string_append_printf(out, "; left out for an empty sentence: %" G_GINT64_FORMAT, file->empty);
+    xlm_log_info("%s: %s; %s", file->path, file->form, out->str);
+    g_string_free(out, TRUE);
+}
+
+static void *classification_read(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error)
+{
+    const struct classification *c = self->state;
+    const xlm_labelled_options options = {.columns = c->columns, .leave_out_empty = c->empty == LEAVE_OUT};
+    xlm_labelled_text *text = xlm_labelled_text_new();
+    for (int64_t i = 0; i < n; i++) {
+        if (!xlm_labelled_text_read(text, sources[i].path, sources[i].name, sources[i].language, &options, error)) {
+            xlm_labelled_text_free(text);
+            return NULL;
+        }
+        report_file(&g_array_index(text->files, xlm_labelled_file, i));
+    }
+    return text;
+}
+
+static void classification_read_free(void *text) { xlm_labelled_text_free(text); }
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
+
+static char **classification_labels(const xlm_loss *self, const void *pointer, GError **error)
+{
+    (void)self;
+    const xlm_labelled_text *text = pointer;
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < text->items->len; i++)
+        g_hash_table_add(seen, (char *)item_at(text, i)->label);
+    GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
+    GPtrArray *labels = g_ptr_array_new();
+    for (GList *at = sorted; at != NULL; at = at->next)
+        g_ptr_array_add(labels, g_strdup(at->data));
+    g_ptr_array_add(labels, NULL);
+    g_list_free(sorted);
+    g_hash_table_unref(seen);
+    char **all = (char **)g_ptr_array_free(labels, FALSE);
+    if (all[1] != NULL)
+        return all;
+    xlm_error_set(error, EX_DATAERR, "%s: all items have the same label, %s; there is nothing to learn",
+                  xlm_labelled_file_of(text, item_at(text, 0))->path, all[0]);
+    g_strfreev(all);
+    return NULL;
+}
+
+/* ---- examples ---- */
+
+/* What is made of a text. */
+typedef struct encoding {
+    const struct classification *task;
+    const xlm_labelled_text *text;
+    const xlm_task_encoder *encoder;
+    xlm_examples *examples;
+    GArray *ids[2]; /* int32_t, of the sides at hand */
+    int64_t cut, unknown;
+} encoding;
+
+static int32_t find_label(const xlm_task_state *of, const char *label)
+{
+    for (int32_t c = 0; c < of->classes; c++)
+        if (strcmp(of->labels[c], label) == 0)
+            return c;
+    return -1;
+}
+
+static bool refuse_label(const encoding *e, const xlm_labelled_item *item, GError **error)
+{
+    char *known = g_strjoinv(", ", e->task->of.labels);
+    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the training text has no label \"%s\"; it has %s",
+                  xlm_labelled_file_of(e->text, item)->path, item->line, item->label, known);
+    g_free(known);
+    return false;
+}
+
+static bool segment(encoding *e, const xlm_labelled_item *item, int side, GArray *ids, GError **error)
+{
+    xlm_tokenizer *tokenizer = e->encoder->tokenizer;
+    const xlm_labelled_file *file = xlm_labelled_file_of(e->text, item);
+    const char *sentence = item->sentence[side];
+    g_array_set_size(ids, 0);
+    if (!xlm_tokenizer_encode(tokenizer, file->language, sentence, strlen(sentence), ids, NULL, error)) {
+        g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", file->path, item->line);
+        return false;
+    }
+    if (ids->len == 0) {
+        const int32_t unknown = xlm_vocabulary_special(xlm_tokenizer_vocabulary(tokenizer), XLM_UNK);
+        g_array_append_val(ids, unknown);
+        e->unknown++;
+    }
+    return true;
+}
+
+/* Is token i a word by itself? */
+static bool is_word(const xlm_vocabulary *vocabulary, const GArray *ids, guint i)
+{
+    const int32_t id = g_array_index(ids, int32_t, i);
+    return !(i > 0 && xlm_vocabulary_joins(vocabulary, g_array_index(ids, int32_t, i - 1), id)) &&
+           !(i + 1 < ids->len && xlm_vocabulary_joins(vocabulary, id, g_array_index(ids, int32_t, i + 1)));
+}
+
+static void add_side(encoding *e, const GArray *ids, guint kept, int32_t language, int32_t type)
+{
+    const xlm_vocabulary *vocabulary = xlm_tokenizer_vocabulary(e->encoder->tokenizer);
+    const bool mark = e->task->dictionary != NULL && e->encoder->training;
+    for (guint i = 0; i < kept; i++) {
+        xlm_examples_add(e->examples, g_array_index(ids, int32_t, i), language, type);
+        if (mark && is_word(vocabulary, ids, i))
+            xlm_examples_mark_word(e->examples);
+    }
+}
+
+/* Tokens of each side that are kept: the longer one is cut first, of two that are as long the second. */
+static void truncate_pair(int64_t room, const GArray *const *ids, guint sides, guint *kept)
+{
+    kept[0] = ids[0]->len;
+    kept[1] = sides > 1 ? ids[1]->len : 0;
+    while (kept[0] + kept[1] > room)
+        kept[kept[0] > kept[1] ? 0 : 1]--;
+}
+
+/* The first sentence of one item and, of pairs, the second of another, which is of the same class. */
+static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_labelled_item *second, GError **error)
+{
+    const int32_t target = find_label(&e->task->of, first->label);
+    const guint sides = first->sentence[1] != NULL ? 2 : 1;
+    const int64_t between = sides > 1 ? e->task->separators : 0, room = e->encoder->length - 2 - between;
+    const int32_t language[2] = {MAX(xlm_labelled_file_of(e->text, first)->language, 0),
+                                 MAX(xlm_labelled_file_of(e->text, second)->language, 0)};
+    guint kept[2];
+    if (target < 0)
+        return refuse_label(e, first, error);
+    if (!segment(e, first, 0, e->ids[0], error) || (sides > 1 && !segment(e, second, 1, e->ids[1], error)))
+        return false;
+    truncate_pair(room, (const GArray *const *)e->ids, sides, kept);
+    e->cut += kept[0] + kept[1] < e->ids[0]->len + (sides > 1 ? e->ids[1]->len : 0);
+    xlm_examples_add_special(e->examples, XLM_BOS, language[0], 0);
+    xlm_examples_predict(e->examples, target);
+    add_side(e, e->ids[0], kept[0], language[0], 0);
+    for (int64_t k = 0; k < between; k++)
+        xlm_examples_add_special(e->examples, XLM_EOS, language[0], 0);
+    if (sides > 1)
+        add_side(e, e->ids[1], kept[1], language[1], 1);
+    xlm_examples_add_special(e->examples, XLM_EOS, language[sides - 1], sides > 1);
+    xlm_examples_end(e->examples);
+    return true;
+}
+
+/* ---- code-switching ---- */
+
+/* Which items are translations of each other. */
+static bool find_parallel(const encoding *e, xlm_parallel_items *parallel, GError **error)
+{
+    const xlm_labelled_text *text = e->text;
+    xlm_parallel_item *items = g_new(xlm_parallel_item, text->items->len);
+    xlm_parallel_file *files = g_new(xlm_parallel_file, text->files->len);
+    for (guint i = 0; i < text->items->len; i++) {
+        const xlm_labelled_item *item = item_at(text, i);
+        items[i] = (xlm_parallel_item){.id = item->id, .file = item->file, .row = item->row, .line = item->line};
+    }
+    for (guint f = 0; f < text->files->len; f++) {
+        const xlm_labelled_file *file = &g_array_index(text->files, xlm_labelled_file, f);
+        files[f] = (xlm_parallel_file){.path = file->path, .language = file->language_name};
+    }
+    const bool good = xlm_parallel_items_find(parallel, items, text->items->len, files, (int32_t)text->files->len,
+                                        e->task->code_switching, (xlm_pairing)e->task->pair_by, error);
+    g_free(files);
+    g_free(items);
+    return good;
+}
+
+/* What could not be paired, and why the first could not. */
+typedef struct unpaired {
+    int64_t items;
+    const xlm_labelled_item *first;
+    bool label; /* its translation has another */
+} unpaired;
+
+/* Both examples of each item that has a translation of its class. */
+static bool add_switched(encoding *e, const xlm_parallel_items *parallel, int64_t *pairs, unpaired *left, GError **error)
+{
+    for (guint i = 0; i < e->text->items->len; i++) {
+        const xlm_labelled_item *item = item_at(e->text, i);
+        if (g_strcmp0(xlm_labelled_file_of(e->text, item)->language_name, e->task->code_switching) == 0)
+            continue;
+        const int64_t partner = parallel->partner[i];
+        const xlm_labelled_item *other = partner >= 0 ? item_at(e->text, partner) : NULL;
+        if (other == NULL || strcmp(other->label, item->label) != 0) {
+            if (left->items++ == 0)
+                *left = (unpaired){.items = 1, .first = item, .label = other != NULL};
+            continue;
+        }
+        if (!add_example(e, item, other, error) || !add_example(e, other, item, error))
+            return false;
+        ++*pairs;
+    }
+    return true;
+}
+
+static bool report_pairs(const encoding *e, const xlm_parallel_items *parallel, int64_t pairs, const unpaired *left,
+                         GString *description, GError **error)
+{
+    const char *path = left->items > 0 ? xlm_labelled_file_of(e->text, left->first)->path : NULL;
+    const char *why = left->label ? "its translation has another label" : "no translation";
+    if (pairs == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": code_switching = %s finds no pair by %s (of this item: "
+                             "%s); are these files translations of each other? (pair_by)", path, left->first->line,
+                             e->task->code_switching, parallel->by_id ? "id" : "line", why);
+    g_string_append_printf(description, "; code-switched with %s: %" G_GINT64_FORMAT " pairs, by %s, two examples each",
+                           e->task->code_switching, pairs, parallel->by_id ? "id" : "line");
+    if (left->items > 0)
+        xlm_log_warn("code-switching: %" G_GINT64_FORMAT " items could not be paired and are left out, the first of them %s:%"
+                     G_GINT64_FORMAT " (%s)", left->items, path, left->first->line, why);
+    return true;
+}
+
+static bool encode_switched(encoding *e, GString *description, GError **error)
+{
+    if (item_at(e->text, 0)->sentence[1] == NULL)
+        return xlm_error_set(error, EX_CONFIG, "code_switching = %s switches one of two sentences, and items of %s have one",
+                             e->task->code_switching, g_array_index(e->text->files, xlm_labelled_file, 0).path);
+    xlm_parallel_items parallel;
+    if (!find_parallel(e, &parallel, error))
+        return false;
+    int64_t pairs = 0;
+    unpaired left = {0};
+    const bool good = add_switched(e, &parallel, &pairs, &left, error) &&
+                      report_pairs(e, &parallel, pairs, &left, description, error);
+    if (good)
+        xlm_examples_keep_together(e->examples, 2);
+    xlm_parallel_items_clear(&parallel);
+    return good;
+}
+
+/* Does the text have a language of the dictionary? */
+static bool reads_language_of(const encoding *e, const xlm_dictionary *dictionary)
+{
+    for (guint f = 0; f < e->text->files->len; f++) {
+        const int32_t language = MAX(g_array_index(e->text->files, xlm_labelled_file, f).language, 0);
+        if (language == dictionary->language[0] || language == dictionary->language[1])
+            return true;
+    }
+    return false;
+}
+
+static bool switch_words(const encoding *e, GString *description, GError **error)
+{
+    const xlm_vocabulary *vocabulary = xlm_tokenizer_vocabulary(e->encoder->tokenizer);
+    const char *path = e->task->dictionary;
+    xlm_dictionary *dictionary = xlm_dictionary_read(path, XLM_DICTIONARY_PAIRS, vocabulary, xlm_corpus_digest_of(vocabulary),
+                                                     error);
+    if (dictionary == NULL)
+        return false;
+    const char *const *names = xlm_vocabulary_language_names(vocabulary);
+    bool good = reads_language_of(e, dictionary);
+    if (good) {
+        int64_t words, translated;
+        xlm_examples_switch_words(e->examples, dictionary, xlm_vocabulary_size(vocabulary), e->task->switching);
+        xlm_examples_count_words(e->examples, &words, &translated);
+        g_string_append_printf(description, "; words of one subword: %" G_GINT64_FORMAT ", with a translation in %s: %"
+                               G_GINT64_FORMAT ", of which %g %% are switched", words, path, translated,
+                               100 * e->task->switching);
+    } else {
+        xlm_error_set(error, EX_CONFIG, "dictionary = %s is of %s and %s, and the training files are in neither", path,
+                      names[dictionary->language[0]], names[dictionary->language[1]]);
+    }
+    xlm_dictionary_free(dictionary);
+    return good;
+}
+
+/* ---- all ---- */
+
+static bool encode_items(encoding *e, GError **error)
+{
+    for (guint i = 0; i < e->text->items->len; i++)
+        if (!add_example(e, item_at(e->text, i), item_at(e->text, i), error))
+            return false;
+    return true;
+}
+
+static bool classification_encode(const xlm_loss *self, void *pointer, const xlm_task_encoder *encoder, xlm_examples *examples,
+                                  GString *description, GError **error)
+{
+    encoding e = {.task = self->state, .text = pointer, .encoder = encoder, .examples = examples};
+    const bool pairs = item_at(e.text, 0)->sentence[1] != NULL;
+    const int64_t least = 3 + (pairs ? e.task->separators + 1 : 0);
+    if (encoder->length < least)
+        return xlm_error_set(error, EX_CONFIG, "length = %" G_GINT64_FORMAT " has no room for the special tokens and a token of "
+                             "each sentence; it must be at least %" G_GINT64_FORMAT, encoder->length, least);
+    for (int side = 0; side < 2; side++)
+        e.ids[side] = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    g_string_append_printf(description, "%u %s", e.text->items->len, pairs ? "pairs of sentences" : "sentences");
+    const bool good = (encoder->training && e.task->code_switching != NULL ? encode_switched(&e, description, error)
+                                                                           : encode_items(&e, error)) &&
+                      (!encoder->training || e.task->dictionary == NULL || switch_words(&e, description, error));
+    for (int side = 0; side < 2; side++)
+        g_array_unref(e.ids[side]);
+    g_string_append_printf(description, ", %" G_GINT64_FORMAT " tokens",
+                           xlm_examples_tokens(examples, xlm_examples_count(examples)));
+    if (e.cut > 0)
+        g_string_append_printf(description, "; cut to length, the longer sentence first: %" G_GINT64_FORMAT, e.cut);
+    if (e.unknown > 0)
+        g_string_append_printf(description, "; sentences without a subword, read as <unk>: %" G_GINT64_FORMAT, e.unknown);
+    return good;
+}
+
+/* ---- results ---- */
+
+static int32_t most_probable(const double *probability, int64_t classes)
+{
+    int32_t best = 0;
+    for (int32_t k = 1; k < classes; k++)
+        best = probability[k] > probability[best] ? k : best;
+    return best;
+}
+
+static void add_measure(xlm_task_scores *scores, const char *name, double value, int64_t terms)
+{
+    const xlm_measure m = {name, value, terms};
+    g_array_append_val(scores->measures, m);
+}
+
+static void classification_score(const xlm_loss *self, const void *pointer, const double *predictions, xlm_task_scores *scores)
+{
+    const struct classification *c = self->state;
+    const xlm_labelled_text *text = pointer;
+    const int64_t n = text->items->len, classes = c->of.classes;
+    int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    xlm_task_row *row = g_new0(xlm_task_row, classes);
+    int64_t right = 0, counted = 0;
+    double f1 = 0;
+    for (int64_t i = 0; i < n; i++) {
+        gold[i] = find_label(&c->of, item_at(text, i)->label);
+        predicted[i] = most_probable(predictions + i * classes, classes);
+        row[gold[i]].gold++;
+        row[predicted[i]].predicted++;
+        row[gold[i]].right += gold[i] == predicted[i];
+        right += gold[i] == predicted[i];
+    }
+    for (int64_t k = 0; k < classes; k++) {
+        if (row[k].gold + row[k].predicted == 0)
+            continue;
+        f1 += xlm_task_f1(&row[k]);
+        counted++;
+        row[k].kind = "class";
+        row[k].name = g_strdup(c->of.labels[k]);
+        g_array_append_val(scores->rows, row[k]);
+    }
+    const double accuracy = (double)right / (double)n, macro = f1 / (double)counted;
+    if (c->choose_by == ACCURACY)
+        add_measure(scores, "accuracy", accuracy, n);
+    add_measure(scores, "macro_f1", macro, counted);
+    if (c->choose_by == MACRO_F1)
+        add_measure(scores, "accuracy", accuracy, n);
+    xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
+    g_free(row);
+    g_free(gold);
+    g_free(predicted);
+}
+
+/* A text in a column of its own. */
+static void append_column(GString *out, const char *text)
+{
+    g_string_append_c(out, '\t');
+    for (; *text != '\0'; text++)
+        g_string_append_c(out, strchr("\t\r\n", *text) != NULL ? ' ' : *text);
+}
+
+/* A table with a header: id (or the line's number), gold, predicted, the probability of each class, the sentences. */
+static void classification_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
+{
+    const struct classification *c = self->state;
+    const xlm_labelled_text *text = pointer;
+    g_string_append(out, "id\tgold\tpredicted");
+    for (int64_t k = 0; k < c->of.classes; k++)
+        g_string_append_printf(out, "\tp(%s)", c->of.labels[k]);
+    g_string_append(out, item_at(text, 0)->sentence[1] != NULL ? "\tsentence1\tsentence2\n" : "\tsentence1\n");
+    for (guint i = 0; i < text->items->len; i++, predictions += c->of.classes) {
+        const xlm_labelled_item *item = item_at(text, i);
+        if (item->id != NULL)
+            g_string_append(out, item->id);
+        else
+            g_string_append_printf(out, "%" G_GINT64_FORMAT, item->line);
+        g_string_append_printf(out, "\t%s\t%s", item->label, c->of.labels[most_probable(predictions, c->of.classes)]);
+        for (int64_t k = 0; k < c->of.classes; k++)
+            g_string_append_printf(out, "\t%.6f", predictions[k]);
+        for (int side = 0; side < 2 && item->sentence[side] != NULL; side++)
+            append_column(out, item->sentence[side]);
+        g_string_append_c(out, '\n');
+    }
+}
+
+const xlm_task xlm_task_classification = {
+    .loss = {
+        .abi = XLM_LOSS_ABI,
+        .name = "classification",
+        .summary = "a class for each sentence or pair of sentences, on <s>: inference (XNLI), paraphrases (PAWS-X)",
+        .needs_stream = true,
+        .options = classification_options,
+        .state_size = sizeof(struct classification),
+        .declare = classification_declare,
+        .count = classification_count,
+        .loss = classification_loss,
+    },
+    .read = classification_read,
+    .read_free = classification_read_free,
+    .labels = classification_labels,
+    .encode = classification_encode,
+    .width = classification_width,
+    .predict = classification_predict,
+    .score = classification_score,
+    .print = classification_print,
+};

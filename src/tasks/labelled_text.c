@@ -1,0 +1,431 @@
+/* xlm-mpi: sentences, or pairs of them, with a class each. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tasks/labelled_text.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "text/lines.h"
+
+/* What is read of an item. */
+enum { LABEL, FIRST, SECOND, LANGUAGE, ID, VALUES, NEEDED = LANGUAGE };
+
+typedef struct naming {
+    const char *name[NEEDED]; /* [SECOND] NULL: one sentence */
+} naming;
+
+static const naming namings[] = {
+    {{"gold_label", "sentence1", "sentence2"}},
+    {{"label", "premise", "hypo"}},
+    {{"label", "premise", "hypothesis"}},
+    {{"label", "sentence1", "sentence2"}},
+    {{"is_duplicate", "question1", "question2"}},
+    {{"Quality", "#1 String", "#2 String"}},
+    {{"label", "question", "sentence"}},
+    {{"label", "sentence", NULL}},
+    {{"label", "text", NULL}},
+};
+static const char *const id_names[] = {"pairID", "id", "idx", "index"};
+static const char known_forms[] =
+    "known are gold_label, sentence1, sentence2; label, premise, hypo; label, sentence1, sentence2 and others, and lines "
+    "`label<tab>sentence[<tab>sentence]`; columns = LABEL,SENTENCE[,SENTENCE] names others";
+
+xlm_labelled_text *xlm_labelled_text_new(void)
+{
+    xlm_labelled_text *t = g_new0(xlm_labelled_text, 1);
+    t->items = g_array_new(FALSE, FALSE, sizeof(xlm_labelled_item));
+    t->files = g_array_new(FALSE, FALSE, sizeof(xlm_labelled_file));
+    t->strings = g_string_chunk_new(1 << 16);
+    return t;
+}
+
+void xlm_labelled_text_free(xlm_labelled_text *text)
+{
+    if (text == NULL)
+        return;
+    g_array_unref(text->items);
+    g_array_unref(text->files);
+    g_string_chunk_free(text->strings);
+    g_free(text);
+}
+
+const xlm_labelled_file *xlm_labelled_file_of(const xlm_labelled_text *text, const xlm_labelled_item *item)
+{
+    return &g_array_index(text->files, xlm_labelled_file, item->file);
+}
+
+/* A file that is being read. */
+typedef struct reader {
+    xlm_labelled_text *text;
+    const xlm_labelled_options *options;
+    xlm_lines *lines;
+    xlm_labelled_file file;
+    int64_t line;          /* the one being read */
+    int64_t blank;         /* a line without text, which may stand at the end alone; 0: none yet */
+    int64_t rows;          /* of the language */
+    bool begun, json;      /* the first line is read; lines are objects */
+    naming naming;         /* the names that were taken, with a suffix perhaps; all NULL without header */
+    const char *id_name;
+    int column[VALUES];    /* of a table, from 0; -1: there is none */
+    guint columns;         /* that a table's first line has */
+    GPtrArray *fields;     /* of a line, char * */
+    GString *copy;         /* of a line */
+    GHashTable *languages; /* names in the column `language` */
+} reader;
+
+static bool refuse(const reader *r, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static bool refuse(const reader *r, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->file.path, r->line, what);
+    g_free(what);
+    return false;
+}
+
+static bool is_blank(const char *text) { return text[strspn(text, " \t\r\n\v\f")] == '\0'; }
+
+static bool has_second(const reader *r) { return r->json ? r->naming.name[SECOND] != NULL : r->column[SECOND] >= 0; }
+
+/* ---- an item ---- */
+
+/* Is a line of another language than the one that is asked for? */
+static bool is_foreign(reader *r, const char *language)
+{
+    if (language == NULL)
+        return false;
+    g_hash_table_add(r->languages, g_strdup(language));
+    return r->file.language_name != NULL && strcmp(language, r->file.language_name) != 0;
+}
+
+/* The label as tasks know it: translations of MultiNLI have one that is spelt in another way. */
+static const char *label_of(const reader *r, const char *label)
+{
+    const bool translated = g_strcmp0(r->naming.name[SECOND], "hypo") == 0;
+    return translated && strcmp(label, "contradictory") == 0 ? "contradiction" : label;
+}
+
+/* The name of a value, for messages. */
+static const char *what_is(const reader *r, int value)
+{
+    static const char *const names[NEEDED] = {"label", "first sentence", "second sentence"};
+    return r->naming.name[value] != NULL ? r->naming.name[value] : names[value];
+}
+
+static bool add_item(reader *r, const char *const *value, GError **error)
+{
+    if (is_foreign(r, value[LANGUAGE]))
+        return true;
+    const int64_t row = r->rows++;
+    if (g_strcmp0(r->naming.name[LABEL], "gold_label") == 0 && strcmp(value[LABEL], "-") == 0) {
+        r->file.unlabelled++;
+        return true;
+    }
+    if (is_blank(value[LABEL]))
+        return refuse(r, error, "the %s is empty", what_is(r, LABEL));
+    const int sentences = has_second(r) ? 2 : 1;
+    for (int s = 0; s < sentences; s++)
+        if (is_blank(value[FIRST + s])) {
+            r->file.empty++;
+            return r->options->leave_out_empty ||
+                   refuse(r, error, "the %s is empty; fill it in, or leave such lines out with empty = leave_out",
+                          what_is(r, FIRST + s));
+        }
+    GStringChunk *strings = r->text->strings;
+    xlm_labelled_item item = {.label = g_string_chunk_insert_const(strings, label_of(r, value[LABEL])), .row = row,
+                              .line = r->line, .file = (int32_t)r->text->files->len};
+    if (r->text->items->len > 0 && (g_array_index(r->text->items, xlm_labelled_item, 0).sentence[1] != NULL) != (sentences == 2))
+        return refuse(r, error, "%s, where the files before have %s", sentences == 2 ? "two sentences" : "one sentence",
+                      sentences == 2 ? "one" : "two");
+    for (int s = 0; s < sentences; s++)
+        item.sentence[s] = g_string_chunk_insert(strings, value[FIRST + s]);
+    if (value[ID] != NULL && !is_blank(value[ID]))
+        item.id = g_string_chunk_insert(strings, value[ID]);
+    g_array_append_val(r->text->items, item);
+    r->file.items++;
+    return true;
+}
+
+/* ---- which values are meant ---- */
+
+/* Is there a column or member of this name? */
+typedef bool has_name(const void *data, const char *name);
+
+/* A name that is there, as it is or with the language behind it; NULL: none. */
+static const char *find_name(const reader *r, const char *name, bool of_language, has_name *has, const void *data)
+{
+    if (has(data, name))
+        return g_string_chunk_insert_const(r->text->strings, name);
+    if (!of_language || r->file.language_name == NULL)
+        return NULL;
+    char *longer = g_strconcat(name, "_", r->file.language_name, NULL);
+    const char *found = has(data, longer) ? g_string_chunk_insert_const(r->text->strings, longer) : NULL;
+    g_free(longer);
+    return found;
+}
+
+static bool try_naming(reader *r, const naming *tried, bool of_language, has_name *has, const void *data)
+{
+    naming found = {{NULL}};
+    for (int v = 0; v < NEEDED && tried->name[v] != NULL; v++)
+        if ((found.name[v] = find_name(r, tried->name[v], of_language && v != LABEL, has, data)) == NULL)
+            return false;
+    r->naming = found;
+    return true;
+}
+
+/* Those that are asked for, or the first naming that is there. */
+static bool choose_names(reader *r, has_name *has, const void *data, GError **error)
+{
+    char *const *asked = r->options->columns;
+    for (guint i = 0; i < G_N_ELEMENTS(id_names) && r->id_name == NULL; i++)
+        r->id_name = has(data, id_names[i]) ? id_names[i] : NULL;
+    if (asked != NULL) {
+        const naming wanted = {{asked[0], asked[1], asked[2]}};
+        for (int v = 0; v < NEEDED && asked[v] != NULL; v++)
+            if (!has(data, asked[v]))
+                return xlm_error_set(error, EX_CONFIG, "%s:%" G_GINT64_FORMAT ": columns asks for \"%s\", which is not there",
+                                     r->file.path, r->line, asked[v]);
+        return try_naming(r, &wanted, false, has, data);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(namings); i++)
+        if (try_naming(r, &namings[i], false, has, data) || try_naming(r, &namings[i], true, has, data))
+            return true;
+    return refuse(r, error, "%s lacks columns of a label and of sentences; %s", r->json ? "the first object" : "the header",
+                  known_forms);
+}
+
+static void describe(reader *r, const char *what)
+{
+    GString *form = g_string_new(what);
+    for (int v = 0; v < NEEDED && r->naming.name[v] != NULL; v++)
+        g_string_append_printf(form, "%s%s", v > 0 ? ", " : " ", r->naming.name[v]);
+    r->file.form = g_string_chunk_insert_const(r->text->strings, form->str);
+    g_string_free(form, TRUE);
+}
+
+/* ---- tables ---- */
+
+static int find_column(const reader *r, const char *name)
+{
+    for (guint i = 0; name != NULL && i < r->fields->len; i++)
+        if (strcmp(r->fields->pdata[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static bool has_column(const void *data, const char *name) { return find_column(data, name) >= 0; }
+
+/* Are the columns that are asked for numbers? [out] column */
+static bool asks_for_numbers(const reader *r, int *column)
+{
+    char *const *asked = r->options->columns;
+    bool all = asked != NULL;
+    for (int v = 0; v < NEEDED && all && asked[v] != NULL; v++) {
+        guint64 number;
+        all = g_ascii_string_to_unsigned(asked[v], 10, 1, 1 << 16, &number, NULL);
+        column[v] = all ? (int)number - 1 : -1;
+    }
+    return all;
+}
+
+/* Is the first line one of names? */
+static bool is_header(const reader *r)
+{
+    static const char *const names[] = {"gold_label", "label", "sentence1", "sentence2", "premise", "hypo", "hypothesis",
+                                        "is_duplicate", "question1", "#1 String"};
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+        if (find_column(r, names[i]) >= 0)
+            return true;
+    return r->options->columns != NULL;
+}
+
+/* Decide what the columns are. [out] *taken: the line was a header. */
+static bool begin_table(reader *r, bool *taken, GError **error)
+{
+    int column[VALUES] = {-1, -1, -1, -1, -1};
+    const bool numbers = asks_for_numbers(r, column);
+    r->columns = r->fields->len;
+    *taken = !numbers && is_header(r);
+    if (*taken) {
+        if (!choose_names(r, has_column, r, error))
+            return false;
+        for (int v = 0; v < NEEDED; v++)
+            column[v] = find_column(r, r->naming.name[v]);
+        column[LANGUAGE] = find_column(r, "language");
+        column[ID] = find_column(r, r->id_name);
+        describe(r, "columns");
+    } else if (numbers) {
+        r->file.form = "columns by their numbers";
+    } else {
+        if (r->columns != 2 && r->columns != 3)
+            return refuse(r, error, "%u column%s between tabs and no header; %s", r->columns, r->columns == 1 ? "" : "s",
+                          known_forms);
+        for (int v = 0; v < (int)r->columns; v++)
+            column[v] = v;
+        r->file.form = r->columns == 3 ? "lines `label<tab>sentence<tab>sentence`" : "lines `label<tab>sentence`";
+    }
+    memcpy(r->column, column, sizeof column);
+    return true;
+}
+
+static bool check_columns(const reader *r, GError **error)
+{
+    int needed = 0;
+    for (int v = 0; v < VALUES; v++)
+        needed = MAX(needed, r->column[v] + 1);
+    bool good = r->fields->len >= (guint)needed;
+    for (guint i = r->columns; i < r->fields->len; i++)
+        good = good && *(const char *)r->fields->pdata[i] == '\0';
+    return good || refuse(r, error, "%u column%s between tabs, where the first line has %u", r->fields->len,
+                          r->fields->len == 1 ? "" : "s", r->columns);
+}
+
+static bool read_row(reader *r, char *line, GError **error)
+{
+    g_ptr_array_set_size(r->fields, 0);
+    for (char *at = line; at != NULL;) {
+        g_ptr_array_add(r->fields, at);
+        if ((at = strchr(at, '\t')) != NULL)
+            *at++ = '\0';
+    }
+    bool taken = false;
+    if (!r->begun && !begin_table(r, &taken, error))
+        return false;
+    if (taken)
+        return true;
+    if (!check_columns(r, error))
+        return false;
+    const char *value[VALUES];
+    for (int v = 0; v < VALUES; v++)
+        value[v] = r->column[v] >= 0 ? r->fields->pdata[r->column[v]] : NULL;
+    return add_item(r, value, error);
+}
+
+/* ---- JSON ---- */
+
+static bool has_member(const void *data, const char *name) { return json_object_get(data, name) != NULL; }
+
+/* A text, or a whole number or truth value, which is written into number[32]; NULL for what is neither. */
+static const char *text_of(const json_t *value, char number[32])
+{
+    if (json_is_integer(value))
+        g_snprintf(number, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_boolean(value))
+        g_strlcpy(number, json_is_true(value) ? "true" : "false", 32);
+    else
+        return json_string_value(value);
+    return number;
+}
+
+static bool read_members(reader *r, const json_t *object, GError **error)
+{
+    if (!json_is_object(object))
+        return refuse(r, error, "not a JSON object; there must be one a line");
+    if (!r->begun) {
+        if (!choose_names(r, has_member, object, error))
+            return false;
+        describe(r, "JSON objects with");
+    }
+    const char *const *needed = r->naming.name;
+    const char *const name[VALUES] = {needed[LABEL], needed[FIRST], needed[SECOND], "language", r->id_name};
+    const char *value[VALUES] = {NULL};
+    char number[VALUES][32];
+    for (int v = 0; v < VALUES; v++) {
+        const json_t *member = name[v] != NULL ? json_object_get(object, name[v]) : NULL;
+        value[v] = text_of(member, number[v]);
+        if (name[v] != NULL && value[v] == NULL && (v < NEEDED || (member != NULL && !json_is_null(member))))
+            return refuse(r, error, member == NULL ? "the object has no \"%s\"" : "\"%s\" is no text", name[v]);
+    }
+    return add_item(r, value, error);
+}
+
+static bool read_object(reader *r, const char *line, size_t size, GError **error)
+{
+    json_error_t why;
+    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &why);
+    if (object == NULL)
+        return refuse(r, error, "byte %d: invalid JSON: %s", why.position, why.text);
+    const bool good = read_members(r, object, error);
+    json_decref(object);
+    return good;
+}
+
+/* ---- lines ---- */
+
+static bool read_line(reader *r, const char *text, size_t size, GError **error)
+{
+    r->line = xlm_lines_number(r->lines);
+    if (!xlm_lines_check_text(r->lines, text, size, error))
+        return false;
+    g_string_truncate(r->copy, 0);
+    g_string_append_len(r->copy, text, (gssize)size);
+    if (is_blank(r->copy->str)) {
+        r->blank = r->blank > 0 ? r->blank : r->line;
+        return true;
+    }
+    if (r->blank > 0) {
+        r->line = r->blank;
+        return refuse(r, error, "a line without text");
+    }
+    if (!r->begun)
+        r->json = r->copy->str[strspn(r->copy->str, " \t")] == '{';
+    if (r->json ? !read_object(r, text, size, error) : !read_row(r, r->copy->str, error))
+        return false;
+    r->begun = true;
+    return true;
+}
+
+/* What a file without items has instead. */
+static bool refuse_emptiness(const reader *r, GError **error)
+{
+    if (g_hash_table_size(r->languages) == 0 || r->rows > 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: there is no item with a label in it", r->file.path);
+    GList *sorted = g_list_sort(g_hash_table_get_keys(r->languages), (GCompareFunc)strcmp);
+    GString *names = g_string_new(NULL);
+    for (GList *at = sorted; at != NULL; at = at->next)
+        g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", (const char *)at->data);
+    xlm_error_set(error, EX_DATAERR, "%s: there is no line of language %s in it; it has %s", r->file.path,
+                  r->file.language_name, names->str);
+    g_string_free(names, TRUE);
+    g_list_free(sorted);
+    return false;
+}
+
+static bool read_lines(reader *r, GError **error)
+{
+    const char *text;
+    size_t size;
+    int got;
+    while ((got = xlm_lines_next(r->lines, &text, &size, error)) == 1)
+        if (!read_line(r, text, size, error))
+            return false;
+    return got == 0 && (r->file.items > 0 || refuse_emptiness(r, error));
+}
+
+bool xlm_labelled_text_read(xlm_labelled_text *text, const char *path, const char *language_name, int language,
+                            const xlm_labelled_options *options, GError **error)
+{
+    const guint columns = options->columns != NULL ? g_strv_length((char **)options->columns) : 2;
+    if (columns != 2 && columns != 3)
+        return xlm_error_set(error, EX_CONFIG, "columns names the label and one or two sentences, not %u columns", columns);
+    reader r = {.text = text, .options = options, .lines = xlm_lines_open(path, error)};
+    if (r.lines == NULL)
+        return false;
+    r.file = (xlm_labelled_file){.language = language, .path = g_string_chunk_insert_const(text->strings, path)};
+    if (language_name != NULL)
+        r.file.language_name = g_string_chunk_insert_const(text->strings, language_name);
+    r.fields = g_ptr_array_new();
+    r.copy = g_string_new(NULL);
+    r.languages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    const bool good = read_lines(&r, error);
+    if (good)
+        g_array_append_val(text->files, r.file);
+    g_hash_table_unref(r.languages);
+    g_string_free(r.copy, TRUE);
+    g_ptr_array_unref(r.fields);
+    xlm_lines_close(r.lines);
+    return good;
+}

@@ -1,0 +1,45 @@
+/* xlm-mpi: which items of files are translations of each other. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Training text in several languages often is one text translated: line i of each file is the same item, or items have the same
+ * number or id everywhere. Code-switching (Pan et al. 2021, section 2.3) takes one sentence of a pair from one language and the
+ * other from another, for which it must know what belongs together.
+ *
+ * Items are paired by id when all have one and no two of a language have the same; otherwise by place, the k-th file of a
+ * language with the k-th of the other, and its row r with row r there. */
+#ifndef XLM_TASKS_PARALLEL_ITEMS_H
+#define XLM_TASKS_PARALLEL_ITEMS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef enum { XLM_PAIRED_AUTO, XLM_PAIRED_BY_ID, XLM_PAIRED_BY_LINE } xlm_pairing;
+/* The same as the words of an option, and what it means. */
+#define XLM_PAIRING_CHOICES "auto|id|line"
+
+typedef struct xlm_parallel_item {
+    const char *id;            /* NULL: none */
+    int32_t file;              /* index of a file */
+    int64_t row;               /* in it */
+    int64_t line;              /* of the file, for messages */
+} xlm_parallel_item;
+
+typedef struct xlm_parallel_file {
+    const char *path, *language; /* by its name; NULL: none in particular */
+} xlm_parallel_file;
+
+typedef struct xlm_parallel_items {
+    int64_t *partner; /* [items] the item of the pivot language that each item is a translation of; -1: there is none, and of
+                         items of the pivot language itself */
+    bool by_id;
+} xlm_parallel_items;
+
+/* Pair every item that is not in the pivot language with one that is. [in] item: [items], files in order; [in] file: [files].
+ * EX_CONFIG when no file is in the pivot language, or all are; EX_DATAERR, where ids are asked for, when one is missing or stands
+ * twice in a language (with file and line). Free with xlm_parallel_items_clear. */
+bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_item *item, int64_t items,
+                             const xlm_parallel_file *file, int32_t files, const char *pivot, xlm_pairing pairing,
+                             GError **error);
+void xlm_parallel_items_clear(xlm_parallel_items *parallel);
+
+#endif

@@ -14,6 +14,7 @@ nobase_dist_doc_DATA = \
 	docs/jobs.md \
 	docs/performance.md \
 	docs/plugins.md \
+	docs/question-answering.md \
 	docs/troubleshooting.md \
 	docs/tutorial.md \
 	docs/word-alignment.md

@@ -14,7 +14,7 @@ void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
 
 /* Query 2s is w_start, 2s + 1 is w_end; both choose among all rows of sequence s. Of each sequence two rows are predicted, in
  * this order (xlm_answer_text_encode). The operator divides products by √d. */
-xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout)
 {
     const xlm_batch *batch = pass->batch;
     const int32_t n = batch->sequences, queries = 2 * n;
@@ -33,7 +33,7 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
         keys[s] = batch->offsets[s + 1] - batch->offsets[s];
     const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->offsets, .keys = keys, .offsets = ends,
                                          .labels = batch->masked_rows};
-    xlm_var *states = xlm_pass_view(pass, 0)->states; /* T x d */
+    xlm_var *states = xlm_dropout(tape, xlm_pass_view(pass, 0)->states, dropout); /* T x d */
     xlm_var *weight = xlm_scale(tape, xlm_loss_param(self, tape, "weight"), sqrt((double)xlm_var_cols(states)));
     return xlm_pointer_cross_entropy(tape, xlm_rows(tape, weight, which, queries), states, &targets, pass->scores);
 }

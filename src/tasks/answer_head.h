@@ -19,8 +19,9 @@
 
 /* The view that is needed, and "weight", 2 x d: w_start, w_end. */
 void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration);
-/* L. Two rows of each sequence are predicted, the first and the last of the answer, with targets 0 and 1. */
-xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
+/* L, with dropout of this rate on h. Two rows of each sequence are predicted, the first and the last of the answer, with targets
+ * 0 and 1. */
+xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout);
 
 /* ---- predictions: of each sequence a row with the null score and its best spans, and behind it one that is not used ---- */
 

@@ -67,6 +67,11 @@ static void answering_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_state(declaration, "null_threshold", XLM_STATE_F64, &answering->null_threshold, 1);
 }
 
+static xlm_var *answering_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    return xlm_answer_loss(self, tape, pass, ((const struct answering *)self->state)->of.head_dropout);
+}
+
 static void answering_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
 {
     const int64_t d = self->setup->model->hidden_size;
@@ -299,9 +304,10 @@ const xlm_task xlm_task_answering = {
         .state_size = sizeof(struct answering),
         .open = answering_open,
         .declare = answering_declare,
-        .loss = xlm_answer_loss,
+        .loss = answering_loss,
         .cost = answering_cost,
     },
+    .plain_head = true,
     .read = answering_read,
     .read_free = answering_read_free,
     .encode = answering_encode,

@@ -96,6 +96,7 @@ typedef struct xlm_task_output {
 
 typedef struct xlm_task {
     xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */
+    bool plain_head;     /* there is no dropout before its head unless the job says head_dropout */
     /* What stands in n >= 1 files, one after another; for read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
      * with file and line. */
     void *(*read)(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error);

@@ -208,7 +208,8 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
         job.model.head = XLM_HEAD_NONE;
     if (c->dropout >= 0)
         job.model.dropout = job.model.attention_dropout = c->dropout;
-    ((xlm_task_state *)t->self.state)->head_dropout = c->head_dropout >= 0 ? c->head_dropout : job.model.dropout;
+    ((xlm_task_state *)t->self.state)->head_dropout =
+        c->head_dropout >= 0 ? c->head_dropout : t->task->plain_head ? 0 : job.model.dropout;
     job.train.start = c->model;
     job.train.steps = epoch * c->epochs;
     const double steps = (double)job.train.steps;

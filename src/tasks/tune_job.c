@@ -31,7 +31,7 @@ static const xlm_option tune_options[] = {
     {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
      "dropout rate of embeddings, sublayers and attention weights; -1: the model's rates", TUNE(dropout)},
     {"head_dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
-     "dropout rate of the encoder's states before the head of the task; -1: that of the sublayers", TUNE(head_dropout)},
+     "dropout rate of the encoder's states before the head of the task; -1: that of the sublayers, for answering none", TUNE(head_dropout)},
     {"keep_head", XLM_OPTION_FLAG, "false", 0, 0, NULL,
      "leave the head for words in the checkpoints as it is, so that xlm_train can start from them and xlm_fill read them; false: "
      "leave it out", TUNE(keep_head)},

@@ -34,12 +34,14 @@ static const xlm_program program = {
         "\n"
         "Of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
         "predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, as conlleval counts them, while O does not count for\n"
-        "the averages. The result does not depend on the number of ranks.\n"
+        "the averages. Of answers to questions: F1 and exact match by the rules of SQuAD or MLQA. The result does not depend on\n"
+        "the number of ranks.\n"
         "\n"
         "Examples:\n"
         "  xlm_eval pos/best --test en_ewt-ud-test.conllu.gz\n"
         "  mpiexec -n 4 xlm_eval pos/best --test de:de_gsd-ud-test.conllu.gz --predictions de.tsv --csv de.csv\n"
         "  xlm_eval pos/best --test en:en.conllu --test de:de.conllu --test es:es.conllu --csv all.csv --chart all.svg\n"
+        "  xlm_eval squad/best --test de:xquad.de.json --predictions de.json --output n_best=best.json --set rules=squad\n"
         "\n",
     .files =
         "  CHECKPOINT  what xlm_tune wrote, OUTPUT/best for example\n",
@@ -59,7 +61,8 @@ static const GOptionEntry options[] = {
      "language of files without one, as the model calls it (default: that of training)",
      "LANG"},
     {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions,
-     "write predictions to this file (tags: token<tab>gold<tab>predicted); of several languages to OUT.LANG.tsv each",
+     "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); of several languages to "
+     "OUT.LANG.tsv each",
      "OUT.tsv"},
     {"output", 'o', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
      "write what else the task gives of its predictions (answering: n_best, null_odds) to this file; may be repeated",

@@ -19,6 +19,7 @@ BENCHMARKS = \
 	tests/bench/word_alignment.sh
 benchmark_programs = \
 	tests/bench/alignment \
+	tests/bench/answer_scores \
 	tests/bench/bpe_run \
 	tests/bench/kernels \
 	tests/bench/step
@@ -35,6 +36,8 @@ EXTRA_DIST += \
 	tests/bench/network.sh \
 	tests/bench/objectives.sh \
 	tests/bench/order.sh \
+	tests/bench/peers/answers.py \
+	tests/bench/peers/answers.sh \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/dump.sh \
 	tests/bench/peers/simalign.sh \

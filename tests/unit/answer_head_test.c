@@ -4,8 +4,10 @@
 #include "tasks/answer_head.h"
 #include "tensor/tape.h"
 
+static xlm_var *loss_of(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass) { return xlm_answer_loss(self, tape, pass, 0); }
+
 static const xlm_loss_class answers = {.abi = XLM_LOSS_ABI, .name = "answers", .needs_stream = true,
-                                       .declare = xlm_answer_declare, .loss = xlm_answer_loss};
+                                       .declare = xlm_answer_declare, .loss = loss_of};
 
 /* <s> 5 </s> 6 7* 8* </s>, <s>** 9 10 </s> 11 </s> and <s> </s> 12** </s>: answers of two subwords, of none and of one. */
 enum { N_TOKENS = 17, N_PREDICTED = 6 };

@@ -5,7 +5,10 @@ libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_so
 	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources) \
 	$(foreign_sources)
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(JANSSON_LIBS) $(LIBXML_LIBS) \
-	$(ZLIB_LIBS) $(GSL_LIBS)
+	$(ZLIB_LIBS) $(GSL_LIBS) $(SENTENCEPIECE_LIBS)
+# By the C compiler, although one file is C++.
+libxlm_la_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
+	$(libxlm_la_LDFLAGS) $(LDFLAGS) -o $@
 libxlm_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^xlm_'
 
 # Programs have a run path; what others link with libxlm finds it in a folder of the loader's when its cache knows it.

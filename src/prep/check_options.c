@@ -143,6 +143,9 @@ static bool check_subwords(const xlm_prep_options *o, GError **error)
     if (asked->amount == 0 && asked->file == NULL && o->like == NULL)
         good = xlm_error_set(error, EX_USAGE, "no subwords; learn them with %s or give them with %s, --like=FILE or "
                              "--tokenizer=DIR", learn, read);
+    else if (asked->amount > 0 && cls->list != NULL && (o->min_count != 1 || o->max_vocabulary != 0))
+        good = xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab choose subwords of a text; --%s says how many there "
+                             "are", xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, amount)));
     else if (o->vocabulary != NULL && asked->file == NULL)
         good = xlm_error_set(error, EX_USAGE, "--vocab needs the segmenter it was made with; use %s", read);
     g_free(learn);

@@ -164,13 +164,17 @@ static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, doubl
     return joint;
 }
 
-static xlm_segmenter *learn_segmenter(const xlm_prep_options *options, const struct counting *counting)
+static xlm_segmenter *learn_segmenter(const xlm_prep_options *options, const struct counting *counting, GError **error)
 {
     const double begin = xlm_clock();
     const xlm_segmenter_class *cls;
     const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
     xlm_word_counts *joint = weigh_words(counting->counts, counting->languages, options->alpha);
-    xlm_segmenter *segmenter = xlm_segmenter_learn(cls, asked, joint);
+    xlm_segmenter *segmenter = xlm_segmenter_learn(cls, asked, joint, error);
+    if (segmenter == NULL) {
+        xlm_word_counts_free(joint);
+        return NULL;
+    }
     const uint32_t learned = xlm_segmenter_size(segmenter);
     char duration[16];
     xlm_log_info("%u %s learnt from %u different words in %s", learned, cls->unit, xlm_word_counts_size(joint),
@@ -211,7 +215,9 @@ static xlm_word_counts *choose_subwords(const xlm_prep_options *options, const x
                                         const struct counting *counting, GError **error)
 {
     xlm_word_counts *words = join_words(counting);
-    xlm_word_counts *subwords = xlm_vocabulary_choose(segmenter, words, options->min_count, options->max_vocabulary);
+    xlm_word_counts *subwords = xlm_segmenter_lists(segmenter)
+                                    ? xlm_segmenter_list(segmenter, words)
+                                    : xlm_vocabulary_choose(segmenter, words, options->min_count, options->max_vocabulary);
     xlm_word_counts_free(words);
     if (xlm_word_counts_size(subwords) > 0)
         return subwords;
@@ -317,7 +323,8 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prep_options *optio
         g_free(bytes[0]);
         g_free(bytes[1]);
     }
-    xlm_vocabulary_settings settings = {.in_order = options->like != NULL, .words = options->words, .lowercase = options->lower,
+    xlm_vocabulary_settings settings = {.in_order = options->like != NULL || cls->list != NULL, .words = options->words,
+                                        .lowercase = options->lower,
                                         .languages = (int)options->languages->len,
                                         .language_names = (const char *const *)options->languages->pdata};
     const char *names[XLM_SPECIAL_TOKENS];
@@ -370,8 +377,8 @@ static bool make_missing(const xlm_comm *comm, const xlm_prep_options *options, 
         if (options->like != NULL)
             take_like(options, counting, segmenter, subwords);
         else if (*segmenter == NULL)
-            *segmenter = learn_segmenter(options, counting);
-        if (options->like == NULL)
+            *segmenter = learn_segmenter(options, counting, &failure);
+        if (options->like == NULL && failure == NULL)
             *subwords = choose_subwords(options, *segmenter, counting, &failure);
     }
     if (counting != NULL)

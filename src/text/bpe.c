@@ -19,8 +19,9 @@ static const xlm_option options[] = {
 
 /* ---- learning ---- */
 
-static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words)
+static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words, GError **error)
 {
+    (void)error;
     return xlm_bpe_learn(words, (uint32_t)asked->amount);
 }
 

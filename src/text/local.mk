@@ -17,6 +17,9 @@ text_sources = \
 	src/text/published.c src/text/published.h \
 	src/text/segmenter.c src/text/segmenter.h \
 	src/text/segmenters.c \
+	src/text/sentencepiece.c \
+	src/text/sentencepiece_library.cc src/text/sentencepiece_library.h \
+	src/text/sentencepiece_model.c src/text/sentencepiece_model.h \
 	src/text/special_tokens.c src/text/special_tokens.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \

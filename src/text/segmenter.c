@@ -42,9 +42,9 @@ static xlm_segmenter *wrap(const xlm_segmenter_class *cls, void *model)
 /* ---- learning and files ---- */
 
 xlm_segmenter *xlm_segmenter_learn(const xlm_segmenter_class *cls, const xlm_segmenter_options *options,
-                                   const xlm_word_counts *words)
+                                   const xlm_word_counts *words, GError **error)
 {
-    return wrap(cls, cls->learn(options, words));
+    return wrap(cls, cls->learn(options, words, error));
 }
 
 xlm_segmenter *xlm_segmenter_learn_more(const xlm_segmenter *s, const xlm_word_counts *words, uint32_t amount,
@@ -90,6 +90,23 @@ xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GErr
 }
 
 /* ---- asking ---- */
+
+bool xlm_segmenter_lists(const xlm_segmenter *s) { return s->cls->list != NULL; }
+
+xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_counts *words)
+{
+    xlm_word_counts *all = xlm_word_counts_new(), *counted = xlm_word_counts_new();
+    s->cls->list(s->model, all);
+    xlm_word_counts *parts = xlm_segmenter_count_subwords(s, words, all);
+    for (uint32_t i = 0; i < xlm_word_counts_size(all); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(all, i, &size);
+        xlm_word_counts_add(counted, subword, size, MAX(xlm_word_counts_find(parts, subword, size), 0));
+    }
+    xlm_word_counts_free(parts);
+    xlm_word_counts_free(all);
+    return counted;
+}
 
 uint32_t xlm_segmenter_size(const xlm_segmenter *s) { return s->cls->size(s->model); }
 bool xlm_segmenter_check(const xlm_segmenter *s, GError **error) { return s->cls->check(s->model, error); }

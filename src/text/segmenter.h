@@ -56,8 +56,11 @@ typedef struct xlm_segmenter_class {
     bool (*recognises)(const xlm_tokenizer_files *files);
     void *(*adopt)(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 
-    /* options->amount > 0. Fewer are learned when words have no more. */
-    void *(*learn)(const xlm_segmenter_options *options, const xlm_word_counts *words);
+    /* options->amount > 0. Fewer are learned when words have no more. EX_DATAERR when there are too few words for any. */
+    void *(*learn)(const xlm_segmenter_options *options, const xlm_word_counts *words, GError **error);
+    /* Append all subwords of a vocabulary of the class in their order, whether text has them or not, with counts 0. NULL: those
+     * that text has, by falling count. */
+    void (*list)(const void *model, xlm_word_counts *subwords);
     /* Go on learning: all of model, and up to `amount` units more. Append the subwords that these make to `added`, each with the
      * count 0. NULL: the class cannot. */
     void *(*learn_more)(const void *model, const xlm_word_counts *words, uint32_t amount, xlm_word_counts *added);
@@ -120,10 +123,10 @@ const xlm_segmenter_class *xlm_segmenter_class_of(const xlm_segmenter *segmenter
 /* For tests and tools of one class. */
 const void *xlm_segmenter_model(const xlm_segmenter *segmenter);
 
-/* The functions of the class, on its segmenters. parse, read and load return NULL with an error. learn_more: for classes
+/* The functions of the class, on its segmenters. learn, parse, read and load return NULL with an error. learn_more: for classes
  * that can. */
 xlm_segmenter *xlm_segmenter_learn(const xlm_segmenter_class *cls, const xlm_segmenter_options *options,
-                                   const xlm_word_counts *words);
+                                   const xlm_word_counts *words, GError **error);
 xlm_segmenter *xlm_segmenter_learn_more(const xlm_segmenter *segmenter, const xlm_word_counts *words, uint32_t amount,
                                         xlm_word_counts *added);
 GString *xlm_segmenter_print(const xlm_segmenter *segmenter); /* g_string_free */
@@ -132,6 +135,9 @@ xlm_segmenter *xlm_segmenter_parse(const xlm_segmenter_class *cls, const char *n
 xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *path, GError **error);
 /* Written under another name and renamed. EX_CANTCREAT. */
 bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GError **error);
+/* Does the class say which subwords a vocabulary has? And these in their order, with their counts in the words. */
+bool xlm_segmenter_lists(const xlm_segmenter *segmenter);
+xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *segmenter, const xlm_word_counts *words);
 uint32_t xlm_segmenter_size(const xlm_segmenter *segmenter);
 bool xlm_segmenter_check(const xlm_segmenter *segmenter, GError **error);
 uint64_t xlm_segmenter_digest(const xlm_segmenter *segmenter, uint64_t digest);

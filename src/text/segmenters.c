@@ -6,6 +6,7 @@
 /* A line each. Files that name no segmenter are of the first. */
 #define SEGMENTERS(segmenter) \
     segmenter(bpe) \
+    segmenter(sentencepiece) \
     segmenter(wordpiece)
 
 #define DECLARE(segmenter) extern const xlm_segmenter_class xlm_segmenter_##segmenter;

@@ -4,7 +4,7 @@
  *
  *   tokenizer.json                             everything, as the library tokenizers of Hugging Face writes it
  *   vocab.txt                                  a token a line, its id is the number of the line, from 0
- *   *.model                                    a model of SentencePiece
+ *   *.model                                    the model of a library, which holds all
  *   vocab.json, merges.txt                     tokens with their ids, and merges
  *   tokenizer_config.json, special_tokens_map.json, added_tokens.json, config.json
  *                                              which tokens are special, lower case or not, kind of model

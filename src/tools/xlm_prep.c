@@ -12,7 +12,7 @@ static const xlm_program program = {
                  "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT\n"
                  "  or:  xlm_prep --derive NAME=BASE:STEP[,STEP...] --derive-conllu IN OUT",
     .progress = true,
-    .purpose = "Prepare text for training: split words, learn or apply BPE, write one corpus file",
+    .purpose = "Prepare text for training: split words, learn or apply subwords, write one corpus file",
     .notes =
         "Text is UTF-8, one sentence a line, plain or gzip. It is brought to NFC, and control characters and empty\n"
         "lines are left out. The result does not depend on the number of ranks.\n"
@@ -29,8 +29,8 @@ static const xlm_program program = {
         "counts are those of the new text. A new language is numbered after FILE's. Text of a synthetic language of FILE is\n"
         "derived anew, by the same steps.\n"
         "\n"
-        "--tokenizer DIR cuts text as the tokenizer of a published model does, whose ids stay: WordPiece (vocab.txt or\n"
-        "tokenizer.json).\n"
+        "--tokenizer DIR cuts text as the tokenizer of a published model does, whose ids stay: WordPiece (vocab.txt),\n"
+        "SentencePiece (*.model), or either as tokenizer.json.\n"
         "\n"
         "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
         "transliterate gives each subword that text of BASE uses a twin, an entry `NAME:subword` behind all others of the\n"
@@ -87,7 +87,7 @@ static const GOptionEntry text_options[] = {
 /* Behind the options of segmenters. */
 static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
-     "with --bpe: weigh language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
+     "with --bpe or --unigram: weigh language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
     {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
     {"like", 0, 0, G_OPTION_ARG_FILENAME, &given.like,
@@ -125,7 +125,8 @@ static const GOptionEntry made_options[] = {
 
 static const GOptionEntry output_options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
-    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &given.write_segmenter, "write the merges, as fastBPE does", "FILE"},
+    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &given.write_segmenter,
+     "write the merges, as fastBPE does, or the model of SentencePiece", "FILE"},
     {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.write_vocabulary,
      "write the vocabulary with counts, as fastBPE does", "FILE"},
     {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &given.write_twins,
@@ -185,7 +186,7 @@ static bool take_numbers(xlm_prep_options *options, GError **error)
     options->min_count = given.min_count;
     const xlm_segmenter_class *cls;
     if (given.alpha != -G_MAXDOUBLE && xlm_prep_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
-        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe or --add-subwords");
+        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe, --unigram or --add-subwords");
     options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
     options->held_out = given.held_out;
     options->shared = given.shared;
@@ -225,6 +226,16 @@ static bool take_words(xlm_prep_options *options, GError **error)
                              given.words != NULL ? "--words" : "--lower", given.like);
     if (given.like != NULL || given.tokenizer != NULL)
         return true;
+    const xlm_segmenter_class *cls;
+    xlm_prep_segmenter(options, &cls);
+    if (cls->normaliser != NULL && (given.words != NULL || given.lower))
+        return xlm_error_set(error, EX_USAGE, "%s does not go with --%s, which has rules of its own; leave it out",
+                             given.words != NULL ? "--words" : "--lower",
+                             xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, amount)));
+    if (cls->normaliser != NULL) {
+        options->words = XLM_WORDS_SPACE;
+        return true;
+    }
     if (given.words == NULL || strcmp(given.words, "icu") == 0)
         options->words = XLM_WORDS_ICU;
     else if (strcmp(given.words, "space") == 0)

@@ -39,6 +39,7 @@ EXTRA_DIST += \
 	tests/bench/peers/answers.py \
 	tests/bench/peers/answers.sh \
 	tests/bench/peers/check_dump.py \
+	tests/bench/peers/segmenters.py \
 	tests/bench/peers/dump.sh \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/simalign_links.py \

@@ -87,6 +87,36 @@ for file in bert/vocab.txt tokenizer.json; do
     same bert.h5 file.h5
 done
 
+# ---- SentencePiece: a unigram model is learned, the same on any number of ranks, and is a tokenizer for others ----
+for n in 1 2 4; do
+    logged unigram.$n.log ranks $n xlm_prep --unigram 50 "${text[@]}" -o unigram.$n.h5 --write-codes unigram.$n.model
+    same unigram.1.h5 unigram.$n.h5
+    cmp unigram.1.model unigram.$n.model || fail "another model on $n ranks"
+done
+cp unigram.1.h5 unigram.h5
+[ "$(strings /vocabulary/words unigram.h5 | head -n 5 | tr '\n' ' ')" = '<s> <pad> </s> <unk> <mask> ' ] || fail "special tokens"
+[ "$(strings /vocabulary/words unigram.h5 | wc -l)" -eq 55 ] || fail "not 50 subwords: $(cat unigram.1.log)"
+strings /vocabulary/words unigram.h5 | grep -qx '▁qui' || fail "not learned: $(strings /vocabulary/words unigram.h5)"
+numbers /vocabulary/counts unigram.h5 | awk '{ n += $1 } END { exit !(n > 5000) }' || fail "counts"
+awk '$1 == "en" { exit !($4 > 6000 && $4 < 8000) }' unigram.1.log || fail "words are not counted: $(cat unigram.1.log)"
+used unigram
+mkdir xlmr plain
+cp unigram.1.model plain/spiece.model
+cp unigram.1.model xlmr/sentencepiece.bpe.model
+printf '{"tokenizer_class": "XLMRobertaTokenizer"}' >xlmr/tokenizer_config.json
+prepared plain plain
+[ "$(strings /vocabulary/words plain.h5 | head -n 1)" = '<unk>' ] || fail "ids are not those of the model"
+logged like.log xlm_prep --like unigram.h5 "${text[@]}" -o like.h5
+same unigram.h5 like.h5
+refuse 64 'rules of its own' xlm_prep --unigram 50 --words icu "${text[@]}" -o none/c.h5
+refuse 64 'choose subwords' xlm_prep --unigram 50 --min-count 2 "${text[@]}" -o none/c.h5
+refuse 65 'cannot learn 3 subwords' ranks 2 xlm_prep --unigram 3 "${text[@]}" -o none/c.h5
+refuse 65 'needs text that is segmented word by word' xlm_prep --unigram 50 --mono en=text.en --derive zz=en:invert -o none/c.h5
+head -c 500 unigram.1.model >torn.model
+refuse 65 'torn.model: byte ' xlm_prep --tokenizer torn.model "${text[@]}" -o none/c.h5
+refuse 65 'AlbertTokenizer changes text' eval "sed -i s/XLMRoberta/Albert/ xlmr/tokenizer_config.json; xlm_prep --tokenizer xlmr \
+    ${text[*]} -o none/c.h5"
+
 # ---- refused, with nothing written ----
 refuse 66 'nowhere' xlm_prep --tokenizer nowhere "${text[@]}" -o none/c.h5
 refuse 65 'none: no tokenizer that is known' xlm_prep --tokenizer none "${text[@]}" -o none/c.h5

@@ -4,13 +4,18 @@
 # The library has the name of the installed one, so that objectives loaded by a target use it and not another.
 SANITIZE = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 FLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-math-errno -fopenmp -fPIC -Wno-pass-failed
-OBJECTS = $(patsubst %.c,%.o,$(filter %.c,$(SOURCES)))
+OBJECTS = $(patsubst %.c,%.o,$(filter %.c,$(SOURCES))) $(CXX_OBJECTS)
+CXX_OBJECTS = $(patsubst %.cc,%.o,$(filter %.cc,$(SOURCES)))
 
 # What targets share, without the main() of replay.c.
 SHARED = tests/fuzz/fuzz.o tests/fuzz/hdf5_change.o
 
 all: $(TARGETS)
-$(OBJECTS) $(TARGETS:%=tests/fuzz/%.o) $(SHARED): %.o: $(SOURCE)/%.c
+$(CXX_OBJECTS): %.o: $(SOURCE)/%.cc
+	@mkdir -p $(@D)
+	@echo "  FUZZ     $<"
+	@$(CLANG) -std=gnu++17 $(filter-out -std=%,$(FLAGS)) $(SANITIZE) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+$(filter-out $(CXX_OBJECTS),$(OBJECTS)) $(TARGETS:%=tests/fuzz/%.o) $(SHARED): %.o: $(SOURCE)/%.c
 	@mkdir -p $(@D)
 	@echo "  FUZZ     $<"
 	@$(CLANG) $(FLAGS) $(SANITIZE) $(CPPFLAGS) -MMD -MP -c -o $@ $<

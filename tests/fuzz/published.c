@@ -39,19 +39,27 @@ static void print_again(const xlm_vocabulary *v)
     g_string_free(text, TRUE);
 }
 
-/* The first byte says which files there are; the last part is a line of text. */
+/* The first byte says which files there are; the last part is a line of text, of a model itself. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_begin();
     static const char *const kinds[][2] = {
         {"tokenizer.json", NULL}, {"vocab.txt", "tokenizer_config.json"}, {"vocab.json", "merges.txt"},
         {"tokenizer.json", "config.json"}};
-    const char *const *kind = kinds[fuzz_take(&data, &size) & 3];
+    const uint8_t first = fuzz_take(&data, &size);
+    const char *const *kind = kinds[first & 3];
     const char *names[2], *bytes[2];
     size_t sizes[2], n = 0;
-    for (; n < 2 && kind[n] != NULL; n++) {
+    for (; (first & 4) == 0 && n < 2 && kind[n] != NULL; n++) {
         names[n] = kind[n];
         bytes[n] = fuzz_cut(&data, &size, &sizes[n]);
+    }
+    static const char model[] = "x.model";
+    if (first & 4) { /* which has bytes 0: all that there is */
+        n = 1;
+        names[0] = model;
+        bytes[0] = (const char *)data;
+        sizes[0] = size;
     }
     GError *error = NULL;
     xlm_tokenizer_files *files = xlm_tokenizer_files_new("dir", n, names, bytes, sizes, &error);

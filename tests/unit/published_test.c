@@ -260,12 +260,71 @@ static void test_special_tokens(void **state)
             "{\"mask_token\": \"[PAD]\"}");
 }
 
+/* ---- SentencePiece ---- */
+
+/* A tokenizer.json as of XLM-R; map: its character map in base64. */
+#define UNIGRAM_JSON(MAP, MORE, UNKNOWN)                                                                                        \
+    "{\"added_tokens\": [{\"id\": 0, \"content\": \"<s>\"}, {\"id\": 3, \"content\": \"<unk>\"}, {\"id\": 10, \"content\": "   \
+    "\"<mask>\"}], \"normalizer\": {\"type\": \"Precompiled\", \"precompiled_charsmap\": \"" MAP "\"}, \"pre_tokenizer\": "   \
+    "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"add_prefix_space\": true}, \"model\": {\"type\": \"Unigram\", "  \
+    "\"unk_id\": " UNKNOWN ", \"vocab\": [[\"<s>\", 0], [\"<pad>\", 0], [\"</s>\", 0], [\"<unk>\", 0], [\"\u2581\", -3], "   \
+    "[\"\u2581a\", -2], [\"b\", -2.5], [\"ab\", -1], [\"c\", -4], [\"bc\", -6.25]" MORE "]}}"
+
+/* Best sums of scores: "abc" is _ ab c (-8) and not _a bc (-8.25) or _a b c (-8.5); "abb" is _ ab b (-6.5), not _a b b (-7). */
+static void test_unigram(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_vocabulary *v = READ(&error, "tokenizer.json", UNIGRAM_JSON("", ", [\"<mask>\", 0]", "3"));
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    assert_specials(v, 0, 1, 2, 3, 10);
+    assert_int_equal(xlm_vocabulary_size(v), 11);
+    assert_line(v, "abc  abb", "▁ ab c ▁ ab b", "abc abb");
+    assert_line(v, "a bc", "▁a ▁ bc", "a bc");
+    assert_line(v, "axyc", "▁a <unk> c", "a <unk> c"); /* a run of unknown characters is one token */
+    assert_line(v, "a<s>", "▁a <unk>", NULL);          /* names of special tokens are text */
+    assert_line(v, " \u200b\t", "", "");
+    assert_true(xlm_vocabulary_joins(v, 5, 6));
+    assert_true(xlm_vocabulary_joins(v, 4, 7));
+    assert_false(xlm_vocabulary_joins(v, 6, 5));
+    assert_false(xlm_vocabulary_joins(v, 6, 4));
+    xlm_vocabulary *loaded = text_reload(v);
+    assert_line(loaded, "abc  abb", "▁ ab c ▁ ab b", "abc abb");
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary_free(v);
+}
+
+static void test_unigram_refuses(void **state)
+{
+    (void)state;
+    REFUSED("no unknown token (unk_id)", "tokenizer.json", UNIGRAM_JSON("", "", "null"));
+    REFUSED("no unknown token (unk_id)", "tokenizer.json", UNIGRAM_JSON("", "", "10"));
+    REFUSED("token 10 is not", "tokenizer.json", UNIGRAM_JSON("", ", [\"x\", \"y\"]", "3"));
+    REFUSED("SentencePiece cannot take this model", "tokenizer.json",
+            UNIGRAM_JSON("", ", [\"<mask>\", 0], [\"ab\", -1]", "3"));
+    REFUSED("not that of SentencePiece (Precompiled)", "tokenizer.json",
+            "{\"normalizer\": {\"type\": \"NFKC\"}, \"model\": {\"type\": \"Unigram\"}}");
+    REFUSED("not that of SentencePiece (Metaspace)", "tokenizer.json",
+            "{\"normalizer\": {\"type\": \"Precompiled\"}, \"model\": {\"type\": \"Unigram\"}}");
+    /* Character maps: too short; a size of 4 units, which lead out of 4; of 0. */
+    REFUSED("size of the character map", "tokenizer.json", UNIGRAM_JSON("AAAA", ", [\"<mask>\", 0]", "3"));
+    REFUSED("leads out of it", "tokenizer.json", UNIGRAM_JSON("EAAAAAD8AwAA/AMAAPwDAAD8AwAAAAAA", ", [\"<mask>\", 0]", "3"));
+    REFUSED("size of the character map", "tokenizer.json", UNIGRAM_JSON("AAAAAAAAAAA=", ", [\"<mask>\", 0]", "3"));
+    REFUSED("dir/x.model: byte 1: a field is longer", "x.model", "\x0a\x7fzz");
+    REFUSED("dir/x.model: byte 3: a piece is empty", "x.model", "\x0a\x02\x18\x01");
+    REFUSED("has 0 unknown pieces", "x.model", "\x0a\x03\x0a\x01" "a");
+    REFUSED("a CamembertTokenizer changes text", "x.model", "", "tokenizer_config.json",
+            "{\"tokenizer_class\": \"CamembertTokenizer\"}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wordpiece_lines),        cmocka_unit_test(test_wordpiece_longest_word),
         cmocka_unit_test(test_wordpiece_scripts),      cmocka_unit_test(test_wordpiece_json),
         cmocka_unit_test(test_wordpiece_refuses),      cmocka_unit_test(test_special_tokens),
+        cmocka_unit_test(test_unigram),                cmocka_unit_test(test_unigram_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,9 @@ static void *new_model(int64_t group)
     return m;
 }
 
-static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words)
+static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words, GError **error)
 {
+    (void)error;
     (void)words;
     return new_model(asked->amount);
 }
@@ -150,7 +151,7 @@ static xlm_segmenter *segmenter_of(const xlm_segmenter_class *cls, int64_t group
 {
     const xlm_segmenter_options asked = {.amount = group};
     xlm_word_counts *none = xlm_word_counts_new();
-    xlm_segmenter *segmenter = xlm_segmenter_learn(cls, &asked, none);
+    xlm_segmenter *segmenter = xlm_segmenter_learn(cls, &asked, none, NULL);
     xlm_word_counts_free(none);
     return segmenter;
 }

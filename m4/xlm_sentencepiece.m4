@@ -1,0 +1,22 @@
+# xlm-mpi: SentencePiece, whose interface is C++. SPDX-License-Identifier: GPL-3.0-or-later
+
+# XLM_REQUIRE_SENTENCEPIECE
+# Sets SENTENCEPIECE_CFLAGS, for the file that is C++, and SENTENCEPIECE_LIBS, by which the C compiler links it.
+AC_DEFUN([XLM_REQUIRE_SENTENCEPIECE],
+[PKG_CHECK_MODULES([SENTENCEPIECE], [sentencepiece >= 0.1.95],
+  [AC_MSG_CHECKING([whether $CXX compiles for SentencePiece])
+   AC_LANG_PUSH([C++])
+   xlm_save_CPPFLAGS=$CPPFLAGS
+   xlm_save_LIBS=$LIBS
+   CPPFLAGS="$CPPFLAGS $SENTENCEPIECE_CFLAGS"
+   LIBS="$SENTENCEPIECE_LIBS $LIBS"
+   AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <sentencepiece_trainer.h>
+#include <sentencepiece_processor.h>], [sentencepiece::SentencePieceProcessor processor; return processor.status().ok();])],
+     [AC_MSG_RESULT([yes])],
+     [AC_MSG_RESULT([no])
+      XLM_MISSING([a C++17 compiler that compiles for SentencePiece], [g++ libsentencepiece-dev])])
+   CPPFLAGS=$xlm_save_CPPFLAGS
+   LIBS=$xlm_save_LIBS
+   AC_LANG_POP([C++])
+   SENTENCEPIECE_LIBS="$SENTENCEPIECE_LIBS -lstdc++"],
+  [XLM_MISSING([SentencePiece 0.1.95 or later], [libsentencepiece-dev g++])])])

@@ -1,0 +1,36 @@
+/* xlm-mpi: model files of SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A model is a message of Protocol Buffers (sentencepiece_model.proto), of which these fields are read here:
+ *
+ *   1  pieces (repeated): 1 text, 2 score (f32), 3 kind (1 normal, 2 unknown, 3 control, 4 given by the user, 5 unused, 6 byte)
+ *   2  trainer: 3 type (1 unigram, 2 byte pairs, 3 word, 4 character), 24 white space as suffix
+ *   3  normaliser: 2 character map, 5 escape white space (as U+2581)
+ *   5  the same of what turns pieces into text
+ *
+ * The library takes all this as it is, and reads beyond the ends of a character map that lies; so files are checked here first. A
+ * character map is a 32-bit size, a trie of 32-bit units (a double array of Darts-clone), and 0-terminated texts that its leaves
+ * point to. */
+#ifndef XLM_TEXT_SENTENCEPIECE_MODEL_H
+#define XLM_TEXT_SENTENCEPIECE_MODEL_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { XLM_PIECE_NORMAL = 1, XLM_PIECE_UNKNOWN, XLM_PIECE_CONTROL, XLM_PIECE_GIVEN, XLM_PIECE_UNUSED, XLM_PIECE_BYTE };
+
+typedef struct xlm_model_piece {
+    char *text;
+    float score;
+    int kind;
+} xlm_model_piece;
+
+/* The pieces (xlm_model_piece, by id) of a model that the library may have. g_array_unref. EX_DATAERR, "byte 17: ...", or what is
+ * wrong with the model, to be prefixed with the file. */
+GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error);
+GArray *xlm_sentencepiece_new_pieces(void);
+
+/* The file of a unigram model of n pieces. map[map_size]: its character map, not checked. g_string_free. */
+GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size);
+
+#endif

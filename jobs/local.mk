@@ -11,18 +11,26 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/small/pos.conf \
 	jobs/align-mlm/small/xlm.conf \
 	jobs/align-mlm/xlm.conf \
+	jobs/align-mlm/xnli.conf \
 	jobs/demo/demo.conf \
+	jobs/mlm-gc/mlqa.conf \
 	jobs/mlm-gc/small/gc-embedding.conf \
 	jobs/mlm-gc/small/gc.conf \
+	jobs/mlm-gc/squad1.conf \
+	jobs/mlm-gc/squad2.conf \
 	jobs/mlm-gc/xlm-gc.conf \
 	jobs/mlm-gc/xlm-tlm-gc.conf \
 	jobs/mlm-gc/xlm-tlm.conf \
 	jobs/mlm-gc/xlm.conf \
+	jobs/mlm-gc/xnli.conf \
 	jobs/ppa/mlm.conf \
+	jobs/ppa/mlqa.conf \
 	jobs/ppa/no-moco.conf \
 	jobs/ppa/no-tlm.conf \
 	jobs/ppa/ppa.conf \
 	jobs/ppa/small/moco.conf \
+	jobs/ppa/xnli-translate-train.conf \
+	jobs/ppa/xnli.conf \
 	jobs/pretraining.sh \
 	jobs/roberta-8.conf \
 	jobs/runs.sh \
@@ -33,20 +41,27 @@ nobase_dist_pkgdata_DATA = \
 	jobs/small/stream-text.conf \
 	jobs/small/tlm.conf \
 	jobs/small/train.conf \
+	jobs/weam/mlqa.conf \
 	jobs/weam/small/weam.conf \
 	jobs/weam/tlm.conf \
 	jobs/weam/weam.conf \
+	jobs/weam/xnli.conf \
 	jobs/xlm-align/ablation-mlm.conf \
 	jobs/xlm-align/ablation-no-dwa.conf \
 	jobs/xlm-align/ablation-no-tlm.conf \
 	jobs/xlm-align/ablation.conf \
+	jobs/xlm-align/mlqa.conf \
 	jobs/xlm-align/ner.conf \
+	jobs/xlm-align/paws-x.conf \
 	jobs/xlm-align/pos.conf \
 	jobs/xlm-align/small/dwa-all-aligned.conf \
 	jobs/xlm-align/small/dwa-unfiltered.conf \
 	jobs/xlm-align/small/dwa-unmasked.conf \
 	jobs/xlm-align/small/dwa.conf \
+	jobs/xlm-align/tydiqa.conf \
 	jobs/xlm-align/xlm-align.conf \
+	jobs/xlm-align/xnli.conf \
+	jobs/xlm-align/xquad.conf \
 	jobs/xlm-r-base.conf
 
 # Run by `make demo` in the build tree, and by whoever finds it installed.

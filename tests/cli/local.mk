@@ -6,6 +6,7 @@ test_scripts += \
 	tests/cli/tune.sh \
 	tests/cli/tune_settings.sh \
 	tests/cli/tune_grid.sh \
+	tests/cli/tune_jobs.sh \
 	tests/cli/classify.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_plugin.sh \

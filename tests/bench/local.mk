@@ -16,11 +16,13 @@ BENCHMARKS = \
 	tests/bench/cooc.sh \
 	tests/bench/model_links.sh \
 	tests/bench/objectives.sh \
+	tests/bench/tune.sh \
 	tests/bench/word_alignment.sh
 benchmark_programs = \
 	tests/bench/alignment \
 	tests/bench/answer_scores \
 	tests/bench/bpe_run \
+	tests/bench/evaluation \
 	tests/bench/kernels \
 	tests/bench/step
 EXTRA_PROGRAMS += $(benchmark_programs)
@@ -51,6 +53,7 @@ EXTRA_DIST += \
 	tests/bench/step.sh \
 	tests/bench/table.sh \
 	tests/bench/train.sh \
+	tests/bench/tune.sh \
 	tests/bench/word_alignment.sh
 CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.log
 

@@ -106,12 +106,13 @@ static GArray *own_vectors(const struct retrieval *r, int64_t layer, int vector,
 static void add_vectors(struct retrieval *r, int64_t layer, const xlm_var *hidden, int side, int64_t row, int64_t n,
                         xlm_real *x, double *y)
 {
+    const int64_t special = r->options->special_tokens;
     for (int vector = 0; vector < VECTORS; vector++) {
         GArray *own = own_vectors(r, layer, vector, side);
         for (int64_t c = 0; c < width(r); c++)
             y[c] = 0;
         if (vector == MEAN)
-            xlm_sentence_pool(XLM_POOL_MEAN, hidden, row, row + n, x, y);
+            xlm_sentence_pool(XLM_POOL_MEAN, hidden, row - special, row + n + special, x, y);
         else
             xlm_sentence_pool(XLM_POOL_FIRST, hidden, row - 1, row, x, y);
         for (int64_t c = 0; c < width(r); c++) {

@@ -19,6 +19,7 @@ typedef struct xlm_retrieval_options {
     int64_t pool;            /* sentences are looked for among those of so many pairs, one run of pairs after another; the pairs
                                 behind the last whole run are left out. 0: among all */
     int neighbours;          /* k, at least 1 */
+    bool special_tokens;     /* the mean is over <s> and </s> too */
     const char *csv;         /* file of the table; NULL: none */
 } xlm_retrieval_options;
 

@@ -4,6 +4,7 @@
 
 #include "tools/command.h"
 
-extern const xlm_command xlm_embed_alignment, xlm_embed_dictionary, xlm_embed_export, xlm_embed_retrieval;
+extern const xlm_command xlm_embed_alignment, xlm_embed_dictionary, xlm_embed_export, xlm_embed_mine,
+    xlm_embed_retrieval;
 
 #endif

@@ -10,6 +10,7 @@ enum { MOST_NEIGHBOURS = 1000 };
 static struct {
     char *layer, *languages, *split, *csv;
     gint64 pool, neighbours;
+    gboolean special_tokens;
 } given = {.pool = 0, .neighbours = 10};
 
 static int files;          /* arguments behind the checkpoint */
@@ -29,13 +30,15 @@ static const GOptionEntry options[] = {
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
      "of a corpus, which two languages (default: its only pair); of text, what the model calls the languages (default: the "
      "endings of the files' names)", "SOURCE,TARGET"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "take the mean over <s> and </s>, too", NULL},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)
 {
     files = n - 1;
-    chosen = (xlm_retrieval_options){.pool = given.pool, .neighbours = (int)given.neighbours, .csv = given.csv};
+    chosen = (xlm_retrieval_options){.pool = given.pool, .neighbours = (int)given.neighbours, .csv = given.csv,
+                                     .special_tokens = given.special_tokens};
     if (n != 2 && n != 3)
         return xlm_error_set(error, EX_USAGE, "retrieval takes a checkpoint, and a corpus or two texts; see xlm_embed --help");
     if (given.pool < 0)

@@ -15,6 +15,7 @@ test_scripts += \
 	tests/cli/train_start.sh \
 	tests/cli/embed.sh \
 	tests/cli/embed_measures.sh \
+	tests/cli/embed_mine.sh \
 	tests/cli/train_jobs.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/dict.sh \

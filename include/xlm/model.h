@@ -12,6 +12,7 @@ extern "C" {
 enum { XLM_MOST_LANGUAGES = 65535 };
 
 enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
+enum { XLM_GELU, XLM_GELU_TANH };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* a fine-tuned model's */ };
 
 /* Section [model] of a job file, and what the corpus adds to it. */
@@ -27,6 +28,7 @@ typedef struct xlm_model_config {
     int64_t position_offset;     /* row of position 0: RoBERTa has pad id + 1 = 2 */
     bool language_embeddings;
     bool token_types;
+    int64_t activation;          /* XLM_GELU..., of the feed-forward layers and the head */
     double layer_norm_epsilon;
     double dropout;              /* embeddings, both sublayer outputs */
     double attention_dropout;
@@ -53,7 +55,8 @@ xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_bat
 
 /* What follows ends the program for XLM_HEAD_NONE.
  *
- * The head's transform of h (M x d), M x e, before the decoder: for `bert` LayerNorm(GELU(h Wᵀ + b)), for `xlm` h. */
+ * The head's transform of h (M x d), M x e, before the decoder: for `bert` LayerNorm(GELU(h Wᵀ + b)), GELU in the form of
+ * the configuration, for `xlm` h. */
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h);
 
 /* Mean over rows of −log p(target | h), with the LM head and the decoder tied to the word embeddings. */

@@ -61,6 +61,8 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
 /* Exact GELU: y_i = u_i Φ(u_i), u_i = x_i + b, Φ(u) = (1 + erf(u/√2)) / 2.  x: n x d, bias: 1 x d or NULL. y: n x d. A
  * linear layer before it is called without its bias, which costs nothing here. */
 xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias);
+/* The same with the approximation of Φ by a tanh, as in ALBERT: (1 + tanh(√(2/π) (u + 0.044715 u³))) / 2. */
+xlm_var *xlm_gelu_tanh(xlm_tape *tape, xlm_var *x, xlm_var *bias);
 
 /* y = max(x, 0), element by element; no gradient at 0. */
 xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x);

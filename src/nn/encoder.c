@@ -17,9 +17,10 @@ xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
     return xlm_linear(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"));
 }
 
-xlm_var *xlm_model_gelu(xlm_tape *tape, const char *prefix, xlm_var *x)
+xlm_var *xlm_model_gelu(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
 {
-    return xlm_gelu(tape, xlm_linear(tape, x, parameter(tape, prefix, "weight"), NULL), parameter(tape, prefix, "bias"));
+    xlm_var *z = xlm_linear(tape, x, parameter(tape, prefix, "weight"), NULL), *bias = parameter(tape, prefix, "bias");
+    return model->config.activation == XLM_GELU_TANH ? xlm_gelu_tanh(tape, z, bias) : xlm_gelu(tape, z, bias);
 }
 
 xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
@@ -108,7 +109,7 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     const xlm_layer_names *n = layer->names;
     xlm_var *at = layer->rows != NULL ? xlm_rows(tape, x, layer->rows, layer->n) : x;
     x = add_and_norm(m, tape, n->attention_output, n->attention_norm, at, attend(layer, tape, x, at));
-    xlm_var *wide = xlm_model_gelu(tape, n->intermediate, x); /* T x F */
+    xlm_var *wide = xlm_model_gelu(m, tape, n->intermediate, x); /* T x F */
     return add_and_norm(m, tape, n->output, n->output_norm, x, wide);
 }
 

@@ -7,7 +7,7 @@ xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h)
     const xlm_model_config *c = &model->config;
     if (c->head == XLM_HEAD_XLM)
         return c->embedding_size == c->hidden_size ? h : xlm_model_linear(tape, "lm_head/dense", h);
-    return xlm_model_layer_norm(model, tape, "lm_head/layer_norm", xlm_model_gelu(tape, "lm_head/dense", h));
+    return xlm_model_layer_norm(model, tape, "lm_head/layer_norm", xlm_model_gelu(model, tape, "lm_head/dense", h));
 }
 
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets, xlm_score *scores)

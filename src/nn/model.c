@@ -26,6 +26,8 @@ const xlm_option xlm_model_options[] = {
            "number of the first position: 2 in RoBERTa (pad id + 1), 0 in BERT and XLM"),
     OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
     OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
+    OPTION(activation, CHOICE, "gelu", 0, 0, "gelu|gelu_tanh",
+           "activation of the feed-forward layers and the head: exact GELU, or with a tanh (ALBERT)"),
     OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "number added to variances in LayerNorm: 1e-12 in BERT, 1e-5 in "
            "RoBERTa"),
     OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of both sublayers' outputs"),

@@ -19,8 +19,8 @@ struct xlm_model {
 
 /* y = x Wᵀ + b with the parameters prefix/weight and prefix/bias. */
 xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x);
-/* GELU(x Wᵀ + b) with the parameters prefix/weight and prefix/bias. */
-xlm_var *xlm_model_gelu(xlm_tape *tape, const char *prefix, xlm_var *x);
+/* GELU(x Wᵀ + b), in the form of the configuration, with the parameters prefix/weight and prefix/bias. */
+xlm_var *xlm_model_gelu(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x);
 /* LayerNorm with the parameters prefix/weight and prefix/bias. */
 xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x);
 

@@ -1,11 +1,17 @@
-/* xlm-mpi: exact GELU (Hendrycks, Gimpel 2016) of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: GELU (Hendrycks, Gimpel 2016) of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "tensor/kernels.h"
 #include "tensor/tape.h"
 
+/* Two forms, a kernel each way. */
+typedef void forward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
+typedef void backward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
+                             xlm_real *dbias);
+
 struct state {
     xlm_tape *tape;
+    backward_kernel *back;
     xlm_var *x, *bias, *y; /* n x d, 1 x d or NULL, n x d */
 };
 
@@ -13,7 +19,6 @@ struct state {
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
-    const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->x->rows, d = s->x->cols, chunks = xlm_chunks(n);
     xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
     xlm_real *partial = db != NULL ? XLM_TAPE_BORROW(s->tape, xlm_real, chunks * d) : NULL;
@@ -25,7 +30,7 @@ static void backward(void *pointer)
         if (sums != NULL)
             memset(sums, 0, sizeof(xlm_real) * (size_t)d);
         for (int64_t i = k * XLM_CHUNK; i < MIN(n, (k + 1) * XLM_CHUNK); i++)
-            kernel->gelu_back(d, s->x->value + i * d, bias, dy + i * d, dx.at != NULL ? dx.at + i * d : NULL, dx.add, sums);
+            s->back(d, s->x->value + i * d, bias, dy + i * d, dx.at != NULL ? dx.at + i * d : NULL, dx.add, sums);
     }
     if (partial == NULL)
         return;
@@ -33,20 +38,32 @@ static void backward(void *pointer)
     xlm_tape_return(s->tape, partial);
 }
 
-xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias)
+static xlm_var *activate(xlm_tape *tape, const char *name, xlm_var *x, xlm_var *bias, forward_kernel *forward,
+                         backward_kernel *back)
 {
     const int64_t n = x->rows, d = x->cols;
     if (bias != NULL && (bias->rows != 1 || bias->cols != d))
-        xlm_tape_fail("gelu", "the bias is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT ", not 1 x %" G_GINT64_FORMAT, bias->rows,
+        xlm_tape_fail(name, "the bias is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT ", not 1 x %" G_GINT64_FORMAT, bias->rows,
                       bias->cols, d);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {x, bias};
-    xlm_var *y = xlm_tape_record(tape, "gelu", n, d, bias != NULL ? 2 : 1, inputs, backward, s);
+    xlm_var *y = xlm_tape_record(tape, name, n, d, bias != NULL ? 2 : 1, inputs, backward, s);
     y->keys = x->keys;
-    *s = (struct state){.tape = tape, .x = x, .bias = bias, .y = y};
-    const xlm_kernels *kernel = xlm_kernels_get();
+    *s = (struct state){.tape = tape, .back = back, .x = x, .bias = bias, .y = y};
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
-        kernel->gelu(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d);
+        forward(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d);
     return y;
+}
+
+xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    return activate(tape, "gelu", x, bias, kernel->gelu, kernel->gelu_back);
+}
+
+xlm_var *xlm_gelu_tanh(xlm_tape *tape, xlm_var *x, xlm_var *bias)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    return activate(tape, "gelu_tanh", x, bias, kernel->gelu_tanh, kernel->gelu_tanh_back);
 }

@@ -30,6 +30,9 @@ typedef struct xlm_kernels {
     void (*gelu)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
     void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
                       xlm_real *dbias);
+    void (*gelu_tanh)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
+    void (*gelu_tanh_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
+                           xlm_real *dbias);
 
     /* One row. stats: mean, 1 / sqrt(variance + ε). */
     void (*layer_norm)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,

@@ -41,7 +41,11 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
         return xlm_store_get_real(store, "/model", option->name, value, error);
     default: {
         GError *why = NULL;
-        char *text = xlm_store_get_text(store, "/model", option->name, error);
+        /* A key that files of before it was there do not have. */
+        const bool younger = strcmp(option->name, "activation") == 0;
+        char *text = xlm_store_get_text(store, "/model", option->name, younger ? NULL : error);
+        if (text == NULL && younger)
+            text = g_strdup(option->fallback);
         const bool good = text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
         g_free(text);
         return good;

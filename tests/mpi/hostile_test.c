@@ -53,6 +53,7 @@ static const change model_changes[] = {
     {"/model", "dropout", SET_REAL, .r = 2, .expected = "dropout = 2"},
     {"/model", "attention_dropout", SET_REAL, .r = -0.5, .expected = "attention_dropout = -0.5"},
     {"/model", "layer_norm_epsilon", SET_REAL, .r = INFINITY, .expected = "layer_norm_epsilon = inf"},
+    {"/model", "activation", SET_TEXT, .text = "relu", .expected = "/model: activation = relu: is none of"},
     {"/model", "head", SET_TEXT, .text = "gpt", .expected = "/model: head = gpt"},
     {"/model", "share_layers", SET_TEXT, .text = "perhaps", .expected = "/model: share_layers = perhaps"},
     {"/model", "vocabulary_chunk", SET_INT, 0, .expected = "vocabulary_chunk = 0"},

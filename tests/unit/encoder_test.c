@@ -22,7 +22,7 @@ enum { L = 2, D = 6, F = 10, HEADS = 2 };
 
 /* ---- models ---- */
 
-enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOIDAL = 32, ALL_OPTIONS = 64 };
+enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOIDAL = 32, TANH = 64, ALL_OPTIONS = 128 };
 
 static xlm_model_config tiny(int options)
 {
@@ -39,6 +39,7 @@ static xlm_model_config tiny(int options)
     c.share_layers = options & SHARE;
     c.embedding_size = options & FACTORISE ? 4 : 0;
     c.head = options & XLM_HEAD ? XLM_HEAD_XLM : XLM_HEAD_BERT;
+    c.activation = options & TANH ? XLM_GELU_TANH : XLM_GELU;
     c.position_type = options & SINUSOIDAL ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
     return c;
 }
@@ -101,10 +102,12 @@ static void norm(const struct setup *s, const char *prefix, int n, int d, double
     }
 }
 
-static void gelu(int n, double *x)
+static void gelu(const struct setup *s, int n, double *x)
 {
     for (int i = 0; i < n; i++)
-        x[i] = x[i] / 2 * (1 + erf(x[i] / sqrt(2)));
+        x[i] = x[i] / 2 * (1 + (s->config.activation == XLM_GELU_TANH
+                                    ? tanh(sqrt(2 / M_PI) * (x[i] + 0.044715 * pow(x[i], 3)))
+                                    : erf(x[i] / sqrt(2))));
 }
 
 static void attention(const double *q, const double *k, const double *v, double *out)
@@ -157,7 +160,7 @@ static void layer(const struct setup *s, int number_of_layer, double *x)
     sublayer(s, name, "attention", D, a, x);
     g_snprintf(prefix, sizeof prefix, "%s/feed_forward/intermediate", name);
     linear(s, prefix, T, D, F, x, wide);
-    gelu(T * F, wide);
+    gelu(s, T * F, wide);
     sublayer(s, name, "feed_forward", F, wide, x);
 }
 
@@ -200,7 +203,7 @@ static double cross_entropy(const struct setup *s, const double *x, double *scor
     if (s->config.head == XLM_HEAD_BERT || e != D)
         linear(s, "lm_head/dense", M, D, e, h, y);
     if (s->config.head == XLM_HEAD_BERT) {
-        gelu(M * e, y);
+        gelu(s, M * e, y);
         norm(s, "lm_head/layer_norm", M, e, y);
     }
     for (int i = 0; i < M; i++) {

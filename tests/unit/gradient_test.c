@@ -86,6 +86,12 @@ static xlm_var *gelu_with_constant(xlm_tape *tape, void *context)
     return xlm_gelu(tape, x, constant(tape, 1, x->cols));
 }
 
+static xlm_var *gelu_tanh_of_sum(xlm_tape *tape, void *context)
+{
+    (void)context;
+    return xlm_gelu_tanh(tape, xlm_scale(tape, in(tape, "x"), 3), in(tape, "bias"));
+}
+
 /* Of operators that make sums over rows beside their results: rows around a chunk, columns around vectors, each with one of the
  * other, since rows and columns are cut independently; and one with several chunks of several vectors. */
 static struct { int rows, cols; } shapes[] = {{1, 7},  {7, 7},  {33, 7},  {65, 7},  {130, 7}, {33, 1},
@@ -99,6 +105,7 @@ static void test_gelu(void **state)
         xlm_parameters *p = gradient_inputs("x", rows, cols, "bias", 1, cols, NULL);
         gradient_check(p, gelu, NULL);
         gradient_check(p, gelu_of_sum, NULL);
+        gradient_check(p, gelu_tanh_of_sum, NULL);
         gradient_check(p, gelu_of_shared, NULL);
         xlm_parameters_free(p);
         p = gradient_inputs("bias", 1, cols, NULL);

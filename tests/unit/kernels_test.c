@@ -125,8 +125,37 @@ static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
     g_free(x);
 }
 
+/* The two forms of GELU: Φ, or what stands for it, and its derivative. */
+static double normal(double u) { return 0.5 * erfc(-u * M_SQRT1_2); }
+static double normal_density(double u) { return exp(-0.5 * u * u) / sqrt(2 * M_PI); }
+static double tanh_argument(double u) { return sqrt(2 / M_PI) * (u + 0.044715 * u * u * u); }
+static double tanh_normal(double u) { return 0.5 * (1 + tanh(tanh_argument(u))); }
+
+static double tanh_density(double u)
+{
+    const double t = tanh(tanh_argument(u));
+    return 0.5 * (1 - t * t) * sqrt(2 / M_PI) * (1 + 3 * 0.044715 * u * u);
+}
+
+typedef struct gelu_form {
+    const char *name, *back_name;
+    void (*forward)(int64_t n, const float *x, const float *bias, float *y);
+    void (*back)(int64_t n, const float *x, const float *bias, const float *dy, float *dx, bool add, float *dbias);
+    double (*distribution)(double u), (*density)(double u);
+} gelu_form;
+
+static gelu_form exact_form(const xlm_kernels *kernel)
+{
+    return (gelu_form){"gelu", "gelu_back", kernel->gelu, kernel->gelu_back, normal, normal_density};
+}
+
+static gelu_form tanh_form(const xlm_kernels *kernel)
+{
+    return (gelu_form){"gelu_tanh", "gelu_tanh_back", kernel->gelu_tanh, kernel->gelu_tanh_back, tanh_normal, tanh_density};
+}
+
 /* Without a bias, with one; its gradient wanted or not, and that of x. */
-static void check_gelu(const xlm_kernels *kernel, int64_t n, bool with_bias)
+static void check_gelu(const xlm_kernels *kernel, gelu_form gelu, int64_t n, bool with_bias)
 {
     float *x = numbers(6, n), *dy = numbers(7, n), *b = numbers(13, n), y[MOST + GUARD], dbias[MOST + GUARD];
     const float *bias = with_bias ? b : NULL;
@@ -134,22 +163,22 @@ static void check_gelu(const xlm_kernels *kernel, int64_t n, bool with_bias)
     for (int64_t i = 0; i < n; i++)
         u[i] = with_bias ? (double)x[i] + b[i] : x[i];
     start_output(y, 0.5f);
-    kernel->gelu(n, x, bias, y);
+    gelu.forward(n, x, bias, y);
     for (int64_t i = 0; i < n; i++)
-        expect(kernel, "gelu", n, y[i], u[i] * 0.5 * erfc(-u[i] * M_SQRT1_2));
-    expect_untouched(kernel, "gelu", n, y, 0.5f);
+        expect(kernel, gelu.name, n, y[i], u[i] * gelu.distribution(u[i]));
+    expect_untouched(kernel, gelu.name, n, y, 0.5f);
     for (int form = 0; form < 8; form++) {
         const bool sum = form & 1, want_x = form & 2, want_bias = form & 4;
         start_output(y, 0.5f);
         start_output(dbias, 0.25f);
-        kernel->gelu_back(n, x, bias, dy, want_x ? y : NULL, sum, want_bias ? dbias : NULL);
+        gelu.back(n, x, bias, dy, want_x ? y : NULL, sum, want_bias ? dbias : NULL);
         for (int64_t i = 0; i < n; i++) {
-            const double d = dy[i] * (0.5 * erfc(-u[i] * M_SQRT1_2) + u[i] * exp(-0.5 * u[i] * u[i]) / sqrt(2 * M_PI));
-            expect(kernel, "gelu_back", n, y[i], !want_x ? 0.5 : sum ? 0.5 + d : d);
-            expect(kernel, "gelu_back bias", n, dbias[i], want_bias ? 0.25 + d : 0.25);
+            const double d = dy[i] * (gelu.distribution(u[i]) + u[i] * gelu.density(u[i]));
+            expect(kernel, gelu.back_name, n, y[i], !want_x ? 0.5 : sum ? 0.5 + d : d);
+            expect(kernel, gelu.back_name, n, dbias[i], want_bias ? 0.25 + d : 0.25);
         }
-        expect_untouched(kernel, "gelu_back", n, y, 0.5f);
-        expect_untouched(kernel, "gelu_back bias", n, dbias, 0.25f);
+        expect_untouched(kernel, gelu.back_name, n, y, 0.5f);
+        expect_untouched(kernel, gelu.back_name, n, dbias, 0.25f);
     }
     g_free(x);
     g_free(dy);
@@ -157,15 +186,15 @@ static void check_gelu(const xlm_kernels *kernel, int64_t n, bool with_bias)
 }
 
 /* Tails: x Φ(x) neither overflows nor turns into a NaN. */
-static void check_gelu_far_out(const xlm_kernels *kernel)
+static void check_gelu_far_out(const xlm_kernels *kernel, gelu_form gelu)
 {
     const float x[] = {-1e30f, -1000, -40, -14, 14, 40, 1000, 1e18f}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
     float y[8], dx[8];
-    kernel->gelu(8, x, NULL, y);
-    kernel->gelu_back(8, x, NULL, ones, dx, false, NULL);
+    gelu.forward(8, x, NULL, y);
+    gelu.back(8, x, NULL, ones, dx, false, NULL);
     for (int i = 0; i < 8; i++) {
-        expect(kernel, "gelu", 8, y[i], x[i] > 0 ? x[i] : 0);
-        expect(kernel, "gelu_back", 8, dx[i], x[i] > 0);
+        expect(kernel, gelu.name, 8, y[i], x[i] > 0 ? x[i] : 0);
+        expect(kernel, gelu.back_name, 8, dx[i], x[i] > 0);
     }
 }
 
@@ -298,13 +327,16 @@ static void test_against_loops(void **state)
             check_elementwise(kernel, n);
             check_reductions(kernel, n);
             check_column_sums(kernel, n);
-            check_gelu(kernel, n, false);
-            check_gelu(kernel, n, true);
+            for (int bias = 0; bias < 2; bias++) {
+                check_gelu(kernel, exact_form(kernel), n, bias);
+                check_gelu(kernel, tanh_form(kernel), n, bias);
+            }
             check_layer_norm(kernel, n);
             check_keep(kernel, n);
             check_residuals(kernel, n);
         }
-        check_gelu_far_out(kernel);
+        check_gelu_far_out(kernel, exact_form(kernel));
+        check_gelu_far_out(kernel, tanh_form(kernel));
     }
     assert_true(tables >= 1);
     assert_null(xlm_kernels_find("none of these"));

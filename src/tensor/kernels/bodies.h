@@ -5,6 +5,7 @@
  *     load(p, k), store(p, k, v)        the first k <= W elements; the other lanes are zero, and not stored
  *     all(value), plus, times, fma(a, b, c) = a b + c, larger, exponential
  *     normal_distribution(x, &density)  Φ(x) and φ(x)
+ *     smaller, divide, minus(a) = -a, magnitude, where_negative(x, a, b) = x < 0 ? a : b
  *     sum_of(v), largest_of(v)          over lanes
  *     chosen(bits, i, k, v)             lane j < k: v where bit i + j of the array is set, else 0; i a multiple of W
  *     keep_bits                         the function of the table
@@ -149,6 +150,45 @@ static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *bias, const 
     }
 }
 
+/* GELU with S(u) = (1 + tanh z) / 2 = 1 / (1 + exp(-2z)), z = √(2/π) (u + 0.044715 u³), in the place of Φ(u) (Hendrycks, Gimpel
+ * 2016), and in that of φ(u) its derivative S(u) S(-u) 2z'. */
+static inline vec tanh_distribution(vec u, vec *density)
+{
+    const vec squares = times(u, u), two_root = all((xlm_real)1.5957691216057307117); /* 2 √(2/π) */
+    const vec twice_z = times(times(two_root, u), fma(squares, all((xlm_real)0.044715), all(1)));
+    const vec e = exponential(minus(magnitude(twice_z))), t = divide(all(1), plus(all(1), e)), rest = times(e, t);
+    /* e falls faster than z' grows: squares are held where both are finite and e is 0. */
+    const vec held = smaller(squares, all((xlm_real)1e18));
+    *density = times(times(times(t, rest), two_root), fma(held, all((xlm_real)0.134145), all(1)));
+    return where_negative(twice_z, rest, t);
+}
+
+static void gelu_tanh(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        const vec v = biased(x, bias, i, k);
+        vec density;
+        store(y + i, k, times(v, tanh_distribution(v, &density)));
+    }
+}
+
+static void gelu_tanh_back(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool sum_dx,
+                           xlm_real *dbias)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        const vec v = biased(x, bias, i, k);
+        vec density;
+        const vec distribution = tanh_distribution(v, &density);
+        const vec d = times(load(dy + i, k), fma(v, density, distribution));
+        if (dx != NULL)
+            put(dx + i, k, d, sum_dx);
+        if (dbias != NULL)
+            put(dbias + i, k, d, true);
+    }
+}
+
 static void layer_norm(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,
                        xlm_real *y, xlm_real stats[2])
 {
@@ -243,6 +283,7 @@ static void residual_back(int64_t cols, const xlm_real *ds, const uint8_t *bits,
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
         .maximum = maximum, .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,      \
+        .gelu_tanh = gelu_tanh, .gelu_tanh_back = gelu_tanh_back,                                                      \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
         .residual = residual, .residual_back = residual_back,                                                          \
         .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \

@@ -14,6 +14,11 @@ static inline vec plus(vec a, vec b) { return a + b; }
 static inline vec times(vec a, vec b) { return a * b; }
 static inline vec multiply_add(vec a, vec b, vec c) { return a * b + c; }
 static inline vec larger(vec a, vec b) { return a > b ? a : b; }
+static inline vec smaller(vec a, vec b) { return a < b ? a : b; }
+static inline vec divide(vec a, vec b) { return a / b; }
+static inline vec minus(vec a) { return -a; }
+static inline vec magnitude(vec v) { return v < 0 ? -v : v; }
+static inline vec where_negative(vec x, vec a, vec b) { return x < 0 ? a : b; }
 static inline xlm_real sum_of(vec v) { return v; }
 static inline xlm_real largest_of(vec v) { return v; }
 

@@ -19,6 +19,7 @@ static inline vec multiply_add(vec a, vec b, vec c) { return OF(fmadd_ps)(a, b, 
 static inline vec divide(vec a, vec b) { return OF(div_ps)(a, b); }
 static inline vec minus(vec a) { return OF(xor_ps)(a, all(-0.0f)); }
 static inline vec larger(vec a, vec b) { return OF(max_ps)(a, b); }
+static inline vec smaller(vec a, vec b) { return OF(min_ps)(a, b); }
 
 #define fma multiply_add
 #define square_root sqrtf

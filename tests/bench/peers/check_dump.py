@@ -70,6 +70,10 @@ class Encoder:
     def norm(self, x, prefix):
         return F.layer_norm(x, x.shape[-1:], self.p[prefix + "/weight"], self.p[prefix + "/bias"], float(self.a["layer_norm_epsilon"]))
 
+    def gelu(self, x):
+        form = self.text("activation") if "activation" in self.a else "gelu"
+        return F.gelu(x, approximate="tanh" if form == "gelu_tanh" else "none")
+
     def embed(self, b):
         rows = b["positions"] + int(self.a["position_offset"])
         x = self.p["embeddings/word/weight"][b["ids"]]
@@ -103,7 +107,7 @@ class Encoder:
             layer = "encoder/layer." + ("shared" if self.text("share_layers") == "true" else str(l))
             x = hidden[-1]
             x = self.norm(x + self.attend(x, b, layer + "/attention"), layer + "/attention/layer_norm")
-            wide = F.gelu(self.linear(x, layer + "/feed_forward/intermediate"))
+            wide = self.gelu(self.linear(x, layer + "/feed_forward/intermediate"))
             hidden.append(self.norm(x + self.linear(wide, layer + "/feed_forward/output"), layer + "/feed_forward/layer_norm"))
         return hidden
 
@@ -112,7 +116,7 @@ class Encoder:
         if "lm_head/dense/weight" in self.p:
             h = self.linear(h, "lm_head/dense")
         if self.text("head") == "bert":
-            h = self.norm(F.gelu(h), "lm_head/layer_norm")
+            h = self.norm(self.gelu(h), "lm_head/layer_norm")
         return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), labels)
 
 

@@ -3,6 +3,7 @@ completiondir = $(datadir)/bash-completion/completions
 completion_DATA = \
 	completions/xlm_align \
 	completions/xlm_compare \
+	completions/xlm_convert \
 	completions/xlm_cooc \
 	completions/xlm_dict \
 	completions/xlm_embed \

@@ -16,5 +16,6 @@ nobase_dist_doc_DATA = \
 	docs/plugins.md \
 	docs/question-answering.md \
 	docs/troubleshooting.md \
+	docs/transformers.md \
 	docs/tutorial.md \
 	docs/word-alignment.md

@@ -3,6 +3,7 @@
 man_pages = \
 	man/xlm_align.1 \
 	man/xlm_compare.1 \
+	man/xlm_convert.1 \
 	man/xlm_cooc.1 \
 	man/xlm_dict.1 \
 	man/xlm_embed.1 \

@@ -1,4 +1,15 @@
 # Floor 6: models of other programs, into our files and out of them.
 foreign_sources = \
+	src/foreign/albert.c \
+	src/foreign/architecture.h \
+	src/foreign/architectures.c \
+	src/foreign/bert.c \
+	src/foreign/convert.h \
+	src/foreign/export.c \
+	src/foreign/foreign_vocabulary.c src/foreign/foreign_vocabulary.h \
+	src/foreign/import.c \
+	src/foreign/model_card.c src/foreign/model_card.h \
+	src/foreign/roberta.c \
 	src/foreign/safetensors.c src/foreign/safetensors.h \
-	src/foreign/safetensors_write.c
+	src/foreign/safetensors_write.c \
+	src/foreign/xlm.c

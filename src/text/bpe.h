@@ -74,6 +74,9 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *cutter, const char *word, size_t
 
 /* ---- class ---- */
 
+/* publish of the class: tokenizer.json, or vocab.json and merges.txt of XLM's tokenizer. */
+void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
+
 extern const xlm_segmenter_class xlm_segmenter_bpe;
 
 #endif

@@ -3,6 +3,7 @@ text_sources = \
 	src/text/bpe.c src/text/bpe.h \
 	src/text/bpe_codes.c src/text/bpe_codes.h \
 	src/text/bpe_learn.c \
+	src/text/bpe_publish.c \
 	src/text/bpe_segment.c \
 	src/text/conllu.c src/text/conllu.h \
 	src/text/cutter.c \

@@ -26,6 +26,7 @@
 
 #include "base/rng.h"
 #include "text/segmenter.h"
+#include "text/vocabulary.h"
 #include "text/word_store.h"
 
 typedef struct wordpiece {
@@ -34,7 +35,7 @@ typedef struct wordpiece {
     char *prefix;                            /* "##" */
 } wordpiece;
 
-enum { NUMBERS = 5, LONGEST_MOST = 1000000 };
+enum { NUMBERS = 5, LONGEST_USUAL = 100, LONGEST_MOST = 1000000 };
 static const struct {
     const char *name;
     size_t offset;
@@ -299,7 +300,7 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
                       *const unk[] = {"[UNK]", NULL}, *const mask[] = {"[MASK]", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
     wordpiece *m = g_new0(wordpiece, 1);
-    m->longest = 100;
+    m->longest = LONGEST_USUAL;
     m->prefix = g_strdup("##");
     m->clean = 1;
     m->lower = xlm_tokenizer_flag(files, "do_lower_case", true);
@@ -313,6 +314,24 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     }
     free_model(m);
     return NULL;
+}
+
+/* vocab.txt, a token a line, and BERT's tokenizer. */
+static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
+{
+    const wordpiece *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
+    GString *words = g_string_new(NULL);
+    for (int64_t id = 0; id < xlm_vocabulary_size(v); id++)
+        g_string_append_printf(words, "%s\n", xlm_vocabulary_words(v)[id]);
+    json_object_set_new(files, VOCABULARY, json_stringn(words->str, words->len));
+    g_string_free(words, TRUE);
+    json_object_set_new(settings, "tokenizer_class", json_string("BertTokenizer"));
+    json_object_set_new(settings, "do_lower_case", json_boolean(m->lower));
+    json_object_set_new(settings, "strip_accents", json_boolean(m->strip));
+    json_object_set_new(settings, "tokenize_chinese_chars", json_boolean(m->ideographs));
+    if (strcmp(m->prefix, "##") != 0 || !m->clean || m->longest != LONGEST_USUAL)
+        g_string_append(notes, "The tokenizer's cleaning of text, mark of continuation, or limit of a word's length is not "
+                        "that of BERT's class.\n");
 }
 
 /* ---- files ---- */
@@ -500,8 +519,8 @@ const xlm_segmenter_class xlm_segmenter_wordpiece = {
     .normaliser = new_normaliser,
     .normalisation = "valid UTF-8, then as BERT: characters of categories C left out, ideographs apart, case and accents as "
                      "the attributes wordpiece_... say, words between white space, punctuation marks apart",
-    .recognises = recognises, .adopt = adopt, .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print,
-    .parse = parse, .save = save, .load = load, .free = free_model, .size = size_of, .check = check, .digest = digest_of,
-    .extends = extends, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment,
-    .segment_subword = segment_subword,
+    .recognises = recognises, .adopt = adopt, .publish = publish,
+    .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save,
+    .load = load, .free = free_model, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins,
+    .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

@@ -2,6 +2,7 @@
 bin_PROGRAMS += \
 	xlm_align \
 	xlm_compare \
+	xlm_convert \
 	xlm_cooc \
 	xlm_dict \
 	xlm_embed \
@@ -29,6 +30,8 @@ xlm_align_SOURCES = \
 xlm_align_LDADD = $(program_libraries)
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
 xlm_compare_LDADD = $(program_libraries)
+xlm_convert_SOURCES = src/tools/xlm_convert.c $(program_sources)
+xlm_convert_LDADD = $(program_libraries)
 xlm_cooc_SOURCES = \
 	src/tools/xlm_cooc.c src/tools/cooc.h \
 	src/tools/cooc_count.c src/tools/cooc_export.c src/tools/cooc_top.c \

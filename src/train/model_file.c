@@ -21,7 +21,7 @@ bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const c
            xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
            xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
            xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
-           xlm_store_set_int(store, "/", "ranks", comm->ranks, error) &&
+           xlm_store_set_int(store, "/", "ranks", comm != NULL ? comm->ranks : 1, error) &&
            xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(parameters), error);
 }
 

@@ -40,7 +40,8 @@ typedef struct xlm_model_task {
  * final name on failure. Errors: EX_CANTCREAT, EX_IOERR. */
 bool xlm_model_file_write(const xlm_comm *comm, const char *path, const xlm_model_config *config,
                           const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, GError **error);
-/* Its parts, for files with more in them: attributes of / that say what the file is; all the rest. task: NULL: none. */
+/* Its parts, for files with more in them: attributes of / that say what the file is (comm NULL: of one
+ * process); all the rest. task: NULL: none. */
 bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const char *format, const xlm_parameters *parameters,
                                  GError **error);
 bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const xlm_model_config *config,

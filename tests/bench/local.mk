@@ -47,6 +47,8 @@ EXTRA_DIST += \
 	tests/bench/peers/simalign_links.py \
 	tests/bench/peers/torch_train.py \
 	tests/bench/peers/train.sh \
+	tests/bench/peers/transformers.sh \
+	tests/bench/peers/transformers_models.py \
 	tests/bench/ranks.sh \
 	tests/bench/roberta-8.sh \
 	tests/bench/run.sh \

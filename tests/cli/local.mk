@@ -34,6 +34,7 @@ test_scripts += \
 	tests/cli/answer.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
+	tests/cli/convert.sh \
 	tests/cli/compare.sh \
 	tests/cli/cooc.sh \
 	tests/cli/derive.sh \

@@ -1,0 +1,109 @@
+/* xlm-mpi: architectures of other programs. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A model directory of Hugging Face's transformers has config.json, whose "model_type" names an architecture, and tensors with
+ * names of their own. An architecture is a file with an xlm_architecture, mostly tables: keys of config.json beside those of
+ * [model], names of tensors beside those of our parameters (nn/model.h), and a line in the table of architectures.c. Matrices
+ * of linear layers are out x in on both sides, so nothing is transposed.
+ *
+ *   theirs to ours   xlm_foreign_config_parse -> xlm_foreign_config.model -> { xlm_architecture_tensor } of each parameter
+ *   ours to theirs   xlm_architecture_choose -> xlm_foreign_config_print, { xlm_architecture_tensor } of each parameter
+ *
+ * What our encoder does not compute is refused by name. */
+#ifndef XLM_FOREIGN_ARCHITECTURE_H
+#define XLM_FOREIGN_ARCHITECTURE_H
+
+#include <jansson.h>
+
+#include "nn/model.h"
+
+typedef struct xlm_architecture xlm_architecture;
+
+/* A model as config.json has it. */
+typedef struct xlm_foreign_config {
+    const xlm_architecture *architecture;
+    xlm_model_config model;  /* as ours, vocabulary and languages included; not checked (xlm_model_check) */
+    int64_t token_types;     /* rows of their table; model.token_types is set for two, one is added to the positions */
+    bool mapping;            /* embeddings are projected even where embedding_size = hidden_size */
+    int64_t pad;             /* id of the padding token, or -1 */
+    char **languages;        /* names by id, ended by NULL, or NULL where config.json names none */
+} xlm_foreign_config;
+void xlm_foreign_config_clear(xlm_foreign_config *config);
+
+/* ---- one architecture ---- */
+
+/* A number of config.json that is a key of [model] too. */
+typedef struct xlm_config_number {
+    const char *theirs;
+    bool real;
+    size_t offset;        /* in xlm_model_config */
+    const char *fallback; /* where config.json has no such key; NULL: it must have it */
+} xlm_config_number;
+
+/* Names without /weight and /bias, .weight and .bias. # stands for the number of the layer. */
+typedef struct xlm_tensor_name {
+    const char *ours, *theirs;
+} xlm_tensor_name;
+
+struct xlm_architecture {
+    const char *model_type;  /* "bert" */
+    const char *class_name;  /* that names of classes begin with: "Bert" */
+    const char *bare_class, *words_class, *tokens_class; /* "BertModel", "BertForMaskedLM", "BertForTokenClassification" */
+    const char *prefix;      /* of all names in `body`, but for those of a bare model: "bert." */
+    const xlm_config_number *numbers; /* theirs NULL ends */
+    const xlm_tensor_name *body, *head; /* ours NULL ends */
+    const char *decoder;     /* of the head, its weight tied to the word embeddings, its bias to lm_head/bias */
+    const char *const *unused; /* what else the body may have: beginnings of names behind the prefix. NULL ends */
+
+    /* The rest of config.json. EX_DATAERR. */
+    bool (*read)(const json_t *json, xlm_foreign_config *config, const char *path, GError **error);
+    /* What of such a model it has not, in words for a message: "token types"; NULL: it can hold it. */
+    const char *(*lacks)(const xlm_model_config *model, int64_t pad);
+    /* The rest of config.json, and config->token_types, mapping. */
+    void (*write)(json_t *json, xlm_foreign_config *config);
+};
+
+/* ---- all of them (architectures.c) ---- */
+
+/* The first that can hold a model; pad: id of its padding token. NULL with EX_DATAERR: what each lacks. */
+const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error);
+
+/* Their name of one of our parameters, without the prefix where `bare`; NULL when there is none. g_free. */
+char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter);
+/* Is a tensor, by its name, one that the body may have beside those that we know? rest: behind the prefix. */
+bool xlm_architecture_is_unused(const xlm_architecture *architecture, const char *rest);
+
+/* The bytes of a config.json; path: for messages. The caller clears *config. EX_DATAERR: not JSON, an architecture or setting
+ * that is not known, a number that is missing. */
+bool xlm_foreign_config_parse(const char *path, const char *bytes, size_t size, xlm_foreign_config *config, GError **error);
+/* A new object with all of config.json but "architectures" and what the tokenizer says. Sets token_types and mapping. */
+json_t *xlm_foreign_config_print(xlm_foreign_config *config);
+
+/* ---- for the files of architectures: values of config.json, checked; EX_DATAERR ---- */
+
+bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error);
+bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool fallback, bool *value, GError **error);
+/* NULL with an error. */
+const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *fallback, GError **error);
+/* "path: "key": what". Returns false. */
+bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+/* What BERT and those that came of it share: "hidden_act" (fallback: without it), types of tokens (likewise), kinds of position
+ * embeddings, decoders. */
+bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const char *path, const char *activation,
+                          GError **error);
+void xlm_config_write_bert(json_t *json, xlm_foreign_config *config);
+extern const char *const xlm_bert_unused[];
+extern const xlm_tensor_name xlm_bert_body[]; /* of BERT, RoBERTa, XLM-R */
+/* Keys of config.json of which BERT and its like have the same, with the fallback of `eps`, for tables. */
+#define XLM_BERT_NUMBERS(eps, dropout_rate) \
+    {"vocab_size", false, offsetof(xlm_model_config, vocabulary), NULL}, \
+    {"hidden_size", false, offsetof(xlm_model_config, hidden_size), NULL}, \
+    {"num_hidden_layers", false, offsetof(xlm_model_config, layers), NULL}, \
+    {"num_attention_heads", false, offsetof(xlm_model_config, attention_heads), NULL}, \
+    {"intermediate_size", false, offsetof(xlm_model_config, feed_forward_size), NULL}, \
+    {"max_position_embeddings", false, offsetof(xlm_model_config, positions), NULL}, \
+    {"layer_norm_eps", true, offsetof(xlm_model_config, layer_norm_epsilon), eps}, \
+    {"hidden_dropout_prob", true, offsetof(xlm_model_config, dropout), dropout_rate}, \
+    {"attention_probs_dropout_prob", true, offsetof(xlm_model_config, attention_dropout), dropout_rate}
+
+#endif

@@ -1,0 +1,264 @@
+/* xlm-mpi: architectures of other programs, and what they share. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "foreign/architecture.h"
+
+/* A line each. A model is written as the first that can hold it. */
+#define ARCHITECTURES(architecture) \
+    architecture(roberta) \
+    architecture(xlm_roberta) \
+    architecture(bert) \
+    architecture(albert) \
+    architecture(xlm)
+
+#define DECLARE(architecture) extern const xlm_architecture xlm_architecture_##architecture;
+ARCHITECTURES(DECLARE)
+#define REFERENCE(architecture) &xlm_architecture_##architecture,
+static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
+
+const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error)
+{
+    GString *why = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+        const char *lacked = table[i]->lacks(model, pad);
+        if (lacked == NULL) {
+            g_string_free(why, TRUE);
+            return table[i];
+        }
+        g_string_append_printf(why, "%s%s has not %s", i > 0 ? ", " : "", table[i]->model_type, lacked);
+    }
+    xlm_error_set(error, EX_DATAERR, "no architecture of transformers can hold the model: %s", why->str);
+    g_string_free(why, TRUE);
+    return NULL;
+}
+
+/* ---- names of tensors ---- */
+
+/* A name with its one # put for the number of its layer: "encoder/layer.12/..." -> *number = "12"; a shared layer is number 0. */
+static char *take_number(const char *name, char **number)
+{
+    static const char LAYER[] = "/layer.";
+    const char *layer = strstr(name, LAYER), *digits = layer != NULL ? layer + strlen(LAYER) : NULL;
+    *number = NULL;
+    if (digits == NULL)
+        return g_strdup(name);
+    const size_t size = strcspn(digits, "/");
+    *number = strncmp(digits, "shared/", 7) == 0 ? g_strdup("0") : g_strndup(digits, size);
+    return g_strdup_printf("%.*s#%s", (int)(digits - name), name, digits + size);
+}
+
+static const char *find_name(const xlm_tensor_name *names, const char *ours)
+{
+    for (; names->ours != NULL; names++)
+        if (strcmp(names->ours, ours) == 0)
+            return names->theirs;
+    return NULL;
+}
+
+char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter)
+{
+    const char *leaf = strrchr(parameter, '/');
+    char *stem = g_strndup(parameter, (size_t)(leaf - parameter)), *number, *ours = take_number(stem, &number);
+    const char *theirs = find_name(architecture->body, ours), *prefix = bare ? "" : architecture->prefix;
+    if (theirs == NULL) {
+        theirs = find_name(architecture->head, ours);
+        prefix = "";
+    }
+    char *name = NULL;
+    if (theirs != NULL) {
+        const char *place = strchr(theirs, '#');
+        name = place == NULL ? g_strdup_printf("%s%s.%s", prefix, theirs, leaf + 1)
+                             : g_strdup_printf("%s%.*s%s%s.%s", prefix, (int)(place - theirs), theirs,
+                                               number != NULL ? number : "0", place + 1, leaf + 1);
+    }
+    g_free(ours);
+    g_free(number);
+    g_free(stem);
+    return name;
+}
+
+bool xlm_architecture_is_unused(const xlm_architecture *architecture, const char *rest)
+{
+    for (const char *const *beginning = architecture->unused; *beginning != NULL; beginning++)
+        if (g_str_has_prefix(rest, *beginning))
+            return true;
+    return false;
+}
+
+/* ---- values of config.json ---- */
+
+bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    xlm_error_set(error, EX_DATAERR, "%s: \"%s\" %s", path, key, what);
+    g_free(what);
+    return false;
+}
+
+bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error)
+{
+    const json_t *found = json_object_get(json, key);
+    *value = json_is_integer(found) ? json_integer_value(found) : fallback;
+    return found == NULL || json_is_null(found) || json_is_integer(found) ||
+           xlm_config_refuse(path, key, error, "is no whole number");
+}
+
+bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool fallback, bool *value, GError **error)
+{
+    const json_t *found = json_object_get(json, key);
+    *value = json_is_boolean(found) ? json_is_true(found) : fallback;
+    return found == NULL || json_is_null(found) || json_is_boolean(found) ||
+           xlm_config_refuse(path, key, error, "is neither true nor false");
+}
+
+const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *fallback, GError **error)
+{
+    const json_t *found = json_object_get(json, key);
+    if (found == NULL || json_is_null(found))
+        return fallback;
+    if (!json_is_string(found))
+        xlm_config_refuse(path, key, error, "is no text");
+    return json_string_value(found);
+}
+
+static bool read_number(const json_t *json, const char *path, const xlm_config_number *number, xlm_model_config *model,
+                        GError **error)
+{
+    void *value = (char *)model + number->offset;
+    const json_t *found = json_object_get(json, number->theirs);
+    if (found == NULL && number->fallback == NULL)
+        return xlm_config_refuse(path, number->theirs, error, "is missing");
+    if (!number->real)
+        return xlm_config_int(json, path, number->theirs, number->fallback != NULL ? g_ascii_strtoll(number->fallback, NULL, 10)
+                                                                                   : -1, value, error);
+    *(double *)value = found != NULL ? json_number_value(found) : g_ascii_strtod(number->fallback, NULL);
+    return found == NULL || json_is_number(found) || xlm_config_refuse(path, number->theirs, error, "is no number");
+}
+
+/* ---- what came of BERT ---- */
+
+const char *const xlm_bert_unused[] = {"pooler", "embeddings.position_ids", "embeddings.token_type_ids", NULL};
+
+bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const char *path, const char *activation,
+                          GError **error)
+{
+    static const char *const tanh_forms[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL};
+    const char *act = xlm_config_text(json, path, "hidden_act", activation, error);
+    const char *positions = act != NULL ? xlm_config_text(json, path, "position_embedding_type", "absolute", error) : NULL;
+    bool decoder, crossed;
+    if (positions == NULL || !xlm_config_flag(json, path, "is_decoder", false, &decoder, error) ||
+        !xlm_config_flag(json, path, "add_cross_attention", false, &crossed, error) ||
+        !xlm_config_int(json, path, "type_vocab_size", 2, &config->token_types, error) ||
+        (config->pad < 0 && !xlm_config_int(json, path, "pad_token_id", 0, &config->pad, error)))
+        return false;
+    if (strcmp(act, "gelu") != 0 && !g_strv_contains(tanh_forms, act))
+        return xlm_config_refuse(path, "hidden_act", error, "is \"%s\"; known here are \"gelu\" and \"gelu_new\"", act);
+    if (strcmp(positions, "absolute") != 0)
+        return xlm_config_refuse(path, "position_embedding_type", error, "is \"%s\"; known here is \"absolute\"", positions);
+    if (decoder || crossed)
+        return xlm_config_refuse(path, decoder ? "is_decoder" : "add_cross_attention", error, "is true; only encoders are known "
+                                 "here");
+    if (config->token_types < 0 || config->token_types > 2)
+        return xlm_config_refuse(path, "type_vocab_size", error, "is %" G_GINT64_FORMAT "; at most 2 types of tokens are known "
+                                 "here", config->token_types);
+    config->model.activation = strcmp(act, "gelu") == 0 ? XLM_GELU : XLM_GELU_TANH;
+    config->model.token_types = config->token_types == 2;
+    return true;
+}
+
+void xlm_config_write_bert(json_t *json, xlm_foreign_config *config)
+{
+    config->token_types = config->model.token_types ? 2 : 1;
+    json_object_set_new(json, "hidden_act", json_string(config->model.activation == XLM_GELU ? "gelu" : "gelu_new"));
+    json_object_set_new(json, "type_vocab_size", json_integer(config->token_types));
+    json_object_set_new(json, "position_embedding_type", json_string("absolute"));
+    json_object_set_new(json, "is_decoder", json_false());
+}
+
+/* ---- the whole of config.json ---- */
+
+/* Configurations of old models name their classes alone: "architectures": ["BertForMaskedLM"]. */
+static const xlm_architecture *find_class(const json_t *json)
+{
+    const char *name = json_string_value(json_array_get(json_object_get(json, "architectures"), 0));
+    for (size_t i = 0; i < G_N_ELEMENTS(table) && name != NULL; i++) {
+        const size_t size = strlen(table[i]->class_name);
+        if (strncmp(name, table[i]->class_name, size) == 0 &&
+            (g_str_has_prefix(name + size, "For") || g_str_has_prefix(name + size, "Model") ||
+             g_str_has_prefix(name + size, "With")))
+            return table[i];
+    }
+    return NULL;
+}
+
+static const xlm_architecture *find_architecture(const json_t *json, const char *path, GError **error)
+{
+    const char *type = xlm_config_text(json, path, "model_type", "", error);
+    const xlm_architecture *found = type != NULL && *type == '\0' ? find_class(json) : NULL;
+    GString *known = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+        if (type != NULL && strcmp(type, table[i]->model_type) == 0)
+            found = table[i];
+        g_string_append_printf(known, "%s%s", i > 0 ? ", " : "", table[i]->model_type);
+    }
+    if (found == NULL && type != NULL)
+        xlm_config_refuse(path, "model_type", error, "is \"%s\"; known here are %s", type, known->str);
+    g_string_free(known, TRUE);
+    return found;
+}
+
+static bool read_config(const json_t *json, const char *path, xlm_foreign_config *config, GError **error)
+{
+    if (!json_is_object(json))
+        return xlm_error_set(error, EX_DATAERR, "%s: no configuration of a model: {\"model_type\": ...}", path);
+    const xlm_architecture *a = config->architecture = find_architecture(json, path, error);
+    if (a == NULL)
+        return false;
+    for (const xlm_config_number *number = a->numbers; number->theirs != NULL; number++)
+        if (!read_number(json, path, number, &config->model, error))
+            return false;
+    config->model.languages = 1;
+    if (config->model.embedding_size == 0)
+        config->model.embedding_size = config->model.hidden_size;
+    return a->read(json, config, path, error);
+}
+
+bool xlm_foreign_config_parse(const char *path, const char *bytes, size_t size, xlm_foreign_config *config, GError **error)
+{
+    json_error_t wrong;
+    *config = (xlm_foreign_config){.pad = -1};
+    if (!xlm_options_defaults(xlm_model_options, &config->model, error))
+        return false;
+    json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &wrong);
+    if (json == NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s:%d: not JSON: %s", path, wrong.line, wrong.text);
+    const bool good = read_config(json, path, config, error);
+    json_decref(json);
+    return good;
+}
+
+void xlm_foreign_config_clear(xlm_foreign_config *config)
+{
+    g_strfreev(config->languages);
+    config->languages = NULL;
+}
+
+json_t *xlm_foreign_config_print(xlm_foreign_config *config)
+{
+    const xlm_architecture *a = config->architecture;
+    json_t *json = json_object();
+    json_object_set_new(json, "model_type", json_string(a->model_type));
+    for (const xlm_config_number *number = a->numbers; number->theirs != NULL; number++) {
+        const void *value = (const char *)&config->model + number->offset;
+        json_object_set_new(json, number->theirs,
+                            number->real ? json_real(*(const double *)value) : json_integer(*(const int64_t *)value));
+    }
+    a->write(json, config);
+    json_object_set_new(json, "tie_word_embeddings", json_true());
+    return json;
+}

@@ -1,0 +1,368 @@
+/* xlm-mpi: a model file of ours as a model of transformers. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "foreign/architecture.h"
+#include "foreign/convert.h"
+#include "foreign/foreign_vocabulary.h"
+#include "foreign/model_card.h"
+#include "foreign/safetensors.h"
+#include "train/model_attributes.h"
+#include "train/model_file.h"
+
+/* Where the values of a tensor come from. */
+typedef enum { OF_PARAMETER, OF_ZEROS, OF_IDENTITY, OF_SINUSOIDS } origin;
+
+typedef struct tensor {
+    char *name;
+    int dimensions;
+    int64_t rows, cols; /* of a vector: 1, its elements */
+    origin origin;
+    const xlm_parameter *parameter;
+    int64_t first; /* row of the parameter, or position of the sinusoids, that is row 0 */
+} tensor;
+
+typedef struct exporter {
+    const char *path;
+    xlm_loaded_model *loaded;
+    xlm_foreign_config config;
+    json_t *json;
+    GArray *tensors; /* of tensor */
+    const char *class_name;
+    GString *notes; /* for the model card */
+} exporter;
+
+/* ---- which tensors ---- */
+
+static void free_tensor(void *pointer) { g_free(((tensor *)pointer)->name); }
+
+/* name: of one of our parameters, which need not be there. */
+static void add(exporter *ex, const char *name, bool matrix, int64_t rows, int64_t cols, origin from,
+                const xlm_parameter *parameter, int64_t first)
+{
+    char *theirs = xlm_architecture_tensor(ex->config.architecture, false, name);
+    if (theirs == NULL) /* of a task */
+        theirs = g_strdup(g_str_has_suffix(name, "bias") ? "classifier.bias" : "classifier.weight");
+    const tensor t = {theirs, matrix ? 2 : 1, rows, cols, from, parameter, first};
+    g_array_append_val(ex->tensors, t);
+}
+
+/* How many of our first rows of positions have no place there: those that no token reads. */
+static int64_t rows_left_out(const exporter *ex)
+{
+    const xlm_model_config *m = &ex->config.model;
+    return m->positions + m->position_offset - json_integer_value(json_object_get(ex->json, "max_position_embeddings"));
+}
+
+static void add_parameter(exporter *ex, const xlm_parameter *p)
+{
+    const bool vector = g_str_has_suffix(p->name, "/bias") || g_str_has_suffix(p->name, "layer_norm/weight");
+    const int64_t first = strcmp(p->name, "embeddings/position/weight") == 0 ? rows_left_out(ex) : 0;
+    add(ex, p->name, !vector, p->rows - first, p->cols, OF_PARAMETER, p, first);
+}
+
+/* Tensors that their models have and ours have not. */
+static void add_others(exporter *ex)
+{
+    const xlm_model_config *m = &ex->config.model;
+    const int64_t d = m->hidden_size, e = m->embedding_size, first = rows_left_out(ex);
+    if (m->position_type == XLM_POSITIONS_SINUSOIDAL)
+        add(ex, "embeddings/position/weight", true, m->positions + m->position_offset - first, e, OF_SINUSOIDS, NULL, first);
+    if (ex->config.token_types == 1)
+        add(ex, "embeddings/token_type/weight", true, 1, e, OF_ZEROS, NULL, 0);
+    if (ex->config.mapping && e == d) {
+        add(ex, "embeddings/projection/weight", true, d, d, OF_IDENTITY, NULL, 0);
+        add(ex, "embeddings/projection/bias", false, 1, d, OF_ZEROS, NULL, 0);
+    }
+}
+
+static void list_tensors(exporter *ex)
+{
+    const xlm_parameters *p = ex->loaded->parameters;
+    ex->tensors = g_array_new(FALSE, FALSE, sizeof(tensor));
+    g_array_set_clear_func(ex->tensors, free_tensor);
+    for (int i = 0; i < xlm_parameters_count(p); i++)
+        add_parameter(ex, xlm_parameters_get(p, i));
+    add_others(ex);
+}
+
+/* ---- values ---- */
+
+/* Rows [row, row + n) of a parameter that is read from the store, by its own numbers; n elements of a vector. */
+static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, float *values,
+                      GError **error)
+{
+    char *path = xlm_parameter_path("/model", t->parameter);
+    const int64_t elements = n * (t->parameter->rows == 1 ? 1 : t->cols);
+    bool good = xlm_store_read(store, path, XLM_F32, (uint64_t)row, (uint64_t)n, values, error);
+    for (int64_t i = 0; i < elements && good; i++)
+        if (!isfinite(values[i]))
+            good = xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had "
+                                 "gone astray, or the file is damaged", ex->path, path, row + i * n / elements);
+    g_free(path);
+    return good;
+}
+
+/* Vaswani et al. 2017, §3.5, as nn/model.c has them. */
+static void make_sinusoids(const tensor *t, int64_t row, int64_t n, float *values)
+{
+    for (int64_t c = 0; c < t->cols; c++) {
+        const double wavelength = pow(10000, (double)(c / 2 * 2) / (double)t->cols);
+        for (int64_t r = 0; r < n; r++) {
+            const double angle = (double)(t->first + row + r) / wavelength;
+            values[r * t->cols + c] = (float)(c % 2 == 0 ? sin(angle) : cos(angle));
+        }
+    }
+}
+
+/* Rows [row, row + n) of a tensor that no parameter has. */
+static void make_rows(const tensor *t, int64_t row, int64_t n, float *values)
+{
+    memset(values, 0, sizeof *values * (size_t)(n * t->cols));
+    if (t->origin == OF_SINUSOIDS)
+        make_sinusoids(t, row, n, values);
+    for (int64_t r = 0; r < n && t->origin == OF_IDENTITY; r++)
+        values[r * t->cols + row + r] = 1;
+}
+
+static bool write_tensor(const exporter *ex, const xlm_store *store, const tensor *t, xlm_safetensors_writer *writer,
+                         float *block, GError **error)
+{
+    /* A parameter of one row is a vector in our files, whose elements are its rows. */
+    const bool vector = t->parameter != NULL && t->parameter->rows == 1;
+    const int64_t rows = vector ? t->cols : t->rows, width = vector ? 1 : t->cols, step = MAX(1, XLM_CONVERT_BLOCK / width);
+    bool good = true;
+    for (int64_t row = 0; row < rows && good; row += step) {
+        const int64_t n = MIN(step, rows - row);
+        if (t->origin == OF_PARAMETER)
+            good = read_rows(ex, store, t, t->first + row, n, block, error);
+        else
+            make_rows(t, row, n, block);
+        good = good && xlm_safetensors_write(writer, block, n * width, error);
+    }
+    return good;
+}
+
+static bool write_all(const exporter *ex, const xlm_store *store, xlm_safetensors_writer *writer, GError **error)
+{
+    int64_t widest = XLM_CONVERT_BLOCK;
+    for (guint i = 0; i < ex->tensors->len; i++)
+        widest = MAX(widest, g_array_index(ex->tensors, tensor, i).cols);
+    float *block = g_new(float, (gsize)widest);
+    bool good = true;
+    for (guint i = 0; i < ex->tensors->len && good; i++)
+        good = write_tensor(ex, store, &g_array_index(ex->tensors, tensor, i), writer, block, error);
+    g_free(block);
+    return good;
+}
+
+static bool write_tensors(const exporter *ex, const char *directory, GError **error)
+{
+    xlm_store *store = xlm_store_open(ex->path, error);
+    if (store == NULL)
+        return false;
+    const guint n = ex->tensors->len;
+    xlm_safetensor *heads = g_new0(xlm_safetensor, n);
+    for (guint i = 0; i < n; i++) {
+        const tensor *t = &g_array_index(ex->tensors, tensor, i);
+        heads[i] = (xlm_safetensor){.name = t->name, .dimensions = t->dimensions, .elements = t->rows * t->cols};
+        heads[i].dims[0] = t->dimensions == 1 ? t->cols : t->rows;
+        heads[i].dims[1] = t->cols;
+    }
+    char *path = g_build_filename(directory, "model.safetensors", NULL);
+    xlm_safetensors_writer writer;
+    bool good = xlm_safetensors_create(&writer, path, heads, n, error);
+    if (good) {
+        good = write_all(ex, store, &writer, error);
+        if (good)
+            good = xlm_safetensors_commit(&writer, error);
+        else
+            xlm_safetensors_discard(&writer);
+    }
+    g_free(path);
+    g_free(heads);
+    xlm_store_close(store);
+    return good;
+}
+
+/* ---- what the model is ---- */
+
+static bool is_tagger(const xlm_loaded_model *loaded)
+{
+    return loaded->task != NULL && strcmp(loaded->task->name, "tagging") == 0;
+}
+
+/* The classifier of a model that was fine-tuned for tagging, which is theirs for classification of tokens. */
+static bool declare_task(exporter *ex)
+{
+    if (!is_tagger(ex->loaded))
+        return false;
+    const int64_t labels = g_strv_length(ex->loaded->task->labels);
+    xlm_parameters_add(ex->loaded->parameters, "objectives/tagging/weight", labels, ex->loaded->config.hidden_size,
+                       XLM_INIT_NORMAL, true);
+    xlm_parameters_add(ex->loaded->parameters, "objectives/tagging/bias", 1, labels, XLM_INIT_ZERO, false);
+    return true;
+}
+
+static void describe_labels(const exporter *ex)
+{
+    json_t *names = json_object(), *ids = json_object();
+    for (int i = 0; ex->loaded->task->labels[i] != NULL; i++) {
+        char number[16];
+        g_snprintf(number, sizeof number, "%d", i);
+        json_object_set_new(names, number, json_string(ex->loaded->task->labels[i]));
+        json_object_set_new(ids, ex->loaded->task->labels[i], json_integer(i));
+    }
+    json_object_set_new(ex->json, "id2label", names);
+    json_object_set_new(ex->json, "label2id", ids);
+}
+
+static void describe_tokens(const exporter *ex)
+{
+    static const char *const keys[XLM_SPECIAL_TOKENS] = {"bos", "pad", "eos", "unk", "mask"};
+    const bool xlm = strcmp(ex->config.architecture->model_type, "xlm") == 0;
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++) {
+        char *index = g_strconcat(keys[i], "_index", NULL), *id = g_strconcat(keys[i], "_token_id", NULL);
+        const json_int_t token = xlm_vocabulary_special(ex->loaded->vocabulary, (xlm_special)i);
+        if (xlm)
+            json_object_set_new(ex->json, index, json_integer(token));
+        if (i == XLM_BOS || i == XLM_PAD || i == XLM_EOS)
+            json_object_set_new(ex->json, id, json_integer(token));
+        g_free(index);
+        g_free(id);
+    }
+}
+
+static void describe(exporter *ex, bool tagger)
+{
+    const xlm_architecture *a = ex->config.architecture;
+    ex->json = xlm_foreign_config_print(&ex->config);
+    ex->class_name = tagger                                          ? a->tokens_class
+                     : ex->config.model.head == XLM_HEAD_NONE ? a->bare_class
+                                                              : a->words_class;
+    json_object_set_new(ex->json, "architectures", json_pack("[s]", ex->class_name));
+    json_object_set_new(ex->json, "torch_dtype", json_string("float32"));
+    describe_tokens(ex);
+    if (tagger)
+        describe_labels(ex);
+}
+
+/* What is not as it was, for who converts and for who reads the card. */
+static void note_losses(exporter *ex, bool tagger)
+{
+    const xlm_model_config *m = &ex->config.model;
+    if (ex->loaded->task != NULL && !tagger) {
+        xlm_log_warn("%s: the parameters of the task %s are left out: transformers have no such layer", ex->path,
+                     ex->loaded->task->name);
+        g_string_append_printf(ex->notes, "The model was fine-tuned for %s; the parameters of that task are not here.\n",
+                               ex->loaded->task->name);
+    }
+    if (rows_left_out(ex) > 0 && m->position_type == XLM_POSITIONS_LEARNED)
+        xlm_log_info("the first %" G_GINT64_FORMAT " rows of positions, which no token reads, are left out", rows_left_out(ex));
+    if (m->position_type == XLM_POSITIONS_SINUSOIDAL && !json_is_true(json_object_get(ex->json, "sinusoidal_embeddings")))
+        xlm_log_info("sinusoids are written as a table of positions, which training in transformers would change");
+}
+
+static bool open_model(exporter *ex, GError **error)
+{
+    if ((ex->loaded = xlm_model_file_read_header(ex->path, error)) == NULL)
+        return false;
+    const xlm_vocabulary *v = ex->loaded->vocabulary;
+    const int64_t pad = xlm_vocabulary_special(v, XLM_PAD);
+    ex->config = (xlm_foreign_config){.model = ex->loaded->config, .pad = pad};
+    GError *why = NULL;
+    if ((ex->config.architecture = xlm_architecture_choose(&ex->config.model, pad, &why)) == NULL) {
+        g_prefix_error(&why, "%s: ", ex->path);
+        g_propagate_error(error, why);
+        return false;
+    }
+    ex->config.languages = g_strdupv((char **)xlm_vocabulary_language_names(v));
+    const bool tagger = declare_task(ex);
+    describe(ex, tagger);
+    list_tensors(ex);
+    note_losses(ex, tagger);
+    return true;
+}
+
+/* ---- the directory ---- */
+
+static bool write_files(exporter *ex, const char *directory, GError **error)
+{
+    if (!write_tensors(ex, directory, error) ||
+        !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, &ex->config.model, directory, ex->notes, error))
+        return false;
+    char *tokenizer = g_build_filename(directory, "tokenizer_config.json", NULL);
+    char *card = xlm_foreign_model_card(ex->loaded, ex->class_name, g_file_test(tokenizer, G_FILE_TEST_EXISTS), ex->notes->str);
+    const bool good = xlm_foreign_write_text(directory, "README.md", card, error) &&
+                      xlm_foreign_write_json(directory, "config.json", json_incref(ex->json), error);
+    g_free(tokenizer);
+    g_free(card);
+    return good;
+}
+
+/* What was written there is removed; it has no directories in it. */
+static void remove_directory(const char *path)
+{
+    GDir *directory = g_dir_open(path, 0, NULL);
+    for (const char *name; directory != NULL && (name = g_dir_read_name(directory)) != NULL;) {
+        char *file = g_build_filename(path, name, NULL);
+        g_unlink(file);
+        g_free(file);
+    }
+    if (directory != NULL)
+        g_dir_close(directory);
+    g_rmdir(path);
+}
+
+static bool check_free(const char *output, GError **error)
+{
+    GDir *directory = g_dir_open(output, 0, NULL);
+    const bool empty = directory != NULL && g_dir_read_name(directory) == NULL;
+    if (directory != NULL)
+        g_dir_close(directory);
+    return empty || !g_file_test(output, G_FILE_TEST_EXISTS) ||
+           xlm_error_set(error, EX_CANTCREAT, "%s: is there already; give a new directory", output);
+}
+
+/* In a directory beside it, which is renamed. */
+static bool write_directory(exporter *ex, const char *output, GError **error)
+{
+    size_t size = strlen(output);
+    while (size > 1 && output[size - 1] == G_DIR_SEPARATOR)
+        size--;
+    char *name = g_strndup(output, size), *unfinished = g_strconcat(name, XLM_UNFINISHED "XXXXXX", NULL);
+    bool good = check_free(name, error);
+    if (good && g_mkdtemp(unfinished) == NULL) {
+        good = xlm_new_file_failed(name, "cannot be made", errno, error);
+    } else if (good) {
+        const mode_t mask = umask(0);
+        umask(mask);
+        good = write_files(ex, unfinished, error) &&
+               ((chmod(unfinished, 0777 & ~mask) == 0 && rename(unfinished, name) == 0) ||
+                xlm_new_file_failed(name, "cannot be made", errno, error));
+        if (!good)
+            remove_directory(unfinished);
+    }
+    g_free(unfinished);
+    g_free(name);
+    return good;
+}
+
+bool xlm_convert_export(const char *model, const xlm_convert_options *options, const char *output, GError **error)
+{
+    exporter ex = {.path = model, .notes = g_string_new(NULL)};
+    (void)options;
+    const bool good = open_model(&ex, error) && write_directory(&ex, output, error);
+    if (ex.tensors != NULL)
+        g_array_unref(ex.tensors);
+    json_decref(ex.json);
+    xlm_foreign_config_clear(&ex.config);
+    xlm_model_file_free(ex.loaded);
+    g_string_free(ex.notes, TRUE);
+    return good;
+}

@@ -1,0 +1,229 @@
+/* xlm-mpi: vocabularies and tokenizers of models of other programs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign_vocabulary.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/new_file.h"
+#include "text/published.h"
+
+/* ---- reading ---- */
+
+static xlm_vocabulary *read_own(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return NULL;
+    xlm_vocabulary *v = NULL;
+    if (xlm_store_check_format(store, XLM_CONVERT_VOCABULARY_FORMAT, XLM_CONVERT_VOCABULARY_VERSION, "a vocabulary",
+                               "xlm_convert", error))
+        v = xlm_vocabulary_load(store, "/vocabulary", error);
+    xlm_store_close(store);
+    return v;
+}
+
+static bool check_own(const xlm_vocabulary *v, const char *path, const xlm_convert_options *options, int64_t rows,
+                      int64_t embedded, GError **error)
+{
+    if (options->languages != NULL)
+        return xlm_error_set(error, EX_USAGE, "--languages: %s names the languages", path);
+    if (xlm_vocabulary_size(v) != rows)
+        return xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " subwords, and config.json says %" G_GINT64_FORMAT
+                             "; remove the file when the tokenizer has changed", path, xlm_vocabulary_size(v), rows);
+    return embedded == 0 || xlm_vocabulary_languages(v) == embedded ||
+           xlm_error_set(error, EX_DATAERR, "%s: has %d languages, and config.json says %" G_GINT64_FORMAT, path,
+                         xlm_vocabulary_languages(v), embedded);
+}
+
+/* Languages of a published tokenizer, which knows none: those of the command line, else of config.json, else one. */
+static char **choose_languages(const xlm_convert_options *options, int64_t embedded, char **named)
+{
+    if (options->languages != NULL)
+        return g_strdupv(options->languages);
+    if (named != NULL)
+        return g_strdupv(named);
+    if (embedded == 0)
+        return g_strsplit("und", ",", 0);
+    char **names = g_new0(char *, (gsize)embedded + 1);
+    for (int64_t i = 0; i < embedded; i++)
+        names[i] = g_strdup_printf("lang%" G_GINT64_FORMAT, i);
+    return names;
+}
+
+/* The same vocabulary with these languages, and with subwords "[row 17]" behind all others up to `rows`, for rows of embeddings
+ * that no token has. */
+static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **languages, GError **error)
+{
+    const char *names[XLM_SPECIAL_TOKENS];
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
+    const xlm_vocabulary_settings settings = {
+        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
+        .lowercase = xlm_vocabulary_lowercase(v), .languages = (int)g_strv_length(languages),
+        .language_names = (const char *const *)languages};
+    xlm_word_counts *subwords = xlm_word_counts_new();
+    xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
+    for (int64_t id = xlm_vocabulary_size(v); id < rows; id++) {
+        char *name = g_strdup_printf("[row %" G_GINT64_FORMAT "]", id);
+        xlm_word_counts_add(subwords, name, strlen(name), 0);
+        g_free(name);
+    }
+    xlm_vocabulary *completed = xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+    xlm_word_counts_free(subwords);
+    return completed;
+}
+
+static xlm_vocabulary *read_published(const char *place, const xlm_convert_options *options, int64_t rows, int64_t embedded,
+                                      char **named, GError **error)
+{
+    int added;
+    xlm_vocabulary *v = xlm_published_read(place, &added, error);
+    if (v == NULL)
+        return NULL;
+    const int64_t tokens = xlm_vocabulary_size(v) - added;
+    xlm_vocabulary *completed = NULL;
+    char **languages = choose_languages(options, embedded, named);
+    if (tokens > rows)
+        xlm_error_set(error, EX_DATAERR, "%s: the tokenizer has %" G_GINT64_FORMAT " tokens, and config.json says %"
+                      G_GINT64_FORMAT, place, tokens, rows);
+    else
+        completed = complete(v, rows, languages, error);
+    if (completed != NULL && tokens < rows)
+        xlm_log_info("%" G_GINT64_FORMAT " rows of the word embeddings have no token", rows - tokens);
+    if (completed != NULL && xlm_vocabulary_size(completed) > rows)
+        xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them",
+                     xlm_vocabulary_size(completed) - rows);
+    g_strfreev(languages);
+    xlm_vocabulary_free(v);
+    return completed;
+}
+
+xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_convert_options *options, int64_t rows,
+                                            int64_t embedded, char **named, GError **error)
+{
+    const char *place = options->tokenizer != NULL ? options->tokenizer : directory;
+    char *path = g_build_filename(place, XLM_CONVERT_VOCABULARY, NULL);
+    xlm_vocabulary *v = NULL;
+    if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+        v = read_own(path, error);
+        if (v != NULL && !check_own(v, path, options, rows, embedded, error))
+            g_clear_pointer(&v, xlm_vocabulary_free);
+    } else {
+        v = read_published(place, options, rows, embedded, named, error);
+    }
+    g_free(path);
+    return v;
+}
+
+/* ---- writing ---- */
+
+bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error)
+{
+    char *path = g_build_filename(directory, name, NULL);
+    xlm_new_file file;
+    bool good = xlm_new_file_create(&file, path, error);
+    if (good && fputs(text, file.stream) < 0) {
+        good = xlm_new_file_failed(path, "cannot be written", errno, error);
+        xlm_new_file_discard(&file);
+    } else if (good) {
+        good = xlm_new_file_commit(&file, error);
+    }
+    g_free(path);
+    return good;
+}
+
+bool xlm_foreign_write_json(const char *directory, const char *name, json_t *json, GError **error)
+{
+    /* As few digits as give the same numbers. */
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_t *again = json_loads(text, 0, NULL);
+    if (!json_equal(json, again)) {
+        free(text);
+        text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    }
+    json_decref(again);
+    json_decref(json);
+    char *line = g_strconcat(text, "\n", NULL);
+    free(text);
+    const bool good = xlm_foreign_write_text(directory, name, line, error);
+    g_free(line);
+    return good;
+}
+
+static bool write_own(const xlm_vocabulary *v, const char *directory, GError **error)
+{
+    char *path = g_build_filename(directory, XLM_CONVERT_VOCABULARY, NULL);
+    xlm_store *store = xlm_store_create(NULL, path, error);
+    g_free(path);
+    if (store == NULL)
+        return false;
+    if (xlm_store_set_text(store, "/", "format", XLM_CONVERT_VOCABULARY_FORMAT, error) &&
+        xlm_store_set_int(store, "/", "format_version", XLM_CONVERT_VOCABULARY_VERSION, error) &&
+        xlm_vocabulary_save(v, store, "/vocabulary", 0, error))
+        return xlm_store_commit(store, error);
+    xlm_store_discard(store);
+    return false;
+}
+
+static void name_specials(const xlm_vocabulary *v, json_t *json)
+{
+    static const struct {
+        const char *role;
+        xlm_special special;
+    } roles[] = {{"bos_token", XLM_BOS}, {"cls_token", XLM_BOS}, {"eos_token", XLM_EOS},  {"sep_token", XLM_EOS},
+                 {"pad_token", XLM_PAD}, {"unk_token", XLM_UNK}, {"mask_token", XLM_MASK}};
+    for (size_t i = 0; i < G_N_ELEMENTS(roles); i++)
+        json_object_set_new(json, roles[i].role,
+                            json_string(xlm_vocabulary_words(v)[xlm_vocabulary_special(v, roles[i].special)]));
+}
+
+/* tokenizer_config.json and special_tokens_map.json. settings: what is of this kind of tokenizer alone; taken. */
+static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *config, json_t *settings, const char *directory,
+                           GError **error)
+{
+    json_t *specials = json_object();
+    json_object_set_new(settings, "model_max_length", json_integer(config->positions));
+    json_object_set_new(settings, "clean_up_tokenization_spaces", json_false());
+    json_object_set_new(settings, "model_input_names", config->token_types ? json_pack("[sss]", "input_ids", "token_type_ids",
+                                                                                       "attention_mask")
+                                                                           : json_pack("[ss]", "input_ids", "attention_mask"));
+    name_specials(v, settings);
+    name_specials(v, specials);
+    const bool good = xlm_foreign_write_json(directory, "tokenizer_config.json", settings, error);
+    if (!good)
+        json_decref(specials);
+    return good && xlm_foreign_write_json(directory, "special_tokens_map.json", specials, error);
+}
+
+static bool write_files(const char *directory, json_t *files, GError **error)
+{
+    const char *name;
+    json_t *content;
+    bool good = true;
+    json_object_foreach(files, name, content)
+        good = good && (json_is_string(content) ? xlm_foreign_write_text(directory, name, json_string_value(content), error)
+                                                : xlm_foreign_write_json(directory, name, json_incref(content), error));
+    return good;
+}
+
+bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_model_config *config, const char *directory,
+                                  GString *notes, GError **error)
+{
+    if (!write_own(vocabulary, directory, error))
+        return false;
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary));
+    if (cls->publish == NULL) {
+        xlm_log_warn("%s: files of the tokenizer (%s) are not written; copy those of the published model", directory, cls->name);
+        g_string_append_printf(notes, "The tokenizer (%s) is that of the published model that training began with; its files "
+                               "belong into this directory.\n", cls->name);
+        return true;
+    }
+    json_t *files = json_object(), *settings = json_object();
+    cls->publish(vocabulary, files, settings, notes);
+    const bool good = write_files(directory, files, error);
+    json_decref(files);
+    if (!good)
+        json_decref(settings);
+    return good && write_settings(vocabulary, config, settings, directory, error);
+}

@@ -1,0 +1,455 @@
+/* xlm-mpi: a model of transformers as a model file of ours. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "foreign/architecture.h"
+#include "foreign/convert.h"
+#include "foreign/foreign_vocabulary.h"
+#include "foreign/safetensors.h"
+#include "train/model_attributes.h"
+#include "train/model_file.h"
+
+typedef struct importer {
+    const char *directory;
+    xlm_foreign_config config;
+    xlm_safetensors *tensors;
+    GHashTable *used; /* tensors that were looked for and found */
+    bool bare;        /* names have no prefix */
+    const xlm_safetensor *types; /* the one type of tokens, to be added to all positions; NULL: none */
+    xlm_vocabulary *vocabulary;
+    xlm_parameters *parameters; /* declared, without values */
+    xlm_model *model;
+    const xlm_safetensor **source; /* of each parameter */
+} importer;
+
+/* ---- finding tensors ---- */
+
+static const xlm_safetensor *find(importer *im, const char *name)
+{
+    const xlm_safetensor *t = xlm_safetensors_find(im->tensors, name);
+    if (t != NULL)
+        g_hash_table_add(im->used, (void *)(uintptr_t)t);
+    return t;
+}
+
+static const xlm_safetensor *find_ending(importer *im, const char *stem, const char *ending)
+{
+    char *name = g_strconcat(stem, ending, NULL);
+    const xlm_safetensor *t = find(im, name);
+    g_free(name);
+    return t;
+}
+
+/* The tensor of a parameter, by its name; LayerNorm by the names of old models; what is tied by the name of the decoder. */
+static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
+{
+    char *name = xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
+    if (name == NULL)
+        return NULL;
+    const xlm_safetensor *t = find(im, name);
+    char *dot = strrchr(name, '.');
+    const bool weight = strcmp(dot, ".weight") == 0;
+    *dot = '\0';
+    if (t == NULL && g_str_has_suffix(name, "LayerNorm"))
+        t = find_ending(im, name, weight ? ".gamma" : ".beta");
+    if (t == NULL && (strcmp(parameter, "embeddings/word/weight") == 0 || strcmp(parameter, "lm_head/bias") == 0))
+        t = find_ending(im, im->config.architecture->decoder, weight ? ".weight" : ".bias");
+    g_free(name);
+    return t;
+}
+
+static bool lacks(importer *im, const char *parameter, GError **error)
+{
+    char *name = xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
+    xlm_error_set(error, EX_DATAERR, "%s: there is no tensor \"%s\", which a %s model as in config.json has", im->directory, name,
+                  im->config.architecture->model_type);
+    g_free(name);
+    return false;
+}
+
+/* "[3, 4]" */
+static char *shape_text(int dimensions, const int64_t *dims)
+{
+    GString *text = g_string_new("[");
+    for (int i = 0; i < dimensions; i++)
+        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", dims[i]);
+    return g_string_free(g_string_append_c(text, ']'), FALSE);
+}
+
+/* A vector has one dimension, or two of which the first is 1. */
+static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t rows, int64_t cols, GError **error)
+{
+    if ((t->dimensions == 2 && t->dims[0] == rows && t->dims[1] == cols) ||
+        (t->dimensions == 1 && rows == 1 && t->dims[0] == cols))
+        return true;
+    char *there = shape_text(t->dimensions, t->dims), *wanted = shape_text(rows == 1 ? 1 : 2,
+                                                                           (int64_t[]){rows == 1 ? cols : rows, cols});
+    xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is %s, and config.json makes it %s",
+                  xlm_safetensors_file(im->tensors, t), t->name, there, wanted);
+    g_free(there);
+    g_free(wanted);
+    return false;
+}
+
+/* ---- what the model is ---- */
+
+static bool read_config(importer *im, GError **error)
+{
+    char *path = g_build_filename(im->directory, "config.json", NULL), *bytes;
+    gsize size;
+    GError *failure = NULL;
+    bool good = g_file_get_contents(path, &bytes, &size, &failure);
+    if (good) {
+        good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
+        g_free(bytes);
+    } else {
+        xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
+        g_error_free(failure);
+    }
+    g_free(path);
+    return good;
+}
+
+/* Are there names with the prefix, or without? */
+static bool find_prefix(importer *im, GError **error)
+{
+    const char *word = "embeddings/word/weight";
+    char *name = xlm_architecture_tensor(im->config.architecture, true, word);
+    im->bare = xlm_safetensors_find(im->tensors, name) != NULL;
+    g_free(name);
+    return find_parameter(im, word) != NULL || lacks(im, word, error);
+}
+
+/* A model without any tensor of the head has none. */
+static void find_head(importer *im)
+{
+    const xlm_architecture *a = im->config.architecture;
+    bool found = xlm_safetensors_find(im->tensors, a->decoder) != NULL;
+    for (const xlm_tensor_name *n = a->head; n->ours != NULL && !found; n++) {
+        char *weight = g_strconcat(n->theirs, ".weight", NULL), *bias = g_strconcat(n->theirs, ".bias", NULL);
+        found = xlm_safetensors_find(im->tensors, weight) != NULL || xlm_safetensors_find(im->tensors, bias) != NULL;
+        g_free(weight);
+        g_free(bias);
+    }
+    if (!found)
+        im->config.model.head = XLM_HEAD_NONE;
+}
+
+static bool check_config(importer *im, const xlm_convert_options *options, GError **error)
+{
+    GError *why = NULL;
+    if (!xlm_model_check(&im->config.model, &why)) {
+        xlm_error_set(error, EX_DATAERR, "%s%sconfig.json: %s", im->directory, G_DIR_SEPARATOR_S, why->message);
+        g_error_free(why);
+        return false;
+    }
+    const int64_t n = options->languages != NULL ? g_strv_length(options->languages) : im->config.model.languages;
+    return !im->config.model.language_embeddings || n == im->config.model.languages ||
+           xlm_error_set(error, EX_USAGE, "--languages: %" G_GINT64_FORMAT " names; the model has embeddings of %"
+                         G_GINT64_FORMAT " languages", n, im->config.model.languages);
+}
+
+static bool take_vocabulary(importer *im, const xlm_convert_options *options, GError **error)
+{
+    const xlm_model_config *m = &im->config.model;
+    im->vocabulary = xlm_foreign_vocabulary_read(im->directory, options, m->vocabulary, m->language_embeddings ? m->languages : 0,
+                                                 im->config.languages, error);
+    if (im->vocabulary == NULL)
+        return false;
+    im->config.model.languages = xlm_vocabulary_languages(im->vocabulary);
+    return true;
+}
+
+/* ---- every tensor has its place ---- */
+
+/* Rows that a parameter has there: those of subwords may be fewer than ours. */
+static int64_t rows_there(const importer *im, const xlm_parameter *p)
+{
+    return strcmp(p->name, "embeddings/word/weight") == 0 ? im->config.model.vocabulary : p->rows;
+}
+
+static int64_t cols_there(const importer *im, const xlm_parameter *p)
+{
+    return strcmp(p->name, "lm_head/bias") == 0 ? im->config.model.vocabulary : p->cols;
+}
+
+static bool find_all(importer *im, GError **error)
+{
+    const int n = xlm_parameters_count(im->parameters);
+    im->source = g_new0(const xlm_safetensor *, n);
+    for (int i = 0; i < n; i++) {
+        const xlm_parameter *p = xlm_parameters_get(im->parameters, i);
+        if ((im->source[i] = find_parameter(im, p->name)) == NULL)
+            return lacks(im, p->name, error);
+        if (!check_shape(im, im->source[i], rows_there(im, p), cols_there(im, p), error))
+            return false;
+    }
+    return true;
+}
+
+/* Do two tensors of one model have the same values? */
+static bool compare(const importer *im, const xlm_safetensor *a, const xlm_safetensor *b, GError **error)
+{
+    float *values = g_new(float, 2 * XLM_CONVERT_BLOCK);
+    bool good = true, same = a->elements == b->elements;
+    for (int64_t at = 0; at < a->elements && same && good; at += XLM_CONVERT_BLOCK) {
+        const int64_t n = MIN(XLM_CONVERT_BLOCK, a->elements - at);
+        good = xlm_safetensors_read(im->tensors, a, at, n, values, error) &&
+               xlm_safetensors_read(im->tensors, b, at, n, values + XLM_CONVERT_BLOCK, error);
+        for (int64_t i = 0; i < n && good && same; i++)
+            same = values[i] == values[XLM_CONVERT_BLOCK + i];
+    }
+    g_free(values);
+    if (good && !same)
+        good = xlm_error_set(error, EX_DATAERR, "%s: tensors \"%s\" and \"%s\" differ; a decoder that is not tied to the word "
+                             "embeddings is not known here", im->directory, a->name, b->name);
+    return good;
+}
+
+static bool check_tied(importer *im, const char *parameter, const char *ending, GError **error)
+{
+    const xlm_safetensor *own = find_parameter(im, parameter), *there = find_ending(im, im->config.architecture->decoder, ending);
+    return im->config.model.head == XLM_HEAD_NONE || there == NULL || own == there || compare(im, own, there, error);
+}
+
+/* All values of a tensor that must be there, of rows x cols. g_free. */
+static float *read_whole(importer *im, const char *parameter, int64_t rows, int64_t cols, GError **error)
+{
+    const xlm_safetensor *t = find_parameter(im, parameter);
+    if (t == NULL)
+        lacks(im, parameter, error);
+    if (t == NULL || !check_shape(im, t, rows, cols, error))
+        return NULL;
+    float *values = g_new(float, (gsize)(rows * cols));
+    if (!xlm_safetensors_read(im->tensors, t, 0, rows * cols, values, error))
+        g_clear_pointer(&values, g_free);
+    return values;
+}
+
+/* A mapping from embeddings to hidden states of the same width, which our models have not, must change nothing. */
+static bool check_mapping(importer *im, GError **error)
+{
+    const int64_t d = im->config.model.hidden_size;
+    if (!im->config.mapping || im->config.model.embedding_size != d)
+        return true;
+    float *weight = read_whole(im, "embeddings/projection/weight", d, d, error);
+    float *bias = weight != NULL ? read_whole(im, "embeddings/projection/bias", 1, d, error) : NULL;
+    const bool read = bias != NULL;
+    bool good = read;
+    for (int64_t i = 0; i < d * d && good; i++)
+        good = weight[i] == (i % (d + 1) == 0) && bias[i / d] == 0;
+    g_free(weight);
+    g_free(bias);
+    if (read && !good)
+        xlm_error_set(error, EX_DATAERR, "%s: embedding_size = hidden_size = %" G_GINT64_FORMAT ", and embeddings are projected "
+                      "all the same, which is not known here", im->directory, d);
+    return good;
+}
+
+/* Where positions are sinusoids, a table of them must have these. */
+static bool check_sinusoids(importer *im, GError **error)
+{
+    static const char parameter[] = "embeddings/position/weight";
+    const xlm_model_config *m = &im->config.model;
+    const int64_t rows = m->positions, d = m->embedding_size;
+    if (m->position_type != XLM_POSITIONS_SINUSOIDAL || find_parameter(im, parameter) == NULL)
+        return true;
+    float *values = read_whole(im, parameter, rows, d, error);
+    bool good = values != NULL, same = true;
+    for (int64_t i = 0; i < rows * d && good && same; i++) {
+        const double angle = (double)(i / d) / pow(10000, (double)(i % d / 2 * 2) / (double)d);
+        same = fabs(values[i] - (i % d % 2 == 0 ? sin(angle) : cos(angle))) < 1e-4;
+    }
+    g_free(values);
+    return good && (same || xlm_error_set(error, EX_DATAERR, "%s: config.json says that positions are sinusoids, and the tensor "
+                                          "has others", im->directory));
+}
+
+static bool check_types(importer *im, GError **error)
+{
+    static const char parameter[] = "embeddings/token_type/weight";
+    if (im->config.token_types != 1)
+        return true;
+    im->types = find_parameter(im, parameter);
+    return im->types != NULL ? check_shape(im, im->types, 1, im->config.model.embedding_size, error)
+                             : lacks(im, parameter, error);
+}
+
+/* A name that the model's own encoder could have: what is behind its prefix. NULL: another. */
+static const char *rest_of(const importer *im, const char *name)
+{
+    const xlm_architecture *a = im->config.architecture;
+    if (!im->bare)
+        return g_str_has_prefix(name, a->prefix) ? name + strlen(a->prefix) : NULL;
+    if (xlm_architecture_is_unused(a, name))
+        return name;
+    for (const xlm_tensor_name *n = a->body; n->ours != NULL; n++) /* of a bare model: as long as the first part is the same */
+        if (strncmp(name, n->theirs, strcspn(n->theirs, ".#")) == 0)
+            return name;
+    return NULL;
+}
+
+/* What no parameter of ours is made of: buffers, heads of tasks, poolers; anything else would be lost. */
+static bool check_others(const importer *im, GError **error)
+{
+    GString *left = g_string_new(NULL);
+    int n = 0;
+    bool good = true;
+    for (int64_t i = 0; i < xlm_safetensors_count(im->tensors) && good; i++) {
+        const xlm_safetensor *t = xlm_safetensors_get(im->tensors, i);
+        if (g_hash_table_contains(im->used, t) || g_str_has_suffix(t->name, "_ids"))
+            continue;
+        const char *rest = rest_of(im, t->name);
+        good = rest == NULL || xlm_architecture_is_unused(im->config.architecture, rest) ||
+               xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is not one of a %s model of %" G_GINT64_FORMAT " layers as in "
+                             "config.json", xlm_safetensors_file(im->tensors, t), t->name, im->config.architecture->model_type,
+                             im->config.model.layers);
+        if (n++ < 20)
+            g_string_append_printf(left, "%s%s", n > 1 ? ", " : "", t->name);
+    }
+    if (good && n > 20)
+        g_string_append_printf(left, " and %d more", n - 20);
+    if (good && n > 0)
+        xlm_log_info("%s: left out, since our models have no such parameters: %s", im->directory, left->str);
+    g_string_free(left, TRUE);
+    return good;
+}
+
+/* Declare our parameters, which takes no memory for values. */
+static void declare(importer *im)
+{
+    xlm_model_config config = im->config.model;
+    config.vocabulary = xlm_vocabulary_size(im->vocabulary);
+    im->parameters = xlm_parameters_new();
+    im->model = xlm_model_new(&config, im->parameters);
+}
+
+/* ---- writing ---- */
+
+/* Add the row of the one type of tokens to n elements of positions, of which the first is element `first`. */
+static void add_types(const float *row, int64_t width, int64_t first, int64_t n, float *values)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (row[(first + i) % width] != 0)
+            values[i] += row[(first + i) % width];
+}
+
+/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are 0. types: to be added, or
+ * NULL. */
+static bool read_block(const importer *im, const xlm_safetensor *t, const float *types, int64_t width, int64_t first, int64_t n,
+                       float *values, GError **error)
+{
+    const int64_t there = CLAMP(t->elements - first, 0, n);
+    if (!xlm_safetensors_read(im->tensors, t, first, there, values, error))
+        return false;
+    memset(values + there, 0, sizeof *values * (size_t)(n - there));
+    if (types != NULL)
+        add_types(types, width, first, n, values);
+    return true;
+}
+
+static bool write_parameter(const importer *im, xlm_store *store, int index, const float *types, float *block, GError **error)
+{
+    const xlm_parameter *p = xlm_parameters_get(im->parameters, index);
+    const bool vector = p->rows == 1;
+    const int64_t rows = vector ? p->cols : p->rows, width = vector ? 1 : p->cols, step = MAX(1, XLM_CONVERT_BLOCK / width);
+    const uint64_t dims[2] = {(uint64_t)rows, (uint64_t)width};
+    const float *added = strcmp(p->name, "embeddings/position/weight") == 0 ? types : NULL;
+    char *path = xlm_parameter_path("/model", p);
+    bool good = xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error);
+    for (int64_t row = 0; row < rows && good; row += step) {
+        const int64_t n = MIN(step, rows - row);
+        good = read_block(im, im->source[index], added, p->cols, row * width, n * width, block, error) &&
+               xlm_store_write(store, path, (uint64_t)row, (uint64_t)n, block, error);
+    }
+    g_free(path);
+    return good;
+}
+
+static bool write_content(const importer *im, xlm_store *store, GError **error)
+{
+    float *types = NULL;
+    if (im->types != NULL) {
+        types = g_new(float, (gsize)im->types->elements);
+        if (!xlm_safetensors_read(im->tensors, im->types, 0, im->types->elements, types, error)) {
+            g_free(types);
+            return false;
+        }
+    }
+    int64_t widest = 1;
+    for (int i = 0; i < xlm_parameters_count(im->parameters); i++)
+        if (xlm_parameters_get(im->parameters, i)->rows > 1)
+            widest = MAX(widest, xlm_parameters_get(im->parameters, i)->cols);
+    float *block = g_new(float, (gsize)MAX(XLM_CONVERT_BLOCK, widest));
+    bool good = xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, im->parameters, error) &&
+                xlm_model_attributes_write(store, xlm_model_get_config(im->model), error);
+    for (int i = 0; i < xlm_parameters_count(im->parameters) && good; i++)
+        good = write_parameter(im, store, i, types, block, error);
+    g_free(block);
+    g_free(types);
+    return good && xlm_vocabulary_save(im->vocabulary, store, "/vocabulary", 0, error);
+}
+
+static bool write_file(const importer *im, const char *output, GError **error)
+{
+    xlm_store *store = xlm_store_create(NULL, output, error);
+    if (store == NULL)
+        return false;
+    if (write_content(im, store, error))
+        return xlm_store_commit(store, error);
+    xlm_store_discard(store);
+    return false;
+}
+
+/* ---- all of it ---- */
+
+static bool open_model(importer *im, const xlm_convert_options *options, GError **error)
+{
+    if ((im->tensors = xlm_safetensors_open(im->directory, error)) == NULL || !read_config(im, error) || !find_prefix(im, error))
+        return false;
+    find_head(im);
+    if (!check_config(im, options, error) || !take_vocabulary(im, options, error))
+        return false;
+    declare(im);
+    return find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
+           check_tied(im, "lm_head/bias", ".bias", error) && check_types(im, error) && check_mapping(im, error) &&
+           check_sinusoids(im, error) && check_others(im, error);
+}
+
+bool xlm_convert_is_pickled(const char *path)
+{
+    static const char *const endings[] = {".bin", ".pth", ".pt", ".ckpt", ".pkl"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_str_has_suffix(path, endings[i]))
+            return true;
+    return false;
+}
+
+static bool check_directory(const char *path, GError **error)
+{
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+        return true;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such directory", path);
+    if (xlm_convert_is_pickled(path))
+        return xlm_error_set(error, EX_DATAERR, "%s: a pickled file, which can run any program and is not read; convert it to a "
+                             "directory with model.safetensors first (save_pretrained of transformers does)", path);
+    return xlm_error_set(error, EX_DATAERR, "%s: not the directory of a model", path);
+}
+
+bool xlm_convert_import(const char *directory, const xlm_convert_options *options, const char *output, GError **error)
+{
+    if (!check_directory(directory, error))
+        return false;
+    importer im = {.directory = directory, .used = g_hash_table_new(NULL, NULL)};
+    const bool good = open_model(&im, options, error) && write_file(&im, output, error);
+    g_free(im.source);
+    xlm_model_free(im.model);
+    xlm_parameters_free(im.parameters);
+    xlm_vocabulary_free(im.vocabulary);
+    g_hash_table_unref(im.used);
+    xlm_safetensors_close(im.tensors);
+    xlm_foreign_config_clear(&im.config);
+    return good;
+}

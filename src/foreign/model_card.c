@@ -1,0 +1,81 @@
+/* xlm-mpi: the card of a model, which people read first. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/model_card.h"
+
+#include <string.h>
+
+/* Metadata have codes of languages, of two or three letters (ISO 639), and maybe a region or script behind them. */
+static bool is_code(const char *name)
+{
+    const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+    return (n == 2 || n == 3) && (name[n] == '\0' || (name[n] == '-' && g_ascii_isalpha(name[n + 1]))) &&
+           strcmp(name, "und") != 0;
+}
+
+static void print_metadata(const xlm_loaded_model *m, GString *out)
+{
+    const char *const *names = xlm_vocabulary_language_names(m->vocabulary);
+    g_string_append(out, "---\nlibrary_name: transformers\n");
+    bool first = true;
+    for (int i = 0; i < xlm_vocabulary_languages(m->vocabulary); i++) {
+        if (!is_code(names[i]))
+            continue;
+        g_string_append_printf(out, "%s- \"%s\"\n", first ? "language:\n" : "", names[i]);
+        first = false;
+    }
+    if (m->config.head != XLM_HEAD_NONE)
+        g_string_append(out, "pipeline_tag: fill-mask\n");
+    else if (m->task != NULL && strcmp(m->task->name, "tagging") == 0)
+        g_string_append(out, "pipeline_tag: token-classification\n");
+    g_string_append(out, "tags:\n- xlm-mpi\n---\n\n");
+}
+
+static void print_model(const xlm_loaded_model *m, const char *class_name, GString *out)
+{
+    const xlm_model_config *c = &m->config;
+    char *languages = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
+    g_string_append_printf(out, "# A cross-lingual encoder\n\nA transformer encoder trained with xlm-mpi %s and written by its "
+                           "program `xlm_convert`.\n\n| | |\n|---|---|\n", PACKAGE_VERSION);
+    g_string_append_printf(out, "| class | `%s` |\n| languages | %s |\n| subwords | %" G_GINT64_FORMAT " |\n", class_name,
+                           languages, c->vocabulary);
+    g_string_append_printf(out, "| layers x hidden size | %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT "%s |\n", c->layers,
+                           c->hidden_size, c->share_layers ? ", one set of weights" : "");
+    g_string_append_printf(out, "| attention heads | %" G_GINT64_FORMAT " |\n| feed-forward size | %" G_GINT64_FORMAT " |\n"
+                           "| longest sequence | %" G_GINT64_FORMAT " |\n| parameters | %" G_GINT64_FORMAT " |\n",
+                           c->attention_heads, c->feed_forward_size, c->positions, xlm_parameters_elements(m->parameters));
+    if (m->step > 0)
+        g_string_append_printf(out, "| trained for | %" G_GINT64_FORMAT " steps |\n", m->step);
+    if (m->task != NULL)
+        g_string_append_printf(out, "| fine-tuned for | %s |\n", m->task->name);
+    g_free(languages);
+}
+
+static void print_use(const xlm_loaded_model *m, const char *class_name, bool tokenizer, GString *out)
+{
+    const char *mask = xlm_vocabulary_words(m->vocabulary)[xlm_vocabulary_special(m->vocabulary, XLM_MASK)];
+    g_string_append(out, "\n## Use\n\n```python\n");
+    g_string_append_printf(out, "from transformers import %s%s\n", tokenizer ? "AutoTokenizer, " : "", class_name);
+    if (tokenizer)
+        g_string_append(out, "tokenizer = AutoTokenizer.from_pretrained(\".\")\n");
+    g_string_append_printf(out, "model = %s.from_pretrained(\".\")\n", class_name);
+    if (tokenizer)
+        g_string_append_printf(out, "inputs = tokenizer(\"A sentence%s%s .\", return_tensors=\"pt\")\n",
+                               m->config.head != XLM_HEAD_NONE ? " with a " : "", m->config.head != XLM_HEAD_NONE ? mask : "");
+    if (tokenizer && m->config.language_embeddings)
+        g_string_append(out, "inputs[\"langs\"] = inputs[\"input_ids\"] * 0 + model.config.lang2id[\"");
+    if (tokenizer && m->config.language_embeddings)
+        g_string_append_printf(out, "%s\"]\n", xlm_vocabulary_language_names(m->vocabulary)[0]);
+    g_string_append_printf(out, "%s```\n", tokenizer ? "outputs = model(**inputs)\n" : "");
+}
+
+char *xlm_foreign_model_card(const xlm_loaded_model *model, const char *class_name, bool tokenizer, const char *notes)
+{
+    GString *out = g_string_new(NULL);
+    print_metadata(model, out);
+    print_model(model, class_name, out);
+    print_use(model, class_name, tokenizer, out);
+    if (*notes != '\0')
+        g_string_append_printf(out, "\n## What to know\n\n%s", notes);
+    g_string_append(out, "\n`xlm_vocabulary.h5` has the vocabulary as xlm-mpi keeps it, for `xlm_convert DIR -o model.h5`; "
+                    "transformers do not read it.\n");
+    return g_string_free(out, FALSE);
+}

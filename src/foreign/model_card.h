@@ -1,0 +1,11 @@
+/* xlm-mpi: the card of a model, which people read first. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_FOREIGN_MODEL_CARD_H
+#define XLM_FOREIGN_MODEL_CARD_H
+
+#include "train/model_file.h"
+
+/* README.md: metadata (languages, library, kind of use), what the model is, and how it is used. class_name: of transformers.
+ * notes: what is otherwise than in xlm-mpi, sentences. g_free. */
+char *xlm_foreign_model_card(const xlm_loaded_model *model, const char *class_name, bool tokenizer, const char *notes);
+
+#endif

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# xlm-mpi: models of every architecture to transformers' directories and back, to the bit; published tokenizers; what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# model NAME [KEY=VALUE...]: NAME.h5, a model of one step.
+model() {
+    local name=$1 arguments=() setting
+    shift
+    for setting in model.layers=2 model.hidden_size=16 model.positions=48 "$@"; do arguments+=(--set "$setting"); done
+    logged "$name.log" ranks 1 xlm_train job.conf "${arguments[@]}" --set train.steps=1 --set "train.output=$name.run"
+    cp -L "$name.run/latest" "$name.h5"
+}
+# whole NAME TYPE: NAME.h5 becomes a directory of this type, and comes back with the same bits, also as a directory.
+whole() {
+    local part
+    logged "$1.export" xlm_convert "$1.h5" -o "$1"
+    grep -q "\"model_type\": \"$2\"" "$1/config.json" || fail "$1 is $(grep model_type "$1/config.json")"
+    logged "$1.import" xlm_convert "$1" -o "$1.back.h5"
+    for part in /model /vocabulary /languages; do
+        h5diff "$1.h5" "$1.back.h5" $part $part >diff.log 2>&1 || fail "$1, there and back: $part: $(head -n 3 diff.log)"
+    done
+    logged "$1.again" xlm_convert "$1.back.h5" -o "$1.twice"
+    cmp "$1/model.safetensors" "$1.twice/model.safetensors" && cmp "$1/config.json" "$1.twice/config.json" ||
+        fail "$1: the second directory is another"
+}
+# tensor NAME DIR: is there one of this name, and how large?
+tensor() { head -c 20000 "$2/model.safetensors" | tr '{}' '\n\n' | grep -a -A1 -F "\"$1\":" | grep -a -o '"shape":\[[0-9,]*\]'; }
+has() { [ "$(tensor "$1" "$2")" = "\"shape\":[$3]" ] || fail "$2: $1 is $(tensor "$1" "$2"), not [$3]"; }
+
+model bert model.position_offset=0 model.token_types=true model.language_embeddings=false model.layer_norm_epsilon=1e-12
+V=$(attribute /model/vocabulary bert.h5)
+whole bert bert
+has bert.encoder.layer.1.attention.self.query.weight bert 16,16
+has bert.embeddings.token_type_embeddings.weight bert 2,16
+has cls.predictions.transform.LayerNorm.bias bert 16
+grep -q '"layer_norm_eps": 1e-12' bert/config.json && grep -q '"max_position_embeddings": 48' bert/config.json ||
+    fail "bert: $(cat bert/config.json)"
+model roberta model.language_embeddings=false
+whole roberta xlm-roberta
+has roberta.embeddings.position_embeddings.weight roberta 50,16
+has roberta.embeddings.token_type_embeddings.weight roberta 1,16
+has lm_head.bias roberta "$V"
+model xlm model.position_offset=0 model.head=xlm
+whole xlm xlm
+has transformer.lang_embeddings.weight xlm 2,16
+has transformer.layer_norm2.1.weight xlm 16
+has pred_layer.proj.bias xlm "$V"
+grep -q '"lang2id": {' xlm/config.json || fail "xlm: no names of languages"
+model albert model.position_offset=0 model.language_embeddings=false model.embedding_size=8 model.share_layers=true \
+    model.activation=gelu_tanh
+whole albert albert
+has albert.encoder.albert_layer_groups.0.albert_layers.0.ffn.weight albert 64,16
+has albert.encoder.embedding_hidden_mapping_in.weight albert 16,8
+grep -q '"hidden_act": "gelu_new"' albert/config.json || fail "albert: $(grep hidden_act albert/config.json)"
+# Layers of their own, and a mapping that is the identity: another form of ALBERT, by the name that the head asks for.
+model groups model.position_offset=0 model.language_embeddings=false model.embedding_size=8
+whole groups albert
+has albert.encoder.albert_layer_groups.1.albert_layers.0.ffn.weight groups 64,16
+model square model.position_offset=0 model.language_embeddings=false model.share_layers=true
+whole square albert
+has albert.encoder.embedding_hidden_mapping_in.weight square 16,16
+model sinusoids model.position_offset=0 model.head=xlm model.position_type=sinusoidal
+whole sinusoids xlm
+
+# Our tools read what came back; a run starts from it.
+for name in bert roberta albert; do
+    xlm_fill $name.back.h5 "the <mask> ." >back.out 2>&1 && xlm_fill $name.h5 "the <mask> ." | cmp - back.out ||
+        fail "$name: fill"
+done
+logged start.log ranks 2 xlm_train job.conf --set train.start=xlm.back.h5 --set train.steps=2 --set train.output=started \
+    --set model.layers=2 --set model.hidden_size=16 --set model.positions=48 --set model.head=xlm --set model.position_offset=0
+# The card, and the tokenizer.
+grep -q '^pipeline_tag: fill-mask' xlm/README.md && grep -q 'XLMWithLMHeadModel.from_pretrained' xlm/README.md &&
+    grep -q 'lang2id\["en"\]' xlm/README.md || fail "card: $(cat xlm/README.md)"
+grep -q '"mask_token": "<mask>"' bert/tokenizer_config.json || fail "tokenizer: $(cat bert/tokenizer_config.json)"
+
+# Published: WordPiece, names of old models, without a head, with a row that no token has, and names of languages.
+cp -r bert published
+rm published/xlm_vocabulary.h5 published/merges.txt published/vocab.json published/tokenizer_config.json \
+    published/special_tokens_map.json
+LC_ALL=C sed -i -e 's/LayerNorm.weight":/LayerNorm.gamma" :/g' -e 's/LayerNorm.bias":/LayerNorm.beta":/g' \
+    -e 's/"cls.predictions/"pooler.predicti/g' published/model.safetensors
+{ printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the house a '##b'; seq 100 999; } | head -n $((V - 1)) \
+    >published/vocab.txt
+logged published.log xlm_convert published -o published.h5 --languages de,fr
+grep -q 'left out.*pooler.predicti' published.log && grep -q '1 rows of the word embeddings have no token' published.log ||
+    fail "what is left out: $(cat published.log)"
+h5diff published.h5 bert.h5 /model/encoder /model/encoder >diff.log 2>&1 || fail "names of old models: $(head -n 3 diff.log)"
+[ "$(attribute /model/head published.h5)" = '"none"' ] || fail "without a head: $(attribute /model/head published.h5)"
+h5dump -d /languages published.h5 | grep -q '"de", "fr"' || fail "languages: $(h5dump -d /languages published.h5)"
+expect 64 'name 2 is empty' xlm_convert published -o none.h5 --languages de,,fr
+
+# What is refused, with nothing left behind.
+mkdir none
+# change FILE EXPRESSION PATTERN [CODE]: of bert/FILE, to be refused.
+change() {
+    rm -rf changed
+    cp -r bert changed
+    LC_ALL=C sed -i "$2" "changed/$1"
+    expect "${4-65}" "^xlm_convert: .*$3" xlm_convert changed -o none/model.h5
+    once '^xlm_convert: '
+    nothing_in none
+}
+change config.json 's/"bert"/"gpt2"/' \
+    'config.json: "model_type" is "gpt2"; known here are roberta, xlm-roberta, bert, albert, xlm'
+change config.json 's/"model_type".*//; s/"BertForMaskedLM"/"T5Model"/' 'config.json: "model_type" is ""'
+change config.json 's/"hidden_size": 16/"hidden_size": 24/' 'is \[[0-9]*, 16\], and config.json makes it \[[0-9]*, 24\]'
+change config.json 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is no whole number'
+change config.json 's/"hidden_size".*//' '"hidden_size" is missing'
+change config.json 's/_attention_heads": 4/_attention_heads": 3/' 'config.json: attention_heads = 3 does not divide'
+change config.json 's/"num_hidden_layers": 2/"num_hidden_layers": 1/' 'encoder.layer.1.* is not one of a bert model of 1 layers'
+change config.json 's/"num_hidden_layers": 2/"num_hidden_layers": 3/' \
+    'no tensor "bert.encoder.layer.2.attention.self.query.weight"'
+change config.json 's/"num_hidden_layers": 2/"num_hidden_layers": -2/' 'layers = -2'
+change config.json 's/"gelu"/"relu"/' '"hidden_act" is "relu"; known here are "gelu" and "gelu_new"'
+change config.json 's/"absolute"/"relative_key"/' '"position_embedding_type" is "relative_key"'
+change config.json 's/"type_vocab_size": 2/"type_vocab_size": 4/' '"type_vocab_size" is 4'
+change config.json "s/\"vocab_size\": $V/\"vocab_size\": $((V + 1))/" "xlm_vocabulary.h5: has $V subwords, and config.json says"
+change config.json 's/{/{{/' 'config.json:1: not JSON'
+change model.safetensors 's/layer.1.output.dense.weight/layer.7.output.dense.weight/' \
+    'no tensor "bert.encoder.layer.1.output.dense.weight"'
+change model.safetensors 's/bert.embeddings.word_/bert.embeddings.wort_/' 'no tensor "bert.embeddings.word_embeddings.weight"'
+change model.safetensors 's/"cls.predictions.bias"/"cls.predictions.diet"/' 'no tensor "cls.predictions.bias"'
+rm -rf changed && cp -r bert changed
+size=$(stat -c %s bert/model.safetensors)
+printf '\377\377\377\177' | dd of=changed/model.safetensors bs=1 seek=$((size - 4)) conv=notrunc 2>dd.log
+expect 65 'is not a number' xlm_convert changed -o none/model.h5
+nothing_in none
+truncate -s -4 changed/model.safetensors
+expect 65 'model.safetensors' xlm_convert changed -o none/model.h5
+rm changed/config.json && cp bert/model.safetensors changed
+expect 66 'config.json' xlm_convert changed -o none/model.h5
+rm changed/model.safetensors && : >changed/pytorch_model.bin
+expect 65 'pickled' xlm_convert changed -o none/model.h5
+: >model.pt
+expect 65 'model.pt: a pickled file' xlm_convert model.pt -o none/model.h5
+rm -rf changed && cp -r bert changed
+rm changed/xlm_vocabulary.h5 changed/vocab.json changed/merges.txt
+expect 65 'no tokenizer that is known' xlm_convert changed -o none/model.h5
+nothing_in none
+model both model.position_offset=0
+expect 65 'no architecture of transformers can hold the model: .*bert has not language embeddings' xlm_convert both.h5 -o none/dir
+nothing_in none
+expect 73 'bert: is there already' xlm_convert bert.h5 -o bert
+expect 66 'missing.h5' xlm_convert missing.h5 -o none/dir
+expect 65 'corpus.h5' xlm_convert corpus.h5 -o none/dir
+expect 64 'one model is needed' xlm_convert -o none/dir
+expect 64 'say what to write' xlm_convert bert
+expect 64 'no directory' xlm_convert bert.h5 -o none/dir --languages de
+nothing_in none
+finish

@@ -126,8 +126,11 @@ static void write_config(json_t *json, xlm_foreign_config *config)
     json_object_set_new(json, "is_encoder", json_true());
     json_object_set_new(json, "use_lang_emb", json_boolean(m->language_embeddings));
     json_object_set_new(json, "n_langs", json_integer(m->languages));
+    config->token_types = 0;
+    if (config->languages == NULL)
+        return;
     json_t *ids = json_object(), *names = json_object();
-    for (int64_t i = 0; config->languages != NULL && i < m->languages; i++) {
+    for (int64_t i = 0; i < m->languages; i++) {
         char number[24];
         g_snprintf(number, sizeof number, "%" G_GINT64_FORMAT, i);
         json_object_set_new(ids, config->languages[i], json_integer(i));
@@ -135,7 +138,6 @@ static void write_config(json_t *json, xlm_foreign_config *config)
     }
     json_object_set_new(json, "lang2id", ids);
     json_object_set_new(json, "id2lang", names);
-    config->token_types = 0;
 }
 
 const xlm_architecture xlm_architecture_xlm = {

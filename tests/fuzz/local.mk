@@ -16,6 +16,7 @@ fuzz_targets = \
 	tests/fuzz/job_differences \
 	tests/fuzz/labelled_text \
 	tests/fuzz/links \
+	tests/fuzz/model_config \
 	tests/fuzz/order_weights \
 	tests/fuzz/published \
 	tests/fuzz/questions \

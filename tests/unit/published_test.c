@@ -61,6 +61,27 @@ static void assert_line(const xlm_vocabulary *v, const char *line, const char *s
     xlm_tokenizer_free(t);
 }
 
+/* What in a text its subwords are, "|" between. */
+static void assert_places(const xlm_vocabulary *v, const char *text, const char *places)
+{
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    GArray *located = g_array_new(FALSE, FALSE, sizeof(xlm_located_subword)), *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    GString *out = g_string_new(NULL);
+    assert_true(xlm_tokenizer_encode(t, -1, text, strlen(text), ids, NULL, NULL));
+    assert_true(xlm_tokenizer_locate(t, -1, text, strlen(text), located, NULL));
+    assert_int_equal(located->len, ids->len);
+    for (guint i = 0; i < located->len; i++) {
+        const xlm_located_subword *s = &g_array_index(located, xlm_located_subword, i);
+        assert_int_equal(s->id, g_array_index(ids, int32_t, i));
+        g_string_append_printf(out, "%s%.*s", i > 0 ? "|" : "", (int)(s->end - s->start), text + s->start);
+    }
+    assert_string_equal(out->str, places);
+    g_string_free(out, TRUE);
+    g_array_free(located, TRUE);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
+}
+
 static void assert_specials(const xlm_vocabulary *v, int bos, int pad, int eos, int unk, int mask)
 {
     const int expected[] = {bos, pad, eos, unk, mask};
@@ -99,6 +120,9 @@ static void test_wordpiece_lines(void **state)
     assert_line(v, "中国the", "中 国 the", "中 国 the");
     assert_line(v, "unaffablex want [MASK]", "[UNK] want [UNK] [UNK] [UNK]", NULL); /* names of special tokens are text */
     assert_line(v, "", "", "");
+    assert_places(v, " UNaffable, the\twanted  A\xCC\x88pfel!\n", "UN|aff|able|,|the|want|ed|A\xCC\x88pfel|!");
+    assert_places(v, "\xC2\xAD中国the unaffablex want [MASK]", "中|国|the|unaffablex|want|[|MASK|]");
+    assert_places(v, "", "");
     assert_true(xlm_vocabulary_joins(v, 6, 7));
     assert_true(xlm_vocabulary_joins(v, 7, 8));
     assert_false(xlm_vocabulary_joins(v, 8, 6));

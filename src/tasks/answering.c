@@ -14,7 +14,7 @@
 #include "tasks/answer_text.h"
 #include "tasks/task.h"
 
-enum { RULES_AUTO, RULES_SQUAD, RULES_MLQA };
+enum { RULES_AUTO, RULES_SQUAD, RULES_MLQA, RULES_MLQA_EN /* and on, in the order of xlm_answer_rules */ };
 enum { BY_THRESHOLD, NEVER };
 enum { BY_F1, BY_EXACT_MATCH };
 
@@ -36,10 +36,10 @@ static const xlm_option answering_options[] = {
      offsetof(struct answering, answer_length)},
     {"n_best", XLM_OPTION_INT, "20", 1, 1000, NULL, "number of answers that are kept for a question",
      offsetof(struct answering, n_best)},
-    {"rules", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|squad|mlqa",
+    {"rules", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|squad|mlqa|mlqa-en|mlqa-es|mlqa-hi|mlqa-vi|mlqa-de|mlqa-ar|mlqa-zh",
      "how answers are compared; squad: SQuAD's rules, which XTREME takes for XQuAD and TyDiQA-GoldP too; mlqa: MLQA's for the "
-     "language of the file, one of en, es, hi, vi, de, ar, zh; auto: MLQA's for these languages but English, where a file of "
-     "version 1.0, as MLQA's have it, says so, else SQuAD's",
+     "language of the file, one of en, es, hi, vi, de, ar, zh; mlqa-de: MLQA's for German, whatever the file's language is; "
+     "auto: MLQA's for these languages, in English for files of version 1.0 alone, as MLQA's are, else SQuAD's",
      offsetof(struct answering, rules)},
     {"no_answer", XLM_OPTION_CHOICE, "threshold", 0, 0, "threshold|never",
      "threshold: no answer where the null score exceeds that of the best span by more than a threshold, that at which the dev "
@@ -95,6 +95,10 @@ static void answering_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
 static bool choose_rules(const struct answering *answering, const xlm_question_source *source, xlm_answer_rules *rules,
                          GError **error)
 {
+    if (answering->rules >= RULES_MLQA_EN) {
+        *rules = (xlm_answer_rules)(XLM_ANSWERS_EN + (answering->rules - RULES_MLQA_EN));
+        return true;
+    }
     const bool found = xlm_answer_rules_find(source->language, rules);
     if (answering->rules == RULES_MLQA && !found)
         return xlm_error_set(error, EX_CONFIG, "%s: rules = mlqa, but MLQA has rules for en, es, hi, vi, de, ar and zh, and the "

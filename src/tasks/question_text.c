@@ -97,6 +97,35 @@ static bool is_blank(const char *text)
 
 /* ---- answers ---- */
 
+/* Of a text for messages: not all of a long one. g_free. */
+static char *shorten(const char *text)
+{
+    enum { MOST = 60 };
+    if (g_utf8_strlen(text, -1) <= MOST)
+        return g_strdup(text);
+    char *beginning = g_utf8_substring(text, 0, MOST), *shown = g_strconcat(beginning, "...", NULL);
+    g_free(beginning);
+    return shown;
+}
+
+/* place: where the answer should stand, NULL: behind the end of the context. */
+static bool refuse_place(const reader *r, const char *text, int64_t at, const char *place, int64_t length, GError **error)
+{
+    char *answer = shorten(text);
+    if (place == NULL) {
+        refuse(r, error, "the answer \"%s\" should begin at character %" G_GINT64_FORMAT " of the context, which has %"
+               G_GINT64_FORMAT, answer, at, length);
+    } else {
+        char *rest = g_utf8_substring(place, 0, MIN(g_utf8_strlen(text, -1), length - at)), *there = shorten(rest);
+        refuse(r, error, "the answer \"%s\" does not stand at character %" G_GINT64_FORMAT " of the context, where \"%s\" is; "
+               "answer_start counts characters from 0", answer, at, there);
+        g_free(there);
+        g_free(rest);
+    }
+    g_free(answer);
+    return false;
+}
+
 static bool add_answer(reader *r, const json_t *value, const xlm_context *context, GError **error)
 {
     if (!is_object(r, value, "an answer", error))
@@ -111,14 +140,8 @@ static bool add_answer(reader *r, const json_t *value, const xlm_context *contex
         return refuse(r, error, "an answer has no word; is this a file whose answers were taken out?");
     const int64_t at = json_integer_value(start), length = g_utf8_strlen(context->text, context->size);
     const char *place = at >= 0 && at <= length ? g_utf8_offset_to_pointer(context->text, at) : NULL;
-    if (place == NULL)
-        return refuse(r, error, "the answer \"%s\" should begin at character %" G_GINT64_FORMAT " of the context, which has %"
-                      G_GINT64_FORMAT, text, at, length);
-    if (!g_str_has_prefix(place, text)) {
-        const char *end = g_utf8_offset_to_pointer(place, MIN(g_utf8_strlen(text, -1), length - at));
-        return refuse(r, error, "the answer \"%s\" does not stand at character %" G_GINT64_FORMAT " of the context, where "
-                      "\"%.*s\" is; answer_start counts characters from 0", text, at, (int)(end - place), place);
-    }
+    if (place == NULL || !g_str_has_prefix(place, text))
+        return refuse_place(r, text, at, place, length, error);
     const uint32_t first = (uint32_t)(place - context->text);
     const xlm_answer answer = {g_string_chunk_insert_const(r->text->strings, text), first, first + (uint32_t)strlen(text)};
     g_array_append_val(r->text->answers, answer);

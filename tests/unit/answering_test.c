@@ -275,6 +275,10 @@ static void test_reader(void **state)
     refuses(ONE("a b", ANSWERS(ANSWER("b", "1"))),
             "a.json: data[0].paragraphs[0].qas[0] (id q1): the answer \"b\" does not stand at character 1 of the context, where "
             "\" \"");
+    refuses(ONE("0123456789012345678901234567890123456789012345678901234567890123456789 b", ANSWERS(ANSWER("b", "3"))),
+            "where \"3\" is;");
+    refuses(ONE("a b", ANSWERS(ANSWER("0123456789012345678901234567890123456789012345678901234567890123456789", "2"))),
+            "the answer \"012345678901234567890123456789012345678901234567890123456789...\" does not stand");
     refuses(ONE("a b", ANSWERS(ANSWER("b c", "2"))), "(id q1): the answer \"b c\" does not stand at character 2");
     refuses(ONE("a b", ANSWERS(ANSWER("b", "4"))), "should begin at character 4 of the context, which has 3");
     refuses(ONE("a b", ANSWERS(ANSWER("a", "-1"))), "should begin at character -1");
@@ -601,6 +605,15 @@ static void test_refused(void **state)
     xlm_answer_text *text = task->read(&self, &arabic, 1, NULL);
     assert_non_null(text);
     assert_int_equal(g_array_index(text->rules, xlm_answer_rules, 0), XLM_ANSWERS_AR);
+    task->read_free(text);
+    xlm_options_free(task->loss.options, s);
+    g_free(s);
+    /* Rules that are named, whatever the language. */
+    s = xlm_task_state_read(task, "test", "rules = mlqa-zh\n", NULL, NULL);
+    const xlm_loss named = {.cls = &task->loss, .name = "answering", .state = s};
+    text = task->read(&named, &none, 1, NULL);
+    assert_non_null(text);
+    assert_int_equal(g_array_index(text->rules, xlm_answer_rules, 0), XLM_ANSWERS_ZH);
     task->read_free(text);
     xlm_options_free(task->loss.options, s);
     g_free(s);

@@ -1,6 +1,7 @@
 # Floor 2: Unicode, words, segmenters, vocabulary; readers of text and of annotated text.
 text_sources = \
 	src/text/bpe.c src/text/bpe.h \
+	src/text/bpe_bytes.c \
 	src/text/bpe_codes.c src/text/bpe_codes.h \
 	src/text/bpe_learn.c \
 	src/text/bpe_publish.c \

@@ -6,6 +6,7 @@
 /* A line each. Files that name no segmenter are of the first. */
 #define SEGMENTERS(segmenter) \
     segmenter(bpe) \
+    segmenter(bpe_bytes) \
     segmenter(sentencepiece) \
     segmenter(wordpiece)
 

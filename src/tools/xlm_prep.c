@@ -30,7 +30,7 @@ static const xlm_program program = {
         "derived anew, by the same steps.\n"
         "\n"
         "--tokenizer DIR cuts text as the tokenizer of a published model does, whose ids stay: WordPiece (vocab.txt),\n"
-        "SentencePiece (*.model), or either as tokenizer.json.\n"
+        "SentencePiece (*.model), byte-level BPE (vocab.json and merges.txt), or one of these as tokenizer.json.\n"
         "\n"
         "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
         "transliterate gives each subword that text of BASE uses a twin, an entry `NAME:subword` behind all others of the\n"

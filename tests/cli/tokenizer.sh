@@ -117,6 +117,22 @@ refuse 65 'torn.model: byte ' xlm_prep --tokenizer torn.model "${text[@]}" -o no
 refuse 65 'AlbertTokenizer changes text' eval "sed -i s/XLMRoberta/Albert/ xlmr/tokenizer_config.json; xlm_prep --tokenizer xlmr \
     ${text[*]} -o none/c.h5"
 
+# ---- byte-level BPE ----
+mkdir bytes
+{
+    printf '{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, ".": 4, "\\u0120": 5, "he": 6, "\\u0120t": 7, "\\u0120the": 8'
+    n=9
+    for letter in {a..z}; do printf ', "%s": %d' $letter $((n++)); done
+    printf ', "<mask>": %d}\n' $n
+} >bytes/vocab.json
+printf '#version: 0.2\nh e\n\304\240 t\n\304\240t he\n' >bytes/merges.txt
+prepared bytes bytes
+strings /vocabulary/words bytes.h5 | tail -n 1 | grep -qx '<mask>' || fail "the mask is not the last id"
+logged all.log xlm_prep --tokenizer bytes --mono en=text.en --held-out 0 -o all.h5
+decode all.h5 train en | sed 's/ //g; s/Ġ/ /g' | cmp - text.en || fail "the text of all.h5 is another one"
+echo 'a  b' >>bytes/merges.txt
+refuse 65 'bytes/merges.txt:5: is not a merge' xlm_prep --tokenizer bytes "${text[@]}" -o none/c.h5
+
 # ---- refused, with nothing written ----
 refuse 66 'nowhere' xlm_prep --tokenizer nowhere "${text[@]}" -o none/c.h5
 refuse 65 'none: no tokenizer that is known' xlm_prep --tokenizer none "${text[@]}" -o none/c.h5

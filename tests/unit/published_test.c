@@ -343,6 +343,49 @@ static void test_unigram_refuses(void **state)
             "{\"tokenizer_class\": \"CamembertTokenizer\"}");
 }
 
+/* ---- byte-level BPE ---- */
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    static const char vocabulary[] = "{"
+                                     "\"<s>\": 0, \"<pad>\": 1, \"</s>\": 2, \"<unk>\": 3, \"l\": 4, \"o\": 5, \"w\": 6, "
+                                     "\"e\": 7, \"r\": 8, \"\u0120\": 9, \"lo\": 10, \"\u0120lo\": 11, \"er\": 12, "
+                                     "\"\u00c3\": 13, \"\u00a4\": 14, \"\u00c3\u00a4\": 15, \"<mask>\": 16}";
+    xlm_vocabulary *v = READ(NULL, "vocab.json", vocabulary, "merges.txt",
+                             "#version: 0.2\nl o\n\u0120 lo\ne r\n\u00c3 \u00a4\n");
+    assert_non_null(v);
+    assert_specials(v, 0, 1, 2, 3, 16);
+    assert_line(v, "lower lower", "lo w er \u0120lo w er", "lower lower");
+    assert_line(v, "\u00e4 low", "\u00c3\u00a4 \u0120lo w", "\u00e4 low");
+    assert_line(v, "lox", "lo <unk>", NULL);
+    assert_true(xlm_vocabulary_joins(v, 10, 6));
+    assert_false(xlm_vocabulary_joins(v, 6, 11));
+    /* Words: endings in lower case only, letters, numbers and the rest apart, the last space goes with what follows. */
+    assert_words(v, "I'll can't 'S x12ab--\u4f60 3rd", "I 'll \u0120can 't \u0120' S \u0120x 12 ab -- "
+                 "\u00e4\u00bd\u0142 \u01203 rd");
+    assert_words(v, "a  b\tc  ", "a \u0120 \u0120b \u0109 c \u0120\u0120");
+    assert_words(v, "a\t\tb \u00a0!", "a \u0109 \u0109 b \u0120 \u00c2\u0142 !");
+    assert_words(v, " \t", "");
+    xlm_vocabulary *loaded = text_reload(v);
+    assert_line(loaded, "lower lower", "lo w er \u0120lo w er", "lower lower");
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary_free(v);
+    v = READ(NULL, "vocab.json", vocabulary, "merges.txt", "l o\n\u0120 lo\n", "tokenizer_config.json",
+             "{\"add_prefix_space\": true}");
+    assert_line(v, "low low", "\u0120lo w \u0120lo w", "low low");
+    xlm_vocabulary_free(v);
+    v = READ(NULL, "tokenizer.json",
+             "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\": "
+             "{\"type\": \"BPE\", \"vocab\": {\"l\": 0, \"o\": 1, \"lo\": 2, \"lol\": 3}, \"merges\": [\"l o\", "
+             "[\"lo\", \"l\"]]}}");
+    assert_line(v, "lolo", "lo lo", "lolo");
+    assert_line(v, "lol", "lol", "lol");
+    xlm_vocabulary_free(v);
+    REFUSED("dir/merges.txt:2: is not a merge", "vocab.json", "{\"a\": 0}", "merges.txt", "a b\nab\n");
+    REFUSED("no tokenizer that is known", "vocab.json", "{\"a</w>\": 0}", "merges.txt", "a b\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_wordpiece_scripts),      cmocka_unit_test(test_wordpiece_json),
         cmocka_unit_test(test_wordpiece_refuses),      cmocka_unit_test(test_special_tokens),
         cmocka_unit_test(test_unigram),                cmocka_unit_test(test_unigram_refuses),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,448 @@
+/* xlm-mpi: byte-level BPE, the segmenter of RoBERTa and GPT-2. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, and the encoder published with it.
+ *
+ * Lines are cut into words by the first of these that fits: 's 't 're 've 'm 'll 'd; an optional space and then letters (category
+ * L), or numbers (N), or what is neither, nor white space; white space, without the last of it where something follows. A word is
+ * then its bytes, each written as a character that can be seen: those of ASCII and Latin-1 that can are themselves, the others
+ * U+0100 and on, in their order; so a space is U+0120, which begins a word. Neighbours are merged as in text/bpe.h, the merge of
+ * the lowest rank first, and no mark ends a word.
+ *
+ * In a file, beside /vocabulary/words:
+ *   /vocabulary         attribute bytes_space_first = 0 | 1: a line is read as if a space stood before it
+ *   /vocabulary/merges  [n] strings "left right", by rank */
+#include <string.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include "base/rng.h"
+#include "text/segmenter.h"
+#include "text/word_store.h"
+
+static const char SPACE[] = "\xc4\xa0"; /* U+0120 */
+static const char TOKENIZER[] = "tokenizer.json", VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt";
+
+typedef struct merges {
+    bool space_first;
+    GPtrArray *pairs;  /* char *: "left right", by rank */
+    GHashTable *ranks; /* of these -> rank */
+} merges;
+
+static const xlm_option options[] = {XLM_OPTION_END};
+
+static merges *new_merges(bool space_first)
+{
+    merges *m = g_new(merges, 1);
+    *m = (merges){space_first, g_ptr_array_new_with_free_func(g_free), g_hash_table_new(g_str_hash, g_str_equal)};
+    return m;
+}
+
+static void free_merges(void *model)
+{
+    merges *m = model;
+    g_hash_table_unref(m->ranks);
+    g_ptr_array_unref(m->pairs);
+    g_free(m);
+}
+
+/* NULL, or what is wrong with the pair. A pair that stands twice has its first rank. */
+static const char *add_pair(merges *m, const char *pair, size_t size)
+{
+    const char *space = memchr(pair, ' ', size);
+    if (space == NULL || space == pair || space == pair + size - 1 ||
+        memchr(space + 1, ' ', (size_t)(pair + size - space - 1)) != NULL)
+        return "is not a merge: two subwords with a space between them";
+    if (xlm_utf8_check(pair, size) < size || memchr(pair, '\0', size) != NULL)
+        return "is not UTF-8";
+    char *copy = g_strndup(pair, size);
+    if (!g_hash_table_contains(m->ranks, copy))
+        g_hash_table_insert(m->ranks, copy, GUINT_TO_POINTER(m->pairs->len));
+    g_ptr_array_add(m->pairs, copy);
+    return NULL;
+}
+
+/* ---- bytes as characters ---- */
+
+static UChar32 character_of(unsigned char byte)
+{
+    static const int hidden[][2] = {{0, 32}, {127, 160}, {173, 173}};
+    UChar32 c = 256;
+    for (size_t i = 0; i < G_N_ELEMENTS(hidden); i++) {
+        if (byte < hidden[i][0])
+            return byte;
+        if (byte <= hidden[i][1])
+            return c + byte - hidden[i][0];
+        c += hidden[i][1] - hidden[i][0] + 1;
+    }
+    return byte;
+}
+
+/* -1: of none. */
+static int byte_of(UChar32 c)
+{
+    for (int byte = 0; byte < 256; byte++)
+        if (character_of((unsigned char)byte) == c)
+            return byte;
+    return -1;
+}
+
+/* ---- lines ---- */
+
+typedef enum { NOTHING, WHITE, LETTER, NUMBER, OTHER } kind;
+
+/* [out] end: behind the character at `at`. */
+static kind kind_at(const char *text, int32_t size, int32_t at, int32_t *end)
+{
+    UChar32 c;
+    *end = at;
+    if (at >= size)
+        return NOTHING;
+    U8_NEXT_UNSAFE(text, *end, c);
+    const uint32_t category = U_GET_GC_MASK(c);
+    return u_isUWhiteSpace(c) ? WHITE : category & U_GC_L_MASK ? LETTER : category & U_GC_N_MASK ? NUMBER : OTHER;
+}
+
+/* Behind the run of characters of the kind of the one at `at`; *last: where its last one begins. */
+static int32_t skip(const char *text, int32_t size, int32_t at, int32_t *last)
+{
+    int32_t end;
+    const kind first = kind_at(text, size, at, &end);
+    *last = at;
+    for (int32_t next; kind_at(text, size, end, &next) == first; end = next)
+        *last = end;
+    return end;
+}
+
+static int32_t word_end(const char *text, int32_t size, int32_t at)
+{
+    static const char *const endings[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        const int32_t n = (int32_t)strlen(endings[i]);
+        if (size - at >= n && memcmp(text + at, endings[i], (size_t)n) == 0)
+            return at + n;
+    }
+    int32_t end, last;
+    const kind first = kind_at(text, size, at, &end);
+    if (first != WHITE)
+        return skip(text, size, at, &last);
+    if (text[at] == ' ') {
+        const kind next = kind_at(text, size, at + 1, &end);
+        if (next != WHITE && next != NOTHING)
+            return skip(text, size, at + 1, &last);
+    }
+    end = skip(text, size, at, &last);
+    return end < size && last > at ? last : end;
+}
+
+static void append_words(void *state, const char *text, size_t size, GString *out)
+{
+    const merges *m = state;
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
+        size--;
+    int32_t begin;
+    if (size == 0 || (kind_at(text, (int32_t)size, 0, &begin) == WHITE && skip(text, (int32_t)size, 0, &begin) == (int32_t)size))
+        return;
+    GString *line = g_string_new(m->space_first && text[0] != ' ' ? " " : "");
+    g_string_append_len(line, text, (gssize)size);
+    const int32_t all = (int32_t)line->len;
+    for (int32_t at = 0, end; at < all; at = end) {
+        end = word_end(line->str, all, at);
+        if (at > 0)
+            g_string_append_c(out, ' ');
+        for (int32_t i = at; i < end; i++)
+            g_string_append_unichar(out, (gunichar)character_of((unsigned char)line->str[i]));
+    }
+    g_string_free(line, TRUE);
+}
+
+static void keep_state(void *state) { (void)state; }
+
+static xlm_normaliser *new_normaliser(const void *model)
+{
+    return xlm_normaliser_new_with(append_words, (void *)(uintptr_t)model, keep_state);
+}
+
+/* ---- published tokenizers ---- */
+
+static bool recognises(const xlm_tokenizer_files *files)
+{
+    size_t size;
+    const char *type = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL));
+    const char *splitter = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "type", NULL));
+    if (xlm_tokenizer_json(files, TOKENIZER) != NULL)
+        return g_strcmp0(type, "BPE") == 0 && g_strcmp0(splitter, "ByteLevel") == 0;
+    const json_t *vocabulary = xlm_tokenizer_json(files, VOCABULARY);
+    const char *token;
+    json_t *id;
+    bool ends = false; /* words end in a mark: another kind */
+    json_object_foreach((json_t *)(uintptr_t)vocabulary, token, id)
+        ends = ends || g_str_has_suffix(token, "</w>");
+    return vocabulary != NULL && !ends && xlm_tokenizer_file(files, MERGES, &size) != NULL;
+}
+
+static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    const json_t *normalizer = xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL), *entry;
+    const json_t *all = xlm_tokenizer_value(files, TOKENIZER, "model", "merges", NULL);
+    const json_t *prefix = xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "add_prefix_space", NULL);
+    size_t i;
+    if (normalizer != NULL && !json_is_null(normalizer))
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has a normalizer, which is not supported with byte-level BPE");
+    if (json_is_false(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "use_regex", NULL)))
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer does not find words as GPT-2 does (use_regex "
+                                    "is false), which is not supported");
+    m->space_first = json_is_true(prefix);
+    if (!json_is_array(all))
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
+    json_array_foreach(all, i, entry) {
+        const char *left = json_string_value(json_array_get(entry, 0)), *right = json_string_value(json_array_get(entry, 1));
+        char *pair = json_is_string(entry)           ? g_strdup(json_string_value(entry))
+                     : left != NULL && right != NULL ? g_strconcat(left, " ", right, NULL)
+                                                     : g_strdup("");
+        const char *wrong = add_pair(m, pair, strlen(pair));
+        g_free(pair);
+        if (wrong != NULL)
+            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "merge %zu %s", i + 1, wrong);
+    }
+    return xlm_published_tokens_add_object(tokens, files, TOKENIZER,
+                                           xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL), error);
+}
+
+/* A line a merge; the first line may say the version of the form. */
+static bool adopt_text(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    size_t size;
+    const char *text = xlm_tokenizer_file(files, MERGES, &size);
+    int64_t line = 1;
+    for (const char *at = text, *end; at < text + size; at = end + 1, line++) {
+        end = memchr(at, '\n', (size_t)(text + size - at));
+        if (end == NULL)
+            end = text + size;
+        const size_t length = (size_t)(end - at) - (end > at && end[-1] == '\r');
+        if (length == 0 || (line == 1 && g_str_has_prefix(at, "#version")))
+            continue;
+        const char *wrong = add_pair(m, at, length);
+        if (wrong != NULL)
+            return xlm_tokenizer_refuse(files, MERGES, line, error, "%s", wrong);
+    }
+    return xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error);
+}
+
+static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    static const char *const bos[] = {"<s>", "<|endoftext|>", NULL}, *const pad[] = {"<pad>", NULL},
+                      *const eos[] = {"</s>", "<|endoftext|>", NULL}, *const unk[] = {"<unk>", NULL},
+                      *const mask[] = {"<mask>", NULL};
+    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    merges *m = new_merges(xlm_tokenizer_flag(files, "add_prefix_space", false));
+    const bool good = xlm_tokenizer_json(files, TOKENIZER) != NULL ? adopt_json(m, files, tokens, error)
+                                                                   : adopt_text(m, files, tokens, error);
+    if (good && xlm_published_tokens_add_added(tokens, files, error)) {
+        xlm_published_tokens_find_special(tokens, files, usual);
+        if (tokens->special[XLM_UNK] != NULL && g_strcmp0(tokens->special[XLM_UNK], tokens->special[XLM_BOS]) == 0)
+            g_clear_pointer(&tokens->special[XLM_UNK], g_free); /* GPT-2 has one token for all, and needs no unknown one */
+        return m;
+    }
+    free_merges(m);
+    return NULL;
+}
+
+/* ---- files ---- */
+
+static GString *print(const void *model)
+{
+    const merges *m = model;
+    GString *text = g_string_new(m->space_first ? "#space_first 1\n" : "#space_first 0\n");
+    for (guint i = 0; i < m->pairs->len; i++)
+        g_string_append_printf(text, "%s\n", (const char *)m->pairs->pdata[i]);
+    return text;
+}
+
+static void *parse(const char *name, const char *bytes, size_t size, GError **error)
+{
+    char *text = g_strndup(bytes, size), **lines = g_strsplit(text, "\n", -1);
+    const char *wrong = lines[0] == NULL || !g_str_has_prefix(lines[0], "#space_first ") ? "has no line #space_first" : NULL;
+    merges *m = new_merges(wrong == NULL && g_str_has_suffix(lines[0], " 1"));
+    for (char **line = lines + 1; wrong == NULL && *line != NULL; line++)
+        if (**line != '\0')
+            wrong = add_pair(m, *line, strlen(*line));
+    g_strfreev(lines);
+    g_free(text);
+    if (wrong == NULL)
+        return m;
+    free_merges(m);
+    xlm_error_set(error, EX_DATAERR, "%s: %s", name, wrong);
+    return NULL;
+}
+
+static bool save(const void *model, xlm_store *store, const char *path, int rank, GError **error)
+{
+    (void)rank;
+    const merges *m = model;
+    return xlm_word_store_save_words(store, path, "merges", m->pairs->len, (const char *const *)m->pairs->pdata, error) &&
+           xlm_store_set_int(store, path, "bytes_space_first", m->space_first, error) &&
+           xlm_store_set_text(store, path, "segmentation",
+                              "byte-level BPE as of GPT-2: merges by rank, of bytes written as characters", error);
+}
+
+static void *load(const xlm_store *store, const char *path, GError **error)
+{
+    uint64_t n;
+    int64_t space_first;
+    if (!xlm_store_get_int(store, path, "bytes_space_first", &space_first, error))
+        return NULL;
+    char **pairs = xlm_word_store_load_words(store, path, "merges", &n, error);
+    if (pairs == NULL)
+        return NULL;
+    merges *m = new_merges(space_first != 0);
+    const char *wrong = NULL;
+    for (uint64_t i = 0; i < n && wrong == NULL; i++)
+        wrong = add_pair(m, pairs[i], strlen(pairs[i]));
+    g_strfreev(pairs);
+    if (wrong == NULL)
+        return m;
+    free_merges(m);
+    xlm_word_store_refuse(store, path, "a line of merges is not two subwords with a space between them", error);
+    return NULL;
+}
+
+/* ---- asking ---- */
+
+static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
+
+static bool check(const void *model, GError **error)
+{
+    (void)model; /* add_pair has looked */
+    (void)error;
+    return true;
+}
+
+static uint64_t digest_of(const void *model, uint64_t digest)
+{
+    GString *text = print(model);
+    digest = xlm_digest(text->str, text->len, digest);
+    g_string_free(text, TRUE);
+    return digest;
+}
+
+static bool extends(const void *model, const void *larger, GError **error)
+{
+    return digest_of(model, 0) == digest_of(larger, 0) ||
+           xlm_error_set(error, EX_DATAERR, "it has %u merges, there are %u there, or others", size_of(model), size_of(larger));
+}
+
+static bool joins(const void *model, const char *subword, const char *next)
+{
+    (void)model;
+    (void)subword;
+    return !g_str_has_prefix(next, SPACE);
+}
+
+/* As bytes where these are characters; a subword that cuts one stays in the letters of its bytes. */
+static void spell(const void *model, const char *subword, GString *out)
+{
+    (void)model;
+    const size_t before = out->len;
+    const char *text = subword + (g_str_has_prefix(subword, SPACE) ? strlen(SPACE) : 0);
+    bool good = true;
+    for (const char *at = text; *at != '\0' && good; at = g_utf8_next_char(at)) {
+        const int byte = byte_of((UChar32)g_utf8_get_char(at));
+        good = byte > 0;
+        g_string_append_c(out, (char)byte);
+    }
+    if (good && xlm_utf8_check(out->str + before, out->len - before) == out->len - before)
+        return;
+    g_string_truncate(out, before);
+    g_string_append(out, text);
+}
+
+/* ---- segmenting ---- */
+
+typedef struct cutter {
+    const merges *model;
+    GArray *ends; /* uint32_t: of each symbol, in the word */
+    GString *pair, *segmented;
+} cutter;
+
+static void *open_cutter(const void *model, const xlm_word_counts *allowed)
+{
+    (void)allowed; /* a vocabulary of this class has all that its merges make */
+    cutter *c = g_new(cutter, 1);
+    *c = (cutter){model, g_array_new(FALSE, FALSE, sizeof(uint32_t)), g_string_new(NULL), g_string_new(NULL)};
+    return c;
+}
+
+static void close_cutter(void *pointer)
+{
+    cutter *c = pointer;
+    g_array_unref(c->ends);
+    g_string_free(c->pair, TRUE);
+    g_string_free(c->segmented, TRUE);
+    g_free(c);
+}
+
+static uint32_t end_of(const cutter *c, guint i) { return g_array_index(c->ends, uint32_t, i); }
+static uint32_t begin_of(const cutter *c, guint i) { return i > 0 ? end_of(c, i - 1) : 0; }
+
+/* Of symbols i and i + 1; UINT_MAX when they do not merge. */
+static guint rank_of(cutter *c, const char *word, guint i)
+{
+    void *rank;
+    g_string_truncate(c->pair, 0);
+    g_string_append_len(c->pair, word + begin_of(c, i), end_of(c, i) - begin_of(c, i));
+    g_string_append_c(c->pair, ' ');
+    g_string_append_len(c->pair, word + end_of(c, i), end_of(c, i + 1) - end_of(c, i));
+    return g_hash_table_lookup_extended(c->model->ranks, c->pair->str, NULL, &rank) ? GPOINTER_TO_UINT(rank) : G_MAXUINT;
+}
+
+/* The merge of the lowest rank, in all places from left to right. */
+static bool merge_once(cutter *c, const char *word)
+{
+    guint best = G_MAXUINT;
+    for (guint i = 0; i + 1 < c->ends->len; i++)
+        best = MIN(best, rank_of(c, word, i));
+    if (best == G_MAXUINT)
+        return false;
+    GArray *ends = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), c->ends->len);
+    for (guint i = 0; i < c->ends->len; i++) {
+        if (i + 1 < c->ends->len && rank_of(c, word, i) == best)
+            i++;
+        g_array_append_val(ends, g_array_index(c->ends, uint32_t, i));
+    }
+    g_array_unref(c->ends);
+    c->ends = ends;
+    return true;
+}
+
+static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
+{
+    cutter *c = pointer;
+    g_array_set_size(c->ends, 0);
+    for (uint32_t at = 1; at <= size; at++)
+        if (at == size || (word[at] & 0xC0) != 0x80)
+            g_array_append_val(c->ends, at);
+    while (merge_once(c, word))
+        continue;
+    g_string_truncate(c->segmented, 0);
+    for (guint i = 0; i < c->ends->len; i++) {
+        g_string_append(c->segmented, i > 0 ? " " : "");
+        g_string_append_len(c->segmented, word + begin_of(c, i), end_of(c, i) - begin_of(c, i));
+    }
+    *n = c->segmented->len;
+    return c->segmented->str;
+}
+
+static const char *segment_subword(void *pointer, const char *subword, size_t *n)
+{
+    return segment(pointer, subword, strlen(subword), n);
+}
+
+const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
+    .name = "bpe_bytes", .unit = "merges", .marks = "bytes written as characters; U+0120, a space, in front: a word begins",
+    .input = XLM_SEGMENTS_WORDS, .normaliser = new_normaliser,
+    .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
+    .recognises = recognises, .adopt = adopt, .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print,
+    .parse = parse, .save = save, .load = load, .free = free_merges, .size = size_of, .check = check, .digest = digest_of,
+    .extends = extends, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment,
+    .segment_subword = segment_subword,
+};

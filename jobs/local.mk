@@ -89,7 +89,7 @@ dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 
 # Their findings with small models, and objectives of several together.
 smalldir = $(pkgdatadir)/jobs/small
-dist_small_SCRIPTS = jobs/small/study
+dist_small_SCRIPTS = jobs/small/study jobs/small/tasks
 mlm_gc_smalldir = $(mlm_gcdir)/small
 dist_mlm_gc_small_SCRIPTS = jobs/mlm-gc/small/study
 ppa_smalldir = $(ppadir)/small

@@ -3,6 +3,7 @@
 test_scripts += \
 	tests/cli/study.sh \
 	tests/cli/small_studies.sh \
+	tests/cli/small_tasks.sh \
 	tests/cli/tune.sh \
 	tests/cli/tune_settings.sh \
 	tests/cli/tune_grid.sh \

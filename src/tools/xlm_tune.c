@@ -48,6 +48,7 @@ static const xlm_program program = {
         "  OUTPUT/checkpoint-STEP.h5  the fine-tuned model after STEP updates\n"
         "  OUTPUT/best                link to the checkpoint that did best on the dev files\n"
         "  OUTPUT/latest              link to the newest checkpoint\n"
+        "  OUTPUT/average.h5          with average = K, the mean of K checkpoints\n"
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
         "  OUTPUT/metrics.csv         losses, scores and times of the run\n",
     .exit_codes =

@@ -32,59 +32,63 @@ void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t most, bool by_scor
     members[out] = validated;
 }
 
-/* Add the parameters of a checkpoint to sum[size]. */
-static bool add_checkpoint(const char *path, const xlm_parameters *parameters, float *values, double *sum, GError **error)
+/* Append the members whose files are there to stores, open. */
+static bool open_members(const char *directory, const xlm_best_score *members, int64_t most, GPtrArray *stores, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
-    bool good = store != NULL;
-    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
-        const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        good = xlm_model_file_read_array(store, "/model", p, false, values, error);
-        for (int64_t k = 0; k < p->rows * p->cols && good; k++)
-            sum[p->start + k] += values[k];
-    }
-    xlm_store_close(store);
-    return good;
-}
-
-/* The sum of the parameters of all members whose files are there, and their number. */
-static bool add_up(const char *directory, const xlm_best_score *members, int64_t most, const xlm_parameters *parameters,
-                   double *sum, int64_t *n, GError **error)
-{
-    float *values = g_new(float, xlm_parameters_size(parameters));
     bool good = true;
-    *n = 0;
     for (int64_t i = 0; i < xlm_checkpoint_mean_members(members, most) && good; i++) {
         char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
         if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
             xlm_log_warn("%s is not here any more, and is left out of the mean of checkpoints", path);
         } else {
-            good = add_checkpoint(path, parameters, values, sum, error);
-            *n += good;
+            xlm_store *store = xlm_store_open(path, error);
+            good = store != NULL;
+            if (good)
+                g_ptr_array_add(stores, store);
         }
         g_free(path);
     }
-    g_free(values);
+    return good;
+}
+
+/* One parameter at a time, so that little memory is needed beside the parameters. */
+static bool average(const GPtrArray *stores, xlm_parameters *parameters, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && stores->len > 0 && good; i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        const int64_t n = p->rows * p->cols;
+        float *values = xlm_parameters_values(parameters) + p->start;
+        double *sum = g_new0(double, n);
+        for (guint k = 0; k < stores->len && good; k++) {
+            good = xlm_model_file_read_array(stores->pdata[k], "/model", p, false, values, error);
+            for (int64_t e = 0; e < n && good; e++)
+                sum[e] += values[e];
+        }
+        for (int64_t e = 0; e < n && good; e++)
+            values[e] = (float)(sum[e] / (double)stores->len);
+        g_free(sum);
+    }
     return good;
 }
 
 bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_best_score *members, int64_t most,
                          xlm_parameters *parameters, int64_t *averaged, GError **error)
 {
-    const int64_t size = xlm_parameters_size(parameters);
     float *values = xlm_parameters_values(parameters);
     GError *failure = NULL;
     *averaged = 0;
     if (comm->rank == 0) {
-        double *sum = g_new0(double, size);
-        if (add_up(directory, members, most, parameters, sum, averaged, &failure))
-            for (int64_t k = 0; k < size && *averaged > 0; k++)
-                values[k] = (float)(sum[k] / (double)*averaged);
-        g_free(sum);
+        GPtrArray *stores = g_ptr_array_new();
+        if (open_members(directory, members, most, stores, &failure) && average(stores, parameters, &failure))
+            *averaged = stores->len;
+        for (guint k = 0; k < stores->len; k++)
+            xlm_store_close(stores->pdata[k]);
+        g_ptr_array_unref(stores);
     }
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
     xlm_comm_broadcast(comm, 0, averaged, sizeof *averaged);
-    xlm_comm_broadcast(comm, 0, values, sizeof *values * (size_t)size);
+    xlm_comm_broadcast(comm, 0, values, sizeof *values * (size_t)xlm_parameters_size(parameters));
     return true;
 }

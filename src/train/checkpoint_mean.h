@@ -24,7 +24,8 @@ void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t most, bool by_scor
 
 /* Collective. Set the parameters to the mean of those in the members' checkpoints in a directory, each the sum in double
  * precision in the order of the steps, divided by their number. *averaged: how many; checkpoints that are not there any more are
- * left out with a warning. With none the parameters stay as they are. Errors of reading. */
+ * left out with a warning. With none the parameters stay as they are; they are not defined after an error. Errors of
+ * reading. */
 bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_best_score *members, int64_t most,
                          xlm_parameters *parameters, int64_t *averaged, GError **error);
 

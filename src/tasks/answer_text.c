@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "tasks/parallel_items.h"
+
 xlm_answer_text *xlm_answer_text_new(void)
 {
     xlm_answer_text *text = g_new(xlm_answer_text, 1);
@@ -56,6 +59,7 @@ static const xlm_located_subword *subwords_of(const xlm_answer_text *text, guint
 /* What was cut, for the log. */
 typedef struct tally {
     int64_t unanswerable, several, lost, cut_questions, empty_questions;
+    int64_t pairs, unpaired; /* of code-switching */
 } tally;
 
 static bool locate_contexts(xlm_answer_text *text, xlm_tokenizer *tokenizer, GError **error)
@@ -144,30 +148,151 @@ static bool encode_ids(const xlm_answer_text *text, const xlm_question *question
     return true;
 }
 
-static bool encode_question(xlm_answer_text *text, guint number, const xlm_answer_sequences *how, GArray *ids,
+/* A question, and the context that it is asked of: its own or that of its translation, from which the answers come then. */
+typedef struct asked {
+    guint of;        /* the question whose context and answers these are */
+    GArray *ids;     /* of the question, int32_t */
+    GArray *windows; /* xlm_answer_window */
+    guint whole;     /* the first of them that has the answer; 0: none has */
+    question_tokens tokens;
+    answer_ends answer;
+} asked;
+
+static void asked_init(asked *a)
+{
+    *a = (asked){.ids = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+                 .windows = g_array_new(FALSE, FALSE, sizeof(xlm_answer_window))};
+}
+
+static void asked_clear(asked *a)
+{
+    g_array_unref(a->ids);
+    g_array_unref(a->windows);
+}
+
+static bool ask(const xlm_answer_text *text, guint number, guint of, const xlm_answer_sequences *how, asked *a, tally *seen,
+                GError **error)
+{
+    const xlm_question *question = xlm_answer_text_question(text, number), *other = xlm_answer_text_question(text, of);
+    if (!find_answer(text, other, &a->answer, error) || !encode_ids(text, question, how, a->ids, seen, error))
+        return false;
+    a->of = of;
+    a->tokens = (question_tokens){
+        .ids = a->ids, .language = MAX(source_at(text, question->source)->language_id, 0),
+        .context_language = MAX(source_at(text, context_of(text, other)->source)->language_id, 0),
+    };
+    a->whole = 0;
+    g_array_set_size(a->windows, 0);
+    int64_t n;
+    bool whole = false;
+    subwords_of(text, other->context, &n);
+    for (xlm_answer_window w = {0}; xlm_answer_next_window(n, how->length - 3 - a->ids->len, how->stride, &w);) {
+        if (!whole && a->answer.first >= w.first && a->answer.last < w.first + w.n) {
+            whole = true;
+            a->whole = a->windows->len;
+        }
+        g_array_append_val(a->windows, w);
+    }
+    seen->several += a->windows->len > 1;
+    seen->unanswerable += other->answers == 0;
+    seen->lost += other->answers > 0 && !whole;
+    return true;
+}
+
+static void add_window(xlm_answer_text *text, const asked *a, guint number, xlm_examples *examples)
+{
+    int64_t n;
+    const xlm_answer_window *w = &g_array_index(a->windows, xlm_answer_window, number);
+    const xlm_answer_text_window window = {a->of, w->first};
+    g_array_append_val(text->windows, window);
+    encode_window(subwords_of(text, xlm_answer_text_question(text, a->of)->context, &n), w, &a->tokens, &a->answer, examples);
+}
+
+static bool encode_questions(xlm_answer_text *text, const xlm_answer_sequences *how, xlm_examples *examples, tally *seen,
+                             GError **error)
+{
+    asked a;
+    bool good = true;
+    asked_init(&a);
+    for (guint q = 0; q < text->questions->questions->len && good; q++) {
+        good = ask(text, q, q, how, &a, seen, error);
+        for (guint w = 0; w < a.windows->len && good; w++)
+            add_window(text, &a, w, examples);
+    }
+    asked_clear(&a);
+    return good;
+}
+
+/* ---- code-switching ---- */
+
+/* Which questions are translations of each other: those of the same id. */
+static bool find_parallel(const xlm_answer_text *text, const char *pivot, xlm_parallel_items *parallel, GError **error)
+{
+    const guint n = text->questions->questions->len, k = text->questions->sources->len;
+    xlm_parallel_item *items = g_new0(xlm_parallel_item, n);
+    xlm_parallel_file *files = g_new0(xlm_parallel_file, k);
+    for (guint q = 0; q < n; q++) {
+        const xlm_question *question = xlm_answer_text_question(text, q);
+        items[q] = (xlm_parallel_item){.id = question->id, .file = (int32_t)question->source};
+    }
+    for (guint f = 0; f < k; f++)
+        files[f] = (xlm_parallel_file){.path = source_at(text, f)->path, .language = source_at(text, f)->language};
+    const bool good = xlm_parallel_items_find(parallel, items, n, files, (int32_t)k, pivot, XLM_PAIRED_BY_ID, error);
+    g_free(files);
+    g_free(items);
+    return good;
+}
+
+/* The question of either language with the context of the other, in two windows at a time, which stand in one step. Where one
+ * context has fewer windows than the other, the one with the answer stands beside the rest. */
+static bool encode_switched(xlm_answer_text *text, guint question, guint partner, const xlm_answer_sequences *how, asked *two,
                             xlm_examples *examples, tally *seen, GError **error)
 {
-    const xlm_question *question = xlm_answer_text_question(text, number);
-    answer_ends answer;
-    if (!find_answer(text, question, &answer, error) || !encode_ids(text, question, how, ids, seen, error))
+    if (!ask(text, question, partner, how, &two[0], seen, error) || !ask(text, partner, question, how, &two[1], seen, error))
         return false;
-    const question_tokens q = {
-        .ids = ids, .language = MAX(source_at(text, question->source)->language_id, 0),
-        .context_language = MAX(source_at(text, context_of(text, question)->source)->language_id, 0),
-    };
-    int64_t n, windows = 0;
-    const xlm_located_subword *subwords = subwords_of(text, question->context, &n);
-    bool whole = false;
-    for (xlm_answer_window w = {0}; xlm_answer_next_window(n, how->length - 3 - ids->len, how->stride, &w); windows++) {
-        const xlm_answer_text_window window = {number, w.first};
-        g_array_append_val(text->windows, window);
-        encode_window(subwords, &w, &q, &answer, examples);
-        whole = whole || (answer.first >= w.first && answer.last < w.first + w.n);
-    }
-    seen->several += windows > 1;
-    seen->unanswerable += question->answers == 0;
-    seen->lost += question->answers > 0 && !whole;
+    for (guint w = 0; w < MAX(two[0].windows->len, two[1].windows->len); w++)
+        for (int side = 0; side < 2; side++)
+            add_window(text, &two[side], w < two[side].windows->len ? w : two[side].whole, examples);
     return true;
+}
+
+static bool encode_all_switched(xlm_answer_text *text, const xlm_answer_sequences *how, xlm_examples *examples, tally *seen,
+                                GError **error)
+{
+    xlm_parallel_items parallel;
+    if (!find_parallel(text, how->code_switching, &parallel, error))
+        return false;
+    asked two[2];
+    for (int side = 0; side < 2; side++)
+        asked_init(&two[side]);
+    const xlm_question *first = NULL; /* that has no partner */
+    bool good = true;
+    for (guint q = 0; q < text->questions->questions->len && good; q++) {
+        const xlm_question *question = xlm_answer_text_question(text, q);
+        const int64_t partner = parallel.partner[q];
+        if (g_strcmp0(source_at(text, question->source)->language, how->code_switching) == 0)
+            continue;
+        if (partner >= 0 &&
+            (question->answers > 0) == (xlm_answer_text_question(text, (guint)partner)->answers > 0)) {
+            good = encode_switched(text, q, (guint)partner, how, two, examples, seen, error);
+            seen->pairs++;
+            continue;
+        }
+        seen->unpaired++;
+        first = first != NULL ? first : question;
+    }
+    if (good && seen->pairs == 0)
+        good = xlm_error_set(error, EX_DATAERR, "%s: question %s: code_switching = %s has no question of this id, nor of any "
+                             "other", source_at(text, first->source)->path, first->id, how->code_switching);
+    if (good && seen->unpaired > 0)
+        xlm_log_warn("code-switching: %" G_GINT64_FORMAT " questions could not be paired and are left out, the first of them %s: "
+                     "question %s", seen->unpaired, source_at(text, first->source)->path, first->id);
+    if (good)
+        xlm_examples_keep_together(examples, 2);
+    for (int side = 0; side < 2; side++)
+        asked_clear(&two[side]);
+    xlm_parallel_items_clear(&parallel);
+    return good;
 }
 
 static void describe(const xlm_answer_text *text, const xlm_examples *examples, const tally *seen, GString *out)
@@ -195,14 +320,15 @@ static void describe(const xlm_answer_text *text, const xlm_examples *examples, 
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
                             GString *description, GError **error)
 {
-    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
     tally seen = {0};
-    bool good = locate_contexts(text, sequences->tokenizer, error);
-    for (guint q = 0; q < text->questions->questions->len && good; q++)
-        good = encode_question(text, q, sequences, ids, examples, &seen, error);
+    const bool good = locate_contexts(text, sequences->tokenizer, error) &&
+                      (sequences->code_switching != NULL ? encode_all_switched(text, sequences, examples, &seen, error)
+                                                         : encode_questions(text, sequences, examples, &seen, error));
     if (good)
         describe(text, examples, &seen, description);
-    g_array_unref(ids);
+    if (good && seen.pairs > 0)
+        g_string_append_printf(description, "; code-switched with %s: %" G_GINT64_FORMAT " pairs of questions, by id",
+                               sequences->code_switching, seen.pairs);
     return good;
 }
 

@@ -41,6 +41,8 @@ typedef struct xlm_answer_sequences {
     int64_t length;          /* most tokens of a sequence, special ones included; 4 or more */
     int64_t stride;          /* of windows, subwords */
     int64_t question_length; /* most subwords of a question */
+    const char *code_switching; /* NULL; or a language: in place of a question and context of another language that it has a
+                                   translation of, by id, the question of either with the context of the other */
 } xlm_answer_sequences;
 
 /* Append the windows of all questions, <s> Q </s> C </s>. Two rows of each are predicted, with targets 0 and 1: the first and the

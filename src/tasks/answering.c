@@ -22,6 +22,7 @@ struct answering {
     xlm_task_state of;
     int64_t stride, question_length, answer_length, n_best;
     int64_t rules, no_answer, choose_by;
+    char *code_switching;  /* the language that questions are switched with; NULL: none */
     double null_threshold; /* in checkpoints */
 };
 
@@ -47,6 +48,10 @@ static const xlm_option answering_options[] = {
      offsetof(struct answering, no_answer)},
     {"choose_by", XLM_OPTION_CHOICE, "f1", 0, 0, "f1|exact_match",
      "measure by which the best checkpoint is chosen, and the threshold", offsetof(struct answering, choose_by)},
+    {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "language, one of the training files': in place of each question of another language whose translation, of the same id, is "
+     "in this one, train on the question of either language with the context of the other (PPA: en)",
+     offsetof(struct answering, code_switching)},
     XLM_OPTION_END,
 };
 
@@ -131,7 +136,8 @@ static bool answering_encode(const xlm_loss *self, void *text, const xlm_task_en
 {
     const struct answering *answering = self->state;
     const xlm_answer_sequences sequences = {.tokenizer = encoder->tokenizer, .length = encoder->length,
-                                            .stride = answering->stride, .question_length = answering->question_length};
+                                            .stride = answering->stride, .question_length = answering->question_length,
+                                            .code_switching = encoder->training ? answering->code_switching : NULL};
     return xlm_answer_text_encode(text, &sequences, examples, description, error);
 }
 

@@ -620,6 +620,38 @@ static void test_refused(void **state)
     g_free(path);
 }
 
+/* Question 1 of de with the context of en, and the other way round, two windows at a time; question 2 stands in en alone. */
+static void test_switched(void **state)
+{
+    (void)state;
+    struct answering_fixture f = open_fixture("code_switching = en\nstride = 3\nquestion_length = 1\n");
+    const xlm_task_encoder encoder = {.tokenizer = f.tokenizer, .length = 10, .training = true};
+    xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
+    GString *description = g_string_new(NULL);
+    assert_true(f.task->encode(&f.self, f.text, &encoder, e, description, NULL));
+    char *got = show(e);
+    assert_string_equal(got, "0:1:0 15 2 5:0:1 3 14*0 15 6*1 3 2 | 0:0:0 13 2 5:1:1 6*0 7*1 8 9 2 | "
+                             "0:1:0*0*1 15 2 15:0:1 6 3 3 7 8 2 | 0:0:0 13 2 5:1:1 6*0 7*1 8 9 2");
+    assert_non_null(strstr(description->str, "; code-switched with en: 1 pairs of questions, by id"));
+    assert_int_equal(xlm_examples_together(e), 2);
+    g_free(got);
+    xlm_examples_free(e);
+    close_fixture(&f);
+    /* Of all questions none has a translation. */
+    f = open_fixture("code_switching = de\nstride = 3\nquestion_length = 1\n");
+    g_array_index(((xlm_answer_text *)f.text)->questions->questions, xlm_question, 2).id = "other";
+    GError *error = NULL;
+    e = xlm_examples_new(&xlm_own_special_tokens);
+    const xlm_task_encoder other = {.tokenizer = f.tokenizer, .length = 10, .training = true};
+    assert_false(f.task->encode(&f.self, f.text, &other, e, description, &error));
+    assert_int_equal(error->code, EX_DATAERR);
+    assert_non_null(strstr(error->message, "one.json: question q1: code_switching = de has no question of this id"));
+    g_error_free(error);
+    g_string_free(description, TRUE);
+    xlm_examples_free(e);
+    close_fixture(&f);
+}
+
 /* A context of 10,000 words, whose last is the answer. */
 static void test_long_context(void **state)
 {
@@ -676,7 +708,7 @@ int main(void)
         cmocka_unit_test(test_spans),    cmocka_unit_test(test_results),       cmocka_unit_test(test_threshold),
         cmocka_unit_test(test_reader),   cmocka_unit_test(test_json),          cmocka_unit_test(test_several_files),
         cmocka_unit_test(test_examples), cmocka_unit_test(test_predictions),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_long_context),
+        cmocka_unit_test(test_long_context), cmocka_unit_test(test_switched),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -311,7 +311,7 @@ def same(a, b):
     for n, t in list(x.items()):
         if n.endswith("token_type_embeddings.weight") and len(t) == 1:
             x[n.replace("token_type", "position")] = x[n.replace("token_type", "position")] + t
-            x[n] = 0 * t
+            x[n] = numpy.zeros_like(t)
     missing = [n for n in x if n not in y and "pooler" not in n and not n.endswith("_ids") and "decoder" not in n and
                "proj.weight" not in n and "seq_relationship" not in n and "classifier" not in n]
     other = [n for n in x if n in y and (x[n].shape != y[n].shape or

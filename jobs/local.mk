@@ -24,6 +24,7 @@ nobase_dist_pkgdata_DATA = \
 	jobs/mlm-gc/xlm.conf \
 	jobs/mlm-gc/xnli.conf \
 	jobs/ppa/mlm.conf \
+	jobs/ppa/mlqa-translate-train.conf \
 	jobs/ppa/mlqa.conf \
 	jobs/ppa/no-moco.conf \
 	jobs/ppa/no-tlm.conf \

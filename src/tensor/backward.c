@@ -55,17 +55,29 @@ void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients)
         tape->empty[i] = true;
 }
 
+/* Where parameter i ends; -1: the beginning of all. */
+static int64_t end_of(const xlm_parameters *parameters, int i)
+{
+    if (i < 0)
+        return 0;
+    const xlm_parameter *p = xlm_parameters_get(parameters, i);
+    return p->start + p->rows * p->cols;
+}
+
+/* A gap is cleared with the parameter behind it: `from` may be where it begins. */
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from)
 {
+    const int n = xlm_parameters_count(tape->parameters);
+    if (tape->maybe_empty == n)
+        clear(tape, end_of(tape->parameters, n - 1), xlm_parameters_size(tape->parameters));
     while (tape->maybe_empty > 0) {
-        const int i = tape->maybe_empty - 1, n = xlm_parameters_count(tape->parameters);
+        const int i = tape->maybe_empty - 1;
         const xlm_parameter *p = xlm_parameters_get(tape->parameters, i);
         if (p->start < from)
             return;
         if (tape->empty[i])
             clear_parameter(tape, i);
-        const int64_t gap = p->start + p->rows * p->cols;
-        clear(tape, gap, i + 1 < n ? xlm_parameters_get(tape->parameters, i + 1)->start : xlm_parameters_size(tape->parameters));
+        clear(tape, end_of(tape->parameters, i - 1), p->start);
         tape->maybe_empty = i;
     }
 }

@@ -450,6 +450,34 @@ static void test_first_gradient_of_a_stack(void **state)
     xlm_parameters_free(p);
 }
 
+/* A callback may stop where a parameter ends: the gap behind it, as that behind the last one, is zeros then. */
+static void test_gaps_are_cleared(void **state)
+{
+    (void)state;
+    xlm_parameters *p = xlm_parameters_new();
+    xlm_parameters_add(p, "before", 1, 3, XLM_INIT_ONE, true);
+    xlm_parameters_add(p, "after", 1, 5, XLM_INIT_ONE, true);
+    xlm_parameters_seal(p);
+    xlm_parameters_initialise(p, 1);
+    const int64_t n = xlm_parameters_size(p), after = xlm_parameters_get(p, 1)->start;
+    assert_true(after > 3 && n > after + 5);
+    float *gradient = g_new(float, n);
+    xlm_tape *t = xlm_tape_new(p);
+    for (int64_t from = after + 5; from >= 3; from -= after + 5 - 3) {
+        for (int64_t i = 0; i < n; i++)
+            gradient[i] = NAN;
+        xlm_tape_clear(t, gradient);
+        xlm_tape_clear_untouched(t, from);
+        for (int64_t i = 0; i < 3; i++)
+            assert_true(isnan(gradient[i]));
+        for (int64_t i = from; i < n; i++)
+            assert_true(gradient[i] == 0);
+    }
+    g_free(gradient);
+    xlm_tape_free(t);
+    xlm_parameters_free(p);
+}
+
 static void test_threads_make_the_same_bits(void **state)
 {
     (void)state;
@@ -578,6 +606,7 @@ int main(void)
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_first_gradient_is_assigned),
         cmocka_unit_test(test_first_gradient_of_a_stack),
+        cmocka_unit_test(test_gaps_are_cleared),
         cmocka_unit_test(test_threads_make_the_same_bits),
         cmocka_unit_test(test_memory),
     };

@@ -6,6 +6,7 @@ tasks_sources = \
 	src/tasks/answer_spans.c src/tasks/answer_spans.h \
 	src/tasks/answer_text.c src/tasks/answer_text.h \
 	src/tasks/answering.c \
+	src/tasks/class_head.c src/tasks/class_head.h \
 	src/tasks/classification.c \
 	src/tasks/labelled_text.c src/tasks/labelled_text.h \
 	src/tasks/parallel_items.c src/tasks/parallel_items.h \

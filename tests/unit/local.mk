@@ -58,6 +58,7 @@ unit_headers = \
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \
 	tests/unit/answer_head_test \
+	tests/unit/class_head_test \
 	tests/unit/attention_test \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
@@ -86,6 +87,9 @@ tests_unit_similarity_float_test_SOURCES = tests/unit/similarity_test.c
 tests_unit_answer_head_test_SOURCES = tests/unit/answer_head_test.c src/tasks/answer_head.c src/tasks/answer_spans.c
 tests_unit_answer_head_test_CPPFLAGS = $(double_flags)
 tests_unit_answer_head_test_LDADD = $(double_libraries)
+tests_unit_class_head_test_SOURCES = tests/unit/class_head_test.c src/tasks/class_head.c
+tests_unit_class_head_test_CPPFLAGS = $(double_flags)
+tests_unit_class_head_test_LDADD = $(double_libraries)
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)

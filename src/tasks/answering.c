@@ -4,7 +4,7 @@
  *
  * The null threshold is a state of the loss, "null_threshold", so that every checkpoint has it, and xlm_eval reads it from there:
  * the dev files decide it each time they are scored (`decide`). It is infinite, and all questions are answered, where the dev
- * files have no question without an answer. */
+ * files have no question without an answer; minus infinite, and none is, where they are answered best so. */
 #include <math.h>
 #include <string.h>
 
@@ -194,6 +194,14 @@ static double threshold_of(const struct answering *answering)
     return answering->no_answer == NEVER ? INFINITY : answering->null_threshold;
 }
 
+/* Where it is best to answer nothing, SQuAD 2.0's script says 0, which does not do that when null odds are below 0. */
+static double best_threshold(const struct answering *answering, const xlm_answer_result *results, guint n)
+{
+    const xlm_answer_threshold best = xlm_answer_best_threshold(n, results, answering->choose_by == BY_F1);
+    const double unanswered = xlm_answer_average(n, results, -INFINITY).all.match.exact; /* F1 is the same */
+    return unanswered >= best.mean ? -INFINITY : best.threshold;
+}
+
 static void answering_decide(xlm_loss *self, int64_t n, void *const *texts, const double *const *predictions)
 {
     struct answering *answering = self->state;
@@ -202,8 +210,7 @@ static void answering_decide(xlm_loss *self, int64_t n, void *const *texts, cons
         append_results(self, texts[i], predictions[i], results);
     answering->null_threshold = INFINITY;
     if (answering->no_answer == BY_THRESHOLD && has_unanswerable(results_of(results), results->len))
-        answering->null_threshold =
-            xlm_answer_best_threshold(results->len, results_of(results), answering->choose_by == BY_F1).threshold;
+        answering->null_threshold = best_threshold(answering, results_of(results), results->len);
     g_array_unref(results);
 }
 

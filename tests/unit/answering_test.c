@@ -499,6 +499,25 @@ static const double found[10][WIDTH] = {
     {2, 1, 1, 3, 6},            {0}, /* q1 of the other file: "w2 w3 w4" */
 };
 
+/* Every answer is wrong, and null odds are −2: no answer is the best to all, and none is given. */
+static void test_none_answered(void **state)
+{
+    (void)state;
+    static const double wrong[10][WIDTH] = {{0, 1, 0, 0, 2}, {0}, {0}, {0}, {0, 1, 0, 0, 2}, {0}, {0}, {0}, {0, 1, 3, 3, 2}};
+    struct answering_fixture f = open_fixture("stride = 3\nn_best = 2\nquestion_length = 1\n");
+    GString *out = g_string_new(NULL);
+    xlm_examples_free(encode(&f, 10, out));
+    f.task->decide(&f.self, 1, (void *const[]){f.text}, (const double *const[]){wrong[0]});
+    xlm_task_scores *s = xlm_task_scores_new();
+    f.task->score(&f.self, f.text, wrong[0], s);
+    near(measure_of(s, "best_f1"), 1.0 / 3);
+    near(measure_of(s, "f1"), 1.0 / 3);
+    near(measure_of(s, "no_ans_f1"), 1);
+    xlm_task_scores_free(s);
+    g_string_free(out, TRUE);
+    close_fixture(&f);
+}
+
 static void test_predictions(void **state)
 {
     (void)state;
@@ -707,8 +726,8 @@ int main(void)
         cmocka_unit_test(test_rules),    cmocka_unit_test(test_comparing),     cmocka_unit_test(test_windows),
         cmocka_unit_test(test_spans),    cmocka_unit_test(test_results),       cmocka_unit_test(test_threshold),
         cmocka_unit_test(test_reader),   cmocka_unit_test(test_json),          cmocka_unit_test(test_several_files),
-        cmocka_unit_test(test_examples), cmocka_unit_test(test_predictions),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_long_context), cmocka_unit_test(test_switched),
+        cmocka_unit_test(test_examples), cmocka_unit_test(test_none_answered), cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_long_context),  cmocka_unit_test(test_switched),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

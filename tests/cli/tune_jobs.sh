@@ -58,6 +58,15 @@ for job in "$XLM_SOURCE"/jobs/*/*.conf; do
 done
 [ "$checked" -ge 20 ] || fail "only $checked jobs"
 
+# XTREME takes SQuAD's rules for XQuAD and TyDiQA in all languages; MLQA has its own, in English too.
+rules() { # JOB DEV RULES
+    logged dry.log xlm_tune "$XLM_SOURCE/jobs/$1.conf" --set tune.model=out/latest --set "tune.dev=$2" --dry-run
+    grep -q "^dev: .* by the rules of $3\$" dry.log || fail "$1: answers in $2 are not compared by $3: $(cat dry.log)"
+}
+rules xlm-align/xquad de:dev-v1.1.json SQuAD
+rules xlm-align/tydiqa de:dev-v1.1.json SQuAD
+for job in xlm-align mlm-gc ppa weam; do rules $job/mlqa en:dev-v1.1.json 'MLQA en'; done
+
 # tried JOB NUMBER: so many settings.
 tried() {
     XLM_LAUNCH=env logged grid.log "$XLM_SOURCE/jobs/grid" --dry-run --seeds 1 "grid-${1//\//-}" "$XLM_SOURCE/jobs/$1.conf"

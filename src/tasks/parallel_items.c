@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/log.h"
+
 /* What is paired. */
 typedef struct pairing {
     const xlm_parallel_item *item;
@@ -72,6 +74,15 @@ static GHashTable *index_ids(const pairing *p, GError **error)
     return index;
 }
 
+/* Ids that are not there say that lines are meant; such that stand twice may be a slip. */
+static bool all_have_ids(const pairing *p)
+{
+    for (int64_t i = 0; i < p->items; i++)
+        if (p->item[i].id == NULL)
+            return false;
+    return true;
+}
+
 static void pair_by_id(const pairing *p, GHashTable *index, int64_t *partner)
 {
     for (int64_t i = 0; i < p->items; i++) {
@@ -125,8 +136,15 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
     memset(parallel->partner, -1, sizeof(int64_t) * (size_t)items);
     number_files(&p);
     bool good = check_languages(&p, error);
-    GHashTable *ids = good && how != XLM_PAIRED_BY_LINE ? index_ids(&p, how == XLM_PAIRED_BY_ID ? error : NULL) : NULL;
-    good = good && (ids != NULL || how != XLM_PAIRED_BY_ID);
+    GError *why = NULL;
+    GHashTable *ids = good && how != XLM_PAIRED_BY_LINE ? index_ids(&p, &why) : NULL;
+    if (why != NULL && how == XLM_PAIRED_BY_ID) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        good = false;
+    } else if (why != NULL && all_have_ids(&p)) {
+        xlm_log_warn("%s; they are looked for by lines (pair_by = line)", why->message);
+    }
+    g_clear_error(&why);
     parallel->by_id = ids != NULL;
     if (ids != NULL)
         pair_by_id(&p, ids, parallel->partner);

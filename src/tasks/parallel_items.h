@@ -5,7 +5,7 @@
  * other from another, for which it must know what belongs together.
  *
  * Items are paired by id when all have one and no two of a language have the same; otherwise by place, the k-th file of a
- * language with the k-th of the other, and its row r with row r there. */
+ * language with the k-th of the other, and its row r with row r there; with a warning when only ids that stand twice are why. */
 #ifndef XLM_TASKS_PARALLEL_ITEMS_H
 #define XLM_TASKS_PARALLEL_ITEMS_H
 

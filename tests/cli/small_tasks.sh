@@ -50,6 +50,7 @@ study || fail "$(tail -n 5 log)"
 for file in answering-untuned answering-tuned classification-tuned; do
     [ -s study/$file.csv ] || fail "$file was not scored"
 done
+grep -q "^en  accuracy 33.33%" log || fail "the most frequent class: $(tail -n 1 log)"
 grep -q '^en ' log && grep -q '^xx ' log || fail "no table of languages: $(tail -n 20 log)"
 # Nothing is made twice.
 study || fail "again: $(tail -n 5 log)"

@@ -168,8 +168,8 @@ run_study() {
     directory=$(cd "$1" && pwd) csv=$(cd "$1" && pwd)/measures.csv
     read -rd '' -a runs <<<"${RUNS-$(names)}" || : # which tells of the end
     if [[ -n $initial ]]; then
-        [[ -n ${START-} ]] || wrong 64 "START: name the checkpoint of $initial that the runs begin with. It has to be one of
-xlm-mpi: there is no program yet that reads the model as its authors have published it"
+        [[ -n ${START-} ]] || wrong 64 "START: name the checkpoint of $initial that the runs begin with. xlm_convert makes
+it of the model as its authors have published it (docs/transformers.md)"
         [[ -e $START ]] || wrong 66 "START: $START: there is no such file"
         START=$(realpath "$START")
     fi

@@ -227,6 +227,12 @@ logged longer.log tune 2 longer --set tune.epochs=8 --set tune.learning_rate=3e-
 logged longer-scores.log ranks 1 xlm_eval longer/best --test test.tsv --csv longer.csv
 is_between 0.97 "$(score longer.csv span_f1)" 1 && is_between 0 "$(score xx.csv span_f1)" 0.8 ||
     fail "span F1 $(score longer.csv span_f1), zero-shot $(score xx.csv span_f1)"
+# 64 sentences are learned by heart, though no tag follows from its word.
+awk -F '\t' -v OFS='\t' 'NF { $2 = "t" NR * NR % 5 } !NF && ++n == 64 { exit } { print }' train.tsv >64.tsv
+logged 64.log tune 2 64 --set tune.train=64.tsv --set tune.dev=64.tsv --set tune.epochs=100 --set tune.batch=8 \
+    --set tune.dropout=0 --set tune.learning_rate=3e-3 --set tune.evaluate_every=200
+is_between 0.99 "$(dev 64 accuracy | tail -n 1 | cut -d' ' -f2)" 1 && grep -q '^train: 64 sentences' 64.log ||
+    fail "64 sentences: $(grep '^train\|^dev' 64.log)"
 evaluate both 1 --test test.tsv --test dev.tsv
 cmp <(cat test.tsv dev.tsv) <(cut -f1,2 both.predicted) || fail "two files"
 

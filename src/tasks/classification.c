@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/names.h"
 #include "corpus/corpus.h"
 #include "lexicon/dictionary.h"
 #include "tasks/class_head.h"
@@ -41,7 +42,7 @@ static const xlm_option classification_options[] = {
      "numbers from 1; by default found out by the first line (XNLI, MultiNLI, PAWS-X, GLUE, label<tab>sentence[<tab>sentence])",
      offsetof(struct classification, columns)},
     {"empty", XLM_OPTION_CHOICE, "refuse", 0, 0, "refuse|leave_out",
-     "items with a sentence without text: refuse the file, or leave them out and say how many there are",
+     "items with a sentence or label without text: refuse the file, or leave them out and say how many there are",
      offsetof(struct classification, empty)},
     {"separators", XLM_OPTION_INT, "1", 1, 2, NULL,
      "number of </s> between the sentences of a pair; RoBERTa and XLM-R are fine-tuned with 2",
@@ -115,7 +116,7 @@ static void report_file(const xlm_labelled_file *file)
     if (file->unlabelled > 0)
         g_string_append_printf(out, "; left out, for their gold_label is \"-\": %" G_GINT64_FORMAT, file->unlabelled);
     if (file->empty > 0)
-        g_string_append_printf(out, "; left out for an empty sentence: %" G_GINT64_FORMAT, file->empty);
+        g_string_append_printf(out, "; left out for an empty sentence or label: %" G_GINT64_FORMAT, file->empty);
     xlm_log_info("%s: %s; %s", file->path, file->form, out->str);
     g_string_free(out, TRUE);
 }
@@ -143,6 +144,8 @@ static char **classification_labels(const xlm_loss *self, const void *pointer, G
 {
     (void)self;
     const xlm_labelled_text *text = pointer;
+    if (!xlm_labelled_text_check_labels(text, error))
+        return NULL;
     GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->items->len; i++)
         g_hash_table_add(seen, (char *)item_at(text, i)->label);
@@ -170,23 +173,17 @@ typedef struct encoding {
     const xlm_labelled_text *text;
     const xlm_task_encoder *encoder;
     xlm_examples *examples;
-    GArray *ids[2]; /* int32_t, of the sides at hand */
+    GHashTable *labels; /* of xlm_names_index */
+    GArray *ids[2];     /* int32_t, of the sides at hand */
     int64_t cut, unknown;
 } encoding;
 
-static int32_t find_label(const xlm_task_state *of, const char *label)
-{
-    for (int32_t c = 0; c < of->classes; c++)
-        if (strcmp(of->labels[c], label) == 0)
-            return c;
-    return -1;
-}
-
 static bool refuse_label(const encoding *e, const xlm_labelled_item *item, GError **error)
 {
-    char *known = g_strjoinv(", ", e->task->of.labels);
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the training text has no label \"%s\"; it has %s",
-                  xlm_labelled_file_of(e->text, item)->path, item->line, item->label, known);
+    const xlm_labelled_file *file = xlm_labelled_file_of(e->text, item);
+    char *known = xlm_names_some(e->task->of.labels);
+    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the training text has no label \"%s\"; it has %s%s", file->path,
+                  item->line, item->label, known, xlm_labelled_file_hint(file, item));
     g_free(known);
     return false;
 }
@@ -240,7 +237,7 @@ static void truncate_pair(int64_t room, const GArray *const *ids, guint sides, g
 /* The first sentence of one item and, of pairs, the second of another, which is of the same class. */
 static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_labelled_item *second, GError **error)
 {
-    const int32_t target = find_label(&e->task->of, first->label);
+    const int32_t target = xlm_names_find(e->labels, first->label);
     const guint sides = first->sentence[1] != NULL ? 2 : 1;
     const int64_t between = sides > 1 ? e->task->separators : 0, room = e->encoder->length - 2 - between;
     const int32_t language[2] = {MAX(xlm_labelled_file_of(e->text, first)->language, 0),
@@ -399,12 +396,14 @@ static bool encode_items(encoding *e, GError **error)
 static bool classification_encode(const xlm_loss *self, void *pointer, const xlm_task_encoder *encoder, xlm_examples *examples,
                                   GString *description, GError **error)
 {
-    encoding e = {.task = self->state, .text = pointer, .encoder = encoder, .examples = examples};
+    const struct classification *c = self->state;
+    encoding e = {.task = c, .text = pointer, .encoder = encoder, .examples = examples};
     const bool pairs = item_at(e.text, 0)->sentence[1] != NULL;
     const int64_t least = 3 + (pairs ? e.task->separators + 1 : 0);
     if (encoder->length < least)
         return xlm_error_set(error, EX_CONFIG, "length = %" G_GINT64_FORMAT " has no room for the special tokens and a token of "
                              "each sentence; it must be at least %" G_GINT64_FORMAT, encoder->length, least);
+    e.labels = xlm_names_index(c->of.labels, c->of.classes);
     for (int side = 0; side < 2; side++)
         e.ids[side] = g_array_new(FALSE, FALSE, sizeof(int32_t));
     g_string_append_printf(description, "%u %s", e.text->items->len, pairs ? "pairs of sentences" : "sentences");
@@ -413,6 +412,7 @@ static bool classification_encode(const xlm_loss *self, void *pointer, const xlm
                       (!encoder->training || e.task->dictionary == NULL || switch_words(&e, description, error));
     for (int side = 0; side < 2; side++)
         g_array_unref(e.ids[side]);
+    g_hash_table_unref(e.labels);
     g_string_append_printf(description, ", %" G_GINT64_FORMAT " tokens",
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
     if (e.cut > 0)
@@ -444,11 +444,12 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     const xlm_labelled_text *text = pointer;
     const int64_t n = text->items->len, classes = c->of.classes;
     int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    GHashTable *labels = xlm_names_index(c->of.labels, classes);
     xlm_task_row *row = g_new0(xlm_task_row, classes);
     int64_t right = 0, counted = 0;
     double f1 = 0;
     for (int64_t i = 0; i < n; i++) {
-        gold[i] = find_label(&c->of, item_at(text, i)->label);
+        gold[i] = xlm_names_find(labels, item_at(text, i)->label);
         predicted[i] = most_probable(predictions + i * classes, classes);
         row[gold[i]].gold++;
         row[predicted[i]].predicted++;
@@ -471,6 +472,7 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     if (c->choose_by == MACRO_F1)
         add_measure(scores, "accuracy", accuracy, n);
     xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
+    g_hash_table_unref(labels);
     g_free(row);
     g_free(gold);
     g_free(predicted);

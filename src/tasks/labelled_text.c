@@ -54,6 +54,43 @@ const xlm_labelled_file *xlm_labelled_file_of(const xlm_labelled_text *text, con
     return &g_array_index(text->files, xlm_labelled_file, item->file);
 }
 
+const char *xlm_labelled_file_hint(const xlm_labelled_file *file, const xlm_labelled_item *item)
+{
+    if (!file->guessed)
+        return "";
+    return item->sentence[1] != NULL ? "; of lines `sentence<tab>sentence<tab>label` say columns = 3,1,2"
+                                     : "; of lines `sentence<tab>label` say columns = 2,1";
+}
+
+static bool check_file_labels(const xlm_labelled_text *text, int32_t number, GError **error)
+{
+    const xlm_labelled_file *file = &g_array_index(text->files, xlm_labelled_file, number);
+    const xlm_labelled_item *new = NULL; /* with a label that no item before has, the last */
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < text->items->len; i++) {
+        const xlm_labelled_item *item = &g_array_index(text->items, xlm_labelled_item, i);
+        if (item->file == number && g_hash_table_add(seen, (char *)item->label))
+            new = item;
+    }
+    const int64_t different = g_hash_table_size(seen);
+    g_hash_table_unref(seen);
+    if (!((different > 64 && different > file->items / 10) || (different > 8 && different > file->items / 2)))
+        return true;
+    const int shown = (int)(g_utf8_offset_to_pointer(new->label, MIN(g_utf8_strlen(new->label, -1), 40)) - new->label);
+    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the first column has %" G_GINT64_FORMAT " different values "
+                         "in %" G_GINT64_FORMAT " lines, the last new one \"%.*s\", which are too many to be labels%s (if they "
+                         "are labels: columns = %s)", file->path, new->line, different, file->items, shown, new->label,
+                         xlm_labelled_file_hint(file, new), new->sentence[1] != NULL ? "1,2,3" : "1,2");
+}
+
+bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **error)
+{
+    for (guint f = 0; f < text->files->len; f++)
+        if (g_array_index(text->files, xlm_labelled_file, f).guessed && !check_file_labels(text, (int32_t)f, error))
+            return false;
+    return true;
+}
+
 /* A file that is being read. */
 typedef struct reader {
     xlm_labelled_text *text;
@@ -123,15 +160,13 @@ static bool add_item(reader *r, const char *const *value, GError **error)
         r->file.unlabelled++;
         return true;
     }
-    if (is_blank(value[LABEL]))
-        return refuse(r, error, "the %s is empty", what_is(r, LABEL));
     const int sentences = has_second(r) ? 2 : 1;
-    for (int s = 0; s < sentences; s++)
-        if (is_blank(value[FIRST + s])) {
+    for (int v = LABEL; v < FIRST + sentences; v++)
+        if (is_blank(value[v])) {
             r->file.empty++;
             return r->options->leave_out_empty ||
                    refuse(r, error, "the %s is empty; fill it in, or leave such lines out with empty = leave_out",
-                          what_is(r, FIRST + s));
+                          what_is(r, v));
         }
     GStringChunk *strings = r->text->strings;
     xlm_labelled_item item = {.label = g_string_chunk_insert_const(strings, label_of(r, value[LABEL])), .row = row,
@@ -265,6 +300,7 @@ static bool begin_table(reader *r, bool *taken, GError **error)
                           known_forms);
         for (int v = 0; v < (int)r->columns; v++)
             column[v] = v;
+        r->file.guessed = true;
         r->file.form = r->columns == 3 ? "lines `label<tab>sentence<tab>sentence`" : "lines `label<tab>sentence`";
     }
     memcpy(r->column, column, sizeof column);
@@ -355,6 +391,12 @@ static bool read_object(reader *r, const char *line, size_t size, GError **error
 
 /* ---- lines ---- */
 
+/* Tabs alone, which are a row of a table, and are left out as others without text are. */
+static bool is_empty_row(const reader *r)
+{
+    return r->begun && !r->json && r->options->leave_out_empty && strchr(r->copy->str, '\t') != NULL;
+}
+
 static bool read_line(reader *r, const char *text, size_t size, GError **error)
 {
     r->line = xlm_lines_number(r->lines);
@@ -362,7 +404,7 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
         return false;
     g_string_truncate(r->copy, 0);
     g_string_append_len(r->copy, text, (gssize)size);
-    if (is_blank(r->copy->str)) {
+    if (is_blank(r->copy->str) && !is_empty_row(r)) {
         r->blank = r->blank > 0 ? r->blank : r->line;
         return true;
     }

@@ -45,7 +45,8 @@ typedef struct xlm_labelled_file {
     const char *language_name; /* as it was asked for; NULL: none was */
     int language;              /* id; -1: none in particular */
     const char *form;          /* for the log: "columns gold_label, sentence1, sentence2; lines of de" */
-    int64_t items, unlabelled, empty; /* taken; left out for their gold_label; left out for a sentence without text */
+    bool guessed;              /* no header or option says which column is the label */
+    int64_t items, unlabelled, empty; /* taken; left out for their gold_label; left out for a sentence or label without text */
 } xlm_labelled_file;
 
 typedef struct xlm_labelled_text {
@@ -58,7 +59,7 @@ typedef struct xlm_labelled_text {
 typedef struct xlm_labelled_options {
     char *const *columns;  /* NULL: found out; else names of the header or of members, or numbers of columns from 1, of the label
                               and of one or two sentences. NULL-terminated */
-    bool leave_out_empty;  /* items with a sentence without text; else they are refused */
+    bool leave_out_empty;  /* items with a sentence or label without text; else they are refused */
 } xlm_labelled_options;
 
 xlm_labelled_text *xlm_labelled_text_new(void);
@@ -70,6 +71,13 @@ void xlm_labelled_text_free(xlm_labelled_text *text);
  * text, and when there is no item. */
 bool xlm_labelled_text_read(xlm_labelled_text *text, const char *path, const char *language_name, int language,
                             const xlm_labelled_options *options, GError **error);
+
+/* Can the first columns of files without header be labels? They cannot, EX_DATAERR with file and line, where a file has more than
+ * 64 different ones and more than one for ten items, or more than 8 and more than one for two items: sentences, then. */
+bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **error);
+
+/* What to do where the first column of a file without header is no label: "; columns = 3,1,2 ...", or "" of other files. */
+const char *xlm_labelled_file_hint(const xlm_labelled_file *file, const xlm_labelled_item *item);
 
 /* The file that an item is of. */
 const xlm_labelled_file *xlm_labelled_file_of(const xlm_labelled_text *text, const xlm_labelled_item *item);

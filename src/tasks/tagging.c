@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/names.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 
@@ -124,15 +125,6 @@ static void tagging_read_free(void *text) { xlm_tagged_text_free(text); }
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
 
-/* Index of the tag among the labels, -1: none. */
-static int32_t find_label(const xlm_task_state *of, const char *tag)
-{
-    for (int32_t c = 0; c < of->classes; c++)
-        if (strcmp(of->labels[c], tag) == 0)
-            return c;
-    return -1;
-}
-
 /* The tags of a text that are not among the labels, sorted, none twice; those of labels and text. g_list_free. */
 static GList *other_tags(const xlm_task_state *of, const xlm_tagged_text *text)
 {
@@ -196,7 +188,7 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
     return true;
 }
 
-static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n,
+static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n,
                             GArray *ids, xlm_examples *examples, tally *seen, GError **error)
 {
     const int32_t language = MAX(words[0].language, 0);
@@ -216,7 +208,7 @@ static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *en
         for (guint k = 0; k < ids->len; k++) {
             xlm_examples_add(examples, g_array_index(ids, int32_t, k), language, 0);
             if (k == 0)
-                xlm_examples_predict(examples, find_label(of, words[i].tag));
+                xlm_examples_predict(examples, xlm_names_find(labels, words[i].tag));
         }
         tokens += ids->len;
     }
@@ -225,13 +217,13 @@ static bool encode_sentence(const xlm_task_state *of, const xlm_task_encoder *en
 }
 
 /* Warn of tags that are no labels; it is an error when all are. */
-static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GError **error)
+static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_tagged_text *text, GError **error)
 {
     const xlm_tagged_word *first = NULL;
     int64_t words = 0;
     for (guint i = 0; i < text->words->len; i++) {
         const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
-        if (find_label(of, word->tag) >= 0)
+        if (xlm_names_find(labels, word->tag) >= 0)
             continue;
         words++;
         first = first != NULL ? first : word;
@@ -239,7 +231,7 @@ static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GE
     if (words == 0)
         return true;
     if (words == text->words->len) {
-        char *known = g_strjoinv(", ", of->labels);
+        char *known = xlm_names_some(of->labels);
         xlm_error_set(error, EX_DATAERR,
                       "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text stands in the "
                       "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag,
@@ -248,12 +240,15 @@ static bool check_tags(const xlm_task_state *of, const xlm_tagged_text *text, GE
         return false;
     }
     GList *others = other_tags(of, text);
-    GString *list = g_string_new(NULL);
+    GPtrArray *names = g_ptr_array_new();
     for (GList *at = others; at != NULL; at = at->next)
-        g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "", (const char *)at->data);
+        g_ptr_array_add(names, at->data);
+    g_ptr_array_add(names, NULL);
+    char *list = xlm_names_some((char *const *)names->pdata);
     xlm_log_warn("tags that the training text does not have count as wrong: %" G_GINT64_FORMAT " of %u words, with %s (first at "
-                 "%s:%" G_GINT64_FORMAT ")", words, text->words->len, list->str, first->path, first->line);
-    g_string_free(list, TRUE);
+                 "%s:%" G_GINT64_FORMAT ")", words, text->words->len, list, first->path, first->line);
+    g_free(list);
+    g_ptr_array_unref(names);
     g_list_free(others);
     return true;
 }
@@ -271,15 +266,17 @@ static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_e
 {
     const struct tagging *tagging = self->state;
     const xlm_tagged_text *text = pointer;
-    if (!check_measure(tagging, error) || !check_tags(&tagging->of, text, error))
+    if (!check_measure(tagging, error))
         return false;
+    GHashTable *labels = xlm_names_index(tagging->of.labels, tagging->of.classes);
     GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
     tally seen = {0};
-    bool good = true;
+    bool good = check_tags(&tagging->of, labels, text, error);
     for (guint s = 0, first = 0; s < text->ends->len && good; first = g_array_index(text->ends, guint, s++))
-        good = encode_sentence(&tagging->of, encoder, &g_array_index(text->words, xlm_tagged_word, first),
+        good = encode_sentence(labels, encoder, &g_array_index(text->words, xlm_tagged_word, first),
                                g_array_index(text->ends, guint, s) - first, ids, examples, &seen, error);
     g_array_unref(ids);
+    g_hash_table_unref(labels);
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
     if (text->document_lines > 0)
@@ -325,17 +322,18 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
         g_ptr_array_add(labels, tagging->of.labels[c]);
     for (GList *at = others; at != NULL; at = at->next)
         g_ptr_array_add(labels, at->data);
-    const xlm_task_state all = {.labels = (char **)labels->pdata, .classes = labels->len};
+    const int64_t classes = labels->len;
+    GHashTable *index = xlm_names_index((char *const *)labels->pdata, classes);
     int64_t unseen = 0;
     for (guint i = 0; i < n; i++) {
-        gold[i] = find_label(&all, g_array_index(text->words, xlm_tagged_word, i).tag);
+        gold[i] = xlm_names_find(index, g_array_index(text->words, xlm_tagged_word, i).tag);
         predicted[i] = (int32_t)predictions[i * WIDTH + TAG];
         unseen += gold[i] >= tagging->of.classes;
     }
     g_ptr_array_add(labels, NULL);
     const xlm_tag_pairs pairs = {
         .words = n, .sentences = text->ends->len, .gold = gold, .predicted = predicted,
-        .ends = (const uint32_t *)(const void *)text->ends->data, .labels = (char *const *)labels->pdata, .classes = all.classes,
+        .ends = (const uint32_t *)(const void *)text->ends->data, .labels = (char *const *)labels->pdata, .classes = classes,
         .bio = xlm_tags_are_bio(tagging->of.labels),
     };
     xlm_tag_scores(&pairs, scores);
@@ -346,6 +344,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
         g_array_append_val(scores->measures, share);
     }
     g_list_free(others);
+    g_hash_table_unref(index);
     g_ptr_array_unref(labels);
     g_free(gold);
     g_free(predicted);

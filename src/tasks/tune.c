@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/names.h"
 #include "stream/example_passes.h"
 #include "tasks/predict.h"
 #include "tasks/sources.h"
@@ -126,7 +127,7 @@ static bool open_training(tuning *t, GError **error)
                              "stand in one step, so batch must be a multiple of %" G_GINT64_FORMAT, c->batch,
                              xlm_examples_together(t->training_examples));
     if (t->training_examples != NULL && t->task->labels != NULL) {
-        char *labels = g_strjoinv(", ", t->labels);
+        char *labels = xlm_names_some(t->labels);
         xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
         g_free(labels);
     }

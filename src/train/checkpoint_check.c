@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "train/model_attributes.h"
 #include "train/objective_arrays.h"
 
@@ -56,7 +57,7 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
         return XLM_FILE_DAMAGED;
     xlm_file_condition condition = XLM_FILE_GOOD;
     if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
-        char *there = g_strjoinv(", ", labels), *here = g_strjoinv(", ", task->labels);
+        char *there = xlm_names_some(labels), *here = xlm_names_some(task->labels);
         condition = unfit(error, "its labels are %s; here %s", there, here);
         g_free(there);
         g_free(here);

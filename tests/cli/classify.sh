@@ -199,7 +199,16 @@ wrong 65 'columns.tsv:4: 2 columns between tabs, where the first line has 3' --s
 sed '4s/\t[^\t]*$/\t /' train.en.tsv >empty.tsv
 wrong 65 'empty.tsv:4: the second sentence is empty' --set tune.train=empty.tsv
 tune 1 without --set tune.train=empty.tsv --set 'task classification.empty=leave_out' --set tune.epochs=1
-grep -q 'empty.tsv: .*199 items; left out for an empty sentence: 1' without.log || fail "$(cat without.log)"
+grep -q 'empty.tsv: .*199 items; left out for an empty sentence or label: 1' without.log || fail "$(cat without.log)"
+# The label in the last column, as XTREME's files have it.
+awk -F '\t' -v OFS='\t' '{ print $2, $3, $1 }' train.en.tsv >last.tsv
+awk -F '\t' -v OFS='\t' '{ print $2, $3, $1 }' dev.tsv >last-dev.tsv
+wrong 65 'last.tsv:[0-9]*: the first column has [0-9]* different values in 200 lines, .*say columns = 3,1,2' \
+    --set tune.train=last.tsv
+wrong 65 'last-dev.tsv:1: the training text has no label .*say columns = 3,1,2$' --set tune.dev=last-dev.tsv
+tune 1 last --set tune.train=last.tsv --set tune.dev=last-dev.tsv --set tune.epochs=1 \
+    --set 'task classification.columns=3,1,2'
+grep -q '^3 labels: contradiction, entailment, neutral$' last.log || fail "$(cat last.log)"
 printf '{"label": "a", "text": "b"}\n{"label": "a" "text": "b"}\n' >bad.jsonl
 wrong 65 'bad.jsonl:2: byte [0-9]*: invalid JSON' --set tune.train=bad.jsonl
 wrong 78 'code_switching = xx: none of the training files' --set 'task classification.code_switching=xx'

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/options.h"
 #include "tasks/labelled_text.h"
 #include "tasks/parallel_items.h"
@@ -133,6 +134,13 @@ static void test_tables(void **state)
     char *got = read_back("a.tsv", "label\tsentence1\tsentence2\nx\tA\t\nx\tA\tB\n", NULL, NULL, true, 0);
     assert_string_equal(got, "3.1:x(A|B) columns label, sentence1, sentence2; 0 left out, 1 empty");
     g_free(got);
+    /* PAWS-X's translations have lines without sentences, without label, and of tabs alone. */
+    got = read_back("paws-x.tsv", "id\tsentence1\tsentence2\tlabel\n1\tA\t\t0\n2\tA\tB\t\n3\t\t\t\n\t\t\t\n4\tA\tB\t1\n", NULL,
+                    NULL, true, 0);
+    assert_string_equal(got, "6.4:1(A|B)4 columns label, sentence1, sentence2; 0 left out, 4 empty");
+    g_free(got);
+    refuses("paws-x.tsv", "id\tsentence1\tsentence2\tlabel\n1\tA\tB\t1\n\t\t\t\n2\tA\tB\t1\n", NULL, NULL, EX_DATAERR,
+            "paws-x.tsv:3: a line without text");
 }
 
 static void test_plain(void **state)
@@ -170,6 +178,77 @@ static void test_plain(void **state)
     xlm_labelled_text_free(t);
     g_free(pairs);
     g_free(single);
+}
+
+/* The complaint about the labels of a headerless file of n lines, the first `different` of which have labels of their own, and
+ * the others the first one again; NULL: none. columns: as an option. g_free. */
+static char *complaint_of(int n, int different, const char *sentences, char **columns)
+{
+    GString *text = g_string_new(NULL);
+    for (int i = 0; i < n; i++)
+        g_string_append_printf(text, "Er sagt \xc3\xa4%d\t%s\n", i < different ? i : 0, sentences);
+    char *path = write_file("order.tsv", text->str), *complaint = NULL;
+    xlm_labelled_text *t = xlm_labelled_text_new();
+    GError *error = NULL;
+    assert_true(xlm_labelled_text_read(t, path, NULL, -1, &(xlm_labelled_options){.columns = columns}, NULL));
+    if (!xlm_labelled_text_check_labels(t, &error)) {
+        assert_int_equal(error->code, EX_DATAERR);
+        complaint = g_strdup(error->message + strlen(directory) + 1);
+        g_error_free(error);
+    }
+    xlm_labelled_text_free(t);
+    g_free(path);
+    g_string_free(text, TRUE);
+    return complaint;
+}
+
+/* Sentences, in the place of labels, are known by their number. */
+static void test_order_of_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        int n, different;
+        bool good;
+    } cases[] = {{650, 65, true}, {649, 65, false}, {640, 64, true}, {128, 64, true}, {127, 64, false}, {16, 8, true},
+                 {8, 8, true}, {9, 9, false}, {18, 9, true}, {17, 9, false}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *complaint = complaint_of(cases[i].n, cases[i].different, "T\tx", NULL);
+        if ((complaint == NULL) != cases[i].good)
+            fail_msg("%d labels in %d lines: %s", cases[i].different, cases[i].n, complaint != NULL ? complaint : "taken");
+        g_free(complaint);
+    }
+    char *complaint = complaint_of(100, 70, "T\tx", NULL);
+    assert_string_equal(complaint, "order.tsv:70: the first column has 70 different values in 100 lines, the last new one \"Er "
+                        "sagt \xc3\xa4" "69\", which are too many to be labels; of lines `sentence<tab>sentence<tab>label` say "
+                        "columns = 3,1,2 (if they are labels: columns = 1,2,3)");
+    g_free(complaint);
+    complaint = complaint_of(100, 70, "x", NULL);
+    assert_non_null(strstr(complaint, "say columns = 2,1 (if they are labels: columns = 1,2)"));
+    g_free(complaint);
+    assert_null(complaint_of(100, 70, "T\tx", (char *[]){"1", "2", "3", NULL}));
+}
+
+/* Twenty names of a list are shown. */
+static void test_names(void **state)
+{
+    (void)state;
+    char *names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", NULL,
+                     NULL, NULL};
+    static const char twenty[] = "a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t";
+    const char *behind[] = {"", " and 1 other", " and 2 others"};
+    for (int more = 0; more < 3; more++) {
+        char *expected = g_strconcat(twenty, behind[more], NULL), *got = xlm_names_some(names);
+        assert_string_equal(got, expected);
+        g_free(expected);
+        g_free(got);
+        if (more < 2)
+            names[20 + more] = more == 0 ? "u" : "a";
+    }
+    GHashTable *index = xlm_names_index(names, 22);
+    assert_int_equal(xlm_names_find(index, "a"), 0);
+    assert_int_equal(xlm_names_find(index, "u"), 20);
+    assert_int_equal(xlm_names_find(index, "v"), -1);
+    g_hash_table_unref(index);
 }
 
 static void test_json(void **state)
@@ -500,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_tables),    cmocka_unit_test(test_plain),    cmocka_unit_test(test_json),
         cmocka_unit_test(test_parallel),  cmocka_unit_test(test_examples), cmocka_unit_test(test_one_class),
         cmocka_unit_test(test_switched),  cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_order_of_columns), cmocka_unit_test(test_names),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     GDir *dir = g_dir_open(directory, 0, NULL);

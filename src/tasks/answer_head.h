@@ -1,7 +1,8 @@
 /* xlm-mpi: the head that finds answers, and its loss. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sequence is <s> Q </s> C </s>, the question and a window of the context (answer_spans.h), the context of type 1. With hidden
- * states h_j of all rows j of a sequence, and two vectors w_start, w_end (Devlin et al. 2019, section 4.2),
+ * A sequence is <s> Q </s> C </s> or <s> Q </s></s> C </s>, the question and a window of the context (answer_spans.h); C and the
+ * </s> behind it are of type 1, all before them of type 0. With hidden states h_j of all rows j of a sequence, and two vectors
+ * w_start, w_end (Devlin et al. 2019, section 4.2),
  *
  *   L = −(1/2N) Σ_n log softmax_j(w_start·h_j)[s_n] + log softmax_j(w_end·h_j)[e_n]
  *

@@ -62,6 +62,13 @@ typedef struct tally {
     int64_t pairs, unpaired; /* of code-switching */
 } tally;
 
+/* Say where the error is; place is freed. */
+static void prefix_place(GError **error, char *place)
+{
+    g_prefix_error(error, "%s: ", place);
+    g_free(place);
+}
+
 static bool locate_contexts(xlm_answer_text *text, xlm_tokenizer *tokenizer, GError **error)
 {
     int64_t begin = 0;
@@ -70,11 +77,14 @@ static bool locate_contexts(xlm_answer_text *text, xlm_tokenizer *tokenizer, GEr
         const xlm_context *context = &g_array_index(text->questions->contexts, xlm_context, c);
         const xlm_question_source *source = source_at(text, context->source);
         if (!xlm_tokenizer_locate(tokenizer, source->language_id, context->text, context->size, text->subwords, error)) {
-            g_prefix_error(error, "%s: %s: ", source->path, context->place);
+            prefix_place(error, xlm_context_place(text->questions, context));
             return false;
         }
-        if (text->subwords->len == begin)
-            return xlm_error_set(error, EX_DATAERR, "%s: %s: \"context\" has no word", source->path, context->place);
+        if (text->subwords->len == begin) {
+            xlm_error_set(error, EX_DATAERR, "\"context\" has no word");
+            prefix_place(error, xlm_context_place(text->questions, context));
+            return false;
+        }
         begin = text->subwords->len;
         g_array_append_val(text->begins, begin);
     }
@@ -86,7 +96,9 @@ typedef struct answer_ends {
     int64_t first, last;
 } answer_ends;
 
-static bool find_answer(const xlm_answer_text *text, const xlm_question *question, answer_ends *ends, GError **error)
+/* An answer without a subword cannot be learned; where questions are scored it is one that is not found. */
+static bool find_answer(const xlm_answer_text *text, const xlm_question *question, bool training, answer_ends *ends,
+                        GError **error)
 {
     *ends = (answer_ends){-1, -1};
     if (question->answers == 0)
@@ -100,14 +112,18 @@ static bool find_answer(const xlm_answer_text *text, const xlm_question *questio
         ends->first = ends->first < 0 ? i : ends->first;
         ends->last = i;
     }
-    return ends->last >= 0 || xlm_error_set(error, EX_DATAERR, "%s: question %s: the answer \"%s\" has no word",
-                                            source_at(text, question->source)->path, question->id, answer->text);
+    if (ends->last >= 0 || !training)
+        return true;
+    xlm_error_set(error, EX_DATAERR, "the answer \"%s\" has no word, so that it cannot be learned", answer->text);
+    prefix_place(error, xlm_question_place(text->questions, question));
+    return false;
 }
 
 /* Tokens of all sequences of a question. */
 typedef struct question_tokens {
     const GArray *ids; /* int32_t, of the question */
     int32_t language, context_language;
+    int64_t separators;
 } question_tokens;
 
 static void encode_window(const xlm_located_subword *subwords, const xlm_answer_window *window, const question_tokens *q,
@@ -119,7 +135,8 @@ static void encode_window(const xlm_located_subword *subwords, const xlm_answer_
         xlm_examples_predict(examples, target);
     for (guint i = 0; i < q->ids->len; i++)
         xlm_examples_add(examples, g_array_index(q->ids, int32_t, i), q->language, 0);
-    xlm_examples_add_special(examples, XLM_EOS, q->language, 0);
+    for (int64_t k = 0; k < q->separators; k++)
+        xlm_examples_add_special(examples, XLM_EOS, q->language, 0);
     for (int64_t i = window->first; i < window->first + window->n; i++) {
         xlm_examples_add(examples, subwords[i].id, q->context_language, 1);
         if (whole && i == answer->first)
@@ -131,6 +148,9 @@ static void encode_window(const xlm_located_subword *subwords, const xlm_answer_
     xlm_examples_end(examples);
 }
 
+/* Tokens of a sequence that are left for question and context. */
+static int64_t room_of(const xlm_answer_sequences *how) { return how->length - 2 - how->separators; }
+
 /* The question's subwords, as many as there is room for. */
 static bool encode_ids(const xlm_answer_text *text, const xlm_question *question, const xlm_answer_sequences *how, GArray *ids,
                        tally *seen, GError **error)
@@ -138,10 +158,10 @@ static bool encode_ids(const xlm_answer_text *text, const xlm_question *question
     const xlm_question_source *source = source_at(text, question->source);
     g_array_set_size(ids, 0);
     if (!xlm_tokenizer_encode(how->tokenizer, source->language_id, question->text, strlen(question->text), ids, NULL, error)) {
-        g_prefix_error(error, "%s: question %s: ", source->path, question->id);
+        prefix_place(error, xlm_question_place(text->questions, question));
         return false;
     }
-    const int64_t most = MIN(how->question_length, (how->length - 3) / 2);
+    const int64_t most = MIN(how->question_length, room_of(how) / 2);
     seen->empty_questions += ids->len == 0;
     seen->cut_questions += ids->len > most;
     g_array_set_size(ids, (guint)MIN((int64_t)ids->len, most));
@@ -174,19 +194,20 @@ static bool ask(const xlm_answer_text *text, guint number, guint of, const xlm_a
                 GError **error)
 {
     const xlm_question *question = xlm_answer_text_question(text, number), *other = xlm_answer_text_question(text, of);
-    if (!find_answer(text, other, &a->answer, error) || !encode_ids(text, question, how, a->ids, seen, error))
+    if (!find_answer(text, other, how->training, &a->answer, error) || !encode_ids(text, question, how, a->ids, seen, error))
         return false;
     a->of = of;
     a->tokens = (question_tokens){
         .ids = a->ids, .language = MAX(source_at(text, question->source)->language_id, 0),
         .context_language = MAX(source_at(text, context_of(text, other)->source)->language_id, 0),
+        .separators = how->separators,
     };
     a->whole = 0;
     g_array_set_size(a->windows, 0);
     int64_t n;
     bool whole = false;
     subwords_of(text, other->context, &n);
-    for (xlm_answer_window w = {0}; xlm_answer_next_window(n, how->length - 3 - a->ids->len, how->stride, &w);) {
+    for (xlm_answer_window w = {0}; xlm_answer_next_window(n, room_of(how) - a->ids->len, how->stride, &w);) {
         if (!whole && a->answer.first >= w.first && a->answer.last < w.first + w.n) {
             whole = true;
             a->whole = a->windows->len;
@@ -281,18 +302,33 @@ static bool encode_all_switched(xlm_answer_text *text, const xlm_answer_sequence
         seen->unpaired++;
         first = first != NULL ? first : question;
     }
+    char *place = good && first != NULL ? xlm_question_place(text->questions, first) : NULL;
     if (good && seen->pairs == 0)
-        good = xlm_error_set(error, EX_DATAERR, "%s: question %s: code_switching = %s has no question of this id, nor of any "
-                             "other", source_at(text, first->source)->path, first->id, how->code_switching);
+        good = xlm_error_set(error, EX_DATAERR, "%s: code_switching = %s has no question of this id, nor of any other", place,
+                             how->code_switching);
     if (good && seen->unpaired > 0)
-        xlm_log_warn("code-switching: %" G_GINT64_FORMAT " questions could not be paired and are left out, the first of them %s: "
-                     "question %s", seen->unpaired, source_at(text, first->source)->path, first->id);
+        xlm_log_warn("code-switching: %" G_GINT64_FORMAT " questions could not be paired and are left out, the first of them %s",
+                     seen->unpaired, place);
+    g_free(place);
     if (good)
         xlm_examples_keep_together(examples, 2);
     for (int side = 0; side < 2; side++)
         asked_clear(&two[side]);
     xlm_parallel_items_clear(&parallel);
     return good;
+}
+
+/* The rules of all sources, each once. */
+static void describe_rules(const xlm_answer_text *text, GString *out)
+{
+    for (guint s = 0; s < text->rules->len; s++) {
+        const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, s);
+        bool before = false;
+        for (guint k = 0; k < s && !before; k++)
+            before = g_array_index(text->rules, xlm_answer_rules, k) == rules;
+        if (!before)
+            g_string_append_printf(out, "%s%s", s > 0 ? ", " : "", xlm_answer_rules_name(rules));
+    }
 }
 
 static void describe(const xlm_answer_text *text, const xlm_examples *examples, const tally *seen, GString *out)
@@ -303,10 +339,7 @@ static void describe(const xlm_answer_text *text, const xlm_examples *examples, 
         g_string_append_printf(out, " (%" G_GINT64_FORMAT " without an answer)", seen->unanswerable);
     g_string_append_printf(out, ", %u contexts, %" G_GINT64_FORMAT " windows, %" G_GINT64_FORMAT " tokens; answers compared by "
                            "the rules of ", text->questions->contexts->len, windows, xlm_examples_tokens(examples, windows));
-    for (guint s = 0; s < text->rules->len; s++) {
-        const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, s);
-        g_string_append_printf(out, "%s%s", s > 0 ? ", " : "", xlm_answer_rules_name(rules));
-    }
+    describe_rules(text, out);
     if (seen->several > 0)
         g_string_append_printf(out, "; in several windows: %" G_GINT64_FORMAT, seen->several);
     if (seen->lost > 0)

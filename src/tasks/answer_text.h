@@ -38,16 +38,19 @@ const xlm_question *xlm_answer_text_question(const xlm_answer_text *text, guint 
 /* How sequences are made. */
 typedef struct xlm_answer_sequences {
     xlm_tokenizer *tokenizer;
-    int64_t length;          /* most tokens of a sequence, special ones included; 4 or more */
+    int64_t length;          /* most tokens of a sequence, special ones included; separators + 4 or more */
+    int64_t separators;      /* </s> between question and context */
     int64_t stride;          /* of windows, subwords */
     int64_t question_length; /* most subwords of a question */
+    bool training;           /* the sequences are learned from; else they are scored, where an answer may have no subword */
     const char *code_switching; /* NULL; or a language: in place of a question and context of another language that it has a
                                    translation of, by id, the question of either with the context of the other */
 } xlm_answer_sequences;
 
-/* Append the windows of all questions, <s> Q </s> C </s>. Two rows of each are predicted, with targets 0 and 1: the first and the
- * last subword of the first right answer, or <s> twice. Once a text. description: appended, for the log. EX_DATAERR with file and
- * place: a context without a subword, an answer that no subword is part of. */
+/* Append the windows of all questions, <s> Q </s> C </s>, with as many </s> between Q and C as `separators` says, all of them of
+ * type 0. Two rows of each are predicted, with targets 0 and 1: the first and the last subword of the first right answer, or <s>
+ * twice. Once a text. description: appended, for the log. EX_DATAERR with file and place: a context without a subword; in
+ * training, a first right answer that no subword is part of. */
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
                             GString *description, GError **error);
 

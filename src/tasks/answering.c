@@ -20,7 +20,7 @@ enum { BY_F1, BY_EXACT_MATCH };
 
 struct answering {
     xlm_task_state of;
-    int64_t stride, question_length, answer_length, n_best;
+    int64_t stride, separators, question_length, answer_length, n_best;
     int64_t rules, no_answer, choose_by;
     char *code_switching;  /* the language that questions are switched with; NULL: none */
     double null_threshold; /* in checkpoints */
@@ -30,8 +30,11 @@ static const xlm_option answering_options[] = {
     {"stride", XLM_OPTION_INT, "128", 1, 65536, NULL,
      "subwords between the beginnings of two windows over a context that is longer than `length` leaves room for",
      offsetof(struct answering, stride)},
+    {"separators", XLM_OPTION_INT, "1", 1, 2, NULL,
+     "number of </s> between question and context; RoBERTa and XLM-R are fine-tuned with 2",
+     offsetof(struct answering, separators)},
     {"question_length", XLM_OPTION_INT, "64", 1, 65536, NULL,
-     "most subwords of a question, and at most half of `length`; longer ones are cut at the end",
+     "most subwords of a question, and at most half of what fits in `length`; longer ones are cut at the end",
      offsetof(struct answering, question_length)},
     {"answer_length", XLM_OPTION_INT, "30", 1, 65536, NULL, "most subwords of an answer that is predicted",
      offsetof(struct answering, answer_length)},
@@ -40,7 +43,7 @@ static const xlm_option answering_options[] = {
     {"rules", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|squad|mlqa|mlqa-en|mlqa-es|mlqa-hi|mlqa-vi|mlqa-de|mlqa-ar|mlqa-zh",
      "how answers are compared; squad: SQuAD's rules, which XTREME takes for XQuAD and TyDiQA-GoldP too; mlqa: MLQA's for the "
      "language of the file, one of en, es, hi, vi, de, ar, zh; mlqa-de: MLQA's for German, whatever the file's language is; "
-     "auto: MLQA's for these languages, in English for files of version 1.0 alone, as MLQA's are, else SQuAD's",
+     "auto: MLQA's for files in these languages that say \"version\": \"1.0\", as MLQA's do, else SQuAD's",
      offsetof(struct answering, rules)},
     {"no_answer", XLM_OPTION_CHOICE, "threshold", 0, 0, "threshold|never",
      "threshold: no answer where the null score exceeds that of the best span by more than a threshold, that at which the dev "
@@ -109,7 +112,7 @@ static bool choose_rules(const struct answering *answering, const xlm_question_s
         return xlm_error_set(error, EX_CONFIG, "%s: rules = mlqa, but MLQA has rules for en, es, hi, vi, de, ar and zh, and the "
                              "file's language is %s", source->path, source->language != NULL ? source->language : "not said");
     if (!found || answering->rules == RULES_SQUAD ||
-        (answering->rules == RULES_AUTO && *rules == XLM_ANSWERS_EN && strcmp(source->version, "1.0") != 0))
+        (answering->rules == RULES_AUTO && strcmp(source->version, "1.0") != 0))
         *rules = XLM_ANSWERS_SQUAD;
     return true;
 }
@@ -135,8 +138,13 @@ static bool answering_encode(const xlm_loss *self, void *text, const xlm_task_en
                              GString *description, GError **error)
 {
     const struct answering *answering = self->state;
+    const int64_t least = 4 + answering->separators;
+    if (encoder->length < least)
+        return xlm_error_set(error, EX_CONFIG, "length = %" G_GINT64_FORMAT " has no room for the special tokens and a token of "
+                             "question and context each; it must be at least %" G_GINT64_FORMAT, encoder->length, least);
     const xlm_answer_sequences sequences = {.tokenizer = encoder->tokenizer, .length = encoder->length,
-                                            .stride = answering->stride, .question_length = answering->question_length,
+                                            .separators = answering->separators, .stride = answering->stride,
+                                            .question_length = answering->question_length, .training = encoder->training,
                                             .code_switching = encoder->training ? answering->code_switching : NULL};
     return xlm_answer_text_encode(text, &sequences, examples, description, error);
 }

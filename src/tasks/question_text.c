@@ -38,15 +38,46 @@ typedef struct reader {
     const char *id; /* of the question, once it is known */
 } reader;
 
-static void append_place(const reader *r, GString *out)
+/* In the file: "data[0].paragraphs[3]". */
+static char *place_of(const reader *r)
 {
+    GString *out = g_string_new(NULL);
     g_string_append_printf(out, "data[%" G_GINT64_FORMAT "]", r->article);
     if (r->paragraph >= 0)
         g_string_append_printf(out, ".paragraphs[%" G_GINT64_FORMAT "]", r->paragraph);
     if (r->question >= 0)
         g_string_append_printf(out, ".qas[%" G_GINT64_FORMAT "]", r->question);
-    if (r->id != NULL)
-        g_string_append_printf(out, " (id %s)", r->id);
+    return g_string_free(out, FALSE);
+}
+
+/* With file, line and, unless it is NULL, id. g_free. */
+static char *describe_place(const char *path, const char *place, const char *id)
+{
+    GString *out = g_string_new(path);
+    char *value = g_strconcat(place, id != NULL ? ".id" : NULL, NULL);
+    const int64_t line = xlm_json_line(path, value);
+    if (line > 0)
+        g_string_append_printf(out, ":%" G_GINT64_FORMAT, line);
+    g_string_append_printf(out, ": %s", place);
+    if (id != NULL)
+        g_string_append_printf(out, " (id %s)", id);
+    g_free(value);
+    return g_string_free(out, FALSE);
+}
+
+char *xlm_context_place(const xlm_question_text *text, const xlm_context *context)
+{
+    return describe_place(g_array_index(text->sources, xlm_question_source, context->source).path, context->place, NULL);
+}
+
+char *xlm_question_place(const xlm_question_text *text, const xlm_question *question)
+{
+    char *place = g_strdup_printf("%s.qas[%u]", g_array_index(text->contexts, xlm_context, question->context).place,
+                                  question->number),
+         *described = describe_place(g_array_index(text->sources, xlm_question_source, question->source).path, place,
+                                     question->id);
+    g_free(place);
+    return described;
 }
 
 G_GNUC_PRINTF(3, 4) static bool refuse(const reader *r, GError **error, const char *format, ...)
@@ -55,10 +86,10 @@ G_GNUC_PRINTF(3, 4) static bool refuse(const reader *r, GError **error, const ch
     va_start(arguments, format);
     char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    GString *place = g_string_new(NULL);
-    append_place(r, place);
-    xlm_error_set(error, EX_DATAERR, "%s: %s: %s", r->source.path, place->str, what);
-    g_string_free(place, TRUE);
+    char *place = place_of(r), *described = describe_place(r->source.path, place, r->id);
+    xlm_error_set(error, EX_DATAERR, "%s: %s", described, what);
+    g_free(described);
+    g_free(place);
     g_free(what);
     return false;
 }
@@ -203,7 +234,8 @@ static bool add_question(reader *r, const json_t *qa, GError **error)
     const char *question = text_of(r, qa, "question", error);
     if (question == NULL)
         return false;
-    xlm_question q = {.source = t->sources->len - 1, .context = t->contexts->len - 1, .first_answer = t->answers->len,
+    xlm_question q = {.source = t->sources->len - 1, .context = t->contexts->len - 1,
+                      .number = (guint)r->question, .first_answer = t->answers->len,
                       .id = g_string_chunk_insert_const(t->strings, id), .text = g_string_chunk_insert(t->strings, question)};
     if (!add_answers(r, qa, &q, error))
         return false;
@@ -221,13 +253,12 @@ static bool add_context(reader *r, const json_t *paragraph, GError **error)
         return refuse(r, error, "\"context\" is longer than 2 GiB");
     if (is_blank(json_string_value(value)))
         return refuse(r, error, "\"context\" has no word");
-    GString *place = g_string_new(NULL);
-    append_place(r, place);
+    char *place = place_of(r);
     const xlm_context context = {
         .text = g_string_chunk_insert(r->text->strings, json_string_value(value)), .size = (uint32_t)json_string_length(value),
-        .source = r->text->sources->len - 1, .place = g_string_chunk_insert(r->text->strings, place->str),
+        .source = r->text->sources->len - 1, .place = g_string_chunk_insert(r->text->strings, place),
     };
-    g_string_free(place, TRUE);
+    g_free(place);
     g_array_append_val(r->text->contexts, context);
     return true;
 }

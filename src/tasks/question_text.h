@@ -39,6 +39,7 @@ typedef struct xlm_answer {
 typedef struct xlm_question {
     const char *id, *text;
     guint source, context;       /* of sources, contexts */
+    guint number;                /* of "qas" of the context */
     guint first_answer, answers; /* answers 0: it cannot be answered from the context */
 } xlm_question;
 
@@ -55,10 +56,15 @@ xlm_question_text *xlm_question_text_new(void);
 /* NULL is allowed. */
 void xlm_question_text_free(xlm_question_text *text);
 
-/* Append what stands in a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file and the
- * place in it, "data[0].paragraphs[3].qas[1] (id ...)", for missing or wrong values, answers that are not in the context where
+/* Append what stands in a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file, the
+ * line and the place in it (xlm_question_place) for missing or wrong values, answers that are not in the context where
  * they should be, ids that a file in the same language has had before, and a file without questions. What was appended before
  * the error stays. */
 bool xlm_question_text_read(xlm_question_text *text, const char *path, const char *language, int language_id, GError **error);
+
+/* Where a question or a context stands, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
+ * question's id; the file is read anew to find it, and no line is said where that fails (xlm_json_line). g_free. */
+char *xlm_question_place(const xlm_question_text *text, const xlm_question *question);
+char *xlm_context_place(const xlm_question_text *text, const xlm_context *context);
 
 #endif

@@ -47,6 +47,96 @@ json_t *xlm_json_read(const char *path, GError **error)
     return root;
 }
 
+/* ---- lines of values: what follows reads text of which xlm_json_read made a value, and ends at its end all the same ---- */
+
+static const char *skip_space(const char *p) { return p + strspn(p, " \t\r\n"); }
+
+/* Behind the string that begins at p. */
+static const char *skip_string(const char *p)
+{
+    for (p++; *p != '\0' && *p != '"'; p++)
+        p += *p == '\\' && p[1] != '\0';
+    return *p != '\0' ? p + 1 : p;
+}
+
+/* Behind the value that begins at p. */
+static const char *skip_value(const char *p)
+{
+    int64_t depth = 0;
+    do {
+        if (*p == '"') {
+            p = skip_string(p);
+        } else if (strchr("{}[],:", *p) == NULL) {
+            p += strcspn(p, "{}[],: \t\r\n\"");
+        } else if (*p != '\0') {
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+            p++;
+        }
+        p = depth > 0 ? skip_space(p) : p;
+    } while (depth > 0 && *p != '\0');
+    return p;
+}
+
+/* The value of a key of the object, or element of the array (key NULL), that begins at p; NULL. */
+static const char *enter(const char *p, const char *key, size_t length, int64_t element)
+{
+    if (*p != (key != NULL ? '{' : '['))
+        return NULL;
+    p = skip_space(p + 1);
+    for (int64_t i = 0; *p != '\0' && *p != '}' && *p != ']'; i++) {
+        bool here = i == element;
+        if (key != NULL) {
+            const char *name = p + 1;
+            p = skip_string(p);
+            here = p == name + length + 1 && strncmp(name, key, length) == 0;
+            p = skip_space(p);
+            p = skip_space(*p == ':' ? p + 1 : p);
+        }
+        if (here)
+            return p;
+        p = skip_space(skip_value(p));
+        p = skip_space(*p == ',' ? p + 1 : p);
+    }
+    return NULL;
+}
+
+static int64_t line_of(const char *text, const char *place)
+{
+    const char *p = skip_space(text);
+    while (p != NULL && *place != '\0') {
+        place += *place == '.';
+        if (*place == '[') {
+            char *end;
+            p = enter(p, NULL, 0, g_ascii_strtoll(place + 1, &end, 10));
+            place = end + (*end == ']');
+        } else {
+            const size_t length = strcspn(place, ".[");
+            p = enter(p, place, length, -1);
+            place += length;
+        }
+    }
+    int64_t line = 1;
+    for (const char *at = text; p != NULL && at < p; at++)
+        line += *at == '\n';
+    return p != NULL ? line : 0;
+}
+
+int64_t xlm_json_line(const char *path, const char *place)
+{
+    xlm_lines *lines = xlm_lines_open(path, NULL);
+    if (lines == NULL)
+        return 0;
+    GString *text = g_string_new(NULL);
+    char bytes[1 << 14];
+    int64_t got;
+    while ((got = xlm_lines_bytes(lines, bytes, sizeof bytes, NULL)) > 0)
+        g_string_append_len(text, bytes, got);
+    xlm_lines_close(lines);
+    const int64_t line = got == 0 ? line_of(text->str, place) : 0;
+    g_string_free(text, TRUE);
+    return line;
+}
+
 const char *xlm_json_kind(const json_t *value)
 {
     if (value == NULL)

@@ -12,6 +12,11 @@
 /* json_decref. Errors of xlm_lines_open; EX_DATAERR with file, line and column where it is not JSON. */
 json_t *xlm_json_read(const char *path, GError **error);
 
+/* The line, from 1, on which a value of a file begins, for messages; the file is read anew. place: members and elements from the
+ * root on, "data[0].paragraphs[3].id". 0 where there is no such value, a key on the way is written with escapes, or the file
+ * cannot be read. */
+int64_t xlm_json_line(const char *path, const char *place);
+
 /* What a value is, for messages: "an object", "a string", ...; NULL: "missing". */
 const char *xlm_json_kind(const json_t *value);
 

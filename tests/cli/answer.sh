@@ -133,12 +133,25 @@ logged both.out xlm_eval qa-1/best --test en:dev.json --test xx:xx.json --predic
 expect 64 'gives$' xlm_eval qa-1/best --test dev.json --output nothing=x
 expect 78 'xx.json: rules = mlqa' xlm_eval qa-1/best --test xx:xx.json --set rules=mlqa --csv none.csv
 
+# ---- code-switching: 13 pairs of questions of the same id, and three questions that only the other language has ----
+head -n 40 text.en | questions 1.1 13 0 >switch.en.json
+head -n 40 text.xx | questions 1.1 16 0 >switch.xx.json
+for n in 1 2; do
+    tune $n switch-$n --set tune.train=en:switch.en.json,xx:switch.xx.json --set tune.dev=xx:xx.json --set tune.epochs=2 \
+        --set 'task answering.code_switching=en' --set 'task answering.separators=2' >switch-$n.log 2>&1 ||
+        fail "code-switching on $n ranks: $(tail -n 3 switch-$n.log)"
+    grep -q '^train: .*; code-switched with en: 13 pairs of questions, by id' switch-$n.log &&
+        [ "$(grep -c 'warning: code-switching: 3 questions .* left out, the first of them switch.xx.json:[0-9]*: .*(id q14)$' \
+            switch-$n.log)" -eq 1 ] || fail "code-switching: $(cat switch-$n.log)"
+done
+same switch-1 switch-2
+
 # ---- what is refused, with nothing written ----
 bad() { # CODE PATTERN SED: of training, and of scoring, a file that was changed so
     sed "$3" dev.json >bad.json
-    expect "$1" "bad.json: .*$2" tune 1 none --set tune.train=bad.json
+    expect "$1" "bad.json:[0-9]*: .*$2" tune 1 none --set tune.train=bad.json
     once '^xlm_tune: '
-    expect "$1" "bad.json: .*$2" xlm_eval qa-1/best --test bad.json --predictions none.json --csv none.csv
+    expect "$1" "bad.json:[0-9]*: .*$2" xlm_eval qa-1/best --test bad.json --predictions none.json --csv none.csv
     [ ! -e none ] && [ ! -e none.json ] && [ ! -e none.csv ] || fail "written for $2: $(ls)"
 }
 bad 65 'data.0..paragraphs.0..qas.0. (id q1): the answer .* does not stand at character' \

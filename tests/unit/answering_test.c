@@ -17,6 +17,7 @@
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
 #include "text/bpe.h"
+#include "text/json_file.h"
 
 static char *directory;
 
@@ -273,8 +274,8 @@ static void test_reader(void **state)
     /* Characters, not bytes nor units of UTF-16. */
     reads(ONE("a\\ud83d\\ude00\\u00e9 b", ANSWERS(ANSWER("b", "4"))), "q1:w@a\xF0\x9F\x98\x80\xC3\xA9 b[b(8-9)]");
     refuses(ONE("a b", ANSWERS(ANSWER("b", "1"))),
-            "a.json: data[0].paragraphs[0].qas[0] (id q1): the answer \"b\" does not stand at character 1 of the context, where "
-            "\" \"");
+            "a.json:1: data[0].paragraphs[0].qas[0] (id q1): the answer \"b\" does not stand at character 1 of the context, "
+            "where \" \"");
     refuses(ONE("0123456789012345678901234567890123456789012345678901234567890123456789 b", ANSWERS(ANSWER("b", "3"))),
             "where \"3\" is;");
     refuses(ONE("a b", ANSWERS(ANSWER("0123456789012345678901234567890123456789012345678901234567890123456789", "2"))),
@@ -303,11 +304,16 @@ static void test_reader(void **state)
     refuses(FILE_OF(CONTEXT("a", "{\"id\": \"7\"}")), "qas[0] (id 7): \"question\" is missing");
     refuses(FILE_OF(CONTEXT("a", "null")), "qas[0]: a question is null, but should be an object");
     refuses(FILE_OF("[]"), "data[0].paragraphs[0]: a paragraph is an array");
-    refuses("{\"data\": [{}]}", "a.json: data[0]: \"paragraphs\" is missing");
+    refuses("{\"data\": [{}]}", "a.json:1: data[0]: \"paragraphs\" is missing");
     refuses("{\"data\": []}", "a.json: there is no question in it");
     refuses("{\"data\": {}}", "a.json: \"data\", which should be an array, is an object");
     refuses("{}", "a.json: \"data\", which should be an array, is missing");
     refuses("[]", "a.json: is an array; SQuAD's files are");
+    /* The line of the question's id; of a context, that of the paragraph. */
+    refuses("{\"data\":\n[{\"paragraphs\": [\n{\"context\": \"a\",\n\"qas\": [\n{\n\"question\": \"w\",\n\"id\":\n\"q\"}]}]}]}",
+            "a.json:8: data[0].paragraphs[0].qas[0] (id q): \"answers\" is missing");
+    refuses("{\"data\":\n[{\"paragraphs\": [\n{\"context\": \" \",\n\"qas\": []}]}]}",
+            "a.json:3: data[0].paragraphs[0]: \"context\"");
 }
 
 static void test_json(void **state)
@@ -325,6 +331,20 @@ static void test_json(void **state)
         g_string_append_c(deep, '[');
     refuses(deep->str, "not JSON: values are nested too deeply");
     g_string_free(deep, TRUE);
+    char *path = write_file("lines.json",
+                            "\xef\xbb\xbf{\"x\": \"}]\\\"\\\\\", \"y\":\n [1e5, true,\n\n "
+                            "{\"a\": [[], {}], \"b\" :\n\"c\"} ,\n 3\n]\n}\n");
+    static const struct {
+        const char *place;
+        int64_t line;
+    } lines[] = {{"", 1}, {"x", 1}, {"y", 2}, {"y[0]", 2}, {"y[1]", 2}, {"y[2]", 4}, {"y[2].a[1]", 4}, {"y[2].b", 5}, {"y[3]", 6},
+                 {"y[4]", 0}, {"y[2].c", 0}, {"z", 0}, {"x[0]", 0}, {"y.a", 0}, {"y[0].a", 0}, {"[0]", 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+        if (xlm_json_line(path, lines[i].place) != lines[i].line)
+            fail_msg("line of %s: %d", lines[i].place, (int)xlm_json_line(path, lines[i].place));
+    g_unlink(path);
+    assert_int_equal(xlm_json_line(path, "x"), 0);
+    g_free(path);
     /* More than a line of text may have. */
     GString *words = g_string_new(NULL);
     for (int i = 0; i < 1 << 20; i++)
@@ -474,7 +494,18 @@ static void test_examples(void **state)
                         "0:0:0*0*1 15 2 5:0:1 3 14 15 6 3 2 | 0:0:0*0*1 15 2 15:0:1 6 3 3 7 8 2 | " /* q2 */
                         "0:1:0 15 2 5:1:1 6*0 7*1 8 9 2");
     assert_string_equal(description->str, "3 questions (1 without an answer), 2 contexts, 5 windows, 49 tokens; answers compared "
-                        "by the rules of SQuAD, MLQA de; in several windows: 2; questions cut: 1");
+                        "by the rules of SQuAD; in several windows: 2; questions cut: 1");
+    g_free(got);
+    xlm_examples_free(e);
+    close_fixture(&f);
+
+    /* Two </s> before the context, of the question's type; what they take leaves room for 5. */
+    f = open_fixture("stride = 3\nquestion_length = 1\nseparators = 2\n");
+    g_string_truncate(description, 0);
+    e = encode(&f, 10, description);
+    got = show(e);
+    assert_true(g_str_has_prefix(got, "0:0:0 13 2 2 5:0:1 3 14*0 15 6*1 2 | 0:0:0*0*1 13 2 2 15:0:1 6 3 3 7 2 | "));
+    assert_true(g_str_has_suffix(got, " | 0:1:0 15 2 2 5:1:1 6*0 7*1 8 9 2"));
     g_free(got);
     xlm_examples_free(e);
     close_fixture(&f);
@@ -580,26 +611,83 @@ static void test_predictions(void **state)
     g_string_free(out, TRUE);
 }
 
-static void refuses_to_encode(const char *json, const char *part)
+/* A task that has read a text of one file. */
+static struct answering_fixture open_one(const char *options, const char *json)
 {
-    struct answering_fixture f = open_fixture("");
+    struct answering_fixture f = open_fixture(options);
     f.task->read_free(f.text);
     char *path = write_file("bad.json", json);
     const xlm_task_source source = {0, "en", path};
     f.text = f.task->read(&f.self, &source, 1, NULL);
     assert_non_null(f.text);
+    g_free(path);
+    return f;
+}
+
+static void refuses_to_encode(const char *json, int64_t length, int code, const char *part)
+{
+    struct answering_fixture f = open_one("separators = 2\n", json);
     xlm_examples *e = xlm_examples_new(&xlm_own_special_tokens);
-    const xlm_task_encoder encoder = {.tokenizer = f.tokenizer, .length = 10};
+    const xlm_task_encoder encoder = {.tokenizer = f.tokenizer, .length = length, .training = true};
     GString *description = g_string_new(NULL);
     GError *error = NULL;
     assert_false(f.task->encode(&f.self, f.text, &encoder, e, description, &error));
-    assert_int_equal(error->code, EX_DATAERR);
+    assert_int_equal(error->code, code);
     if (strstr(error->message, part) == NULL)
         fail_msg("no '%s' in: %s", part, error->message);
     g_error_free(error);
     g_string_free(description, TRUE);
     xlm_examples_free(e);
+    close_fixture(&f);
+}
+
+/* Of a file that says this version, in this language. */
+static xlm_answer_rules rules_of(const char *version, const char *language)
+{
+    char *json = g_strdup_printf("{%s \"data\": [{\"paragraphs\": ["
+                                 CONTEXT("a", QUESTION("q", ANSWERS(ANSWER("a", "0")))) "]}]}", version);
+    struct answering_fixture f = open_fixture("");
+    char *path = write_file("c.json", json);
+    const xlm_task_source source = {-1, language, path};
+    xlm_answer_text *text = f.task->read(&f.self, &source, 1, NULL);
+    assert_non_null(text);
+    const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, 0);
+    f.task->read_free(text);
+    close_fixture(&f);
     g_free(path);
+    g_free(json);
+    return rules;
+}
+
+/* rules = auto goes by the version alone, so that all languages of one test set are compared alike. */
+static void test_automatic_rules(void **state)
+{
+    (void)state;
+    assert_int_equal(rules_of("\"version\": \"1.0\",", "en"), XLM_ANSWERS_EN);
+    assert_int_equal(rules_of("\"version\": \"1.0\",", "de"), XLM_ANSWERS_DE);
+    assert_int_equal(rules_of("\"version\": 1.0,", "zh"), XLM_ANSWERS_ZH);
+    assert_int_equal(rules_of("\"version\": \"1.0\",", "el"), XLM_ANSWERS_SQUAD);
+    assert_int_equal(rules_of("\"version\": \"1.0\",", NULL), XLM_ANSWERS_SQUAD);
+    assert_int_equal(rules_of("\"version\": \"1.1\",", "en"), XLM_ANSWERS_SQUAD);
+    assert_int_equal(rules_of("\"version\": \"1.1\",", "de"), XLM_ANSWERS_SQUAD);
+    assert_int_equal(rules_of("\"version\": \"v2.0\",", "ar"), XLM_ANSWERS_SQUAD);
+    assert_int_equal(rules_of("", "de"), XLM_ANSWERS_SQUAD);
+}
+
+static const char invisible[] = ONE("w1 \\u200b w2", ANSWERS(ANSWER("\\u200b", "3")));
+
+/* Where nothing is learned an answer without a subword is one that is not found. */
+static void test_invisible_answer(void **state)
+{
+    (void)state;
+    struct answering_fixture f = open_one("", invisible);
+    GString *description = g_string_new(NULL);
+    xlm_examples *e = encode(&f, 10, description);
+    char *got = show(e);
+    assert_string_equal(got, "0:0:0*0*1 15 2 5:0:1 6 2");
+    g_free(got);
+    xlm_examples_free(e);
+    g_string_free(description, TRUE);
     close_fixture(&f);
 }
 
@@ -607,8 +695,10 @@ static void test_refused(void **state)
 {
     (void)state;
     /* Invisible characters are no words, and no white space either. */
-    refuses_to_encode(ONE("\\u200b", ", \"is_impossible\": true"), "bad.json: data[0].paragraphs[0]: \"context\" has no word");
-    refuses_to_encode(ONE("w1 \\u200b w2", ANSWERS(ANSWER("\\u200b", "3"))), "bad.json: question q1: the answer");
+    refuses_to_encode(ONE("\\u200b", ", \"is_impossible\": true"), 10, EX_DATAERR,
+                      "bad.json:1: data[0].paragraphs[0]: \"context\" has no word");
+    refuses_to_encode(invisible, 10, EX_DATAERR, "bad.json:1: data[0].paragraphs[0].qas[0] (id q1): the answer");
+    refuses_to_encode(second_file, 5, EX_CONFIG, "it must be at least 6");
     const xlm_task *task = xlm_task_find("answering", NULL);
     xlm_task_state *s = xlm_task_state_read(task, "test", "rules = mlqa\n", NULL, NULL);
     const xlm_loss self = {.cls = &task->loss, .name = "answering", .state = s};
@@ -664,7 +754,8 @@ static void test_switched(void **state)
     const xlm_task_encoder other = {.tokenizer = f.tokenizer, .length = 10, .training = true};
     assert_false(f.task->encode(&f.self, f.text, &other, e, description, &error));
     assert_int_equal(error->code, EX_DATAERR);
-    assert_non_null(strstr(error->message, "one.json: question q1: code_switching = de has no question of this id"));
+    assert_non_null(strstr(error->message, "one.json:1: data[0].paragraphs[0].qas[0] (id q1): "
+                           "code_switching = de has no question of this id"));
     g_error_free(error);
     g_string_free(description, TRUE);
     xlm_examples_free(e);
@@ -728,6 +819,7 @@ int main(void)
         cmocka_unit_test(test_reader),   cmocka_unit_test(test_json),          cmocka_unit_test(test_several_files),
         cmocka_unit_test(test_examples), cmocka_unit_test(test_none_answered), cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_long_context),  cmocka_unit_test(test_switched),
+        cmocka_unit_test(test_automatic_rules), cmocka_unit_test(test_invisible_answer),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

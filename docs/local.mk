@@ -16,6 +16,8 @@ nobase_dist_doc_DATA = \
 	docs/performance.md \
 	docs/plugins.md \
 	docs/question-answering.md \
+	docs/retrieval.md \
+	docs/tagging.md \
 	docs/troubleshooting.md \
 	docs/transformers.md \
 	docs/tutorial.md \

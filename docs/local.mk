@@ -7,6 +7,7 @@ nobase_dist_doc_DATA = \
 	README.md \
 	docs/README.md \
 	docs/align-mlm.md \
+	docs/analysis.md \
 	docs/classification.md \
 	docs/clusters.md \
 	docs/corpora.md \

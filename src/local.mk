@@ -1,10 +1,12 @@
 # The library, and what is made of its sources for checks.
 lib_LTLIBRARIES += libxlm.la
-libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_sources) $(nn_sources) $(text_sources) \
+libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_sources) $(matrix_sources) $(nn_sources) \
+	$(text_sources) \
 	$(corpus_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
 	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources) \
 	$(foreign_sources)
-libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(JANSSON_LIBS) $(LIBXML_LIBS) \
+# BLIS before ScaLAPACK: the BLAS that ScaLAPACK and LAPACK call is then BLIS, whichever libblas.so.3 the system has.
+libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SCALAPACK_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(JANSSON_LIBS) $(LIBXML_LIBS) \
 	$(ZLIB_LIBS) $(GSL_LIBS) $(SENTENCEPIECE_LIBS)
 # By the C compiler, although one file is C++.
 libxlm_la_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \

@@ -47,8 +47,8 @@ installs() {
     done
     grep -q -e "$unwanted" installed && fail "${settings[*]} bootstrap $* installs $unwanted: $(cat installed)"
 }
-open='libopenmpi-dev openmpi-bin libhdf5-openmpi-dev gcc libblis-openmp-dev'
-mpich='libmpich-dev mpich libhdf5-mpich-dev gcc libblis-openmp-dev'
+open='libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libscalapack-openmpi-dev gcc libblis-openmp-dev'
+mpich='libmpich-dev mpich libhdf5-mpich-dev libscalapack-mpich-dev gcc libblis-openmp-dev'
 installs "$open" mpich --
 installs "$mpich" openmpi -- MPICC=mpicc.mpich
 installs "$mpich" openmpi MPICC=mpicc.mpich --

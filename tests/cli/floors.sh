@@ -12,6 +12,7 @@ floors='
 2 text
 2 corpus text
 2 nn
+2 matrix
 3 lexicon
 3 aligners
 3 stream lexicon aligners
@@ -46,6 +47,7 @@ complaints() {
             if (!(own in floor)) { print $1 ": folder " own " is on no floor"; next }
             if (header ~ /^<mpi\.h>/ && index(mpi, " " own " ") == 0) print $1 ": includes " header
             if (header ~ /^<hdf5\.h>/ && index(hdf5, " " own " ") == 0) print $1 ": includes " header
+            if (header ~ /scalapack\.h/ && own != "matrix") print $1 ": includes " header "; ScaLAPACK stays behind matrix"
             if (header !~ /^"/) next
             gsub(/"/, "", header)
             if (split(header, part, "/") < 2) { print $1 ": includes " header ", without its folder"; next }
@@ -99,6 +101,7 @@ finds losses/mlm.c '"nn/model.h"'
 finds nn/model.c '"text/vocabulary.h"'
 finds tasks/tune.c '"analysis/alignment.h"'
 finds tasks/tune.c '"tune.h"'
+finds analysis/alignment.c '"matrix/scalapack.h"'
 finds else/file.c '"base/log.h"'
 [ -z "$(echo 'stream/stream.c:"lexicon/translations.h"' | complaints)" ] || fail "streams may not read dictionaries"
 finish

@@ -6,6 +6,7 @@ mpi_tests = \
 	tests/mpi/checkpoint_test \
 	tests/mpi/comm_test \
 	tests/mpi/hostile_test \
+	tests/mpi/matrix_test \
 	tests/mpi/mining_test \
 	tests/mpi/store_test \
 	tests/mpi/word_counts_test

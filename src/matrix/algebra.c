@@ -1,0 +1,203 @@
+/* xlm-mpi: products and decompositions of matrices over ranks, by ScaLAPACK. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "matrix/algebra.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "matrix/matrix_internal.h"
+#include "matrix/scalapack.h"
+
+static const int ONE = 1;
+
+/* A decomposition's info: 0, below 0 where an argument is wrong, above where it did not converge. All ranks have the same. */
+static bool succeeded(const char *function, int info, GError **error)
+{
+    if (info < 0)
+        g_error("%s: argument %d is wrong", function, -info);
+    return info == 0 || xlm_error_set(error, EX_SOFTWARE, "%s of ScaLAPACK did not converge (info = %d)", function, info);
+}
+
+void xlm_matrix_multiply(bool transpose_a, bool transpose_b, double alpha, const xlm_matrix *a, const xlm_matrix *b,
+                         double beta, xlm_matrix *c)
+{
+    const int k = transpose_a ? a->rows : a->columns;
+    g_assert((transpose_a ? a->columns : a->rows) == c->rows && (transpose_b ? b->rows : b->columns) == c->columns &&
+             (transpose_b ? b->columns : b->rows) == k);
+    pdgemm_(transpose_a ? "T" : "N", transpose_b ? "T" : "N", &c->rows, &c->columns, &k, &alpha, a->values, &ONE, &ONE, a->desc,
+            b->values, &ONE, &ONE, b->desc, &beta, c->values, &ONE, &ONE, c->desc);
+}
+
+/* ---- QR ---- */
+
+/* R out of what pdgeqrf leaves, to every rank. */
+static void take_triangle(const xlm_matrix *a, double *r)
+{
+    const int64_t n = a->columns;
+    memset(r, 0, sizeof *r * (size_t)(n * n));
+    for (int64_t j = 0; j < a->own_columns; j++)
+        for (int64_t i = 0; i < a->own_rows; i++) {
+            const int64_t row = xlm_matrix_row_at(a, i), column = xlm_matrix_column_at(a, j);
+            if (row <= column)
+                r[row * n + column] = a->values[j * a->stride + i];
+        }
+    xlm_comm_merge_double(a->grid->comm, r, (int)(n * n));
+}
+
+/* Q and R with the signs that make the diagonal of R positive. */
+static void make_diagonal_positive(xlm_matrix *a, double *r)
+{
+    const int64_t n = a->columns;
+    for (int64_t j = 0; j < a->own_columns; j++) {
+        const int64_t column = xlm_matrix_column_at(a, j);
+        if (r[column * n + column] < 0)
+            for (int64_t i = 0; i < a->own_rows; i++)
+                a->values[j * a->stride + i] = -a->values[j * a->stride + i];
+    }
+    for (int64_t row = 0; row < n; row++)
+        if (r[row * n + row] < 0)
+            for (int64_t column = row; column < n; column++)
+                r[row * n + column] = -r[row * n + column];
+}
+
+bool xlm_matrix_qr(xlm_matrix *a, double *r, GError **error)
+{
+    g_assert(a->rows >= a->columns && (int64_t)a->columns * a->columns <= G_MAXINT32);
+    const int ask = -1;
+    int info, size;
+    double wanted[2], *tau = g_new0(double, a->own_columns + a->column_block);
+    pdgeqrf_(&a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, tau, &wanted[0], &ask, &info);
+    pdorgqr_(&a->rows, &a->columns, &a->columns, a->values, &ONE, &ONE, a->desc, tau, &wanted[1], &ask, &info);
+    size = (int)MAX(wanted[0], wanted[1]) + 1;
+    double *work = g_new(double, size), *triangle = r != NULL ? r : g_new(double, (size_t)a->columns * (size_t)a->columns);
+    pdgeqrf_(&a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, tau, work, &size, &info);
+    bool good = succeeded("pdgeqrf", info, error);
+    if (good) {
+        take_triangle(a, triangle);
+        pdorgqr_(&a->rows, &a->columns, &a->columns, a->values, &ONE, &ONE, a->desc, tau, work, &size, &info);
+        good = succeeded("pdorgqr", info, error);
+    }
+    if (good)
+        make_diagonal_positive(a, triangle);
+    if (triangle != r)
+        g_free(triangle);
+    g_free(work);
+    g_free(tau);
+    return good;
+}
+
+/* ---- SVD, eigenvectors ---- */
+
+bool xlm_matrix_svd(xlm_matrix *a, double *s, xlm_matrix *u, xlm_matrix *vt, GError **error)
+{
+    g_assert(a->layout == XLM_BY_BLOCKS && (u != NULL) == (vt != NULL));
+    const char *job = u != NULL ? "V" : "N";
+    const xlm_matrix *left = u != NULL ? u : a, *right = vt != NULL ? vt : a;
+    const int ask = -1;
+    int info, size;
+    double wanted;
+    pdgesvd_(job, job, &a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, s, left->values, &ONE, &ONE, left->desc,
+             right->values, &ONE, &ONE, right->desc, &wanted, &ask, &info);
+    size = (int)wanted + 1;
+    double *work = g_new(double, size);
+    pdgesvd_(job, job, &a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, s, left->values, &ONE, &ONE, left->desc,
+             right->values, &ONE, &ONE, right->desc, work, &size, &info);
+    g_free(work);
+    /* min(rows, columns) + 1: processes of unlike arithmetic have found other singular values, to rounding. */
+    if (info == MIN(a->rows, a->columns) + 1)
+        info = 0;
+    if (!succeeded("pdgesvd", info, error))
+        return false;
+    xlm_comm_broadcast(a->grid->comm, 0, s, sizeof *s * (size_t)MIN(a->rows, a->columns));
+    if (u != NULL)
+        xlm_matrix_fix_signs(u, false, vt, true);
+    return true;
+}
+
+bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError **error)
+{
+    g_assert(a->layout == XLM_BY_BLOCKS && vectors->layout == XLM_BY_BLOCKS && a->rows == a->columns);
+    const int ask = -1;
+    int info, size, int_size, int_wanted;
+    /* pdsyevd has them in rising order: those of -A. */
+    for (int64_t i = 0; i < (int64_t)a->own_columns * a->stride; i++)
+        a->values[i] = -a->values[i];
+    double wanted;
+    pdsyevd_("V", "L", &a->rows, a->values, &ONE, &ONE, a->desc, values, vectors->values, &ONE, &ONE, vectors->desc, &wanted,
+             &ask, &int_wanted, &ask, &info);
+    /* pdsyevd asks for less than its pdormtr wants where there is one block alone. */
+    size = (int)wanted + (a->own_rows + a->own_columns + 3 * a->row_block) * a->row_block;
+    int_size = int_wanted + 1;
+    double *work = g_new(double, size);
+    int *int_work = g_new(int, int_size);
+    pdsyevd_("V", "L", &a->rows, a->values, &ONE, &ONE, a->desc, values, vectors->values, &ONE, &ONE, vectors->desc, work, &size,
+             int_work, &int_size, &info);
+    g_free(work);
+    g_free(int_work);
+    if (!succeeded("pdsyevd", info, error))
+        return false;
+    xlm_comm_broadcast(a->grid->comm, 0, values, sizeof *values * (size_t)a->rows);
+    for (int i = 0; i < a->rows; i++)
+        values[i] = -values[i];
+    xlm_matrix_fix_signs(vectors, false, NULL, false);
+    return true;
+}
+
+/* ---- signs ---- */
+
+static int64_t line_of(const xlm_matrix *m, bool by_row, int64_t i, int64_t j)
+{
+    return by_row ? xlm_matrix_row_at(m, i) : xlm_matrix_column_at(m, j);
+}
+
+static void apply_signs(xlm_matrix *m, bool by_row, const double *signs)
+{
+    for (int64_t j = 0; j < m->own_columns; j++)
+        for (int64_t i = 0; i < m->own_rows; i++)
+            m->values[j * m->stride + i] *= signs[line_of(m, by_row, i, j)];
+}
+
+void xlm_matrix_fix_signs(xlm_matrix *a, bool by_row, xlm_matrix *other, bool other_by_row)
+{
+    const xlm_comm *comm = a->grid->comm;
+    const int n = by_row ? a->rows : a->columns;
+    double *largest = g_new0(double, n), *signs = g_new0(double, n);
+    int64_t *place = g_new(int64_t, n), *first = g_new(int64_t, n);
+    size_t *sizes = g_new(size_t, comm->ranks);
+    void *gathered;
+    for (int64_t j = 0; j < a->own_columns; j++)
+        for (int64_t i = 0; i < a->own_rows; i++) {
+            const int64_t line = line_of(a, by_row, i, j);
+            largest[line] = fmax(largest[line], fabs(a->values[j * a->stride + i]));
+        }
+    xlm_comm_gather_all(comm, largest, sizeof *largest * (size_t)n, &gathered, sizes);
+    for (int l = 0; l < n; l++)
+        for (int r = 0; r < comm->ranks; r++)
+            largest[l] = fmax(largest[l], ((const double *)gathered)[(size_t)r * (size_t)n + (size_t)l]);
+    g_free(gathered);
+    for (int l = 0; l < n; l++)
+        place[l] = -G_MAXINT64;
+    for (int64_t j = 0; j < a->own_columns; j++)
+        for (int64_t i = 0; i < a->own_rows; i++) {
+            const int64_t line = line_of(a, by_row, i, j);
+            const int64_t at = by_row ? xlm_matrix_column_at(a, j) : xlm_matrix_row_at(a, i);
+            const double value = a->values[j * a->stride + i];
+            if (fabs(value) >= largest[line] * (1 - 1e-6) && -at > place[line]) {
+                place[line] = -at;
+                signs[line] = value < 0 ? -1 : 1;
+            }
+        }
+    memcpy(first, place, sizeof *first * (size_t)n);
+    xlm_comm_max_int64(comm, first, n);
+    for (int l = 0; l < n; l++)
+        if (first[l] != place[l])
+            signs[l] = 0;
+    xlm_comm_merge_double(comm, signs, n);
+    apply_signs(a, by_row, signs);
+    if (other != NULL)
+        apply_signs(other, other_by_row, signs);
+    g_free(largest);
+    g_free(signs);
+    g_free(place);
+    g_free(first);
+    g_free(sizes);
+}

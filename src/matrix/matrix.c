@@ -1,0 +1,95 @@
+/* xlm-mpi: matrices of doubles that all ranks hold together. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "matrix/matrix_internal.h"
+
+#include <string.h>
+
+#include "matrix/scalapack.h"
+
+enum { BLOCK = 32 };
+
+static int64_t rows_each(int ranks, int64_t rows) { return (rows + ranks - 1) / ranks; }
+
+xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows, int64_t columns, GError **error)
+{
+    const xlm_process_grid *g = &grid->by[layout];
+    const int64_t row_block = layout == XLM_BY_ROWS ? rows_each(g->rows, rows) : BLOCK;
+    /* The most that any rank has, so that all find the same. */
+    const int64_t most_rows = (rows / row_block / g->rows + 1) * row_block;
+    const int64_t most_columns = (columns / BLOCK / g->columns + 1) * BLOCK;
+    if (rows > G_MAXINT32 || columns > G_MAXINT32 || most_rows * most_columns > G_MAXINT32) {
+        xlm_error_set(error, EX_DATAERR, "a matrix of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " is too large for %d ranks: "
+                      "each may have 2^31 elements; take more ranks", rows, columns, grid->comm->ranks);
+        return NULL;
+    }
+    xlm_matrix *m = g_new0(xlm_matrix, 1);
+    const int first = 0;
+    int info;
+    *m = (xlm_matrix){.grid = grid, .layout = layout, .rows = (int)rows, .columns = (int)columns, .row_block = (int)row_block,
+                      .column_block = BLOCK};
+    m->own_rows = numroc_(&m->rows, &m->row_block, &g->row, &first, &g->rows);
+    m->own_columns = numroc_(&m->columns, &m->column_block, &g->column, &first, &g->columns);
+    m->stride = MAX(m->own_rows, 1);
+    descinit_(m->desc, &m->rows, &m->columns, &m->row_block, &m->column_block, &first, &first, &g->context, &m->stride, &info);
+    g_assert(info == 0);
+    m->values = g_new0(double, (size_t)m->stride * (size_t)MAX(m->own_columns, 1));
+    return m;
+}
+
+void xlm_matrix_free(xlm_matrix *matrix)
+{
+    if (matrix == NULL)
+        return;
+    g_free(matrix->values);
+    g_free(matrix);
+}
+
+int64_t xlm_matrix_rows(const xlm_matrix *matrix) { return matrix->rows; }
+int64_t xlm_matrix_columns(const xlm_matrix *matrix) { return matrix->columns; }
+
+int64_t xlm_matrix_bytes(const xlm_comm *comm, int64_t rows, int64_t columns)
+{
+    return rows_each(comm->ranks, rows) * columns * (int64_t)sizeof(double);
+}
+
+void xlm_matrix_share(const xlm_comm *comm, int64_t rows, int64_t *first, int64_t *n)
+{
+    const int64_t each = rows_each(comm->ranks, rows);
+    *first = MIN(each * comm->rank, rows);
+    *n = MIN(each, rows - *first);
+}
+
+double *xlm_matrix_own_rows(xlm_matrix *matrix, int64_t *first, int64_t *n, int64_t *stride)
+{
+    g_assert(matrix->layout == XLM_BY_ROWS);
+    xlm_matrix_share(matrix->grid->comm, matrix->rows, first, n);
+    g_assert(*n == matrix->own_rows);
+    *stride = matrix->stride;
+    return matrix->values;
+}
+
+void xlm_matrix_set(xlm_matrix *matrix, const double *values)
+{
+    for (int64_t j = 0; j < matrix->own_columns; j++)
+        for (int64_t i = 0; i < matrix->own_rows; i++)
+            matrix->values[j * matrix->stride + i] =
+                values[xlm_matrix_row_at(matrix, i) * matrix->columns + xlm_matrix_column_at(matrix, j)];
+}
+
+void xlm_matrix_get(const xlm_matrix *matrix, double *values)
+{
+    const int64_t n = (int64_t)matrix->rows * matrix->columns;
+    memset(values, 0, sizeof *values * (size_t)n);
+    for (int64_t j = 0; j < matrix->own_columns; j++)
+        for (int64_t i = 0; i < matrix->own_rows; i++)
+            values[xlm_matrix_row_at(matrix, i) * matrix->columns + xlm_matrix_column_at(matrix, j)] =
+                matrix->values[j * matrix->stride + i];
+    for (int64_t at = 0; at < n; at += G_MAXINT32)
+        xlm_comm_merge_double(matrix->grid->comm, values + at, (int)MIN(G_MAXINT32, n - at));
+}
+
+void xlm_matrix_copy(const xlm_matrix *from, xlm_matrix *to)
+{
+    g_assert(from->rows == to->rows && from->columns == to->columns);
+    Cpdgemr2d(from->rows, from->columns, from->values, 1, 1, from->desc, to->values, 1, 1, to->desc,
+              from->grid->by[XLM_BY_BLOCKS].context);
+}

@@ -1,0 +1,42 @@
+/* xlm-mpi: what the files of src/matrix share. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_MATRIX_MATRIX_INTERNAL_H
+#define XLM_MATRIX_MATRIX_INTERNAL_H
+
+#include "matrix/matrix.h"
+
+typedef struct xlm_process_grid {
+    int context; /* BLACS's */
+    int rows, columns, row, column; /* of processes; this one's */
+} xlm_process_grid;
+
+struct xlm_grid {
+    const xlm_comm *comm;
+    int system; /* BLACS's handle of the communicator */
+    xlm_process_grid by[XLM_LAYOUTS];
+};
+
+struct xlm_matrix {
+    const xlm_grid *grid;
+    xlm_layout layout;
+    int desc[9];                 /* ScaLAPACK's descriptor of the layout */
+    int rows, columns;           /* of all */
+    int row_block, column_block;
+    int own_rows, own_columns;   /* that are here */
+    int stride;                  /* between columns: at least 1 */
+    double *values;              /* [own_columns x stride], column by column */
+};
+
+static inline const xlm_process_grid *xlm_matrix_processes(const xlm_matrix *m) { return &m->grid->by[m->layout]; }
+/* Number of the row, or column, of all that is number i of those that are here. */
+static inline int64_t xlm_matrix_row_at(const xlm_matrix *m, int64_t i)
+{
+    const xlm_process_grid *g = xlm_matrix_processes(m);
+    return (i / m->row_block * g->rows + g->row) * m->row_block + i % m->row_block;
+}
+static inline int64_t xlm_matrix_column_at(const xlm_matrix *m, int64_t j)
+{
+    const xlm_process_grid *g = xlm_matrix_processes(m);
+    return (j / m->column_block * g->columns + g->column) * m->column_block + j % m->column_block;
+}
+
+#endif

@@ -1,0 +1,334 @@
+/* xlm-mpi: matrices over ranks, against answers that are known or computed by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include <blis.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#include "base/rng.h"
+#include "matrix/algebra.h"
+
+static double element(int64_t i, int64_t j)
+{
+    const xlm_rng_block b = xlm_rng_draw((xlm_rng_key){{15, 1}}, (uint32_t)i, (uint32_t)j, 0, 0);
+    return xlm_rng_unit(b.v[0]) - 0.5;
+}
+
+/* [rows x columns], row-major. */
+static double *made(int64_t rows, int64_t columns, int64_t salt)
+{
+    double *x = g_new(double, rows * columns);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            x[i * columns + j] = element(i + salt, j);
+    return x;
+}
+
+static xlm_matrix *matrix(const xlm_grid *grid, xlm_layout layout, int64_t rows, int64_t columns, const double *values)
+{
+    GError *error = NULL;
+    xlm_matrix *m = xlm_matrix_new(grid, layout, rows, columns, &error);
+    g_assert_no_error(error);
+    if (values != NULL)
+        xlm_matrix_set(m, values);
+    return m;
+}
+
+static double difference(int64_t n, const double *a, const double *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(a[i] - b[i]));
+    return most;
+}
+
+/* op(a) b, a: m x k or, transposed, k x m. */
+static double *product(bool transpose, int64_t m, int64_t n, int64_t k, const double *a, const double *b)
+{
+    double *c = g_new0(double, m * n);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t l = 0; l < k; l++)
+            for (int64_t j = 0; j < n; j++)
+                c[i * n + j] += (transpose ? a[l * m + i] : a[i * k + l]) * b[l * n + j];
+    return c;
+}
+
+/* All that ScaLAPACK and LAPACK multiply with is BLIS. */
+static void blas_is_blis(const xlm_comm *comm)
+{
+    static const char *const functions[] = {"dgemm_", "dtrsm_", "dgemv_", "dsymv_", "ddot_"};
+    Dl_info blis, found;
+    CHECK(dladdr(dlsym(RTLD_DEFAULT, "bli_init"), &blis) != 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(functions); i++)
+        CHECK(dladdr(dlsym(RTLD_DEFAULT, functions[i]), &found) != 0 && strcmp(found.dli_fname, blis.dli_fname) == 0);
+}
+
+static void grid_has_all_ranks(const xlm_comm *comm, const xlm_grid *grid)
+{
+    int rows, columns;
+    xlm_grid_extents(grid, &rows, &columns);
+    CHECK(rows * columns == comm->ranks && rows <= columns);
+    CHECK(comm->ranks != 4 || rows == 2);
+    CHECK(comm->ranks != 8 || rows == 2);
+}
+
+/* Values come back from either layout, and through a copy, also where some ranks have nothing. */
+static void layouts_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const int64_t extents[][2] = {{1, 1}, {3, 2}, {33, 31}, {100, 70}, {500, 5}};
+    for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
+        const int64_t rows = extents[e][0], columns = extents[e][1], n = rows * columns;
+        double *x = made(rows, columns, 0), *y = g_new(double, n);
+        xlm_matrix *a = matrix(grid, XLM_BY_ROWS, rows, columns, x), *b = matrix(grid, XLM_BY_BLOCKS, rows, columns, NULL);
+        xlm_matrix *c = matrix(grid, XLM_BY_ROWS, rows, columns, NULL);
+        xlm_matrix_get(a, y);
+        CHECK(difference(n, x, y) == 0);
+        xlm_matrix_copy(a, b);
+        xlm_matrix_get(b, y);
+        CHECK(difference(n, x, y) == 0);
+        xlm_matrix_copy(b, c);
+        xlm_matrix_get(c, y);
+        CHECK(difference(n, x, y) == 0);
+        int64_t first, own, stride;
+        const double *values = xlm_matrix_own_rows(c, &first, &own, &stride);
+        for (int64_t i = 0; i < own; i++)
+            for (int64_t j = 0; j < columns; j++)
+                CHECK(values[j * stride + i] == x[(first + i) * columns + j]);
+        xlm_matrix_free(a);
+        xlm_matrix_free(b);
+        xlm_matrix_free(c);
+        g_free(x);
+        g_free(y);
+    }
+}
+
+static void products_are_right(const xlm_comm *comm, const xlm_grid *grid)
+{
+    enum { M = 90, N = 40, K = 70 };
+    double *a = made(M, K, 0), *at = made(K, M, 7), *b = made(K, N, 500), *got = g_new(double, M * N);
+    for (int layout = 0; layout < XLM_LAYOUTS; layout++)
+        for (int transpose = 0; transpose < 2; transpose++) {
+            double *wanted = product(transpose, M, N, K, transpose ? at : a, b);
+            xlm_matrix *x = matrix(grid, layout, transpose ? K : M, transpose ? M : K, transpose ? at : a);
+            xlm_matrix *y = matrix(grid, layout, K, N, b), *z = matrix(grid, layout, M, N, NULL);
+            xlm_matrix_multiply(transpose, false, 1, x, y, 0, z);
+            xlm_matrix_get(z, got);
+            CHECK(difference(M * N, got, wanted) < 1e-12);
+            xlm_matrix_multiply(transpose, false, 2, x, y, -1, z);
+            xlm_matrix_get(z, got);
+            CHECK(difference(M * N, got, wanted) < 1e-12);
+            xlm_matrix_free(x);
+            xlm_matrix_free(y);
+            xlm_matrix_free(z);
+            g_free(wanted);
+        }
+    g_free(a);
+    g_free(at);
+    g_free(b);
+    g_free(got);
+}
+
+static void qr_is_unique(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const int64_t extents[][2] = {{1, 1}, {5, 5}, {7, 3}, {200, 45}};
+    for (int layout = 0; layout < XLM_LAYOUTS; layout++)
+        for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
+            const int64_t rows = extents[e][0], n = extents[e][1];
+            double *x = made(rows, n, 3), *q = g_new(double, rows * n), *r = g_new(double, n * n);
+            xlm_matrix *a = matrix(grid, layout, rows, n, x);
+            GOOD(xlm_matrix_qr(a, r, &error));
+            xlm_matrix_get(a, q);
+            double *back = product(false, rows, n, n, q, r), *gram = product(true, n, n, rows, q, q);
+            CHECK(difference(rows * n, back, x) < 1e-13);
+            for (int64_t i = 0; i < n; i++) {
+                CHECK(r[i * n + i] > 0);
+                for (int64_t j = 0; j < n; j++)
+                    CHECK(fabs(gram[i * n + j] - (i == j)) < 1e-13 && (j >= i || r[i * n + j] == 0));
+            }
+            xlm_matrix_free(a);
+            g_free(x);
+            g_free(q);
+            g_free(r);
+            g_free(back);
+            g_free(gram);
+        }
+}
+
+/* A = U diag(s) Vᵀ with its largest elements positive: as computed on every number of ranks, and by itself. */
+static void svd_is_right(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const int64_t extents[][2] = {{1, 1}, {4, 4}, {80, 50}, {50, 80}, {100, 100}};
+    for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
+        const int64_t m = extents[e][0], n = extents[e][1], k = MIN(m, n);
+        double *x = made(m, n, 11), *s = g_new(double, k), *u = g_new(double, m * k), *vt = g_new(double, k * n);
+        xlm_matrix *a = matrix(grid, XLM_BY_BLOCKS, m, n, x), *left = matrix(grid, XLM_BY_BLOCKS, m, k, NULL);
+        xlm_matrix *right = matrix(grid, XLM_BY_BLOCKS, k, n, NULL);
+        GOOD(xlm_matrix_svd(a, s, left, right, &error));
+        xlm_matrix_get(left, u);
+        xlm_matrix_get(right, vt);
+        for (int64_t j = 0; j < k; j++) {
+            double most = 0, at = 0;
+            for (int64_t i = 0; i < m; i++)
+                if (fabs(u[i * k + j]) > most * (1 + 2e-6))
+                    most = fabs(u[i * k + j]), at = u[i * k + j];
+            CHECK(at > 0 && s[j] >= 0 && (j == 0 || s[j] <= s[j - 1]));
+            for (int64_t i = 0; i < m; i++)
+                u[i * k + j] *= s[j];
+        }
+        double *back = product(false, m, n, k, u, vt);
+        CHECK(difference(m * n, back, x) < 1e-12);
+        xlm_matrix_free(a);
+        xlm_matrix_free(left);
+        xlm_matrix_free(right);
+        g_free(x);
+        g_free(s);
+        g_free(u);
+        g_free(vt);
+        g_free(back);
+    }
+}
+
+/* The matrix with 2 on its diagonal and -1 beside it has the eigenvalues 2 - 2 cos(k π / (n + 1)). */
+static void eigenvalues_are_known(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const int64_t extents[] = {1, 2, 5, 64, 97};
+    for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
+        const int64_t n = extents[e];
+        double *x = g_new0(double, n * n), *values = g_new(double, n), *v = g_new(double, n * n);
+        for (int64_t i = 0; i < n; i++) {
+            x[i * n + i] = 2;
+            if (i > 0)
+                x[i * n + i - 1] = x[(i - 1) * n + i] = -1;
+        }
+        xlm_matrix *a = matrix(grid, XLM_BY_BLOCKS, n, n, x), *vectors = matrix(grid, XLM_BY_BLOCKS, n, n, NULL);
+        GOOD(xlm_matrix_eigen(a, values, vectors, &error));
+        xlm_matrix_get(vectors, v);
+        double *image = product(false, n, n, n, x, v);
+        for (int64_t k = 0; k < n; k++) {
+            CHECK(fabs(values[k] - (2 - 2 * cos((double)(n - k) * G_PI / (double)(n + 1)))) < 1e-12);
+            for (int64_t i = 0; i < n; i++)
+                CHECK(fabs(image[i * n + k] - values[k] * v[i * n + k]) < 1e-12);
+        }
+        xlm_matrix_free(a);
+        xlm_matrix_free(vectors);
+        g_free(x);
+        g_free(values);
+        g_free(v);
+        g_free(image);
+    }
+}
+
+static void eigenvectors_are_right(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const int64_t extents[] = {1, 2, 5, 33, 70};
+    for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
+        const int64_t n = extents[e];
+        double *x = made(n, n, 40), *values = g_new(double, n), *v = g_new(double, n * n);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i + 1; j < n; j++)
+                x[i * n + j] = x[j * n + i];
+        xlm_matrix *a = matrix(grid, XLM_BY_BLOCKS, n, n, x), *vectors = matrix(grid, XLM_BY_BLOCKS, n, n, NULL);
+        GOOD(xlm_matrix_eigen(a, values, vectors, &error));
+        xlm_matrix_get(vectors, v);
+        double *image = product(false, n, n, n, x, v), *gram = product(true, n, n, n, v, v);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                CHECK(fabs(image[i * n + j] - values[j] * v[i * n + j]) < 1e-12);
+                CHECK(fabs(gram[i * n + j] - (i == j)) < 1e-12);
+            }
+        xlm_matrix_free(a);
+        xlm_matrix_free(vectors);
+        g_free(x);
+        g_free(values);
+        g_free(v);
+        g_free(image);
+        g_free(gram);
+    }
+}
+
+/* What one rank wrote all read, into either layout; and what all wrote is what was there. */
+static void files_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
+{
+    enum { ROWS = 101, SKIP = 3, COLUMNS = 37 };
+    static const uint64_t dims[2] = {ROWS, COLUMNS};
+    double *x = made(ROWS, COLUMNS, 0), *got = g_new(double, ROWS * COLUMNS);
+    char path[64];
+    snprintf(path, sizeof path, "matrix-test-%d.h5", comm->ranks);
+    for (int layout = 0; layout < XLM_LAYOUTS; layout++) {
+        xlm_matrix *a = matrix(grid, layout, ROWS, COLUMNS, x), *b = matrix(grid, layout, ROWS - SKIP, COLUMNS, NULL);
+        xlm_matrix *wide = matrix(grid, layout, ROWS, COLUMNS + 1, NULL);
+        GError *failure = NULL;
+        xlm_store *store = xlm_store_create(comm, path, &failure);
+        g_assert_no_error(failure);
+        GOOD(xlm_store_dataset(store, "/a", XLM_F64, 2, dims, XLM_STORE_CHECKED, &error));
+        GOOD(xlm_matrix_write(a, store, "/a", XLM_F64, 0, &error));
+        xlm_matrix_set(b, x);
+        GOOD(xlm_store_commit(store, &error));
+        store = xlm_store_open(path, &failure);
+        g_assert_no_error(failure);
+        GOOD(xlm_matrix_read(b, store, "/a", SKIP, &error));
+        xlm_matrix_get(b, got);
+        CHECK(difference((ROWS - SKIP) * COLUMNS, got, x + SKIP * COLUMNS) == 0);
+        BAD(xlm_matrix_read(b, store, "/a", SKIP + 1, &error), EX_DATAERR, path, "98 rows of 37");
+        BAD(xlm_matrix_read(wide, store, "/a", 0, &error), EX_DATAERR, path, "101 rows of 38");
+        xlm_store_close(store);
+        xlm_matrix_free(a);
+        xlm_matrix_free(b);
+        xlm_matrix_free(wide);
+        xlm_comm_barrier(comm);
+        if (comm->rank == 0)
+            unlink(path);
+    }
+    g_free(x);
+    g_free(got);
+}
+
+static void numbers_must_be_finite(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const uint64_t dims[2] = {6, 2};
+    double x[12] = {0};
+    x[9] = NAN;
+    char path[64];
+    snprintf(path, sizeof path, "matrix-nan-%d.h5", comm->ranks);
+    GError *failure = NULL;
+    xlm_matrix *a = matrix(grid, XLM_BY_BLOCKS, 6, 2, x);
+    xlm_store *store = xlm_store_create(comm, path, &failure);
+    g_assert_no_error(failure);
+    GOOD(xlm_store_dataset(store, "/a", XLM_F32, 2, dims, XLM_STORE_CHECKED, &error));
+    GOOD(xlm_matrix_write(a, store, "/a", XLM_F32, 0, &error));
+    GOOD(xlm_store_commit(store, &error));
+    store = xlm_store_open(path, &failure);
+    BAD(xlm_matrix_read(a, store, "/a", 0, &error), EX_DATAERR, path, "row 4 has a number that is not finite");
+    xlm_store_close(store);
+    xlm_matrix_free(a);
+    GError *large = NULL;
+    CHECK(xlm_matrix_new(grid, XLM_BY_ROWS, 1 << 20, 1 << 18, &large) == NULL && large != NULL && large->code == EX_DATAERR);
+    g_clear_error(&large);
+    xlm_comm_barrier(comm);
+    if (comm->rank == 0)
+        unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    xlm_comm world, *comm = &world;
+    xlm_comm_open(comm, "matrix_test", &argc, &argv);
+    xlm_grid *grid = xlm_grid_open(comm);
+    blas_is_blis(comm);
+    grid_has_all_ranks(comm, grid);
+    layouts_hold_the_same(comm, grid);
+    products_are_right(comm, grid);
+    qr_is_unique(comm, grid);
+    svd_is_right(comm, grid);
+    eigenvalues_are_known(comm, grid);
+    eigenvectors_are_right(comm, grid);
+    files_hold_the_same(comm, grid);
+    numbers_must_be_finite(comm, grid);
+    xlm_grid_close(grid);
+    int64_t sum = failures;
+    xlm_comm_sum_int64(comm, &sum, 1);
+    return xlm_comm_close(comm, NULL) != 0 || sum != 0;
+}

@@ -2,27 +2,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/align_input.h"
 
-#include <stdio.h>
-#include <string.h>
 
 #include "aligners/alignment_write.h"
 #include "base/log.h"
 
-static bool is_hdf5(const char *path)
-{
-    static const char signature[8] = "\211HDF\r\n\032\n";
-    char begin[sizeof signature];
-    FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "rb") : NULL;
-    if (file == NULL)
-        return false;
-    const bool is = fread(begin, 1, sizeof begin, file) == sizeof begin && memcmp(begin, signature, sizeof begin) == 0;
-    fclose(file);
-    return is;
-}
-
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 {
-    bool is = comm->rank == 0 && is_hdf5(path);
+    bool is = comm->rank == 0 && xlm_store_is_hdf5(path);
     xlm_comm_broadcast(comm, 0, &is, sizeof is);
     return is;
 }

@@ -215,6 +215,66 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
     g_free(means);
 }
 
+/* Candidate j with score x into the k best so far, behind those that are as good. */
+static void insert(float x, int32_t j, int k, float *best, int32_t *rows)
+{
+    int at = k - 1;
+    if (!(x > best[at]))
+        return;
+    for (; at > 0 && best[at - 1] < x; at--)
+        best[at] = best[at - 1], rows[at] = rows[at - 1];
+    best[at] = x;
+    rows[at] = j;
+}
+
+/* best, rows: [n of the block x k]. */
+static void find_in_block(const xlm_alignment *a, const struct block *b, int k, struct work *w, float *best, int32_t *rows)
+{
+    for (int64_t i = 0; i < b->n * k; i++)
+        best[i] = -INFINITY, rows[i] = -1;
+    for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
+        const int64_t width = MIN(CANDIDATES, b->end - begin);
+        score_block(a, b, begin, width, w->sources, w->candidates, w->score);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < b->n; i++) {
+            float *row = w->score + i * width;
+            leave_out(a, b->first + i, a->first != NULL, begin, width, row);
+            for (int64_t j = 0; j < width; j++)
+                insert(row[j], (int32_t)(begin + j), k, best + i * k, rows + i * k);
+        }
+    }
+}
+
+void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score)
+{
+    const xlm_alignment *a = alignment;
+    struct work w;
+    struct block b = {0};
+    float *best = g_new(float, SOURCES * k);
+    int32_t *rows = g_new(int32_t, SOURCES * k);
+    double *found = g_new0(double, MAX(a->n * k, 1) * 2); /* row + 1, 0: none; score */
+    open_work(&w, a);
+    while (next_block(comm, a, &b)) {
+        normalise(b.n, a->width, a->source_vectors + b.first * a->width, w.sources);
+        find_in_block(a, &b, k, &w, best, rows);
+        for (int64_t i = 0; i < b.n * k; i++) {
+            double *to = found + 2 * (b.first * k + i);
+            to[0] = rows[i] + 1.0;
+            to[1] = rows[i] >= 0 ? (double)best[i] : 0;
+        }
+    }
+    for (int64_t at = 0; at < 2 * a->n * k; at += G_MAXINT32)
+        xlm_comm_merge_double(comm, found + at, (int)MIN(G_MAXINT32, 2 * a->n * k - at));
+    for (int64_t i = 0; i < a->n * k; i++) {
+        nearest[i] = (int32_t)found[2 * i] - 1;
+        score[i] = nearest[i] >= 0 ? (float)found[2 * i + 1] : -INFINITY;
+    }
+    close_work(&w);
+    g_free(best);
+    g_free(rows);
+    g_free(found);
+}
+
 xlm_alignment_score xlm_alignment_summary(int64_t n, const int64_t *rank, const bool *include)
 {
     xlm_alignment_score s = {0};

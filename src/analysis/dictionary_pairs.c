@@ -1,9 +1,8 @@
 /* xlm-mpi: cosines of translations, and whether they are nearest. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/dictionary_pairs.h"
 
-#include <math.h>
-
 #include "analysis/alignment.h"
+#include "analysis/cosines.h"
 #include "analysis/token_set.h"
 
 const char *const xlm_dictionary_pairs_names[XLM_PAIRS_GROUPS] = {"all", "in dictionary", "left out"};
@@ -18,56 +17,13 @@ struct sides {
 
 /* ---- cosines ---- */
 
-static double length(int64_t width, const float *x)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < width; c++)
-        sum += (double)x[c] * (double)x[c];
-    return sqrt(sum);
-}
-
-/* 0 where a vector is zeros. */
-static double cosine(int64_t width, const float *x, const float *y)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < width; c++)
-        sum += (double)x[c] * (double)y[c];
-    const double lengths = length(width, x) * length(width, y);
-    return lengths > 0 ? sum / lengths : 0;
-}
-
 /* The sum over a dictionary's pairs. */
 static double sum_of_cosines(const struct sides *s, const xlm_dictionary *d)
 {
     double sum = 0;
     for (int64_t i = 0; i < d->pairs; i++)
-        sum += cosine(s->width, s->vectors[0] + s->set[0].place[d->token[0][i]] * s->width,
-                      s->vectors[1] + s->set[1].place[d->token[1][i]] * s->width);
-    return sum;
-}
-
-/* mean: [width] of the vectors of a side, divided by their lengths. */
-static void mean_direction(const struct sides *s, int side, double *mean)
-{
-    const int64_t n = s->set[side].ids->len;
-    for (int64_t i = 0; i < n; i++) {
-        const float *x = s->vectors[side] + i * s->width;
-        const double own = length(s->width, x);
-        for (int64_t c = 0; c < s->width && own > 0; c++)
-            mean[c] += (double)x[c] / own / (double)n;
-    }
-}
-
-/* The mean over all x and y of cos(x, y) is the product of the mean of x/|x| and that of y/|y|. */
-static double background(const struct sides *s)
-{
-    double *mean[2] = {g_new0(double, s->width), g_new0(double, s->width)}, sum = 0;
-    mean_direction(s, 0, mean[0]);
-    mean_direction(s, 1, mean[1]);
-    for (int64_t c = 0; c < s->width; c++)
-        sum += mean[0][c] * mean[1][c];
-    g_free(mean[0]);
-    g_free(mean[1]);
+        sum += xlm_vector_cosine(s->width, s->vectors[0] + s->set[0].place[d->token[0][i]] * s->width,
+                                 s->vectors[1] + s->set[1].place[d->token[1][i]] * s->width);
     return sum;
 }
 
@@ -175,7 +131,7 @@ bool xlm_dictionary_pairs_measure(const xlm_comm *comm, const xlm_dictionary_pai
         g[XLM_PAIRS_IN].cosine = g[XLM_PAIRS_IN].pairs > 0 ? sums[0] / (double)g[XLM_PAIRS_IN].pairs : 0;
         g[XLM_PAIRS_LEFT_OUT].cosine = g[XLM_PAIRS_LEFT_OUT].pairs > 0 ? sums[1] / (double)g[XLM_PAIRS_LEFT_OUT].pairs : 0;
         g[XLM_PAIRS_ALL].cosine = g[XLM_PAIRS_ALL].pairs > 0 ? (sums[0] + sums[1]) / (double)g[XLM_PAIRS_ALL].pairs : 0;
-        result->background = background(&s);
+        result->background = xlm_mean_cosine(s.width, s.set[0].ids->len, s.vectors[0], s.set[1].ids->len, s.vectors[1]);
         for (int direction = 0; direction < 2; direction++)
             retrieve(comm, in, &s, direction, result);
     }

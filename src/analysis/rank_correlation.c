@@ -1,4 +1,4 @@
-/* xlm-mpi: Spearman's rank correlation, by GSL. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: Spearman's rank correlation and Pearson's, by GSL. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/rank_correlation.h"
 
 #include <glib.h>
@@ -27,4 +27,11 @@ xlm_rank_correlation xlm_rank_correlate(int64_t n, const double *x, const double
         return (xlm_rank_correlation){.rho = rho, .p = 0};
     const double freedom = (double)(n - 2), t = fabs(rho) * sqrt(freedom / (1 - rho * rho));
     return (xlm_rank_correlation){.rho = rho, .p = 2 * gsl_cdf_tdist_Q(t, freedom)};
+}
+
+double xlm_linear_correlate(int64_t n, const double *x, const double *y)
+{
+    if (n < 2)
+        g_error("a correlation needs 2 pairs or more");
+    return all_one(n, x) || all_one(n, y) ? NAN : gsl_stats_correlation(x, 1, y, 1, (size_t)n);
 }

@@ -1,4 +1,4 @@
-/* xlm-mpi: Spearman's rank correlation. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: Spearman's rank correlation, and Pearson's. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_ANALYSIS_RANK_CORRELATION_H
 #define XLM_ANALYSIS_RANK_CORRELATION_H
 
@@ -13,5 +13,8 @@ typedef struct xlm_rank_correlation {
 /* Of x[n] and y[n], n >= 3; equal values have the mean of their ranks. p by Student's t with n − 2 degrees of freedom,
  * t = ρ √((n − 2) / (1 − ρ²)): good for n of 10 or more, and reported for fewer too, as is the custom. */
 xlm_rank_correlation xlm_rank_correlate(int64_t n, const double *x, const double *y);
+
+/* Pearson's r of x[n] and y[n], n >= 2; NaN when all values of a side are one. */
+double xlm_linear_correlate(int64_t n, const double *x, const double *y);
 
 #endif

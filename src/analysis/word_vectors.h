@@ -10,4 +10,8 @@
 void xlm_word_vectors(const xlm_model_config *model, const xlm_parameters *parameters, int language, int64_t n,
                       const int64_t *offsets, const int32_t *ids, float *vectors);
 
+/* The same of the rows of any matrix, [… x width]; added: [width] or NULL. */
+void xlm_row_means(const float *matrix, int64_t width, const float *added, int64_t n, const int64_t *offsets, const int32_t *rows,
+                   float *vectors);
+
 #endif

@@ -89,6 +89,8 @@ bool xlm_store_reseal(const char *path, GError **error);
  * server. */
 bool xlm_store_check_unchanged(xlm_store *store, GError **error);
 void xlm_store_close(xlm_store *store);
+/* Does a file of this name begin as HDF5 files do? False also when it cannot be read. */
+bool xlm_store_is_hdf5(const char *path);
 const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
 /* Extents of a dataset; returns the number of dimensions or -1. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "text/fields.h"
+
 static bool is_share(const xlm_measure *m)
 {
     return !g_str_has_suffix(m->name, "loss") && !g_str_has_suffix(m->name, "threshold");
@@ -160,28 +162,12 @@ void xlm_task_results_print(const xlm_task_results *results, FILE *out)
 
 /* ---- csv ---- */
 
-/* A name in a field of its own. */
-static void append_name(GString *text, const char *name)
-{
-    if (strpbrk(name, ",\"") == NULL) {
-        g_string_append(text, name);
-        return;
-    }
-    g_string_append_c(text, '"');
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            g_string_append_c(text, '"');
-        g_string_append_c(text, *name);
-    }
-    g_string_append_c(text, '"');
-}
-
 /* The column of the language, where there are several. */
 static void append_language(GString *text, const xlm_task_results *r, const char *language)
 {
     if (r->n == 1)
         return;
-    append_name(text, language);
+    xlm_fields_append_csv(text, language);
     g_string_append_c(text, ',');
 }
 
@@ -194,9 +180,9 @@ static void append_confusion(GString *text, const xlm_task_results *r, const xlm
         for (int64_t p = 0; p < classes; p++) {
             append_language(text, r, result->language);
             g_string_append(text, "confusion,");
-            append_name(text, c->names[g]);
+            xlm_fields_append_csv(text, c->names[g]);
             g_string_append(text, ",,,,,");
-            append_name(text, c->names[p]);
+            xlm_fields_append_csv(text, c->names[p]);
             g_string_append_printf(text, ",%" G_GINT64_FORMAT "\n", c->counts[g * classes + p]);
         }
 }
@@ -208,7 +194,7 @@ static void append_result(GString *text, const xlm_task_results *all, const xlm_
         const xlm_task_row *r = &g_array_index(scores->rows, xlm_task_row, i);
         append_language(text, all, result->language);
         g_string_append_printf(text, "%s,", r->kind);
-        append_name(text, r->name);
+        xlm_fields_append_csv(text, r->name);
         g_string_append_printf(text, ",%.6f,%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\n", xlm_task_precision(r),
                                xlm_task_recall(r), xlm_task_f1(r), r->gold, r->predicted);
     }
@@ -254,7 +240,7 @@ GString *xlm_task_results_csv(const xlm_task_results *results)
         append_summary(text, results);
     } else {
         g_string_append(text, "language,");
-        append_name(text, results->result[0].language);
+        xlm_fields_append_csv(text, results->result[0].language);
         g_string_append(text, ",,,,,,\n");
     }
     return text;

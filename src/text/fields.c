@@ -79,3 +79,32 @@ bool xlm_fields_write(const char *path, GString *text, GError **error)
     g_error_free(cause);
     return false;
 }
+
+char **xlm_fields_split(const char *line, bool keep_empty)
+{
+    const bool tabs = strchr(line, '\t') != NULL;
+    char **all = g_strsplit(line, tabs ? "\t" : " ", -1);
+    guint n = 0;
+    for (guint i = 0; all[i] != NULL; i++)
+        if (*g_strstrip(all[i]) != '\0' || (tabs && keep_empty))
+            all[n++] = all[i];
+        else
+            g_free(all[i]);
+    all[n] = NULL;
+    return all;
+}
+
+void xlm_fields_append_csv(GString *csv, const char *field)
+{
+    if (strpbrk(field, ",\"\r\n") == NULL) {
+        g_string_append(csv, field);
+        return;
+    }
+    g_string_append_c(csv, '"');
+    for (; *field != '\0'; field++) {
+        if (*field == '"')
+            g_string_append_c(csv, '"');
+        g_string_append_c(csv, *field);
+    }
+    g_string_append_c(csv, '"');
+}

@@ -30,9 +30,16 @@ xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size);
  * (EX_DATAERR: file, line, and that a line should have the form `form`). */
 int xlm_fields_next(xlm_fields *fields, int n, const char *form, xlm_field *field, int64_t *count, GError **error);
 
+/* For files of other forms: the fields of a line, 0-terminated, between its tabs, or between blanks where it has none; without
+ * blanks around them. Empty ones between tabs stay when keep_empty. g_strfreev. */
+char **xlm_fields_split(const char *line, bool keep_empty);
+
 /* The whole of a file. EX_NOINPUT when it cannot be read. g_free. */
 char *xlm_fields_load(const char *path, size_t *size, GError **error);
 /* Write the text under another name and rename it. EX_CANTCREAT when that fails. Frees text. */
 bool xlm_fields_write(const char *path, GString *text, GError **error);
+
+/* Append a field of csv, in quotes where it has to be. */
+void xlm_fields_append_csv(GString *csv, const char *field);
 
 #endif

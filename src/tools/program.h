@@ -22,7 +22,7 @@ typedef struct xlm_program {
 } xlm_program;
 
 /* Elements of an array of groups: more than any program has, so that those which are not given end it. */
-enum { XLM_PROGRAM_GROUPS = 8 };
+enum { XLM_PROGRAM_GROUPS = 24 };
 
 /* Options under a title of their own in --help. */
 typedef struct xlm_program_group {

@@ -17,6 +17,7 @@ test_scripts += \
 	tests/cli/embed.sh \
 	tests/cli/embed_measures.sh \
 	tests/cli/embed_mine.sh \
+	tests/cli/embed_similarity.sh \
 	tests/cli/train_jobs.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/dict.sh \

@@ -131,6 +131,105 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static void free_model(void *model) { xlm_bpe_free(model); }
 
+/* ---- vocabularies made of others ---- */
+
+/* Merges stay as they are: a result that is left out of the vocabulary is taken apart into what it was merged from. */
+static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", BPE_CONTINUED, kept);
+}
+
+static xlm_bpe *copy(const xlm_bpe *bpe)
+{
+    xlm_bpe *same = bpe_new();
+    for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
+        const char *left, *right;
+        int64_t count;
+        xlm_bpe_code(bpe, i, &left, &right, &count);
+        bpe_add(same, left, strlen(left), right, strlen(right), count);
+    }
+    return same;
+}
+
+static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+{
+    (void)kept;
+    (void)error;
+    return copy(model);
+}
+
+static char *whole(const void *model, const char *word)
+{
+    (void)model;
+    return strstr(word, BPE_END) != NULL || g_str_has_suffix(word, BPE_CONTINUED) ? NULL : g_strdup(word);
+}
+
+/* The symbols of a word. g_strfreev. */
+static char **cut_into_symbols(const xlm_bpe *bpe, const char *word)
+{
+    size_t n;
+    xlm_bpe_cutter *cutter = xlm_bpe_cutter_new(bpe, NULL);
+    char *text = g_strdup(xlm_bpe_cutter_word(cutter, word, strlen(word), &n));
+    char **symbols = g_strsplit(text, BPE_CONTINUED " ", -1), **last = &symbols[g_strv_length(symbols) - 1];
+    char *ended = g_strconcat(*last, BPE_END, NULL);
+    g_free(*last);
+    *last = ended;
+    g_free(text);
+    xlm_bpe_cutter_free(cutter);
+    return symbols;
+}
+
+/* Merge the symbols of a word one by one, from its beginning or from its end. False: another merge makes such a text already. */
+static bool fold(xlm_bpe *bpe, char **symbols, bool from_end)
+{
+    const guint n = g_strv_length(symbols);
+    GString *text = g_string_new(symbols[from_end ? n - 1 : 0]);
+    bool good = true;
+    for (guint i = 1; i < n && good; i++) {
+        const char *next = symbols[from_end ? n - 1 - i : i];
+        good = from_end ? bpe_add(bpe, next, strlen(next), text->str, text->len, 0)
+                        : bpe_add(bpe, text->str, text->len, next, strlen(next), 0);
+        if (from_end)
+            g_string_prepend(text, next);
+        else
+            g_string_append(text, next);
+    }
+    g_string_free(text, TRUE);
+    return good;
+}
+
+static bool learn_word(xlm_bpe *bpe, const char *word, GError **error)
+{
+    bool good = false;
+    for (int i = 0; i < 3 && !good; i++) {
+        char **symbols = cut_into_symbols(bpe, word);
+        good = g_strv_length(symbols) == 1;
+        if (!good && i < 2)
+            fold(bpe, symbols, i == 1);
+        g_strfreev(symbols);
+    }
+    return good || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: a merge makes this text of other parts", word);
+}
+
+static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
+                     GError **error)
+{
+    xlm_bpe *bpe = copy(model);
+    for (uint32_t i = 0; i < xlm_word_counts_size(wanted); i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(wanted, i, &size);
+        if (xlm_word_counts_index(subwords, word, size) != UINT32_MAX)
+            continue;
+        xlm_word_counts_add(added, word, size, 0);
+        if (!g_str_has_suffix(word, BPE_CONTINUED) && !learn_word(bpe, word, error)) {
+            xlm_bpe_free(bpe);
+            return NULL;
+        }
+    }
+    return bpe;
+}
+
 /* ---- asking ---- */
 
 static uint32_t size_of(const void *model) { return xlm_bpe_size(model); }
@@ -214,6 +313,6 @@ const xlm_segmenter_class xlm_segmenter_bpe = {
     .name = "bpe", .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword", .input = XLM_SEGMENTS_WORDS,
     .publish = xlm_bpe_publish, .options = options, .options_size = sizeof(xlm_segmenter_options),
     .learn = learn, .learn_more = learn_more, .print = print, .parse = parse, .read = read_file, .save = save, .load = load,
-    .free = free_model, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,
+    .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,
     .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

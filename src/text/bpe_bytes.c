@@ -414,13 +414,18 @@ static bool merge_once(cutter *c, const char *word)
     return true;
 }
 
-static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
+static void begin_word(cutter *c, const char *word, size_t size)
 {
-    cutter *c = pointer;
     g_array_set_size(c->ends, 0);
     for (uint32_t at = 1; at <= size; at++)
         if (at == size || (word[at] & 0xC0) != 0x80)
             g_array_append_val(c->ends, at);
+}
+
+static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
+{
+    cutter *c = pointer;
+    begin_word(c, word, size);
     while (merge_once(c, word))
         continue;
     g_string_truncate(c->segmented, 0);
@@ -437,12 +442,114 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
     return segment(pointer, subword, strlen(subword), n);
 }
 
+/* ---- vocabularies made of others ---- */
+
+/* Append the symbols that a subword is merged of, one merge after the other. */
+static void keep_parts(cutter *c, const char *subword, size_t size, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    begin_word(c, subword, size);
+    while (merge_once(c, subword))
+        for (guint i = 0; i < c->ends->len; i++)
+            xlm_segmenter_keep(subwords, subword + begin_of(c, i), end_of(c, i) - begin_of(c, i), kept);
+}
+
+/* All bytes, so that no text is unknown; and what merges make on the way to a subword. */
+static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    GString *byte = g_string_new(NULL);
+    for (int i = 0; i < 256; i++) {
+        g_string_truncate(byte, 0);
+        g_string_append_unichar(byte, (gunichar)character_of((unsigned char)i));
+        xlm_segmenter_keep(subwords, byte->str, byte->len, kept);
+    }
+    g_string_free(byte, TRUE);
+    cutter *c = open_cutter(model, NULL);
+    for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(kept, i, &size);
+        keep_parts(c, subword, size, subwords, kept);
+    }
+    close_cutter(c);
+}
+
+/* The merges of which both parts and the result are kept. */
+static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+{
+    const merges *all = model;
+    merges *m = new_merges(all->space_first);
+    (void)error;
+    for (guint i = 0; i < all->pairs->len; i++) {
+        const char *pair = all->pairs->pdata[i], *right = strchr(pair, ' ') + 1;
+        const size_t left_size = (size_t)(right - pair) - 1, right_size = strlen(right);
+        char *result = g_strdup_printf("%.*s%s", (int)left_size, pair, right);
+        if (xlm_word_counts_index(kept, result, strlen(result)) != UINT32_MAX &&
+            xlm_word_counts_index(kept, pair, left_size) != UINT32_MAX &&
+            xlm_word_counts_index(kept, right, right_size) != UINT32_MAX)
+            add_pair(m, pair, strlen(pair));
+        g_free(result);
+    }
+    return m;
+}
+
+/* As it stands behind a space. */
+static char *whole(const void *model, const char *word)
+{
+    (void)model;
+    const char *text = word + (g_str_has_prefix(word, SPACE) ? strlen(SPACE) : 0);
+    return *text == '\0' || strstr(text, SPACE) != NULL ? NULL : g_strconcat(SPACE, text, NULL);
+}
+
+/* Merge the symbols of a subword one by one, from its beginning. */
+static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_counts *subwords, xlm_word_counts *added,
+                       GError **error)
+{
+    size_t n;
+    char **symbols = g_strsplit(segment(c, word, strlen(word), &n), " ", -1);
+    GString *text = g_string_new(symbols[0]);
+    for (char **symbol = symbols + 1; *symbol != NULL; symbol++) {
+        char *pair = g_strconcat(text->str, " ", *symbol, NULL);
+        add_pair(m, pair, strlen(pair));
+        g_free(pair);
+        g_string_append(text, *symbol);
+        if (xlm_word_counts_index(subwords, text->str, text->len) == UINT32_MAX)
+            xlm_word_counts_add(added, text->str, text->len, 0);
+    }
+    g_string_free(text, TRUE);
+    g_strfreev(symbols);
+    segment(c, word, strlen(word), &n);
+    return n == strlen(word) || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts merge otherwise", word);
+}
+
+static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
+                     GError **error)
+{
+    const merges *old = model;
+    merges *m = new_merges(old->space_first);
+    for (guint i = 0; i < old->pairs->len; i++)
+        add_pair(m, old->pairs->pdata[i], strlen(old->pairs->pdata[i]));
+    cutter *c = open_cutter(m, NULL);
+    bool good = true;
+    for (uint32_t i = 0; i < xlm_word_counts_size(wanted) && good; i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(wanted, i, &size);
+        good = learn_word(c, m, word, subwords, added, error);
+        if (good && xlm_word_counts_index(subwords, word, size) == UINT32_MAX)
+            xlm_word_counts_add(added, word, size, 0);
+    }
+    close_cutter(c);
+    if (good)
+        return m;
+    free_merges(m);
+    return NULL;
+}
+
 const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
     .name = "bpe_bytes", .unit = "merges", .marks = "bytes written as characters; U+0120, a space, in front: a word begins",
     .input = XLM_SEGMENTS_WORDS, .normaliser = new_normaliser,
     .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
     .recognises = recognises, .adopt = adopt, .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print,
-    .parse = parse, .save = save, .load = load, .free = free_merges, .size = size_of, .check = check, .digest = digest_of,
+    .parse = parse, .save = save, .load = load, .free = free_merges, .needs = needs, .reduce = reduce, .whole = whole,
+    .enlarge = enlarge, .size = size_of, .check = check, .digest = digest_of,
     .extends = extends, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment,
     .segment_subword = segment_subword,
 };

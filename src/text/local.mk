@@ -27,6 +27,7 @@ text_sources = \
 	src/text/tokenizer.c src/text/tokenizer.h \
 	src/text/tokenizer_files.c src/text/tokenizer_files.h \
 	src/text/vocabulary.c src/text/vocabulary.h \
+	src/text/vocabulary_change.c src/text/vocabulary_change.h \
 	src/text/vocabulary_store.c \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \

@@ -1,6 +1,8 @@
 /* xlm-mpi: what a class of segmenters has learned. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text/segmenter.h"
 
+#include <string.h>
+
 #include "text/fields.h"
 
 struct xlm_segmenter {
@@ -87,6 +89,58 @@ xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GErr
     xlm_error_set(error, unknown->code, "%s: %s: %s", xlm_store_path(store), path, unknown->message);
     g_error_free(unknown);
     return NULL;
+}
+
+/* ---- vocabularies made of others ---- */
+
+bool xlm_segmenter_can_change(const xlm_segmenter *s, const char *what, GError **error)
+{
+    return s->cls->needs != NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s: subwords of the segmenter %s cannot be left out or added", what, s->cls->name);
+}
+
+void xlm_segmenter_needs(const xlm_segmenter *s, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    s->cls->needs(s->model, subwords, kept);
+}
+
+xlm_segmenter *xlm_segmenter_reduce(const xlm_segmenter *s, const xlm_word_counts *kept, GError **error)
+{
+    return wrap(s->cls, s->cls->reduce(s->model, kept, error));
+}
+
+char *xlm_segmenter_whole(const xlm_segmenter *s, const char *word) { return s->cls->whole(s->model, word); }
+
+xlm_segmenter *xlm_segmenter_enlarge(const xlm_segmenter *s, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
+                                     xlm_word_counts *added, GError **error)
+{
+    return wrap(s->cls, s->cls->enlarge(s->model, subwords, wanted, added, error));
+}
+
+void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *kept)
+{
+    if (xlm_word_counts_index(subwords, subword, size) != UINT32_MAX)
+        xlm_word_counts_add(kept, subword, size, 0);
+}
+
+void xlm_segmenter_keep_characters(const xlm_segmenter_class *cls, const void *model, const xlm_word_counts *subwords,
+                                   const char *prefix, const char *suffix, xlm_word_counts *kept)
+{
+    GString *text = g_string_new(NULL), *character = g_string_new(NULL);
+    const uint32_t n = xlm_word_counts_size(kept);
+    for (uint32_t i = 0; i < n; i++) {
+        g_string_truncate(text, 0);
+        cls->spell(model, xlm_word_counts_word(kept, i, NULL), text);
+        for (const char *at = text->str, *next; *at != '\0'; at = next) {
+            next = g_utf8_next_char(at);
+            g_string_assign(character, prefix);
+            g_string_append_len(character, at, next - at);
+            g_string_append(character, suffix);
+            xlm_segmenter_keep(subwords, character->str, character->len, kept);
+        }
+    }
+    g_string_free(text, TRUE);
+    g_string_free(character, TRUE);
 }
 
 /* ---- asking ---- */

@@ -79,6 +79,21 @@ typedef struct xlm_segmenter_class {
     void *(*load)(const xlm_store *store, const char *path, GError **error);
     void (*free)(void *model);
 
+    /* Vocabularies that are made of others (text/vocabulary_change.h). NULL, all four: the class cannot.
+     * needs: append to `kept`, some of `subwords`, those others of these that must be there for text to become kept ones, and
+     * those that are a character of these, so that text in their letters is known.
+     * reduce: a model for a vocabulary of `kept` alone; text that has become subwords of `kept` still becomes the same ones. NULL
+     * with EX_DATAERR.
+     * whole: the subword that a word (or line) would be, given as the normaliser leaves it; g_free. NULL: it is no one word.
+     * enlarge: a model that makes each of `wanted` whole, beside `subwords`. Append to `added` these, but for those that are in
+     * `subwords`, and what else must be there, each behind what it is made of. NULL with EX_DATAERR for a subword that cannot be
+     * made. */
+    void (*needs)(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept);
+    void *(*reduce)(const void *model, const xlm_word_counts *kept, GError **error);
+    char *(*whole)(const void *model, const char *word);
+    void *(*enlarge)(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
+                     GError **error);
+
     uint32_t (*size)(const void *model); /* units */
     /* Can it be saved? Texts must be UTF-8. EX_DATAERR. */
     bool (*check)(const void *model, GError **error);
@@ -144,6 +159,18 @@ bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GErro
 /* Does the class say which subwords a vocabulary has? And these in their order, with their counts in the words. */
 bool xlm_segmenter_lists(const xlm_segmenter *segmenter);
 xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *segmenter, const xlm_word_counts *words);
+/* needs, reduce, whole and enlarge of the class, for classes that can (else EX_DATAERR, what: "--keep"). */
+bool xlm_segmenter_can_change(const xlm_segmenter *segmenter, const char *what, GError **error);
+void xlm_segmenter_needs(const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_word_counts *kept);
+xlm_segmenter *xlm_segmenter_reduce(const xlm_segmenter *segmenter, const xlm_word_counts *kept, GError **error);
+char *xlm_segmenter_whole(const xlm_segmenter *segmenter, const char *word);
+xlm_segmenter *xlm_segmenter_enlarge(const xlm_segmenter *segmenter, const xlm_word_counts *subwords,
+                                     const xlm_word_counts *wanted, xlm_word_counts *added, GError **error);
+/* For `needs`: append those of `subwords` that are one character of a subword of `kept` behind this prefix, with this suffix. */
+void xlm_segmenter_keep_characters(const xlm_segmenter_class *cls, const void *model, const xlm_word_counts *subwords,
+                                   const char *prefix, const char *suffix, xlm_word_counts *kept);
+/* Append a subword, with the count 0, when `subwords` has it. */
+void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *kept);
 uint32_t xlm_segmenter_size(const xlm_segmenter *segmenter);
 bool xlm_segmenter_check(const xlm_segmenter *segmenter, GError **error);
 uint64_t xlm_segmenter_digest(const xlm_segmenter *segmenter, uint64_t digest);

@@ -276,3 +276,33 @@ GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const 
     g_string_free(normaliser, TRUE);
     return out;
 }
+
+/* ---- models made of others ---- */
+
+int64_t xlm_sentencepiece_type(const char *bytes, size_t size)
+{
+    message m = {(const unsigned char *)bytes, 0, size};
+    int64_t type = 1;
+    field f;
+    while (next_field(&m, &f, NULL) == 1)
+        if (f.number == 2 && f.form == BYTES)
+            check_trainer(f.bytes, &type, NULL);
+    return type;
+}
+
+GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n)
+{
+    GString *pieces = g_string_new(NULL), *others = g_string_new(NULL);
+    message m = {(const unsigned char *)bytes, 0, size};
+    field f;
+    for (size_t begin = 0, i = 0; next_field(&m, &f, NULL) == 1; begin = m.at) {
+        const bool piece = f.number == 1 && f.form == BYTES;
+        if (!piece || keep[i++])
+            g_string_append_len(piece ? pieces : others, bytes + begin, (gssize)(m.at - begin));
+    }
+    for (size_t i = 0; i < n; i++)
+        put_piece(pieces, &more[i]);
+    g_string_append_len(pieces, others->str, (gssize)others->len);
+    g_string_free(others, TRUE);
+    return pieces;
+}

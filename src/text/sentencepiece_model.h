@@ -30,6 +30,12 @@ typedef struct xlm_model_piece {
 GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error);
 GArray *xlm_sentencepiece_new_pieces(void);
 
+/* 1: unigram, 2: byte pairs; of a model that xlm_sentencepiece_pieces has read. */
+int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
+/* The same model with those of its pieces alone that keep[pieces] says, and n more behind them; all else is copied as it is.
+ * g_string_free. */
+GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n);
+
 /* The file of a unigram model of n pieces. map[map_size]: its character map, not checked. g_string_free. */
 GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size);
 

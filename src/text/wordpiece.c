@@ -53,6 +53,7 @@ static int64_t value_of(const wordpiece *m, int i)
 }
 
 static const xlm_option options[] = {XLM_OPTION_END};
+extern const xlm_segmenter_class xlm_segmenter_wordpiece;
 
 static void free_model(void *model)
 {
@@ -397,6 +398,49 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     return NULL;
 }
 
+/* ---- vocabularies made of others ---- */
+
+/* The longest subword at a place is kept wherever it is one that text has become, so that a shorter one does not come instead. */
+static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    const char *prefix = ((const wordpiece *)model)->prefix;
+    xlm_segmenter_keep_characters(&xlm_segmenter_wordpiece, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(&xlm_segmenter_wordpiece, model, subwords, prefix, "", kept);
+}
+
+static wordpiece *copy(const wordpiece *m)
+{
+    wordpiece *same = g_memdup2(m, sizeof *m);
+    same->prefix = g_strdup(m->prefix);
+    return same;
+}
+
+static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+{
+    (void)kept;
+    (void)error;
+    return copy(model);
+}
+
+static char *whole(const void *model, const char *word)
+{
+    const wordpiece *m = model;
+    return g_str_has_prefix(word, m->prefix) || g_utf8_strlen(word, -1) > m->longest ? NULL : g_strdup(word);
+}
+
+static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
+                     GError **error)
+{
+    (void)error;
+    for (uint32_t i = 0; i < xlm_word_counts_size(wanted); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(wanted, i, &size);
+        if (xlm_word_counts_index(subwords, subword, size) == UINT32_MAX)
+            xlm_word_counts_add(added, subword, size, 0);
+    }
+    return copy(model);
+}
+
 /* ---- asking ---- */
 
 static uint32_t size_of(const void *model)
@@ -521,6 +565,6 @@ const xlm_segmenter_class xlm_segmenter_wordpiece = {
                      "the attributes wordpiece_... say, words between white space, punctuation marks apart",
     .recognises = recognises, .adopt = adopt, .publish = publish,
     .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save,
-    .load = load, .free = free_model, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins,
+    .load = load, .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins,
     .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

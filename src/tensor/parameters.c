@@ -79,17 +79,28 @@ void xlm_parameters_seal(xlm_parameters *p)
     memset(p->values, 0, bytes);
 }
 
-/* Element e is normal e mod 4 of draw e / 4. */
-static void draw_normal(xlm_rng_key key, int64_t n, xlm_real *values)
+/* Elements [first, first + n): element e is normal e mod 4 of draw e / 4. */
+static void draw_normal(xlm_rng_key key, int64_t first, int64_t n, xlm_real *values)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t block = 0; block < (n + 3) / 4; block++) {
+    for (int64_t block = first / 4; block < (first + n + 3) / 4; block++) {
         const xlm_rng_block b = xlm_rng_draw(key, (uint32_t)block, (uint32_t)((uint64_t)block >> 32), 0, 0);
         double normal[4];
         xlm_rng_normal(b.v[0], b.v[1], normal);
         xlm_rng_normal(b.v[2], b.v[3], normal + 2);
-        for (int64_t e = block * 4; e < MIN(n, block * 4 + 4); e++)
-            values[e] = (xlm_real)(DEVIATION * normal[e % 4]);
+        for (int64_t e = MAX(block * 4, first); e < MIN(first + n, block * 4 + 4); e++)
+            values[e - first] = (xlm_real)(DEVIATION * normal[e % 4]);
+    }
+}
+
+void xlm_parameter_draw(const xlm_parameter *parameter, uint64_t seed, int64_t first, int64_t n, xlm_real *values)
+{
+    if (parameter->init == XLM_INIT_NORMAL) {
+        const uint64_t name = xlm_digest(parameter->name, strlen(parameter->name), 0);
+        draw_normal(xlm_rng_make_key(seed, XLM_RNG_INITIALISE, name), first, n, values);
+    } else {
+        for (int64_t e = 0; e < n; e++)
+            values[e] = parameter->init == XLM_INIT_ONE;
     }
 }
 
@@ -97,15 +108,7 @@ void xlm_parameters_initialise(xlm_parameters *p, uint64_t seed)
 {
     for (guint i = 0; i < p->list->len; i++) {
         const xlm_parameter *parameter = &g_array_index(p->list, xlm_parameter, i);
-        const int64_t n = parameter->rows * parameter->cols;
-        xlm_real *values = p->values + parameter->start;
-        if (parameter->init == XLM_INIT_NORMAL) {
-            const uint64_t name = xlm_digest(parameter->name, strlen(parameter->name), 0);
-            draw_normal(xlm_rng_make_key(seed, XLM_RNG_INITIALISE, name), n, values);
-        } else {
-            for (int64_t e = 0; e < n; e++)
-                values[e] = parameter->init == XLM_INIT_ONE;
-        }
+        xlm_parameter_draw(parameter, seed, 0, parameter->rows * parameter->cols, p->values + parameter->start);
     }
 }
 

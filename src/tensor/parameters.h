@@ -38,6 +38,9 @@ void xlm_parameters_seal(xlm_parameters *p);
 /* Initial values from the seed; each parameter's draws depend on its name and element alone. */
 void xlm_parameters_initialise(xlm_parameters *p, uint64_t seed);
 
+/* Elements [first, first + n) of the initial values of one, which need not be sealed. */
+void xlm_parameter_draw(const xlm_parameter *parameter, uint64_t seed, int64_t first, int64_t n, xlm_real *values);
+
 int xlm_parameters_count(const xlm_parameters *p);
 const xlm_parameter *xlm_parameters_get(const xlm_parameters *p, int index);
 int xlm_parameters_find(const xlm_parameters *p, const char *name); /* -1 when there is none */

@@ -24,6 +24,8 @@ train_sources = \
 	src/train/micro_batches.c src/train/micro_batches.h \
 	src/train/model_attributes.c src/train/model_attributes.h \
 	src/train/model_file.c src/train/model_file.h \
+	src/train/model_rows.c src/train/model_rows.h \
+	src/train/model_vocabulary.c src/train/model_vocabulary.h \
 	src/train/objective_arrays.c src/train/objective_arrays.h \
 	src/train/optimiser.c src/train/optimiser.h \
 	src/train/output_lock.c src/train/output_lock.h \

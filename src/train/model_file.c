@@ -30,7 +30,7 @@ static bool write_strings(xlm_store *store, const char *path, char *const *strin
     return xlm_store_write_strings(store, path, g_strv_length((char **)strings), (const char *const *)strings, error);
 }
 
-static bool write_task(xlm_store *store, const xlm_model_task *task, GError **error)
+bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GError **error)
 {
     return task == NULL || (xlm_store_set_text(store, "/task", "name", task->name, error) &&
                             xlm_store_set_text(store, "/task", "language", task->language, error) &&
@@ -46,7 +46,8 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
 {
     return xlm_model_attributes_write(store, config, error) &&
            xlm_parameter_arrays_write(store, comm, GROUP, parameters, xlm_parameters_values(parameters), error) &&
-           write_task(store, task, error) && xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
+           xlm_model_file_write_task(store, task, error) &&
+           xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
 }
 
 bool xlm_model_file_write(const xlm_comm *comm, const char *path, const xlm_model_config *config,

@@ -48,6 +48,8 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
                                   const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, const xlm_model_task *task,
                                   GError **error);
 
+bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GError **error);
+
 /* ---- reading: not collective ---- */
 
 /* A model with its parameters and vocabulary, ready to encode. The file may be anybody's: everything in it is checked, against

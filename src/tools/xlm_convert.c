@@ -2,20 +2,28 @@
 #include "base/log.h"
 #include "foreign/convert.h"
 #include "tools/program.h"
+#include "train/model_vocabulary.h"
 
 static const xlm_program program = {
     .name = "xlm_convert",
     .arguments = "MODEL -o OUTPUT",
-    .purpose = "Convert a published model into a model file, and a model file into such a model",
+    .purpose = "Convert a published model into a model file and back; leave out, add and restore its subwords",
     .notes =
         "A directory, as Hugging Face's transformers have it, becomes a file that [train] start, xlm_tune, xlm_align, xlm_embed\n"
         "and xlm_fill read; a file, model or checkpoint, becomes such a directory. Known are BERT, RoBERTa, XLM-R, XLM and\n"
         "ALBERT, for masked words, without a head, or with that of a task, which is left out; tagging is kept on the way to\n"
         "transformers. Weights are read from safetensors files alone: pickled ones (.bin, .pt, .pth) can run any program.\n"
         "\n"
+        "With --keep, --add-words, --add-languages or --restore a file becomes a file with another vocabulary. --keep leaves out\n"
+        "what no corpus has, but for special tokens, the single characters of what stays, and what the segmenter needs; text of\n"
+        "the corpora is cut as before. Prepare text for the new file with xlm_prep --like. --restore is the way back, also behind\n"
+        "training: rows of the model where it has the subword, of the original for all others.\n"
+        "\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
         "  xlm_convert run1/latest -o run1-hf\n"
+        "  xlm_convert xlmr.h5 --keep corpus.h5 -o small.h5\n"
+        "  xlm_convert small-run/latest --restore xlmr.h5 -o whole.h5\n"
         "\n",
     .files =
         "  MODEL   a directory with config.json, model.safetensors and a tokenizer, or a file: run1/latest\n"
@@ -25,7 +33,9 @@ static const xlm_program program = {
 static struct {
     char *output, *languages;
     xlm_convert_options convert;
-} given;
+    char *add_languages, *new_rows;
+    xlm_model_vocabulary_options vocabulary;
+} given = {.vocabulary = {.average = true, .seed = 1}};
 
 static const GOptionEntry options[] = {
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "file or directory to write", "OUTPUT"},
@@ -34,44 +44,92 @@ static const GOptionEntry options[] = {
     {"tokenizer", 0, 0, G_OPTION_ARG_FILENAME, &given.convert.tokenizer,
      "take the tokenizer from this directory and not from the model's", "DIR"},
     {.long_name = NULL}};
-static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
+static const GOptionEntry vocabulary_options[] = {
+    {"keep", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.vocabulary.keep,
+     "leave out subwords that this corpus, made with xlm_prep --like MODEL, does not have; again for more corpora", "CORPUS"},
+    {"add-words", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary.words,
+     "give each word of this file, one a line, a subword of its own", "FILE"},
+    {"add-languages", 0, 0, G_OPTION_ARG_STRING, &given.add_languages, "add languages of these names", "LANG,..."},
+    {"new-rows", 0, 0, G_OPTION_ARG_STRING, &given.new_rows,
+     "rows of what is added: average (default; of a word the mean of the subwords that it was cut into, of a language the mean of "
+     "all) or draw (as at the start of training)", "HOW"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.vocabulary.seed, "of the rows that are drawn (default 1)", "N"},
+    {"restore", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary.restore,
+     "take the vocabulary of this file, which the model was made of, and its rows where the model has none", "ORIGINAL"},
+    {.long_name = NULL}};
+static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}, {"Vocabulary", vocabulary_options}};
 
-/* Names between commas, each its own. */
-static bool read_languages(GError **error)
+/* Names between commas, each its own. text NULL: none. */
+static bool read_names(const char *option, const char *text, char ***languages, GError **error)
 {
-    if (given.languages == NULL)
+    if (text == NULL)
         return true;
-    char **names = given.convert.languages = g_strsplit(given.languages, ",", 0);
+    char **names = *languages = g_strsplit(text, ",", 0);
     for (int i = 0; names[i] != NULL; i++) {
         bool good = *names[i] != '\0' && g_utf8_validate(names[i], -1, NULL);
         for (int k = 0; k < i && good; k++)
             good = !g_str_equal(names[i], names[k]);
         if (!good)
-            return xlm_error_set(error, EX_USAGE, "--languages %s: name %d is empty, not UTF-8, or the same as another",
-                                 given.languages, i + 1);
+            return xlm_error_set(error, EX_USAGE, "%s %s: name %d is empty, not UTF-8, or the same as another", option, text,
+                                 i + 1);
     }
-    return names[0] != NULL || xlm_error_set(error, EX_USAGE, "--languages: no names");
+    return names[0] != NULL || xlm_error_set(error, EX_USAGE, "%s: no names", option);
+}
+
+static bool read_options(GError **error)
+{
+    const char *how = given.new_rows;
+    given.vocabulary.average = how == NULL || g_str_equal(how, "average");
+    if (how != NULL && !given.vocabulary.average && !g_str_equal(how, "draw"))
+        return xlm_error_set(error, EX_USAGE, "--new-rows %s: is neither average nor draw", how);
+    return read_names("--languages", given.languages, &given.convert.languages, error) &&
+           read_names("--add-languages", given.add_languages, &given.vocabulary.languages, error);
+}
+
+static bool changes_vocabulary(void)
+{
+    const xlm_model_vocabulary_options *v = &given.vocabulary;
+    return v->keep != NULL || v->words != NULL || v->languages != NULL || v->restore != NULL;
+}
+
+static bool change_vocabulary(const char *model, bool directory, GError **error)
+{
+    const xlm_model_vocabulary_options *v = &given.vocabulary;
+    if (directory)
+        return xlm_error_set(error, EX_USAGE, "%s is a published model; make a file of it first: xlm_convert %s -o model.h5", model,
+                             model);
+    if (v->restore != NULL && (v->keep != NULL || v->words != NULL || v->languages != NULL))
+        return xlm_error_set(error, EX_USAGE, "--restore stands alone, without --keep, --add-words and --add-languages");
+    return xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
 static bool convert(const char *model, GError **error)
 {
-    if (g_file_test(model, G_FILE_TEST_IS_DIR) || xlm_convert_is_pickled(model))
-        return xlm_convert_import(model, &given.convert, given.output, error);
-    if (given.convert.languages != NULL || given.convert.tokenizer != NULL)
+    const bool directory = g_file_test(model, G_FILE_TEST_IS_DIR) || xlm_convert_is_pickled(model);
+    if (!directory && (given.convert.languages != NULL || given.convert.tokenizer != NULL))
         return xlm_error_set(error, EX_USAGE, "%s is no directory; --languages and --tokenizer are for published models", model);
-    return xlm_convert_export(model, &given.convert, given.output, error);
+    if (changes_vocabulary())
+        return change_vocabulary(model, directory, error);
+    return directory ? xlm_convert_import(model, &given.convert, given.output, error)
+                     : xlm_convert_export(model, &given.convert, given.output, error);
 }
 
 int main(int argc, char **argv)
 {
     GError *error = NULL;
     xlm_log_open(program.name, true);
-    bool good = xlm_program_parse(&program, groups, &argc, &argv, &error) && read_languages(&error);
+    bool good = xlm_program_parse(&program, groups, &argc, &argv, &error) && read_options(&error);
     const char *model = good ? xlm_program_argument(&program, argc, argv, "model", &error) : NULL;
     if (model != NULL && given.output == NULL)
         xlm_error_set(&error, EX_USAGE, "say what to write: -o OUTPUT");
     else if (model != NULL)
         convert(model, &error);
+    g_strfreev(given.vocabulary.keep);
+    g_strfreev(given.vocabulary.languages);
+    g_free(given.vocabulary.words);
+    g_free(given.vocabulary.restore);
+    g_free(given.add_languages);
+    g_free(given.new_rows);
     g_strfreev(given.convert.languages);
     g_free(given.convert.tokenizer);
     g_free(given.languages);

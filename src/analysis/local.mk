@@ -2,8 +2,10 @@
 analysis_sources = \
 	src/analysis/alignment.c src/analysis/alignment.h \
 	src/analysis/analogies.c src/analysis/analogies.h \
+	src/analysis/association.c src/analysis/association.h \
 	src/analysis/cosines.c src/analysis/cosines.h \
 	src/analysis/dictionary_pairs.c src/analysis/dictionary_pairs.h \
+	src/analysis/factorise.c src/analysis/factorise.h \
 	src/analysis/matrix_file.c src/analysis/matrix_file.h \
 	src/analysis/mined_pairs.c src/analysis/mined_pairs.h \
 	src/analysis/model_alignment.c src/analysis/model_alignment.h \
@@ -20,6 +22,7 @@ analysis_sources = \
 	src/analysis/sentence_retrieval.c src/analysis/sentence_retrieval.h \
 	src/analysis/sentence_vectors.c src/analysis/sentence_vectors.h \
 	src/analysis/token_set.c src/analysis/token_set.h \
+	src/analysis/truncated_svd.c src/analysis/truncated_svd.h \
 	src/analysis/vector_file.c src/analysis/vector_file.h \
 	src/analysis/word_sides.h \
 	src/analysis/word_space.c src/analysis/word_space.h \

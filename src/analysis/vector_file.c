@@ -25,19 +25,39 @@ static void free_file(xlm_vector_file *file)
     g_free(file);
 }
 
+/* n: of vectors; with XLM_STORE_GROWING in flags more come. NULL: nothing is left. */
+static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, int64_t width, int flags, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)n, (uint64_t)width};
+    xlm_store *store = xlm_store_create(comm, path, error);
+    if (store == NULL)
+        return NULL;
+    if (xlm_store_set_text(store, "/", "format", "xlm-mpi vectors", error) &&
+        xlm_store_set_int(store, "/", "format_version", 1, error) &&
+        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+        xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
+}
+
 static bool create_store(xlm_vector_file *file, GError **error)
 {
-    const uint64_t dims[2] = {0, (uint64_t)file->width};
-    file->store = xlm_store_create(NULL, file->path, error);
-    if (file->store == NULL)
-        return false;
-    if (xlm_store_set_text(file->store, "/", "format", "xlm-mpi vectors", error) &&
-        xlm_store_set_int(file->store, "/", "format_version", 1, error) &&
-        xlm_store_set_text(file->store, "/", "program_version", PACKAGE_VERSION, error) &&
-        xlm_store_dataset(file->store, "/vectors", XLM_F32, 2, dims, XLM_STORE_GROWING | XLM_STORE_CHECKED, error))
-        return true;
-    xlm_store_discard(file->store);
-    return false;
+    file->store = open_store(NULL, file->path, 0, file->width, XLM_STORE_GROWING, error);
+    return file->store != NULL;
+}
+
+xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64_t n, int64_t width, const char *const *words,
+                                   const char *command, GError **error)
+{
+    xlm_store *store = open_store(comm, path, n, width, 0, error);
+    if (store == NULL)
+        return NULL;
+    if (xlm_store_set_text(store, "/", "command", command, error) &&
+        (words == NULL || xlm_store_write_strings(store, "/words", (uint64_t)n, words, error)))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
 }
 
 static bool failed(const xlm_vector_file *file, GError **error)

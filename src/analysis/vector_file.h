@@ -19,7 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "comm/comm.h"
+#include "store/store.h"
 
 typedef struct xlm_vector_file xlm_vector_file;
 
@@ -35,5 +36,11 @@ bool xlm_vector_file_add(xlm_vector_file *file, int64_t n, const char *const *na
 bool xlm_vector_file_commit(xlm_vector_file *file, GError **error);
 /* Remove what was written. NULL is allowed. */
 void xlm_vector_file_discard(xlm_vector_file *file);
+
+/* Collective: the same in HDF5 for vectors that ranks have between them: the file with all but /vectors' rows, n of them, which
+ * each rank writes by xlm_store_write. words: [n], the same on every rank; NULL: vectors without names. command: the program's
+ * command line. EX_CANTCREAT, EX_IOERR. */
+xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64_t n, int64_t width, const char *const *words,
+                                   const char *command, GError **error);
 
 #endif

@@ -27,7 +27,9 @@ typedef enum {
     XLM_RNG_SWITCH,          /* masked positions that are switched to another language, and the translation */
     XLM_RNG_TWINS,           /* which subwords a synthetic language shares with its base */
     XLM_RNG_SYNTAX,          /* orders of words in synthetic languages */
-    XLM_RNG_CHECK            /* which elements of a gradient are checked, and along which directions */
+    XLM_RNG_CHECK,           /* which elements of a gradient are checked, and along which directions */
+    XLM_RNG_FACTORS,         /* where the factors of a matrix begin */
+    XLM_RNG_VECTOR_PAIRS     /* random pairs of vectors */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

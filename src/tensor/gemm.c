@@ -18,18 +18,14 @@ static const int64_t SMALL = 1 << 18;
 
 static atomic_uint_fast64_t operations;
 
-#ifdef XLM_DOUBLE
-#define BLIS_GEMM bli_dgemm_ex
-#else
-#define BLIS_GEMM bli_sgemm_ex
-#endif
-
+/* Elements are floats where `single`, else doubles. */
 typedef struct product {
     trans_t a_form, b_form;
     int64_t m, n, k, lda, ldb, ldc;
-    const xlm_real *a, *b;
-    xlm_real *c, alpha, beta;
-    bool small;
+    const void *a, *b;
+    void *c;
+    double alpha, beta;
+    bool single, small;
 } product;
 
 /* C[row … row + rows, col … col + cols], by the thread that calls. */
@@ -39,11 +35,18 @@ static void multiply_block(const product *p, int64_t row, int64_t rows, int64_t 
     if (!p->small)
         bli_rntm_disable_l3_sup(&one_thread);
     bli_rntm_set_num_threads(1, &one_thread);
-    const xlm_real *a = p->a + row * (p->a_form == BLIS_TRANSPOSE ? 1 : p->lda);
-    const xlm_real *b = p->b + col * (p->b_form == BLIS_TRANSPOSE ? p->ldb : 1);
-    xlm_real alpha = p->alpha, beta = p->beta;
-    BLIS_GEMM(p->a_form, p->b_form, rows, cols, p->k, &alpha, (xlm_real *)a, p->lda, 1, (xlm_real *)b, p->ldb, 1, &beta,
-              p->c + row * p->ldc + col, p->ldc, 1, NULL, &one_thread);
+    const int64_t a_at = row * (p->a_form == BLIS_TRANSPOSE ? 1 : p->lda);
+    const int64_t b_at = col * (p->b_form == BLIS_TRANSPOSE ? p->ldb : 1);
+    const int64_t c_at = row * p->ldc + col;
+    if (p->single) {
+        float alpha = (float)p->alpha, beta = (float)p->beta;
+        bli_sgemm_ex(p->a_form, p->b_form, rows, cols, p->k, &alpha, (float *)p->a + a_at, p->lda, 1, (float *)p->b + b_at,
+                     p->ldb, 1, &beta, (float *)p->c + c_at, p->ldc, 1, NULL, &one_thread);
+    } else {
+        double alpha = p->alpha, beta = p->beta;
+        bli_dgemm_ex(p->a_form, p->b_form, rows, cols, p->k, &alpha, (double *)p->a + a_at, p->lda, 1, (double *)p->b + b_at,
+                     p->ldb, 1, &beta, (double *)p->c + c_at, p->ldc, 1, NULL, &one_thread);
+    }
 }
 
 /* The extent of each of `parts` parts but the last: a multiple of UNIT, as the tiles of BLIS's kernels are. */
@@ -81,21 +84,34 @@ static void multiply_by_threads(const product *p, int threads)
     }
 }
 
+static void multiply(product *p)
+{
+    if (p->m == 0 || p->n == 0)
+        return;
+    p->small = p->m * p->n * p->k <= SMALL;
+    const int threads = p->small || omp_in_parallel() ? 1 : omp_get_max_threads();
+    if (threads == 1)
+        multiply_block(p, 0, p->m, 0, p->n);
+    else
+        multiply_by_threads(p, threads);
+    atomic_fetch_add_explicit(&operations, 2 * (uint64_t)p->m * (uint64_t)p->n * (uint64_t)p->k, memory_order_relaxed);
+}
+
+static trans_t form(bool transpose) { return transpose ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE; }
+
 void xlm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
               int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc)
 {
-    if (m == 0 || n == 0)
-        return;
-    const product p = {.a_form = transpose_a ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE,
-                       .b_form = transpose_b ? BLIS_TRANSPOSE : BLIS_NO_TRANSPOSE,
-                       .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c,
-                       .alpha = (xlm_real)alpha, .beta = (xlm_real)beta, .small = m * n * k <= SMALL};
-    const int threads = p.small || omp_in_parallel() ? 1 : omp_get_max_threads();
-    if (threads == 1)
-        multiply_block(&p, 0, m, 0, n);
-    else
-        multiply_by_threads(&p, threads);
-    atomic_fetch_add_explicit(&operations, 2 * (uint64_t)m * (uint64_t)n * (uint64_t)k, memory_order_relaxed);
+    multiply(&(product){.a_form = form(transpose_a), .b_form = form(transpose_b), .m = m, .n = n, .k = k, .lda = lda,
+                        .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c, .alpha = alpha, .beta = beta,
+                        .single = sizeof(xlm_real) == sizeof(float)});
+}
+
+void xlm_gemm_double(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
+                     int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc)
+{
+    multiply(&(product){.a_form = form(transpose_a), .b_form = form(transpose_b), .m = m, .n = n, .k = k, .lda = lda,
+                        .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c, .alpha = alpha, .beta = beta});
 }
 
 const char *xlm_gemm_library(void)

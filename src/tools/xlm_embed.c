@@ -2,8 +2,8 @@
 #include "tools/embed.h"
 
 static const xlm_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_dictionary, &xlm_embed_export,
-                                             &xlm_embed_mine, &xlm_embed_neighbours, &xlm_embed_retrieval,
-                                             &xlm_embed_similarity};
+                                             &xlm_embed_factorise, &xlm_embed_mine, &xlm_embed_neighbours,
+                                             &xlm_embed_retrieval, &xlm_embed_similarity};
 
 int main(int argc, char **argv)
 {
@@ -13,6 +13,7 @@ int main(int argc, char **argv)
         .files = "  CHECKPOINT      what xlm_train wrote, OUTPUT/latest for example\n"
                  "  DICT.h5         pairs of xlm_dict\n"
                  "  CORPUS.h5       what xlm_prep wrote\n"
+                 "  COOC.h5         what xlm_cooc wrote\n"
                  "  SOURCE, TARGET  texts, a sentence a line\n"
                  "  VECTORS         words with their vectors: text of xlm_embed export, word2vec, fastText; HDF5 of export\n",
         .n = G_N_ELEMENTS(commands),

@@ -22,6 +22,7 @@ benchmark_programs = \
 	tests/bench/alignment \
 	tests/bench/answer_scores \
 	tests/bench/bpe_run \
+	tests/bench/cooc_table \
 	tests/bench/evaluation \
 	tests/bench/kernels \
 	tests/bench/step
@@ -43,6 +44,7 @@ EXTRA_DIST += \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/segmenters.py \
 	tests/bench/peers/dump.sh \
+	tests/bench/peers/factorise.py \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/simalign_links.py \
 	tests/bench/peers/torch_train.py \

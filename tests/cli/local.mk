@@ -44,6 +44,7 @@ test_scripts += \
 	tests/cli/derive_syntax.sh \
 	tests/cli/documents.sh \
 	tests/cli/dwa.sh \
+	tests/cli/factorise.sh \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/gc.sh \

@@ -9,6 +9,7 @@ mpi_tests = \
 	tests/mpi/matrix_test \
 	tests/mpi/mining_test \
 	tests/mpi/store_test \
+	tests/mpi/truncated_svd_test \
 	tests/mpi/word_counts_test
 check_PROGRAMS += $(mpi_tests)
 test_scripts +=

@@ -330,5 +330,6 @@ int main(int argc, char **argv)
     xlm_grid_close(grid);
     int64_t sum = failures;
     xlm_comm_sum_int64(comm, &sum, 1);
-    return xlm_comm_close(comm, NULL) != 0 || sum != 0;
+    const int code = xlm_comm_close(comm, NULL);
+    return sum == 0 ? code : EXIT_FAILURE;
 }

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# xlm-mpi: factors of a co-occurrence table beside its shifted positive PMI, computed here; on several ranks; bad input.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus --bpe 60
+logged cooc.log xlm_cooc corpus.h5 -o cooc.h5 --window 2
+words=$(numbers /words/totals cooc.h5 | wc -l)
+
+# expected SHIFT SMOOTHING: lines "i j", the element (i, j) of M Mᵀ, M the shifted positive PMI of the table.
+expected() {
+    paste -d ' ' <(numbers /cooccurrence/columns cooc.h5) <(numbers /cooccurrence/counts cooc.h5) >entries.txt
+    numbers /cooccurrence/offsets cooc.h5 | awk -v shift="$1" -v smoothing="$2" '
+        FILENAME == "entries.txt" { column[n + 0] = $1; count[n++ + 0] = $2; next }
+        FNR > 1 { for (v = FNR - 1; at + 0 < $1; at++) x[v - 1, column[at + 0]] = x[column[at + 0], v - 1] = count[at + 0] }
+        END {
+            for (key in x) { split(key, k, SUBSEP); total[k[1]] += x[key] }
+            for (i in total) contexts += total[i] ^ smoothing
+            for (key in x) {
+                split(key, k, SUBSEP)
+                value = log(x[key] * contexts / (total[k[1]] * total[k[2]] ^ smoothing * shift))
+                if (value > 0) m[k[1], k[2]] = value
+            }
+            for (i = 0; i < v; i++)
+                for (j = 0; j < v; j++) {
+                    sum = 0
+                    for (c = 0; c < v; c++) if ((i, c) in m && (j, c) in m) sum += m[i, c] * m[j, c]
+                    printf "%.5f\n", sum
+                }
+        }' entries.txt -
+}
+# gram FILE: the same of the vectors W of a file, W Wᵀ.
+gram() {
+    numbers /vectors "$1" | awk -v v="$words" '{ x[n++] = $1 } END { d = n / v
+        for (i = 0; i < v; i++) for (j = 0; j < v; j++) { sum = 0
+            for (c = 0; c < d; c++) sum += x[i * d + c] * x[j * d + c]
+            printf "%.5f\n", sum } }'
+}
+# near A B: numbers that differ by 1e-3 at most.
+near() {
+    paste -d ' ' "$1" "$2" | awk '{ d = $1 - $2; if (NF != 2 || d > 1e-3 || -d > 1e-3) { print NR ": " $0; exit 1 } }
+        END { if (NR == 0) exit 1 }' >difference || fail "$1 and $2 differ: $(cat difference)"
+}
+
+# With power 1 and all dimensions W Wᵀ = M Mᵀ.
+for settings in '1 0.75' '2 1'; do
+    read -r shift smoothing <<<"$settings"
+    logged f.log xlm_embed factorise cooc.h5 -o all.h5 --rank "$words" --power 1 --shift "$shift" --smoothing "$smoothing"
+    expected "$shift" "$smoothing" >wanted
+    gram all.h5 >got
+    near wanted got
+done
+grep -q 'memory of a rank: at most' f.log || fail "nothing about memory: $(cat f.log)"
+[ "$(attribute /smoothing all.h5)" = 1 ] && [ "$(attribute /shift all.h5)" = 2 ] &&
+    [ "$(attribute /vectors all.h5)" = '"shifted positive PMI"' ] || fail "attributes"
+h5diff cooc.h5 all.h5 /words/subwords /words >/dev/null || fail "other words"
+
+# The same on any number of ranks, and with other powers the same directions.
+logged one.log xlm_embed factorise cooc.h5 -o one.h5 --rank 10 --seed 7
+for n in 2 4; do
+    logged ranks.log ranks $n xlm_embed factorise cooc.h5 -o ranks.h5 --rank 10 --seed 7
+    for part in /vectors /singular_values; do
+        numbers $part one.h5 >wanted; numbers $part ranks.h5 >got
+        paste -d ' ' wanted got | awk '{ d = $1 - $2; if (d > 2e-5 || -d > 2e-5) exit 1 }' || fail "$n ranks: other $part"
+    done
+done
+numbers /singular_values one.h5 | awk '$1 <= 0 || (NR > 1 && $1 > last) { exit 1 } { last = $1 }' ||
+    fail "singular values do not fall"
+logged zero.log xlm_embed factorise cooc.h5 -o zero.h5 --rank 10 --seed 7 --power 0
+paste -d ' ' <(numbers /vectors zero.h5) <(numbers /vectors one.h5) |
+    awk -v s="$(numbers /singular_values one.h5 | tr '\n' ' ')" 'BEGIN { split(s, value, " ") }
+        { d = $2 - $1 * sqrt(value[(NR - 1) % 10 + 1]); if (d > 1e-4 || -d > 1e-4) exit 1 }' || fail "--power"
+
+# ---- bad input ----
+mkdir none
+expect 64 'no file to write' xlm_embed factorise cooc.h5
+expect 64 '--rank=0' xlm_embed factorise cooc.h5 -o none/x.h5 --rank 0
+expect 64 '--shift: is not above 0' xlm_embed factorise cooc.h5 -o none/x.h5 --shift 0
+expect 64 '--smoothing' xlm_embed factorise cooc.h5 -o none/x.h5 --smoothing 1.5
+expect 64 '--memory: a rank needs' ranks 2 xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5 --memory 1M
+expect 65 "has $words subwords" xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5000
+expect 65 'take a smaller one' ranks 2 xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5 --shift 1e9
+expect 65 'a table' xlm_embed factorise corpus.h5 -o none/x.h5 --rank 5
+expect 66 'missing.h5' ranks 2 xlm_embed factorise missing.h5 -o none/x.h5 --rank 5
+expect 64 'cooc.h5' xlm_embed factorise cooc.h5 -o cooc.h5 --rank 5
+nothing_in none
+finish

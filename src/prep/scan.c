@@ -10,7 +10,7 @@ enum { LEAST_BLOCK = 512, MOST_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 
 
 struct xlm_scan {
     xlm_lines *file[2];
-    int sides;
+    int sides, language[2];
     bool needs_trees;
     xlm_conllu *tree; /* NULL when the source is not CoNLL-U */
     GString *line;    /* the words of the tree, normalised */
@@ -33,6 +33,7 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
 {
     xlm_scan *scan = g_new0(xlm_scan, 1);
     scan->sides = source->sides;
+    memcpy(scan->language, source->language, sizeof scan->language);
     scan->block_lines = choose_block_lines(source->path[0], source->conllu ? BYTES_A_TREE : BYTES_A_LINE, comm->ranks);
     scan->rank = comm->rank;
     scan->ranks = comm->ranks;
@@ -119,7 +120,9 @@ bool xlm_scan_terminated(const xlm_scan *scan) { return xlm_lines_terminated(sca
 static bool normalise(xlm_scan *scan, const xlm_sentence_reader *reader, int side, int64_t number, const char *text, size_t size,
                       const char **normal, size_t *normal_size)
 {
-    if (xlm_normaliser_run(reader->normaliser[side], text, size, normal, normal_size, &scan->failure))
+    xlm_normaliser *normaliser = reader->normaliser[side];
+    if (xlm_normaliser_set_language(normaliser, reader->languages[scan->language[side]], &scan->failure) &&
+        xlm_normaliser_run(normaliser, text, size, normal, normal_size, &scan->failure))
         return true;
     g_prefix_error(&scan->failure, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(scan->file[side]), number);
     scan->ended = true;

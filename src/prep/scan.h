@@ -43,6 +43,7 @@ typedef struct xlm_sentence {
 /* What sentences are read from lines with. */
 typedef struct xlm_sentence_reader {
     xlm_normaliser *normaliser[2]; /* one a side: its result lives until its next use */
+    const char *const *languages;  /* their names, by xlm_prep_source.language */
     xlm_assignments *assignments;
     struct xlm_word_order **orders; /* one a synthetic language (prep/synthetic_text.h) */
 } xlm_sentence_reader;

@@ -155,11 +155,10 @@ static void append_words(void *state, const char *text, size_t size, GString *ou
     g_string_free(line, TRUE);
 }
 
-static void keep_state(void *state) { (void)state; }
-
 static xlm_normaliser *new_normaliser(const void *model)
 {
-    return xlm_normaliser_new_with(append_words, (void *)(uintptr_t)model, keep_state);
+    static const xlm_normaliser_form form = {.append = append_words};
+    return xlm_normaliser_new_with(&form, (void *)(uintptr_t)model);
 }
 
 /* ---- published tokenizers ---- */

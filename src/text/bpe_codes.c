@@ -49,7 +49,7 @@ static uint32_t add_symbol(xlm_bpe *bpe, const char *text, size_t size)
     return symbol;
 }
 
-bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
+static bpe_code make_code(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
 {
     GString *both = g_string_sized_new(left_size + right_size);
     g_string_append_len(both, left, (gssize)left_size);
@@ -57,12 +57,15 @@ bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right
     bpe_code code = {add_symbol(bpe, left, left_size), add_symbol(bpe, right, right_size),
                      add_symbol(bpe, both->str, both->len), count};
     g_string_free(both, TRUE);
+    return code;
+}
 
-    /* Equal pairs have equal results. */
+static void append_code(xlm_bpe *bpe, bpe_code code)
+{
+    const uint32_t rank = bpe->codes->len;
     uint32_t *made_by = &g_array_index(bpe->made_by, uint32_t, code.result);
-    if (*made_by != BPE_NONE)
-        return false;
-    *made_by = bpe->codes->len;
+    if (*made_by == BPE_NONE)
+        *made_by = rank;
     g_array_append_val(bpe->codes, code);
     if (2 * (uint64_t)bpe->codes->len > bpe->mask) {
         make_pairs(bpe, 4 * (bpe->mask + 1));
@@ -70,9 +73,27 @@ bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right
         uint64_t key = bpe_key(code.left, code.right), at = bpe_hash(key) & bpe->mask;
         while (bpe->pairs[at].rank != BPE_NONE)
             at = (at + 1) & bpe->mask;
-        bpe->pairs[at] = (bpe_pair){key, *made_by};
+        bpe->pairs[at] = (bpe_pair){key, rank};
     }
-    return true;
+}
+
+bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
+{
+    /* Equal pairs have equal results. */
+    const bpe_code code = make_code(bpe, left, left_size, right, right_size, count);
+    const bool is_new = g_array_index(bpe->made_by, uint32_t, code.result) == BPE_NONE;
+    if (is_new)
+        append_code(bpe, code);
+    return is_new;
+}
+
+bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
+{
+    const bpe_code code = make_code(bpe, left, left_size, right, right_size, count);
+    const bool is_new = bpe_rank(bpe, code.left, code.right) == BPE_NONE;
+    if (is_new)
+        append_code(bpe, code);
+    return is_new;
 }
 
 uint32_t xlm_bpe_size(const xlm_bpe *bpe) { return bpe->codes->len; }

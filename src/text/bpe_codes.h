@@ -58,6 +58,8 @@ static inline const bpe_code *bpe_get(const xlm_bpe *bpe, uint32_t rank)
 xlm_bpe *bpe_new(void);
 /* Give the next rank to a code. False when it has the pair or the result of an earlier one, and is not taken. */
 bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
+/* The same; false when it has the pair of an earlier one. Of codes with one result the first takes it apart. */
+bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 
 /* Bytes of the character at at[0..size), size > 0, as codes see it: the first byte and those behind it that continue a
  * UTF-8 sequence. As in fastBPE, a byte 0 and all behind it belong to the character before. */

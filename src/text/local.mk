@@ -6,6 +6,7 @@ text_sources = \
 	src/text/bpe_learn.c \
 	src/text/bpe_publish.c \
 	src/text/bpe_segment.c \
+	src/text/bpe_xlm.c \
 	src/text/conllu.c src/text/conllu.h \
 	src/text/cutter.c \
 	src/text/fields.c src/text/fields.h \
@@ -15,6 +16,7 @@ text_sources = \
 	src/text/json_file.c src/text/json_file.h \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
+	src/text/moses.c src/text/moses.h \
 	src/text/normalise.c src/text/normalise.h \
 	src/text/published.c src/text/published.h \
 	src/text/segmenter.c src/text/segmenter.h \

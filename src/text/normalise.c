@@ -26,9 +26,8 @@ typedef struct flag_table {
 } flag_table;
 
 struct xlm_normaliser {
-    xlm_normaliser_append *append; /* with the state, instead of all below but `out`; or NULL */
+    const xlm_normaliser_form *form; /* with the state, instead of all below but `out` and `origins`; or NULL */
     void *state;
-    GDestroyNotify free_state;
     bool lower;
     const flag_table *table;
     const UNormalizer2 *form_c;
@@ -163,12 +162,11 @@ xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)
     return n;
 }
 
-xlm_normaliser *xlm_normaliser_new_with(xlm_normaliser_append *append, void *state, GDestroyNotify free_state)
+xlm_normaliser *xlm_normaliser_new_with(const xlm_normaliser_form *form, void *state)
 {
     xlm_normaliser *n = g_new0(xlm_normaliser, 1);
-    n->append = append;
+    n->form = form;
     n->state = state;
-    n->free_state = free_state;
     n->out = g_string_new(NULL);
     n->origins = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     return n;
@@ -179,14 +177,19 @@ void xlm_normaliser_free(xlm_normaliser *n)
     if (n == NULL)
         return;
     g_string_free(n->out, TRUE);
-    if (n->append != NULL) {
-        n->free_state(n->state);
-    } else {
+    if (n->form != NULL && n->form->free != NULL) {
+        n->form->free(n->state);
+    } else if (n->form == NULL) {
         g_array_free(n->text, TRUE);
         g_array_free(n->other, TRUE);
     }
     g_array_free(n->origins, TRUE);
     g_free(n);
+}
+
+bool xlm_normaliser_set_language(xlm_normaliser *n, const char *language, GError **error)
+{
+    return n->form == NULL || n->form->set_language == NULL || n->form->set_language(n->state, language, error);
 }
 
 /* ---- lines that need ICU ---- */
@@ -342,7 +345,7 @@ static void note_other_origins(xlm_normaliser *n, const char *text, size_t size)
     for (size_t at = 0, end; at < size; at = end) {
         end = end_of_character(text, at, size);
         g_string_truncate(n->out, 0);
-        n->append(n->state, text + at, end - at, n->out);
+        n->form->append(n->state, text + at, end - at, n->out);
         for (size_t left = count_characters(n->out->str); left > 0 && *to != '\0';) {
             const size_t mark = mark_size(to), bytes = mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)*to];
             note_origin(n, bytes, at, mark > 0 ? 0 : end - at);
@@ -361,8 +364,11 @@ static bool run_other(xlm_normaliser *n, const char *text, size_t size, bool ori
     if (valid < size)
         return refuse_byte(text, valid, error);
     g_string_truncate(n->out, 0);
-    n->append(n->state, text, size, n->out);
-    if (origins)
+    if (n->form->append_located != NULL)
+        n->form->append_located(n->state, text, size, n->out, origins ? n->origins : NULL);
+    else
+        n->form->append(n->state, text, size, n->out);
+    if (origins && n->form->append_located == NULL)
         note_other_origins(n, text, size);
     return true;
 }
@@ -376,7 +382,7 @@ static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, 
     if (size > XLM_LINE_MAX)
         return xlm_error_set(error, EX_DATAERR, "a line of %zu bytes; at most %d are possible: put one sentence on "
                              "a line", size, XLM_LINE_MAX);
-    if (n->append != NULL)
+    if (n->form != NULL)
         return run_other(n, text, size, origins, error);
     g_string_set_size(n->out, size);
     const unsigned char *bytes = (const unsigned char *)text;

@@ -17,6 +17,8 @@
 #ifndef XLM_TEXT_NORMALISE_H
 #define XLM_TEXT_NORMALISE_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* Bytes of the longest line that the text floor takes: ICU counts in 32 bits, and a line may grow. */
@@ -33,10 +35,23 @@ typedef struct xlm_normaliser xlm_normaliser;
 
 /* lower: lower-case too. To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
 xlm_normaliser *xlm_normaliser_new(bool lower, GError **error);
-/* One that brings lines into another form: of a segmenter that was published with its own (text/segmenter.h). run appends the
- * normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text. Takes over `state`. */
-typedef void xlm_normaliser_append(void *state, const char *text, size_t size, GString *out);
-xlm_normaliser *xlm_normaliser_new_with(xlm_normaliser_append *append, void *state, GDestroyNotify free_state);
+/* Another form that lines are brought into: of a segmenter that was published with its own (text/segmenter.h). Either append or
+ * append_located; set_language and free may be NULL. */
+typedef struct xlm_normaliser_form {
+    /* Append the normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text. */
+    void (*append)(void *state, const char *text, size_t size, GString *out);
+    /* The same, and append the xlm_origin of each byte to `origins`, unless that is NULL. */
+    void (*append_located)(void *state, const char *text, size_t size, GString *out, GArray *origins);
+    /* Lines are of this language from now on; "" for none in particular, as at the beginning. EX_SOFTWARE. */
+    bool (*set_language)(void *state, const char *language, GError **error);
+    void (*free)(void *state);
+} xlm_normaliser_form;
+
+/* form: borrowed. Takes over `state`. */
+xlm_normaliser *xlm_normaliser_new_with(const xlm_normaliser_form *form, void *state);
+/* Lines are of this language from now on, as xlm_splitter_new takes it, "" for none in particular. It matters to few forms.
+ * EX_SOFTWARE when ICU has no data. */
+bool xlm_normaliser_set_language(xlm_normaliser *normaliser, const char *language, GError **error);
 /* NULL is allowed. */
 void xlm_normaliser_free(xlm_normaliser *normaliser);
 

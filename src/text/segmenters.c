@@ -7,6 +7,7 @@
 #define SEGMENTERS(segmenter) \
     segmenter(bpe) \
     segmenter(bpe_bytes) \
+    segmenter(bpe_xlm) \
     segmenter(sentencepiece) \
     segmenter(wordpiece)
 

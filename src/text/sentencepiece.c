@@ -76,12 +76,11 @@ static void append_line(void *state, const char *text, size_t size, GString *out
     }
 }
 
-static void keep_state(void *state) { (void)state; }
-
 static xlm_normaliser *new_normaliser(const void *model)
 {
+    static const xlm_normaliser_form form = {.append = append_line};
     (void)model;
-    return xlm_normaliser_new_with(append_line, NULL, keep_state);
+    return xlm_normaliser_new_with(&form, NULL);
 }
 
 /* ---- learning ---- */

@@ -85,6 +85,13 @@ static void segment(xlm_tokenizer *t, const char *word, size_t size, GArray *ids
     }
 }
 
+/* Lines that are normalised from now on are of this language, or of what it is made of. */
+static bool set_language(xlm_tokenizer *t, int language, GError **error)
+{
+    const int base = xlm_vocabulary_base_language(t->vocabulary, language);
+    return xlm_normaliser_set_language(t->normaliser, base < 0 ? "" : xlm_vocabulary_language_names(t->vocabulary)[base], error);
+}
+
 static void append_word(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
 {
     if (size > SEEN_LONGEST) {
@@ -167,7 +174,8 @@ bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size
 {
     const char *normal;
     size_t normal_size;
-    return xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
+    return set_language(t, language, error) &&
+           xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
            xlm_tokenizer_encode_normalised(t, language, normal, normal_size, ids, words, error);
 }
 
@@ -224,7 +232,8 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
     size_t line_size, n;
     const xlm_origin *origins;
     const xlm_word *words;
-    if (!xlm_normaliser_run_origins(t->normaliser, text, size, &line, &line_size, &origins, error) ||
+    if (!set_language(t, language, error) ||
+        !xlm_normaliser_run_origins(t->normaliser, text, size, &line, &line_size, &origins, error) ||
         !xlm_tokenizer_words(t, language, line, line_size, &words, &n, error))
         return false;
     const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);

@@ -122,7 +122,8 @@ static bool is_known(const char *name)
 {
     static const char *const names[] = {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json",
                                         "special_tokens_map.json", "added_tokens.json", "config.json", NULL};
-    return g_strv_contains(names, name) || g_str_has_suffix(name, ".model");
+    return g_strv_contains(names, name) || g_str_has_suffix(name, ".model") ||
+           g_str_has_prefix(name, XLM_TOKENIZER_ABBREVIATIONS);
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -197,6 +198,11 @@ const char *xlm_tokenizer_file_ending(const xlm_tokenizer_files *files, const ch
             return file->name;
     }
     return NULL;
+}
+
+const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i)
+{
+    return i < files->files->len ? ((const tokenizer_file *)files->files->pdata[i])->name : NULL;
 }
 
 const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name)
@@ -302,8 +308,7 @@ bool xlm_published_tokens_add_added(xlm_published_tokens *tokens, const xlm_toke
            xlm_published_tokens_add_object(tokens, files, "added_tokens.json", object, error);
 }
 
-/* What files say of a role: "mask_token". */
-static const char *find_named(const xlm_tokenizer_files *files, const char *role)
+const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role)
 {
     static const char *const names[] = {"special_tokens_map.json", "tokenizer_config.json"};
     const char *text = NULL;
@@ -324,7 +329,7 @@ void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_t
     for (int s = 0; s < XLM_SPECIAL_TOKENS; s++) {
         const char *found = NULL;
         for (int k = 0; k < 2 && found == NULL && roles[s][k] != NULL; k++) {
-            found = find_named(files, roles[s][k]);
+            found = xlm_tokenizer_role(files, roles[s][k]);
             if (found != NULL && !g_hash_table_contains(known, found))
                 found = NULL;
         }

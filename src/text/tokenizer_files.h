@@ -6,6 +6,7 @@
  *   vocab.txt                                  a token a line, its id is the number of the line, from 0
  *   *.model                                    the model of a library, which holds all
  *   vocab.json, merges.txt                     tokens with their ids, and merges
+ *   nonbreaking_prefix.LANGUAGE                abbreviations of a language (text/moses.h)
  *   tokenizer_config.json, special_tokens_map.json, added_tokens.json, config.json
  *                                              which tokens are special, lower case or not, kind of model
  *
@@ -20,6 +21,8 @@
 #include "base/error.h"
 
 typedef struct xlm_tokenizer_files xlm_tokenizer_files;
+
+#define XLM_TOKENIZER_ABBREVIATIONS "nonbreaking_prefix."
 
 /* path: the directory, or one of the files that hold a tokenizer, which is then taken alone. JSON is parsed here. EX_NOINPUT;
  * EX_DATAERR with file and line. */
@@ -37,6 +40,8 @@ void xlm_tokenizer_files_list(const xlm_tokenizer_files *files, GPtrArray *paths
  * as long as the files. */
 const char *xlm_tokenizer_file(const xlm_tokenizer_files *files, const char *name, size_t *size);
 const char *xlm_tokenizer_file_ending(const xlm_tokenizer_files *files, const char *ending);
+/* The name of file i, from 0; NULL when there are no more. */
+const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i);
 /* The same parsed: *.json. Borrowed. */
 const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name);
 /* The value behind keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
@@ -47,6 +52,8 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
 
 /* A flag of tokenizer_config.json, or `fallback`. null is no flag. */
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback);
+/* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */
+const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);
 /* The text of a token that stands in JSON as "text" or {"content": "text"}; NULL for neither. */
 const char *xlm_tokenizer_token_text(const json_t *value);
 

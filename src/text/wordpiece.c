@@ -212,11 +212,12 @@ static void free_folding(void *state)
 
 static xlm_normaliser *new_normaliser(const void *model)
 {
+    static const xlm_normaliser_form form = {.append = append_words, .free = free_folding};
     folding *f = g_new0(folding, 1);
     f->model = model;
     f->text = g_array_new(FALSE, FALSE, sizeof(UChar));
     f->other = g_array_new(FALSE, FALSE, sizeof(UChar));
-    return xlm_normaliser_new_with(append_words, f, free_folding);
+    return xlm_normaliser_new_with(&form, f);
 }
 
 /* ---- published tokenizers ---- */

@@ -28,6 +28,25 @@ static void encode(const xlm_vocabulary *v, const uint8_t *line, size_t size)
     xlm_tokenizer_free(t);
 }
 
+/* The words of a line of a language, and where they come from. */
+static void normalise(const xlm_vocabulary *v, const char *language, const uint8_t *line, size_t size)
+{
+    GError *error = NULL;
+    xlm_normaliser *n = xlm_segmenter_normaliser(xlm_vocabulary_segmenter(v), false, &error);
+    fuzz_check(n != NULL, error);
+    const char *normal;
+    size_t normal_size;
+    const xlm_origin *origins;
+    error = NULL;
+    const bool good = xlm_normaliser_set_language(n, language, &error) &&
+                      xlm_normaliser_run_origins(n, (const char *)line, size, &normal, &normal_size, &origins, &error);
+    for (size_t i = 0; good && i < normal_size; i++)
+        fuzz_require(origins[i].start <= origins[i].end && origins[i].end <= size, "origins are parts of the line");
+    if (!good)
+        fuzz_check(false, error);
+    xlm_normaliser_free(n);
+}
+
 /* What was learned is printed, for other ranks, and read again. */
 static void print_again(const xlm_vocabulary *v)
 {
@@ -46,13 +65,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const kinds[][2] = {
         {"tokenizer.json", NULL}, {"vocab.txt", "tokenizer_config.json"}, {"vocab.json", "merges.txt"},
         {"tokenizer.json", "config.json"}};
+    static const char *const languages[8] = {"", "de", "fr", "ko", "ro", "zh", "th", "xx"};
     const uint8_t first = fuzz_take(&data, &size);
+    const bool lists = (first & 11) == 10; /* of abbreviations, for the tokenizer of XLM */
     const char *const *kind = kinds[first & 3];
-    const char *names[2], *bytes[2];
-    size_t sizes[2], n = 0;
+    const char *names[3], *bytes[3];
+    size_t sizes[3], n = 0;
     for (; (first & 4) == 0 && n < 2 && kind[n] != NULL; n++) {
         names[n] = kind[n];
         bytes[n] = fuzz_cut(&data, &size, &sizes[n]);
+    }
+    if (lists && (first & 4) == 0) {
+        names[n] = "nonbreaking_prefix.en";
+        bytes[n] = fuzz_cut(&data, &size, &sizes[n]);
+        n++;
     }
     static const char model[] = "x.model";
     if (first & 4) { /* which has bytes 0: all that there is */
@@ -68,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (v != NULL) {
         print_again(v);
         encode(v, data, size);
+        normalise(v, languages[first >> 4 & 7], data, size);
     }
     xlm_vocabulary_free(v);
     xlm_tokenizer_files_free(files);

@@ -6,10 +6,12 @@
 #
 # Learns a unigram and a byte-pair model with the peer from the sentences below, in 13 scripts, and of TEXT, lays them out as
 # XLM-R's directory and as they are, prepares the same text with xlm_prep, and compares all ids. The unigram model is also written as a
-# tokenizer.json. For WordPiece, a vocabulary of the text's characters and short words; cased and uncased.
-import base64, json, os, struct, subprocess, sys, tempfile, unicodedata
+# tokenizer.json. For WordPiece, a vocabulary of the text's characters and short words; cased and uncased. For XLM, Moses's rules
+# as regular expressions, of five languages, a vocabulary of characters and pairs, and merges of the most frequent pairs.
+import base64, collections, json, os, struct, subprocess, sys, tempfile, unicodedata
 
 import h5py
+import regex
 import sentencepiece
 
 SENTENCES = """The quick brown fox can't jump over 13 lazy dogs, it said: "No way…"
@@ -30,17 +32,26 @@ Die Straße über Äpfel führt zum Fuß des Hügels; ÜBERALL grünt's.
 <s> </s> <mask> [MASK] ▁ a▁b ▁▁ ## _ -- ... !!! ab,cd (ef)""".split("\n")
 
 
-def ids_of(corpus):
+QUOTES = """"Hello," he said. "It's Mr. Smith's dog..." No. 5, no. Art. 7 of pp. 3-4, etc. and so.
+He said ``well'' and 'tis the '90s; 5,000 or a,b,c, 3, end, 10,
+Sie sagte: \u201eNein.\u201d Er ging. "Ja," sagte er... z.B. 1\u00a0000 Euro.
+\u00ab\u00a0Bonjour\u00a0\u00bb, dit-il, l'homme d'aujourd'hui n'est qu'un ( petit ) homme ; 50 % : oui !
+U.S.A. is big. He's 5's of it' done.' 'x' rock'n'roll 's 12's '. "a"." b."  c
+(a) b ) . c ( d ):e, a..b ...c.... d.. .e ' ' '' ''' ```` "", ,, , ,"
+n\u00ba\u00a05 x\u2013y\u2014z \u2018a\u2019 \u201ab\u2019 \u00b4c\u00b4 25\u00a0cm 30\u00a0\u00baC The end.'""".split("\n")
+
+
+def ids_of(corpus, language="en"):
     with h5py.File(corpus) as f:
-        group = f["/train/text/en"]
+        group = f["/train/text/" + language]
         tokens, offsets = group["tokens"][()], group["offsets"][()]
         return [tokens[a:b].tolist() for a, b in zip(offsets, offsets[1:])]
 
 
-def prepare(directory, text, name):
-    subprocess.run(["xlm_prep", "--tokenizer", directory, "--mono", "en=" + text, "--held-out", "0", "-o", name + ".h5"],
+def prepare(directory, text, name, language="en"):
+    subprocess.run(["xlm_prep", "--tokenizer", directory, "--mono", f"{language}={text}", "--held-out", "0", "-o", name + ".h5"],
                    check=True, capture_output=True)
-    return ids_of(name + ".h5")
+    return ids_of(name + ".h5", language)
 
 
 def compare(what, ours, theirs, lines):
@@ -179,6 +190,111 @@ def word_pieces(text, lines):
     return good
 
 
+# ---- XLM by Moses's rules, as regular expressions one after another ----
+
+MARKS = dict(zip("，、”“∶：？《》）！（；」「～’━〈〉【】％０１２３４５６７８９", ",,\"\"::?\"\")!(;\"\"~'-<>[]%0123456789"))
+ABBREVIATIONS = {"Mr", "Mrs", "Dr", "Nr", "No #", "Art #", "pp #"}
+# Letters: no ideographs, nor Hangul but in Korean, nor anything beyond U+FFFF; viramas and nuktas.
+INDIC = "\u093c\u094d\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd\u0bcd\u0c4d\u0cbc\u0ccd\u0d4d\u0dca"
+LETTER = r"[[\p{Alphabetic}" + INDIC + r"]--[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00010000-\U0010ffff]]"
+DOTS = "\ue000\ue001"  # a full stop of several in a row, and the last one of them
+
+
+def replace(text, *pairs):
+    for pattern, by in pairs:
+        text = regex.sub(pattern, by, text, flags=regex.V1)
+    return text
+
+
+def normalise_punctuation(text, language):
+    text = replace("".join(MARKS.get(c, c) for c in text).replace("…", "..."), (r"[。．]\s*", ". "))
+    text = replace(text, ("\r", ""), (r"\(", " ("), (r"\)", ") "), (" +", " "), (r"\) ([.!:?;,])", r")\1"), (r"\( ", "("),
+                   (r" \)", ")"), (r"(\d) %", r"\1%"), (" :", ":"), (" ;", ";"), ("`", "'"), ("''", ' " '), ("[„“”]", '"'),
+                   ("–", "-"), ("—", " - "), (" +", " "), ("[´‘‚’]", "'"), ("''", '"'))
+    text = replace(text, ("\xa0«\xa0|«\xa0", '"'), ("«", '"'), ("\xa0»\xa0|\xa0»", '"'), ("»", '"'), ("\xa0([%:?!;])", r"\1"),
+                   ("nº\xa0", "nº "), ("\xa0(ºC|cm)", r" \1"), (",\xa0", ", "), (" +", " "))
+    if language == "en":
+        text = replace(text, (r'"([,.]+)', r'\1"'))
+    if language in ("de", "fr"):
+        text = replace(text, (',"', '",'), (r'(\.+)"(\s*[^<])', r'"\1\2'))
+    return replace(text, ("(\\d)\xa0(\\d)", r"\1,\2" if language in ("de", "fr") else r"\1.\2")).strip()
+
+
+def keeps_full_stop(word, behind):
+    return (("." in word and regex.search(LETTER, word, flags=regex.V1)) or word in ABBREVIATIONS or
+            regex.match(r"\p{Lowercase}", behind) or (word + " #" in ABBREVIATIONS and regex.match("[0-9]", behind)))
+
+
+def part_apostrophes(text, language, letter):
+    a, other, neither = rf"[{letter}{DOTS}]", rf"[^{letter}{DOTS}]", rf"[^{letter}{DOTS}\p{{N}}]"
+    if language == "en":
+        return replace(text, (f"({other})'({other})", r"\1 ' \2"), (f"({neither})'({a})", r"\1 ' \2"),
+                       (f"({a})'({other})", r"\1 ' \2"), (f"({a})'({a})", r"\1 '\2"), (r"(\p{N})'s", r"\1 's"))
+    if language == "fr":
+        return replace(text, (f"({other})'({other})", r"\1 ' \2"), (f"({other})'({a})", r"\1 ' \2"),
+                       (f"({a})'({other})", r"\1 ' \2"), (f"({a})'({a})", r"\1' \2"))
+    return text.replace("'", " ' ")
+
+
+def moses(text, language):
+    text = "".join(c for c in normalise_punctuation(text, language) if not unicodedata.category(c).startswith("C"))
+    letter = LETTER if language != "ko" else LETTER.replace(r"\uac00-\ud7a3", "")
+    text = replace(" ".join(text.split()), (rf"([^{letter}\p{{Nd}}\s.'`,\-])", r" \1 "))
+    text = regex.sub(r"\.{2,}", lambda dots: f" {DOTS[0] * (len(dots[0]) - 1)}{DOTS[1]} ", text)
+    text = replace(text, (r"([^\p{N}]),", r"\1 , "), (r",([^\p{N}])", r" , \1"), (r"(\p{N}),$", r"\1 , "))
+    words = part_apostrophes(text, language, letter).split()
+    text = " ".join(w[:-1] + " ." if len(w) > 1 and w[-1] == "." and not keeps_full_stop(w[:-1], b) else w
+                    for w, b in zip(words, words[1:] + [""]))
+    return replace(text, (r"\.'$", " . ' "), (f"[{DOTS}]", ".")).split()
+
+
+def strip_accents(words):
+    text = unicodedata.normalize("NFD", " ".join(words).lower())
+    return "".join(c for c in text if unicodedata.category(c) != "Mn").lower().split()
+
+
+def merge(word, ranks):
+    symbols = list(word[:-1]) + [word[-1] + "</w>"]
+    while len(symbols) > 1:
+        best = min(zip(symbols, symbols[1:]), key=lambda pair: ranks.get(pair, len(ranks)))
+        if best not in ranks:
+            break
+        at = 0
+        while at + 1 < len(symbols):
+            if (symbols[at], symbols[at + 1]) == best:
+                symbols[at:at + 2] = ["".join(best)]
+            at += 1
+    return symbols
+
+
+def xlm_pieces(lines):
+    good = True
+    lines = lines + QUOTES
+    with open("xlm.txt", "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+    for language, lower in ("en", False), ("en", True), ("de", False), ("fr", False), ("ko", False), ("ru", True):
+        words = [moses(line, language) for line in lines]
+        if lower:
+            words = [strip_accents(w) for w in words]
+        pairs = collections.Counter(p for line in words for w in line for p in zip(w, list(w[1:-1]) + [w[-1] + "</w>"]))
+        ranks = {p: i for i, (p, n) in enumerate(sorted(pairs.items(), key=lambda x: (-x[1], x[0]))[:300])}
+        tokens = ["<s>", "</s>", "<pad>", "<unk>"] + [f"<special{i}>" for i in range(10)]
+        characters = sorted({c for line in words for w in line for c in w})
+        tokens += list(dict.fromkeys(["".join(p) for p in list(ranks)[::2]] + characters + [c + "</w>" for c in characters[::2]]))
+        os.makedirs("xlm", exist_ok=True)
+        save("xlm/vocab.json", {t: i for i, t in enumerate(tokens)})
+        save("xlm/tokenizer_config.json", {"tokenizer_class": "XLMTokenizer", "do_lowercase_and_remove_accent": lower})
+        with open("xlm/merges.txt", "w", encoding="utf-8") as f:
+            f.write("".join(f"{a} {b}\n" for a, b in ranks))
+        with open("xlm/nonbreaking_prefix.en", "w") as f:
+            f.write("".join(a.replace("#", "#NUMERIC_ONLY#") + "\n" for a in sorted(ABBREVIATIONS)))
+        ids = {t: i for i, t in enumerate(tokens)}
+        theirs = [[ids.get(s, ids["<unk>"]) for w in line for s in merge(w, ranks)] for line in words]
+        good &= compare(f"XLM, {language}, {'uncased' if lower else 'cased'}", prepare("xlm", "xlm.txt", "xlm", language), theirs,
+                        lines)
+    return good
+
+
 def main():
     lines = list(SENTENCES)
     for path in sys.argv[1:]:
@@ -188,7 +304,7 @@ def main():
         os.chdir(directory)
         with open("text", "w", encoding="utf-8") as f:
             f.write("\n".join(lines) + "\n")
-        good = [word_pieces("text", lines), sentence_pieces("text", lines)]
+        good = [word_pieces("text", lines), sentence_pieces("text", lines), xlm_pieces(lines)]
     sys.exit(0 if all(good) else 1)
 
 

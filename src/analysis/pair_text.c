@@ -33,7 +33,8 @@ static bool add_between_blanks(const struct reading *r, xlm_pair_side *side, con
         for (end = at; end < size && !is_blank(text[end]);)
             end++;
         const guint before = side->ids->len;
-        if (end > at && !xlm_tokenizer_encode(r->tokenizer, side->language, text + at, end - at, side->ids, NULL, error))
+        if (end > at && !xlm_tokenizer_encode_word(r->tokenizer, side->language, word > 0, text + at, end - at, side->ids, NULL,
+                                                   error))
             return false;
         number_word(side, before, word++);
     }
@@ -49,8 +50,9 @@ static bool add_by_icu(const struct reading *r, int which, xlm_pair_side *side, 
     const xlm_word *words = xlm_splitter_split(r->splitter[which], normal, normal_size, &n);
     for (size_t i = 0; i < n; i++) {
         const guint before = side->ids->len;
-        if (r->own_words && !xlm_tokenizer_encode(r->tokenizer, side->language, normal + words[i].start, words[i].size, side->ids,
-                                                  NULL, error))
+        const bool inside = words[i].start > 0 && normal[words[i].start - 1] == ' ';
+        if (r->own_words && !xlm_tokenizer_encode_word(r->tokenizer, side->language, inside, normal + words[i].start,
+                                                       words[i].size, side->ids, NULL, error))
             return false;
         if (!r->own_words)
             xlm_tokenizer_encode_words(r->tokenizer, side->language, normal, &words[i], 1, side->ids);

@@ -49,8 +49,9 @@ static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id,
     size_t words;
     *id = xlm_vocabulary_special(m->vocabulary, XLM_UNK);
     g_array_set_size(m->ids, 0);
-    if (!xlm_tokenizer_encode(m->tokenizer, m->text[side]->language_id, entry->word[side], entry->size[side], m->ids, &words,
-                              error)) {
+    /* As most words of a text are: behind another one. */
+    if (!xlm_tokenizer_encode_word(m->tokenizer, m->text[side]->language_id, true, entry->word[side], entry->size[side], m->ids,
+                                   &words, error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
         return false;
     }

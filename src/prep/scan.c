@@ -14,6 +14,7 @@ struct xlm_scan {
     bool needs_trees;
     xlm_conllu *tree; /* NULL when the source is not CoNLL-U */
     GString *line;    /* the words of the tree, normalised */
+    GString *form;    /* one of them, as it would stand in a text */
     GArray *units;    /* xlm_word: where they are in it */
     int64_t block_lines, rank, ranks; /* sentences for lines, of CoNLL-U */
     int64_t block;   /* index of the block begun last, -1 before the first */
@@ -42,6 +43,7 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
         scan->needs_trees = source->needs_trees;
         scan->tree = xlm_conllu_new();
         scan->line = g_string_new(NULL);
+        scan->form = g_string_new(NULL);
         scan->units = g_array_new(FALSE, FALSE, sizeof(xlm_word));
     }
     for (int side = 0; side < scan->sides && !scan->ended; side++) {
@@ -62,6 +64,7 @@ void xlm_scan_close(xlm_scan *scan)
     if (scan->tree != NULL) {
         xlm_conllu_free(scan->tree);
         g_string_free(scan->line, TRUE);
+        g_string_free(scan->form, TRUE);
         g_array_free(scan->units, TRUE);
     }
     g_clear_error(&scan->failure);
@@ -153,7 +156,9 @@ static bool read_tree(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sen
         const xlm_conllu_word *word = xlm_conllu_word_at(tree, i);
         const char *form = word->column[XLM_CONLLU_FORM], *normal;
         size_t size;
-        if (!normalise(scan, reader, 0, word->line, form, strlen(form), &normal, &size))
+        g_string_assign(scan->form, i > 0 && xlm_normaliser_keeps_space(reader->normaliser[0]) ? " " : "");
+        g_string_append(scan->form, form);
+        if (!normalise(scan, reader, 0, word->line, scan->form->str, scan->form->len, &normal, &size))
             return false;
         if (size > 0 && scan->line->len > 0)
             g_string_append_c(scan->line, ' ');

@@ -168,12 +168,15 @@ static void end_piece(xlm_examples *examples, int32_t language)
     xlm_examples_end(examples);
 }
 
-/* Subwords of a word into `ids`, in the letters of the language: a synthetic language's twins are the tokenizer's business. */
-static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word, GArray *ids, tally *seen, GError **error)
+/* Subwords of a word into `ids`, in the letters of the language: a synthetic language's twins are the tokenizer's business.
+ * first: of its sentence. */
+static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word, bool first, GArray *ids, tally *seen,
+                    GError **error)
 {
     const int32_t unknown = xlm_vocabulary_special(xlm_tokenizer_vocabulary(encoder->tokenizer), XLM_UNK);
     g_array_set_size(ids, 0);
-    if (!xlm_tokenizer_encode(encoder->tokenizer, word->language, word->word, strlen(word->word), ids, NULL, error)) {
+    if (!xlm_tokenizer_encode_word(encoder->tokenizer, word->language, !first, word->word, strlen(word->word), ids, NULL,
+                                   error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", word->path, word->line);
         return false;
     }
@@ -194,7 +197,7 @@ static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder,
     const int32_t language = MAX(words[0].language, 0);
     int64_t tokens = 0; /* of the piece; 0: none is begun */
     for (guint i = 0; i < n; i++) {
-        if (!segment(encoder, &words[i], ids, seen, error))
+        if (!segment(encoder, &words[i], i == 0, ids, seen, error))
             return false;
         if (tokens + ids->len + 1 > encoder->length) {
             end_piece(examples, language);

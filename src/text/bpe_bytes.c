@@ -157,7 +157,7 @@ static void append_words(void *state, const char *text, size_t size, GString *ou
 
 static xlm_normaliser *new_normaliser(const void *model)
 {
-    static const xlm_normaliser_form form = {.append = append_words};
+    static const xlm_normaliser_form form = {.keeps_space = true, .append = append_words};
     return xlm_normaliser_new_with(&form, (void *)(uintptr_t)model);
 }
 

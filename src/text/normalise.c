@@ -187,6 +187,8 @@ void xlm_normaliser_free(xlm_normaliser *n)
     g_free(n);
 }
 
+bool xlm_normaliser_keeps_space(const xlm_normaliser *n) { return n->form != NULL && n->form->keeps_space; }
+
 bool xlm_normaliser_set_language(xlm_normaliser *n, const char *language, GError **error)
 {
     return n->form == NULL || n->form->set_language == NULL || n->form->set_language(n->state, language, error);

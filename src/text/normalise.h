@@ -38,6 +38,8 @@ xlm_normaliser *xlm_normaliser_new(bool lower, GError **error);
 /* Another form that lines are brought into: of a segmenter that was published with its own (text/segmenter.h). Either append or
  * append_located; set_language and free may be NULL. */
 typedef struct xlm_normaliser_form {
+    /* A space at the beginning belongs to the word behind it: words inside a text are to be given with one. */
+    bool keeps_space;
     /* Append the normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text. */
     void (*append)(void *state, const char *text, size_t size, GString *out);
     /* The same, and append the xlm_origin of each byte to `origins`, unless that is NULL. */
@@ -49,6 +51,8 @@ typedef struct xlm_normaliser_form {
 
 /* form: borrowed. Takes over `state`. */
 xlm_normaliser *xlm_normaliser_new_with(const xlm_normaliser_form *form, void *state);
+/* Must a word that stands behind a space in a text be given with it? (xlm_normaliser_form.keeps_space) */
+bool xlm_normaliser_keeps_space(const xlm_normaliser *normaliser);
 /* Lines are of this language from now on, as xlm_splitter_new takes it, "" for none in particular. It matters to few forms.
  * EX_SOFTWARE when ICU has no data. */
 bool xlm_normaliser_set_language(xlm_normaliser *normaliser, const char *language, GError **error);

@@ -21,6 +21,7 @@ struct xlm_tokenizer {
     xlm_strings *seen;
     GArray *answers; /* answer, by number of the word in `seen` */
     GArray *ids;     /* int32_t */
+    GString *word;   /* one that is given singly, with its space */
 };
 
 static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
@@ -41,6 +42,7 @@ xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **erro
     t->seen = xlm_strings_new();
     t->answers = g_array_new(FALSE, FALSE, sizeof(answer));
     t->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    t->word = g_string_new(NULL);
     return t;
 }
 
@@ -56,6 +58,7 @@ void xlm_tokenizer_free(xlm_tokenizer *t)
     xlm_strings_free(t->seen);
     g_array_free(t->answers, TRUE);
     g_array_free(t->ids, TRUE);
+    g_string_free(t->word, TRUE);
     g_free(t);
 }
 
@@ -177,6 +180,17 @@ bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size
     return set_language(t, language, error) &&
            xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
            xlm_tokenizer_encode_normalised(t, language, normal, normal_size, ids, words, error);
+}
+
+bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, const char *word, size_t size, GArray *ids,
+                               size_t *words, GError **error)
+{
+    if (!inside || size == 0 || *word == ' ' || !xlm_normaliser_keeps_space(t->normaliser))
+        return xlm_tokenizer_encode(t, language, word, size, ids, words, error);
+    const size_t valid = xlm_utf8_check(word, size); /* before the space, which would count in a message */
+    g_string_assign(t->word, valid == size ? " " : "");
+    g_string_append_len(t->word, word, (gssize)size);
+    return xlm_tokenizer_encode(t, language, t->word->str, t->word->len, ids, words, error);
 }
 
 /* ---- with places ---- */

@@ -27,6 +27,11 @@ const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *tokenizer);
 bool xlm_tokenizer_encode(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, GArray *ids,
                           size_t *words, GError **error);
 
+/* The same for one word of a sentence whose words are given singly, so that it is cut as in the sentence. inside: a space goes
+ * before it, so it is not the first. */
+bool xlm_tokenizer_encode_word(xlm_tokenizer *tokenizer, int language, bool inside, const char *word, size_t size, GArray *ids,
+                               size_t *words, GError **error);
+
 /* The words of a normalised line; where the segmenter takes lines, the line as one. [out] *words: n of them, valid until the next
  * call for any line. A synthetic language's line is split as its base's. Errors: EX_SOFTWARE. */
 bool xlm_tokenizer_words(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, const xlm_word **words,

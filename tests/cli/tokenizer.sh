@@ -23,7 +23,8 @@ prepared() {
     same "$1.1.h5" "$1.like.h5"
     mv "$1.1.h5" "$1.h5"
 }
-# used NAME: a model is trained on NAME.h5, fine-tuned, and aligns, fills and embeds words, the same on 1 and 2 ranks.
+# used NAME MASK: a model is trained on NAME.h5, fine-tuned, and aligns, fills and embeds words, the same on 1 and 2 ranks;
+# its mask is called MASK.
 used() {
     local n
     for n in 1 2; do
@@ -39,6 +40,8 @@ used() {
     grep -q '6-6' "$1.1.links" && cmp "$1.1.links" "$1.1.icu" || fail "$1: links: $(head -n 3 "$1.1.links" "$1.1.icu")"
     xlm_fill "$1.run1/latest" -l en "the old <mask> sees the house ." >fill.out 2>&1 && [ "$(wc -l <fill.out)" -eq 6 ] ||
         fail "$1: $(cat fill.out)"
+    xlm_fill "$1.run1/latest" -l en "the old $2 sees the house ." 2>&1 | cmp - fill.out && grep -qF "old $2 sees" fill.out ||
+        fail "$1: a mask is called $2: $(cat fill.out)"
     logged embed.log xlm_embed export "$1.run1/latest" --words words.txt -l en -o "$1.vectors"
 }
 awk 'NF > 6' text.en | head -n 20 >a.en
@@ -75,7 +78,7 @@ grep -q 'bert/vocab.txt: .* SHA-256' <(strings /inputs bert.h5) || fail "inputs:
 [ "$(decode bert.h5 held_out en | sed 's/ ##//g')" = "$(xlm_prep --words space --bpe 9 "${text[@]}" -o bpe.h5 2>/dev/null
     decode bpe.h5 held_out en)" ] || fail "the text of bert.h5 is another one"
 numbers /vocabulary/counts bert.h5 | tail -n +7 | grep -qx 0 && fail "a subword of the text is not counted"
-used bert
+used bert '[MASK]'
 # The tokenizer as one file, and as tokenizer.json.
 {
     printf '{"normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"},\n'
@@ -99,7 +102,7 @@ cp unigram.1.h5 unigram.h5
 strings /vocabulary/words unigram.h5 | grep -qx '▁qui' || fail "not learned: $(strings /vocabulary/words unigram.h5)"
 numbers /vocabulary/counts unigram.h5 | awk '{ n += $1 } END { exit !(n > 5000) }' || fail "counts"
 awk '$1 == "en" { exit !($4 > 6000 && $4 < 8000) }' unigram.1.log || fail "words are not counted: $(cat unigram.1.log)"
-used unigram
+used unigram '<mask>'
 mkdir xlmr plain
 cp unigram.1.model plain/spiece.model
 cp unigram.1.model xlmr/sentencepiece.bpe.model
@@ -127,9 +130,15 @@ mkdir bytes
 } >bytes/vocab.json
 printf '#version: 0.2\nh e\n\304\240 t\n\304\240t he\n' >bytes/merges.txt
 prepared bytes bytes
+used bytes '<mask>'
 strings /vocabulary/words bytes.h5 | tail -n 1 | grep -qx '<mask>' || fail "the mask is not the last id"
 logged all.log xlm_prep --tokenizer bytes --mono en=text.en --held-out 0 -o all.h5
 decode all.h5 train en | sed 's/ //g; s/Ġ/ /g' | cmp - text.en || fail "the text of all.h5 is another one"
+# Words that are given singly are those of the text.
+head -n 20 text.en >few.txt
+awk '{ for (i = 1; i <= NF; i++) printf "%d\t%s\t_\t_\t_\t_\t%d\t_\t_\t_\n", i, $i, i - 1; print "" }' few.txt >few.conllu
+for form in txt conllu; do logged few.log xlm_prep --tokenizer bytes --mono en=few.$form --held-out 0 -o few.$form.h5; done
+h5diff few.txt.h5 few.conllu.h5 /train /train >diff.log 2>&1 || fail "CoNLL-U is cut in another way: $(head -n 3 diff.log)"
 echo 'a  b' >>bytes/merges.txt
 refuse 65 'bytes/merges.txt:5: is not a merge' xlm_prep --tokenizer bytes "${text[@]}" -o none/c.h5
 

@@ -61,6 +61,21 @@ static void assert_line(const xlm_vocabulary *v, const char *line, const char *s
     xlm_tokenizer_free(t);
 }
 
+/* The subwords of a word that is given singly. */
+static void assert_word(const xlm_vocabulary *v, bool inside, const char *word, const char *subwords)
+{
+    xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    GString *out = g_string_new(NULL);
+    assert_true(xlm_tokenizer_encode_word(t, -1, inside, word, strlen(word), ids, NULL, NULL));
+    for (guint i = 0; i < ids->len; i++)
+        g_string_append_printf(out, "%s%s", i > 0 ? " " : "", xlm_vocabulary_words(v)[g_array_index(ids, int32_t, i)]);
+    assert_string_equal(out->str, subwords);
+    g_string_free(out, TRUE);
+    g_array_free(ids, TRUE);
+    xlm_tokenizer_free(t);
+}
+
 /* What in a text its subwords are, "|" between. */
 static void assert_places(const xlm_vocabulary *v, const char *text, const char *places)
 {
@@ -306,6 +321,7 @@ static void test_unigram(void **state)
     assert_int_equal(xlm_vocabulary_size(v), 11);
     assert_line(v, "abc  abb", "▁ ab c ▁ ab b", "abc abb");
     assert_line(v, "a bc", "▁a ▁ bc", "a bc");
+    assert_word(v, true, "a", "▁a");
     assert_line(v, "axyc", "▁a <unk> c", "a <unk> c"); /* a run of unknown characters is one token */
     assert_line(v, "a<s>", "▁a <unk>", NULL);          /* names of special tokens are text */
     assert_line(v, " \u200b\t", "", "");
@@ -367,6 +383,11 @@ static void test_bytes(void **state)
     assert_words(v, "a  b\tc  ", "a \u0120 \u0120b \u0109 c \u0120\u0120");
     assert_words(v, "a\t\tb \u00a0!", "a \u0109 \u0109 b \u0120 \u00c2\u0142 !");
     assert_words(v, " \t", "");
+    /* Words given singly: the first as it is, the others behind a space; none where there is one, and of empty ones. */
+    assert_word(v, false, "low", "lo w");
+    assert_word(v, true, "low", "\u0120lo w");
+    assert_word(v, true, " low", "\u0120lo w");
+    assert_word(v, true, "", "");
     xlm_vocabulary *loaded = text_reload(v);
     assert_line(loaded, "lower lower", "lo w er \u0120lo w er", "lower lower");
     xlm_vocabulary_free(loaded);
@@ -374,6 +395,8 @@ static void test_bytes(void **state)
     v = READ(NULL, "vocab.json", vocabulary, "merges.txt", "l o\n\u0120 lo\n", "tokenizer_config.json",
              "{\"add_prefix_space\": true}");
     assert_line(v, "low low", "\u0120lo w \u0120lo w", "low low");
+    assert_word(v, false, "low", "\u0120lo w");
+    assert_word(v, true, "low", "\u0120lo w");
     xlm_vocabulary_free(v);
     v = READ(NULL, "tokenizer.json",
              "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\": "

@@ -13,7 +13,7 @@
 #include "tools/program.h"
 #include "train/model_file.h"
 
-static const char MASK[] = "<mask>";
+static const char MASK[] = "<mask>"; /* whatever the vocabulary calls it */
 
 static const xlm_program program = {
     .name = "xlm_fill",
@@ -21,7 +21,8 @@ static const xlm_program program = {
     .purpose = "Fill in the words that stand as <mask> in a sentence, with a trained model's best guesses",
     .notes =
         "Without sentences on the command line they are read from standard input, one a line. A sentence may have several\n"
-        "masks. A guess that ends in @@ is the beginning of a word.\n"
+        "masks, by the name that the vocabulary has for them, too: [MASK] of BERT, <special1> of XLM. They are printed by that\n"
+        "name. A guess that ends in @@ is the beginning of a word.\n"
         "\n"
         "Examples:\n"
         "  xlm_fill model/latest --language en \"The <mask> is red.\"\n"
@@ -59,29 +60,53 @@ static bool refuse(const char *place, GError *why, GError **error)
     return false;
 }
 
-/* Ids of a sentence between <s> and </s>; rows: where the masks stand. */
-static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, GError **error)
+/* What the vocabulary calls a masked token. */
+static const char *mask_name(const filler *f)
+{
+    const xlm_vocabulary *v = f->loaded->vocabulary;
+    return xlm_vocabulary_words(v)[xlm_vocabulary_special(v, XLM_MASK)];
+}
+
+/* The first mask in a text, NULL for none; its size. */
+static const char *find_mask(const filler *f, const char *text, size_t *size)
+{
+    const char *usual = strstr(text, MASK), *own = strstr(text, mask_name(f));
+    const bool is_usual = usual != NULL && (own == NULL || usual < own);
+    *size = strlen(is_usual ? MASK : mask_name(f));
+    return is_usual ? usual : own;
+}
+
+/* Ids of a sentence between <s> and </s>; rows: where the masks stand; named: the sentence with their own name. */
+static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, GString *named, GError **error)
 {
     const xlm_special_tokens *specials = xlm_vocabulary_specials(f->loaded->vocabulary);
     const char *end;
+    size_t mask;
     if (!g_utf8_validate(sentence, -1, &end))
         return xlm_error_set(error, EX_DATAERR, "byte %td: 0x%02x is not UTF-8", end - sentence + 1, (unsigned char)*end);
     g_array_append_val(ids, specials->id[XLM_BOS]);
     for (const char *rest = sentence;;) {
-        const char *next = strstr(rest, MASK);
+        const char *next = find_mask(f, rest, &mask);
         const size_t size = next != NULL ? (size_t)(next - rest) : strlen(rest);
-        if (!xlm_tokenizer_encode(f->tokenizer, f->language, rest, size, ids, NULL, error))
+        size_t text = size; /* a space in front of a mask belongs to the mask */
+        while (next != NULL && text > 0 && rest[text - 1] == ' ')
+            text--;
+        if (!xlm_tokenizer_encode(f->tokenizer, f->language, rest, text, ids, NULL, error))
             return false;
+        g_string_append_len(named, rest, (gssize)size);
         if (next == NULL)
             break;
+        g_string_append(named, mask_name(f));
         const int32_t row = (int32_t)ids->len;
         g_array_append_val(rows, row);
         g_array_append_val(ids, specials->id[XLM_MASK]);
-        rest = next + strlen(MASK);
+        rest = next + mask;
     }
     g_array_append_val(ids, specials->id[XLM_EOS]);
     if (rows->len == 0)
-        return xlm_error_set(error, EX_DATAERR, "there is no %s in \"%s\"", MASK, sentence);
+        return strcmp(mask_name(f), MASK) == 0
+                   ? xlm_error_set(error, EX_DATAERR, "there is no %s in \"%s\"", MASK, sentence)
+                   : xlm_error_set(error, EX_DATAERR, "there is no %s, and no %s, in \"%s\"", mask_name(f), MASK, sentence);
     if (ids->len > f->loaded->config.positions)
         return xlm_error_set(error, EX_DATAERR, "%u subwords are too many for a model of %" G_GINT64_FORMAT
                              " positions; shorten the sentence", ids->len, f->loaded->config.positions);
@@ -151,11 +176,12 @@ static bool fill(filler *f, const char *sentence, const char *place, GError **er
 {
     GError *why = NULL;
     GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
-    const float *logits = encode(f, sentence, ids, rows, &why) ? predict(f, ids, rows, &why) : NULL;
+    GString *named = g_string_new(NULL);
+    const float *logits = encode(f, sentence, ids, rows, named, &why) ? predict(f, ids, rows, &why) : NULL;
     bool good = logits != NULL || refuse(place, why, error);
     if (good) {
         const int64_t size = f->loaded->config.vocabulary;
-        printf("%s\n", sentence);
+        printf("%s\n", named->str);
         for (guint m = 0; m < rows->len; m++) {
             if (rows->len > 1)
                 printf(" mask %u\n", m + 1);
@@ -165,6 +191,7 @@ static bool fill(filler *f, const char *sentence, const char *place, GError **er
     }
     g_array_unref(ids);
     g_array_unref(rows);
+    g_string_free(named, TRUE);
     return good;
 }
 

@@ -26,7 +26,7 @@ man/xlm_cooc.1: $(srcdir)/src/tools/cooc_count.c $(srcdir)/src/tools/cooc_export
 man/xlm_align.1 man/xlm_cooc.1 man/xlm_embed.1: $(srcdir)/src/tools/command.c
 man/xlm_embed.1: $(srcdir)/src/tools/embed_alignment.c $(srcdir)/src/tools/embed_dictionary.c
 man/xlm_embed.1: $(srcdir)/src/tools/embed_export.c $(srcdir)/src/tools/embed_mine.c $(srcdir)/src/tools/embed_retrieval.c
-man/xlm_embed.1: $(srcdir)/src/tools/embed_neighbours.c $(srcdir)/src/tools/embed_similarity.c
+man/xlm_embed.1: $(srcdir)/src/tools/embed_map.c $(srcdir)/src/tools/embed_neighbours.c $(srcdir)/src/tools/embed_similarity.c
 $(man_pages): $(srcdir)/src/tools/program.c $(srcdir)/man/page.awk $(srcdir)/configure.ac
 
 write_page = $(AM_V_GEN)$(MKDIR_P) man && ASAN_OPTIONS=detect_leaks=0 ./$(@F:.1=) --help >$@.help && \

@@ -18,4 +18,5 @@ base_sources = \
 	src/base/progress.c src/base/progress.h \
 	src/base/rng.c src/base/rng.h \
 	src/base/signals.c src/base/signals.h \
+	src/base/svg.c src/base/svg.h \
 	src/base/terminal.c src/base/terminal.h

@@ -27,6 +27,9 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
  * its message. The error must be the same on all ranks (xlm_comm_agree). Takes ownership of error. */
 int xlm_comm_close(xlm_comm *comm, GError *error);
 
+/* This process alone, for what each does for itself with functions that are collective. Not collective. */
+xlm_comm xlm_comm_alone(const xlm_comm *comm);
+
 /* Make an error of any rank the error of all: true when no rank has one; else false, and *error is, on every rank, the
  * error of the lowest rank that has one. error must not be NULL. */
 bool xlm_comm_agree(const xlm_comm *comm, GError **error);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/svg.h"
 #include "text/fields.h"
 
 static bool is_share(const xlm_measure *m)
@@ -251,41 +252,28 @@ GString *xlm_task_results_csv(const xlm_task_results *results)
 /* In pixels. */
 enum { BAR = 16, NAME = 40, SPACE = 24, LEFT = 56, TOP = 64, HEIGHT = 240, BOTTOM = 40, RIGHT = 16, LEGEND = 130 };
 
-/* Colours that people who see few of them tell apart (Okabe and Ito 2008). */
-static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000"};
-
-static void append_text(GString *svg, double x, double y, const char *anchor, const char *text)
-{
-    char *escaped = g_markup_escape_text(text, -1);
-    g_string_append_printf(svg, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, escaped);
-    g_free(escaped);
-}
-
 static void append_axes(GString *svg, int width)
 {
     for (int percent = 0; percent <= 100; percent += 20) {
         const double y = TOP + HEIGHT - HEIGHT * percent / 100.0;
         char label[8];
         g_snprintf(label, sizeof label, "%d%%", percent);
-        g_string_append_printf(svg, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"%s\"/>\n", LEFT, y,
-                               width - RIGHT, y, percent == 0 ? "#000000" : "#cccccc");
-        append_text(svg, LEFT - 6, y + 4, "end", label);
+        xlm_svg_line(svg, LEFT, y, width - RIGHT, y, percent == 0 ? "#000000" : "#cccccc");
+        xlm_svg_text(svg, LEFT - 6, y + 4, "end", 0, label);
     }
 }
 
 /* The bars of one language from x on. */
 static void append_group(GString *svg, double x, const char *language, const GPtrArray *bars, const GArray *measures)
 {
-    append_text(svg, x + bars->len * BAR / 2.0, TOP + HEIGHT + 18, "middle", language);
+    xlm_svg_text(svg, x + bars->len * BAR / 2.0, TOP + HEIGHT + 18, "middle", 0, language);
     for (guint i = 0; i < bars->len; i++) {
         const xlm_measure *bar = bars->pdata[i], *m = xlm_task_measure(measures, bar->name);
         if (m == NULL)
             continue;
         const double height = HEIGHT * CLAMP(m->value, 0, 1);
-        char *name = g_markup_printf_escaped("%s, %s: %.2f%%", language, m->name, 100 * m->value);
-        g_string_append_printf(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"><title>%s</title>"
-                               "</rect>\n", x + i * BAR, TOP + HEIGHT - height, BAR - 2, height,
-                               colours[i % G_N_ELEMENTS(colours)], name);
+        char *name = g_strdup_printf("%s, %s: %.2f%%", language, m->name, 100 * m->value);
+        xlm_svg_box(svg, x + i * BAR, TOP + HEIGHT - height, BAR - 2, height, xlm_svg_colour(i), name);
         g_free(name);
     }
 }
@@ -299,15 +287,11 @@ GString *xlm_task_results_chart(const xlm_task_results *results, const char *tit
     const int64_t groups = results->n + (results->n > 1);
     const int group = MAX(BAR * (int)bars->len, NAME) + SPACE;
     const int width = LEFT + RIGHT + MAX((int)groups * group, LEGEND * (int)bars->len);
-    GString *svg = g_string_new(NULL);
-    g_string_printf(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-                    "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", width,
-                    TOP + HEIGHT + BOTTOM);
-    append_text(svg, LEFT, 20, "start", title);
+    GString *svg = xlm_svg_begin(width, TOP + HEIGHT + BOTTOM, 12, NULL);
+    xlm_svg_text(svg, LEFT, 20, "start", 0, title);
     for (guint i = 0; i < bars->len; i++) {
-        g_string_append_printf(svg, "<rect x=\"%d\" y=\"32\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", LEFT + (int)i * LEGEND,
-                               colours[i % G_N_ELEMENTS(colours)]);
-        append_text(svg, LEFT + 18 + (int)i * LEGEND, 42, "start", ((const xlm_measure *)bars->pdata[i])->name);
+        xlm_svg_box(svg, LEFT + (int)i * LEGEND, 32, 12, 12, xlm_svg_colour(i), NULL);
+        xlm_svg_text(svg, LEFT + 18 + (int)i * LEGEND, 42, "start", 0, ((const xlm_measure *)bars->pdata[i])->name);
     }
     append_axes(svg, width);
     for (int64_t l = 0; l < results->n; l++)
@@ -318,7 +302,7 @@ GString *xlm_task_results_chart(const xlm_task_results *results, const char *tit
         append_group(svg, LEFT + SPACE / 2 + (double)results->n * group, "mean", bars, means);
         g_array_unref(means);
     }
-    g_string_append(svg, "</svg>\n");
+    xlm_svg_end(svg);
     g_ptr_array_unref(bars);
     return svg;
 }

@@ -2,7 +2,7 @@
 #include "tools/embed.h"
 
 static const xlm_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_dictionary, &xlm_embed_export,
-                                             &xlm_embed_factorise, &xlm_embed_mine, &xlm_embed_neighbours,
+                                             &xlm_embed_factorise, &xlm_embed_map, &xlm_embed_mine, &xlm_embed_neighbours,
                                              &xlm_embed_retrieval, &xlm_embed_similarity};
 
 int main(int argc, char **argv)

@@ -10,6 +10,7 @@ BENCHMARKS = \
 	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/simalign.sh \
+	tests/bench/peers/tsne.sh \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
 	tests/bench/bpe.sh \
@@ -51,6 +52,8 @@ EXTRA_DIST += \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/transformers.sh \
 	tests/bench/peers/transformers_models.py \
+	tests/bench/peers/tsne.py \
+	tests/bench/peers/tsne.sh \
 	tests/bench/ranks.sh \
 	tests/bench/roberta-8.sh \
 	tests/bench/run.sh \

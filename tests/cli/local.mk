@@ -16,6 +16,7 @@ test_scripts += \
 	tests/cli/train_start.sh \
 	tests/cli/embed.sh \
 	tests/cli/embed_measures.sh \
+	tests/cli/embed_map.sh \
 	tests/cli/embed_mine.sh \
 	tests/cli/embed_similarity.sh \
 	tests/cli/train_jobs.sh \

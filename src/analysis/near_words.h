@@ -23,7 +23,8 @@ typedef struct xlm_near_words {
 } xlm_near_words;
 
 /* Collective. The same on any number of ranks. xlm_near_words_free. Memory: as for xlm_alignment_nearest(), the vectors of the
- * candidates, and with CSLS those of the sources. */
+ * candidates, and with CSLS those of the sources. CSLS is exact, and found without the products of all candidates with all
+ * sources: r(y) of the few candidates that can be among the best. */
 xlm_near_words xlm_near_words_find(const xlm_comm *comm, const xlm_near_words_input *input);
 void xlm_near_words_free(xlm_near_words *found);
 

@@ -34,7 +34,7 @@ static const GOptionEntry options[] = {
      "neighbours are the words of this file, one a line, the mean of their subwords each, instead of subwords", "FILE"},
     {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count, "how many neighbours of each word (default 10)", "N"},
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
-     "nearest words that CSLS takes the mean of (default 10); 0: by cosine alone, which is faster", "K"},
+     "nearest words that CSLS takes the mean of (default 10); 0: by cosine alone", "K"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};

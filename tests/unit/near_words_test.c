@@ -1,0 +1,140 @@
+/* xlm-mpi: nearest words by cosine and by CSLS against plain loops in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib/gstdio.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "analysis/near_words.h"
+#include "base/rng.h"
+
+enum { N = 3000, WIDTH = 6, K = 10, COUNT = 4, ASKED = 5 };
+
+static const xlm_comm alone = {.ranks = 1};
+static double x[2][N][WIDTH]; /* of length 1 */
+
+/* Words of a side gather in the direction of a few hubs, the more the later they stand: what the first of them are near to says
+ * little of what all are near to. */
+static void make_vectors(void)
+{
+    for (uint32_t s = 0; s < 2; s++)
+        for (int i = 0; i < N; i++) {
+            double sum = 0;
+            for (int c = 0; c < WIDTH; c++) {
+                double two[2];
+                const xlm_rng_block b = xlm_rng_draw((xlm_rng_key){{8, s}}, (uint32_t)i, (uint32_t)c, 0, 0);
+                xlm_rng_normal(b.v[0], b.v[1], two);
+                x[s][i][c] = two[0] + (i > N / 2 && c == i % 3 ? 3 : 0);
+                sum += x[s][i][c] * x[s][i][c];
+            }
+            for (int c = 0; c < WIDTH; c++)
+                x[s][i][c] /= sqrt(sum);
+        }
+}
+
+static char *write_vectors(int s)
+{
+    char *path = NULL;
+    const int fd = g_file_open_tmp("near-words-XXXXXX", &path, NULL);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    for (int i = 0; i < N; i++) {
+        fprintf(file, "%c%d", "ab"[s], i);
+        for (int c = 0; c < WIDTH; c++)
+            fprintf(file, " %.9g", (i % 7 + 1) * x[s][i][c]); /* lengths do not matter */
+        fputc('\n', file);
+    }
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static double cosine(int s, int i, int t, int j)
+{
+    double sum = 0;
+    for (int c = 0; c < WIDTH; c++)
+        sum += x[s][i][c] * x[t][j][c];
+    return sum;
+}
+
+/* The mean cosine of a word with its K nearest of a side, but for itself. */
+static double mean_nearest(int s, int i, int t)
+{
+    double largest[K], sum = 0;
+    for (int k = 0; k < K; k++)
+        largest[k] = -2;
+    for (int j = 0; j < N; j++) {
+        double value = s == t && i == j ? -2 : cosine(s, i, t, j);
+        for (int k = 0; k < K; k++)
+            if (value > largest[k]) {
+                const double swap = largest[k];
+                largest[k] = value;
+                value = swap;
+            }
+    }
+    for (int k = 0; k < K; k++)
+        sum += largest[k] / K;
+    return sum;
+}
+
+/* Neighbours on side t of words of side 0. */
+static void check(xlm_word_space *const spaces[2], int t)
+{
+    static double hubness[N];
+    xlm_word_set words, candidates;
+    xlm_word_set_open(&words, spaces[0], -1);
+    xlm_word_set_open(&candidates, spaces[t], -1);
+    for (int i = 0; i < ASKED; i++)
+        xlm_word_set_add_row(&words, 17 + 600 * i);
+    for (int j = 0; j < N; j++) {
+        xlm_word_set_add_row(&candidates, j);
+        hubness[j] = mean_nearest(t, j, 0);
+    }
+    const xlm_near_words_input input = {.words = &words, .candidates = &candidates, .count = COUNT, .neighbours = K};
+    xlm_near_words found = xlm_near_words_find(&alone, &input);
+    for (int i = 0; i < ASKED; i++)
+        for (int by = 0; by < 2; by++)
+            for (int k = 0; k < COUNT; k++) {
+                const int word = 17 + 600 * i, got = found.nearest[by][i * COUNT + k];
+                const double own = by == 1 ? mean_nearest(0, word, t) : 0;
+                double score[2] = {0, 0};
+                int better = 0;
+                assert_in_range(got, 0, N - 1);
+                assert_true(t == 1 || got != word);
+                score[0] = by == 1 ? 2 * cosine(0, word, t, got) - hubness[got] - own : cosine(0, word, t, got);
+                assert_true(fabs(score[0] - (double)found.score[by][i * COUNT + k]) < 2e-6);
+                for (int j = 0; j < N; j++) {
+                    score[1] = by == 1 ? 2 * cosine(0, word, t, j) - hubness[j] - own : cosine(0, word, t, j);
+                    better += (t == 1 || j != word) && score[1] > score[0] + 4e-6;
+                }
+                assert_true(better <= k);
+            }
+    xlm_near_words_free(&found);
+    xlm_word_set_close(&words);
+    xlm_word_set_close(&candidates);
+}
+
+static void test_near_words(void **state)
+{
+    (void)state;
+    xlm_word_space *spaces[2];
+    make_vectors();
+    for (int s = 0; s < 2; s++) {
+        char *path = write_vectors(s);
+        spaces[s] = xlm_word_space_open(path, 0, NULL);
+        assert_non_null(spaces[s]);
+        g_unlink(path);
+        g_free(path);
+    }
+    check(spaces, 0);
+    check(spaces, 1);
+    for (int s = 0; s < 2; s++)
+        xlm_word_space_free(spaces[s]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_near_words)};
+    return cmocka_run_group_tests_name("nearest words", tests, NULL, NULL);
+}

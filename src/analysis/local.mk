@@ -21,6 +21,7 @@ analysis_sources = \
 	src/analysis/pair_languages.c src/analysis/pair_languages.h \
 	src/analysis/pair_text.c src/analysis/pair_text.h \
 	src/analysis/principal.c src/analysis/principal.h \
+	src/analysis/procrustes.c src/analysis/procrustes.h \
 	src/analysis/quadtree.c src/analysis/quadtree.h \
 	src/analysis/rank_correlation.c src/analysis/rank_correlation.h \
 	src/analysis/scored_pairs.c src/analysis/scored_pairs.h \
@@ -31,6 +32,7 @@ analysis_sources = \
 	src/analysis/truncated_svd.c src/analysis/truncated_svd.h \
 	src/analysis/tsne.c src/analysis/tsne.h \
 	src/analysis/vector_file.c src/analysis/vector_file.h \
+	src/analysis/vector_rows.c src/analysis/vector_rows.h \
 	src/analysis/word_sides.h \
 	src/analysis/word_space.c src/analysis/word_space.h \
 	src/analysis/word_vectors.c src/analysis/word_vectors.h

@@ -8,7 +8,7 @@ static struct {
     char *output, *memory;
     gint64 rank, seed;
     double shift, smoothing, power, tolerance;
-} given = {.rank = 300, .seed = 1, .shift = 1, .smoothing = 0.75, .power = 0.5, .tolerance = 1e-5};
+} given = {.rank = 300, .seed = 1, .shift = 1, .smoothing = 0.75, .power = 0.5, .tolerance = 1e-4};
 
 static int64_t memory_bytes;
 
@@ -24,7 +24,7 @@ static const GOptionEntry options[] = {
     {"power", 0, 0, G_OPTION_ARG_DOUBLE, &given.power,
      "vectors are left singular vectors times this power of the singular values (default 0.5)", "P"},
     {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &given.tolerance,
-     "largest residual of a singular value's square, as a share of it (default 1e-5)", "X"},
+     "largest residual of a singular value's square, as a share of it (default 1e-4)", "X"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "end before the work when a rank would need more than this (default: only say how much)", "BYTES[K|M|G]"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "of the random vectors that the iteration begins with (default 1)", "N"},

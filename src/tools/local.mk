@@ -41,9 +41,9 @@ xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
 xlm_embed_SOURCES = \
 	src/tools/xlm_embed.c src/tools/embed.h \
-	src/tools/embed_alignment.c src/tools/embed_dictionary.c src/tools/embed_export.c src/tools/embed_factorise.c \
-	src/tools/embed_map.c src/tools/embed_mine.c src/tools/embed_neighbours.c \
-	src/tools/embed_retrieval.c src/tools/embed_similarity.c \
+	src/tools/embed_alignment.c src/tools/embed_cca.c src/tools/embed_dictionary.c src/tools/embed_export.c \
+	src/tools/embed_factorise.c src/tools/embed_map.c src/tools/embed_mine.c src/tools/embed_neighbours.c \
+	src/tools/embed_pca.c src/tools/embed_procrustes.c src/tools/embed_retrieval.c src/tools/embed_similarity.c \
 	src/tools/space_inputs.c src/tools/space_inputs.h \
 	src/tools/pair_options.c src/tools/pair_options.h \
 	$(command_sources) \

@@ -18,6 +18,7 @@ test_scripts += \
 	tests/cli/embed_measures.sh \
 	tests/cli/embed_map.sh \
 	tests/cli/embed_mine.sh \
+	tests/cli/embed_spaces.sh \
 	tests/cli/embed_similarity.sh \
 	tests/cli/train_jobs.sh \
 	tests/cli/derive_conllu.sh \

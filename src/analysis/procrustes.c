@@ -1,0 +1,118 @@
+/* xlm-mpi: a rotation that brings the vectors of one language onto those of another. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/procrustes.h"
+
+#include <string.h>
+
+#include "analysis/alignment.h"
+#include "analysis/cosines.h"
+#include "matrix/algebra.h"
+#include "tensor/gemm.h"
+
+enum { BLOCK = 4096 }; /* pairs whose vectors are in hand as doubles */
+
+/* m[width x width] = Σ y xᵀ over all pairs; ranks share them. */
+static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pairs, double *m)
+{
+    const xlm_comm *comm = xlm_grid_comm(p->grid);
+    const int64_t d = p->width;
+    double *side[2] = {g_new(double, BLOCK * d), g_new(double, BLOCK * d)};
+    int64_t first, own;
+    xlm_matrix_share(comm, count, &first, &own);
+    memset(m, 0, sizeof *m * (size_t)(d * d));
+    for (int64_t at = first; at < first + own; at += BLOCK) {
+        const int64_t n = MIN(BLOCK, first + own - at);
+        for (int s = 0; s < 2; s++)
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t c = 0; c < d; c++)
+                    side[s][i * d + c] = (double)p->vectors[s][pairs[2 * (at + i) + s] * d + c];
+        xlm_gemm_double(true, false, d, d, n, 1, side[1], d, side[0], d, 1, m, d);
+    }
+    xlm_comm_sum_double(comm, m, (int)(d * d));
+    g_free(side[0]);
+    g_free(side[1]);
+}
+
+bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, double *map, int64_t *rank,
+                        GError **error)
+{
+    const int64_t d = procrustes->width;
+    const xlm_grid *grid = procrustes->grid;
+    double *s = g_new0(double, d);
+    correlate(procrustes, count, pairs, map);
+    xlm_matrix *m[4] = {NULL};
+    bool good = true;
+    for (int k = 0; k < 4 && good; k++)
+        good = (m[k] = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error)) != NULL;
+    if (good) {
+        xlm_matrix_set(m[0], map);
+        good = xlm_matrix_svd(m[0], s, m[1], m[2], error);
+    }
+    if (good && !(s[0] > 0))
+        good = xlm_error_set(error, EX_DATAERR, "the vectors of all pairs are 0; there is nothing to learn a map from");
+    if (good) {
+        xlm_matrix_multiply(false, false, 1, m[1], m[2], 0, m[3]);
+        xlm_matrix_get(m[3], map);
+    }
+    for (*rank = 0; *rank < d && s[*rank] > 1e-6 * s[0];)
+        ++*rank;
+    for (int k = 0; k < 4; k++)
+        xlm_matrix_free(m[k]);
+    g_free(s);
+    return good;
+}
+
+void xlm_procrustes_map(const xlm_procrustes *procrustes, const double *map, float *mapped)
+{
+    const xlm_comm *comm = xlm_grid_comm(procrustes->grid);
+    const int64_t d = procrustes->width;
+    float *w = g_new(float, d * d);
+    for (int64_t i = 0; i < d * d; i++)
+        w[i] = (float)map[i];
+    int64_t first, own;
+    xlm_matrix_share(comm, procrustes->n[0], &first, &own);
+    xlm_gemm(false, true, own, d, d, 1, procrustes->vectors[0] + first * d, d, w, d, 0, mapped + first * d, d);
+    g_free(w);
+    for (int r = 0; r < comm->ranks && comm->ranks > 1; r++) {
+        const int64_t each = (procrustes->n[0] + comm->ranks - 1) / comm->ranks, begin = MIN(each * r, procrustes->n[0]);
+        xlm_comm_broadcast(comm, r, mapped + begin * d, sizeof *mapped * (size_t)(MIN(each, procrustes->n[0] - begin) * d));
+    }
+}
+
+/* nearest[n of from]: of the first n words of a side the nearest of the other's by CSLS. */
+static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const float *const vectors[2], int from)
+{
+    const xlm_comm *comm = xlm_grid_comm(p->grid);
+    xlm_alignment a = {.width = p->width, .source_vectors = vectors[!from], .candidate_vectors = vectors[from], .n = n[!from],
+                       .candidates = n[from]};
+    float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
+    int32_t *nearest = g_new(int32_t, n[from]);
+    xlm_alignment_neighbours(comm, &a, p->neighbours, hubness);
+    a = (xlm_alignment){.width = p->width, .source_vectors = vectors[from], .candidate_vectors = vectors[!from], .n = n[from],
+                        .candidates = n[!from], .hubness = hubness};
+    xlm_alignment_nearest(comm, &a, 1, nearest, score);
+    g_free(hubness);
+    g_free(score);
+    return nearest;
+}
+
+GArray *xlm_procrustes_mutual(const xlm_procrustes *procrustes, const float *mapped, int64_t most, double *cosine)
+{
+    const xlm_procrustes *p = procrustes;
+    const int64_t n[2] = {MIN(p->n[0], most), MIN(p->n[1], most)};
+    const float *const vectors[2] = {mapped, p->vectors[1]};
+    int32_t *nearest[2] = {find_nearest(p, n, vectors, 0), find_nearest(p, n, vectors, 1)};
+    GArray *pairs = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    *cosine = 0;
+    for (int32_t i = 0; i < n[0]; i++) {
+        const int32_t j = nearest[0][i];
+        if (j < 0 || nearest[1][j] != i)
+            continue;
+        g_array_append_val(pairs, i);
+        g_array_append_val(pairs, j);
+        *cosine += xlm_vector_cosine(p->width, mapped + i * p->width, p->vectors[1] + j * p->width);
+    }
+    *cosine = pairs->len > 0 ? *cosine / (pairs->len / 2) : 0;
+    g_free(nearest[0]);
+    g_free(nearest[1]);
+    return pairs;
+}

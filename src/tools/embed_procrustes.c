@@ -1,0 +1,469 @@
+/* xlm-mpi: xlm_embed procrustes, one language's vectors brought onto another's. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   spaces, dictionary -> words of both sides -> vectors, normalised -> W from the pairs, refined -> mapped vectors, measures */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/alignment.h"
+#include "analysis/procrustes.h"
+#include "analysis/scored_pairs.h"
+#include "analysis/vector_file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "corpus/corpus.h"
+#include "lexicon/dictionary.h"
+#include "matrix/matrix.h"
+#include "text/fields.h"
+#include "tools/embed.h"
+#include "tools/space_inputs.h"
+
+static struct {
+    char *languages, *corpus, *evaluate, *normalise, *output, *target_output, *csv;
+    gint64 most, refine, refine_words, csls_words, neighbours;
+} given = {.refine = 5, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
+
+static int paths;        /* how many */
+static char **languages; /* of --languages, or of the dictionary */
+
+static const GOptionEntry options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "write the mapped vectors of the source, and the map (HDF5)",
+     "FILE.h5"},
+    {"target-output", 0, 0, G_OPTION_ARG_FILENAME, &given.target_output,
+     "write the target's vectors, normalised as they were used",
+     "FILE.h5"},
+    {"evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &given.evaluate,
+     "pairs of words that are looked for (default: those that the share of xlm_dict left out, else those that are learnt from)",
+     "DICTIONARY"},
+    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
+     "what the model calls the languages of source and target (default: those of DICT.h5)", "SOURCE,TARGET"},
+    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
+     "of a checkpoint, the words of a language are the subwords of its training text here (default: all)", "CORPUS.h5"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
+    {"normalise", 0, 0, G_OPTION_ARG_STRING, &given.normalise,
+     "what is done to the vectors of each side before, in order: unit (length 1), centre (mean 0); none (default: unit)",
+     "HOW[,HOW]"},
+    {"refine", 0, 0, G_OPTION_ARG_INT64, &given.refine,
+     "learn the map again so many times, from words that CSLS makes nearest of each other; the best is kept (default 5)", "N"},
+    {"refine-words", 0, 0, G_OPTION_ARG_INT64, &given.refine_words,
+     "among the first N words of both sides (default 15000)", "N"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest words that CSLS takes the mean of (default 10)", "K"},
+    {"csls-words", 0, 0, G_OPTION_ARG_INT64, &given.csls_words,
+     "CSLS looks for them among the first N words of the source (default 20000; 0: all)", "N"},
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {.long_name = NULL}};
+
+static bool at_least(const char *option, gint64 value, gint64 least, GError **error)
+{
+    return value >= least ||
+           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is at least %" G_GINT64_FORMAT, option, value, least);
+}
+
+static bool check(int n, GError **error)
+{
+    paths = n;
+    if (n != 2 && n != 3)
+        return xlm_error_set(error, EX_USAGE, "procrustes takes a checkpoint, or vectors of the source and of the target, and a "
+                             "dictionary; see xlm_embed procrustes --help");
+    char **how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
+    bool good = true;
+    for (int i = 0; how[i] != NULL && good; i++)
+        good = strcmp(how[i], "unit") == 0 || strcmp(how[i], "centre") == 0 || strcmp(how[i], "none") == 0 ||
+               xlm_error_set(error, EX_USAGE, "--normalise=%s: is unit, centre or none", given.normalise);
+    g_strfreev(how);
+    return good && at_least("--most", given.most, 0, error) && at_least("--refine", given.refine, 0, error) &&
+           at_least("--refine-words", given.refine_words, 1, error) && at_least("--csls-words", given.csls_words, 0, error) &&
+           at_least("--neighbours", given.neighbours, 1, error) &&
+           xlm_space_inputs_languages(given.languages, "--languages", &languages, error);
+}
+
+/* ---- what is read ---- */
+
+typedef struct work {
+    const xlm_comm *comm;
+    const char *dictionary;
+    xlm_space_inputs in;
+    xlm_word_set set[2];
+    GArray *pairs, *tested;   /* int32_t source, target, ...: learnt from; looked for */
+    int64_t read, tests_read; /* pairs in the files */
+    float *vectors[2], *mapped;
+    bool joint;               /* one space */
+    GString *csv;
+} work;
+
+static void add_rows(work *w, int s)
+{
+    const xlm_word_side *side = &w->in.sides.side[s];
+    xlm_word_set_open(&w->set[s], side->space, side->language);
+    const GArray *rows = w->in.rows[s];
+    const int64_t n = rows != NULL ? rows->len : xlm_word_space_rows(side->space);
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows != NULL ? g_array_index(rows, int32_t, i) : (int32_t)i;
+        if (xlm_word_space_row_is_word(side->space, row))
+            xlm_word_set_add_row(&w->set[s], row);
+    }
+}
+
+static void add_pair(GArray *pairs, int64_t source, int64_t target)
+{
+    const int32_t pair[2] = {(int32_t)source, (int32_t)target};
+    if (source >= 0 && target >= 0)
+        g_array_append_vals(pairs, pair, 2);
+}
+
+static bool read_text(work *w, const char *path, GArray *pairs, int64_t *read, GError **error)
+{
+    xlm_pair_list list = {{NULL}, NULL};
+    if (!xlm_pair_list_read_dictionary(path, &list, error))
+        return false;
+    *read = list.words[0]->len;
+    for (guint i = 0; i < list.words[0]->len; i++)
+        add_pair(pairs, xlm_word_set_add(&w->set[0], list.words[0]->pdata[i]),
+                 xlm_word_set_add(&w->set[1], list.words[1]->pdata[i]));
+    xlm_pair_list_close(&list);
+    return true;
+}
+
+static bool read_part(work *w, const char *path, const char *part, GArray *pairs, int64_t *read, GError **error)
+{
+    const xlm_loaded_model *loaded = xlm_word_space_model(w->in.spaces[0]);
+    xlm_dictionary *d = xlm_dictionary_read(path, part, loaded->vocabulary, xlm_corpus_digest_of(loaded->vocabulary), error);
+    if (d == NULL)
+        return false;
+    const int reverse = d->language[0] != w->in.sides.side[0].language;
+    const bool good = (d->language[reverse] == w->in.sides.side[0].language &&
+                       d->language[!reverse] == w->in.sides.side[1].language) ||
+                      xlm_error_set(error, EX_DATAERR, "%s: is of other languages than --languages=%s", path, given.languages);
+    *read = d->pairs;
+    for (int64_t i = 0; i < d->pairs && good; i++)
+        add_pair(pairs, xlm_word_set_add_row(&w->set[0], d->token[reverse][i]),
+                 xlm_word_set_add_row(&w->set[1], d->token[!reverse][i]));
+    xlm_dictionary_free(d);
+    return good;
+}
+
+static bool read_pairs(work *w, const char *path, GArray *pairs, int64_t *read, GArray *left_out, int64_t *left_out_read,
+                       GError **error)
+{
+    if (!xlm_store_is_hdf5(path))
+        return read_text(w, path, pairs, read, error);
+    if (!w->joint || xlm_word_space_model(w->in.spaces[0]) == NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: its pairs are subwords of a vocabulary, which files of vectors do not have; "
+                             "take a checkpoint, or a dictionary as text", path);
+    return read_part(w, path, XLM_DICTIONARY_PAIRS, pairs, read, error) &&
+           (left_out == NULL || read_part(w, path, XLM_DICTIONARY_LEFT_OUT, left_out, left_out_read, error));
+}
+
+/* Languages of a dictionary of xlm_dict, where none were named. */
+static bool find_languages(const char *path, GError **error)
+{
+    if (languages != NULL || !xlm_store_is_hdf5(path))
+        return true;
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return false;
+    languages = g_new0(char *, 3);
+    const bool good = (languages[0] = xlm_store_get_text(store, "/", "source", error)) != NULL &&
+                      (languages[1] = xlm_store_get_text(store, "/", "target", error)) != NULL;
+    xlm_store_close(store);
+    return good;
+}
+
+static bool check_pairs(const work *w, const char *path, const GArray *pairs, int64_t read, GError **error)
+{
+    if (pairs->len == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: of its %" G_GINT64_FORMAT " pairs none has both words in the vectors; is it "
+                             "of these languages, in this order?", path, read);
+    if (w->comm->rank == 0)
+        xlm_log_info("%s: %u of %" G_GINT64_FORMAT " pairs have vectors", path, pairs->len / 2, read);
+    return true;
+}
+
+static bool read_all(work *w, char *const *arguments, GError **error)
+{
+    const char *const dictionary = arguments[paths - 1];
+    const char *const inputs[] = {arguments[0], arguments[1], dictionary, given.corpus, given.evaluate};
+    const char *const outputs[] = {given.output, given.target_output, given.csv};
+    const char *const spaces[] = {arguments[0], paths == 3 ? arguments[1] : NULL};
+    if (w->comm->rank == 0 && !xlm_path_check_outputs(outputs, 3, inputs, G_N_ELEMENTS(inputs), error))
+        return false;
+    if (!find_languages(dictionary, error))
+        return false;
+    const char *const names[] = {languages != NULL ? languages[0] : NULL, languages != NULL ? languages[1] : NULL};
+    if (!xlm_space_inputs_open(&w->in, spaces, names, given.corpus, given.most, error))
+        return false;
+    w->joint = paths == 2;
+    w->dictionary = dictionary;
+    add_rows(w, 0);
+    add_rows(w, 1);
+    if (!read_pairs(w, dictionary, w->pairs, &w->read, given.evaluate == NULL ? w->tested : NULL, &w->tests_read, error) ||
+        !check_pairs(w, dictionary, w->pairs, w->read, error))
+        return false;
+    if (given.evaluate != NULL && (!read_pairs(w, given.evaluate, w->tested, &w->tests_read, NULL, NULL, error) ||
+                                   !check_pairs(w, given.evaluate, w->tested, w->tests_read, error)))
+        return false;
+    if (w->tested->len == 0)
+        g_array_append_vals(w->tested, w->pairs->data, w->pairs->len);
+    const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
+    if (w->pairs->len / 2 < width && w->comm->rank == 0)
+        xlm_log_warn("%s: %u pairs cannot determine a map of %" G_GINT64_FORMAT " dimensions; some rotation is taken in the "
+                     "others", dictionary, w->pairs->len / 2, width);
+    return true;
+}
+
+static void normalise(const char *how, int64_t n, int64_t width, float *x)
+{
+    if (strcmp(how, "centre") == 0) {
+        double *mean = g_new0(double, width);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < width; c++)
+                mean[c] += (double)x[i * width + c];
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < width; c++)
+                x[i * width + c] -= (float)(mean[c] / (double)n);
+        g_free(mean);
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double square = 0;
+        for (int64_t c = 0; c < width; c++)
+            square += (double)x[i * width + c] * (double)x[i * width + c];
+        for (int64_t c = 0; c < width && square > 0; c++)
+            x[i * width + c] = (float)((double)x[i * width + c] / sqrt(square));
+    }
+}
+
+static void make_vectors(work *w)
+{
+    char **how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
+    const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
+    for (int s = 0; s < 2; s++) {
+        const int64_t n = xlm_word_set_count(&w->set[s]);
+        w->vectors[s] = xlm_word_set_vectors(&w->set[s], 0, n);
+        for (int i = 0; how[i] != NULL; i++)
+            if (strcmp(how[i], "none") != 0)
+                normalise(how[i], n, width, w->vectors[s]);
+    }
+    g_strfreev(how);
+}
+
+/* ---- measures ---- */
+
+/* Translations of the words that are looked for: a source word each, once. */
+typedef struct tests {
+    int64_t n;
+    int32_t *source;   /* [n] rows */
+    int64_t *first;    /* [n + 1] */
+    int32_t *translations, *self;
+} tests;
+
+static gint by_pair(gconstpointer a, gconstpointer b)
+{
+    const int32_t *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static tests make_tests(const work *w)
+{
+    const int64_t pairs = w->tested->len / 2;
+    int32_t *sorted = g_memdup2(w->tested->data, sizeof *sorted * (size_t)(2 * pairs));
+    qsort(sorted, (size_t)pairs, 2 * sizeof *sorted, by_pair);
+    tests t = {.source = g_new(int32_t, pairs), .first = g_new0(int64_t, pairs + 1), .translations = g_new(int32_t, pairs),
+               .self = g_new(int32_t, pairs)};
+    for (int64_t i = 0; i < pairs; i++) {
+        if (i == 0 || sorted[2 * i] != sorted[2 * i - 2])
+            t.source[t.n++] = sorted[2 * i];
+        t.translations[i] = sorted[2 * i + 1];
+        t.first[t.n] = i + 1;
+    }
+    g_free(sorted);
+    for (int64_t i = 0; i < t.n; i++) {
+        t.self[i] = w->joint ? (int32_t)xlm_word_set_find_rows(&w->set[1], &w->set[0], t.source[i]) : -1;
+        for (int64_t k = t.first[i]; k < t.first[i + 1]; k++)
+            if (t.translations[k] == t.self[i])
+                t.self[i] = -1;
+    }
+    return t;
+}
+
+static void free_tests(tests *t)
+{
+    g_free(t->source);
+    g_free(t->first);
+    g_free(t->translations);
+    g_free(t->self);
+}
+
+/* Precision at 1, 5 and 10 of source vectors [all source words x width]. */
+static void measure(work *w, const tests *t, const char *when, const xlm_procrustes *p, const float *source)
+{
+    static const char *const by[] = {"cosine", "CSLS"};
+    const int64_t d = p->width;
+    float *asked = g_new(float, t->n * d + 1), *hubness = g_new(float, p->n[1]);
+    int64_t *rank = g_new(int64_t, t->n);
+    for (int64_t i = 0; i < t->n; i++)
+        memcpy(asked + i * d, source + t->source[i] * d, sizeof *asked * (size_t)d);
+    for (int score = 0; score < 2; score++) {
+        const int64_t among = given.csls_words > 0 ? MIN(given.csls_words, p->n[0]) : p->n[0];
+        xlm_alignment a = {.width = d, .source_vectors = p->vectors[1], .candidate_vectors = source, .n = p->n[1],
+                           .candidates = among};
+        if (score == 1)
+            xlm_alignment_neighbours(w->comm, &a, p->neighbours, hubness);
+        a = (xlm_alignment){.width = d, .source_vectors = asked, .candidate_vectors = p->vectors[1], .n = t->n,
+                            .candidates = p->n[1], .first = t->first, .translations = t->translations, .self = t->self,
+                            .hubness = score == 1 ? hubness : NULL};
+        xlm_alignment_ranks(w->comm, &a, rank);
+        const xlm_alignment_score s = xlm_alignment_summary(t->n, rank, NULL);
+        if (w->comm->rank == 0)
+            printf("%-8s %-8s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %8.2f%% %8.2f%% %8.2f%% %9.4f\n", when, by[score],
+                   s.tokens, p->n[1], 100 * s.top1, 100 * s.top5, 100 * s.top10, s.reciprocal);
+        g_string_append_printf(w->csv, "%s,%s,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", when, by[score],
+                               s.tokens, p->n[1], s.top1, s.top5, s.top10, s.reciprocal);
+    }
+    g_free(asked);
+    g_free(hubness);
+    g_free(rank);
+}
+
+/* ---- the map ---- */
+
+static bool learn(work *w, const xlm_procrustes *p, double *map, GError **error)
+{
+    const int64_t d = p->width;
+    int64_t rank;
+    double begin = xlm_clock(), best = -INFINITY, cosine;
+    if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, map, &rank, error))
+        return false;
+    xlm_procrustes_map(p, map, w->mapped);
+    xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.1f s",
+                 w->pairs->len / 2, rank, d, xlm_clock() - begin);
+    double *next = g_memdup2(map, sizeof *map * (size_t)(d * d));
+    bool good = true;
+    for (int64_t round = 0; round <= given.refine && given.refine > 0 && good; round++) {
+        begin = xlm_clock();
+        GArray *pairs = xlm_procrustes_mutual(p, w->mapped, given.refine_words, &cosine);
+        xlm_log_info("refinement %" G_GINT64_FORMAT ": %u pairs, mean cosine %.4f: %.1f s", round, pairs->len / 2, cosine,
+                     xlm_clock() - begin);
+        if (cosine > best) {
+            best = cosine;
+            memcpy(map, next, sizeof *map * (size_t)(d * d));
+        }
+        if (round < given.refine && pairs->len > 0) {
+            good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, &rank, error);
+            if (good)
+                xlm_procrustes_map(p, next, w->mapped);
+        }
+        g_array_unref(pairs);
+    }
+    g_free(next);
+    if (good && given.refine > 0)
+        xlm_procrustes_map(p, map, w->mapped);
+    return good;
+}
+
+static bool write_side(const work *w, int s, const char *path, const float *vectors, int64_t d, const double *map, GError **error)
+{
+    const int64_t n = xlm_word_set_count(&w->set[s]);
+    const uint64_t dims[2] = {(uint64_t)d, (uint64_t)d};
+    int64_t first, own;
+    char **words = g_new0(char *, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        words[i] = xlm_word_set_name(&w->set[s], i);
+    xlm_matrix_share(w->comm, n, &first, &own);
+    xlm_store *store = xlm_vector_store_create(w->comm, path, n, d, (const char *const *)words, xlm_command_line, error);
+    bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
+                xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
+                xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
+                xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
+                xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)own, vectors + first * d, error);
+    if (good && map != NULL) {
+        xlm_matrix_share(w->comm, d, &first, &own);
+        good = xlm_store_dataset(store, "/map", XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
+               xlm_store_write(store, "/map", (uint64_t)first, (uint64_t)own, map + first * d, error);
+    }
+    if (store != NULL && !good)
+        xlm_store_discard(store);
+    good = good && xlm_store_commit(store, error);
+    g_strfreev(words);
+    return good;
+}
+
+static bool work_out(work *w, GError **error)
+{
+    xlm_grid *grid = xlm_grid_open(w->comm);
+    const xlm_procrustes p = {.grid = grid, .width = xlm_word_space_width(w->in.sides.side[0].space),
+                              .n = {xlm_word_set_count(&w->set[0]), xlm_word_set_count(&w->set[1])},
+                              .vectors = {w->vectors[0], w->vectors[1]}, .neighbours = (int)given.neighbours};
+    double *map = g_new(double, p.width * p.width);
+    w->mapped = g_new(float, p.n[0] * p.width);
+    tests t = make_tests(w);
+    if (w->comm->rank == 0)
+        printf("%-8s %-8s %8s %10s %9s %9s %9s %9s\n", "map", "by", "words", "candidates", "P@1", "P@5", "P@10", "MRR");
+    measure(w, &t, "before", &p, w->vectors[0]);
+    bool good = learn(w, &p, map, error);
+    if (good)
+        measure(w, &t, "after", &p, w->mapped);
+    free_tests(&t);
+    xlm_grid_close(grid);
+    GError *failure = NULL;
+    if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
+        xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);
+    good = good && xlm_comm_agree_on(w->comm, failure, error);
+    good = good && (given.output == NULL || write_side(w, 0, given.output, w->mapped, p.width, map, error)) &&
+           (given.target_output == NULL || write_side(w, 1, given.target_output, w->vectors[1], p.width, NULL, error));
+    g_free(map);
+    return good;
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    work w = {.comm = comm, .pairs = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+              .tested = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+              .csv = g_string_new("map,by,words,candidates,p1,p5,p10,mrr\n")};
+    GError *failure = NULL;
+    read_all(&w, arguments, &failure);
+    if (xlm_comm_agree_on(comm, failure, error)) {
+        make_vectors(&w);
+        work_out(&w, error);
+    }
+    for (int s = 0; s < 2; s++) {
+        xlm_word_set_close(&w.set[s]);
+        g_free(w.vectors[s]);
+    }
+    g_free(w.mapped);
+    g_array_unref(w.pairs);
+    g_array_unref(w.tested);
+    if (w.csv != NULL)
+        g_string_free(w.csv, TRUE);
+    xlm_space_inputs_close(&w.in);
+}
+
+static void free_options(void)
+{
+    char *const texts[] = {given.languages, given.corpus, given.evaluate, given.normalise, given.output, given.target_output,
+                           given.csv};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_strfreev(languages);
+}
+
+const xlm_command xlm_embed_procrustes = {
+    .name = "procrustes",
+    .arguments = "procrustes CHECKPOINT | VECTORS VECTORS DICTIONARY",
+    .purpose = "Bring the word vectors of one language onto those of another by a rotation learnt from a dictionary",
+    .notes =
+        "procrustes: the orthogonal map W of the pairs of a dictionary (MUSE's text, or of a checkpoint xlm_dict's DICT.h5)\n"
+        "that brings the source's vectors nearest to the target's, refined as in MUSE (Conneau et al. 2018). Two files of\n"
+        "vectors are two spaces, a checkpoint is one with both languages. Shown is how often a translation is the nearest of\n"
+        "all target words, among the first 5 and 10, by cosine and by CSLS, before and after.\n"
+        "\n",
+    .examples =
+        "  mpiexec -n 2 xlm_embed procrustes de.vec en.vec de-en.0-5000.txt --evaluate de-en.5000-6500.txt -o de-mapped.h5\n"
+        "  mpiexec -n 2 xlm_embed procrustes run1/latest en-de.h5 --corpus corpus.h5\n",
+    .title = "Options of procrustes",
+    .options = options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

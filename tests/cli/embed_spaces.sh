@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# xlm-mpi: rotations, principal directions, whitening and likeness of vectors, by known answers; on several ranks; bad input.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+
+# 60 words of 3 numbers, and the same turned: (x, y, z) becomes (z, -x, y).
+awk 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 - 0.4 }
+    BEGIN { seed = 5; print "60 3" >"source.vec"; print "60 3" >"target.vec"; print "60 3" >"turned.vec"
+        for (i = 1; i <= 60; i++) { x = draw(); y = draw(); z = draw()
+            printf "s%d %.7f %.7f %.7f\n", i, x, y, z >"source.vec"
+            printf "t%d %.7f %.7f %.7f\n", i, z, -x, y >"target.vec"
+            printf "s%d %.7f %.7f %.7f\n", i, 2 * z, -2 * x, 2 * y >"turned.vec"
+            print "s" i " t" i >(i <= 20 ? "learn.txt" : "test.txt") } }'
+# near FILE VALUE...: numbers of a file, one a line, to 1e-5.
+near() {
+    local file=$1
+    shift
+    printf '%s\n' "$@" | paste -d ' ' "$file" - |
+        awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || -d > 1e-5) { print NR ": " $0; exit 1 } }' >difference ||
+        fail "$file: $(cat difference)"
+}
+
+for n in 1 2 4; do
+    ranks $n xlm_embed procrustes source.vec target.vec learn.txt --evaluate test.txt --refine 1 -k 1 -o mapped.h5 --csv p.csv \
+        --target-output target.h5 >procrustes.out 2>procrustes.log || fail "$n ranks: $(cat procrustes.log)"
+    numbers /map mapped.h5 >map
+    near map 0 0 1 -1 0 0 0 1 0
+    grep -q '^after,cosine,40,60,1.000000,1.000000' p.csv && grep -q '^after,CSLS,40,60,1.000000' p.csv &&
+        ! grep -q '^before,cosine,40,60,1.0' p.csv || fail "$n ranks: $(cat p.csv)"
+    paste -d ' ' <(numbers /vectors mapped.h5) <(numbers /vectors target.h5) |
+        awk '{ d = $1 - $2; if (d > 1e-5 || -d > 1e-5) exit 1 }' || fail "$n ranks: mapped vectors are not the target's"
+    ranks $n xlm_embed cca source.vec turned.vec --csv cca.csv >cca.out 2>cca.log || fail "$n ranks: $(cat cca.log)"
+    grep -q '^SVCCA 1.000000' cca.out && grep -q '^linear CKA 1.000000' cca.out || fail "$n ranks: $(cat cca.out)"
+done
+grep -q '20 of 20 pairs have vectors' procrustes.log || fail "$(cat procrustes.log)"
+ranks 2 xlm_embed similarity mapped.h5 target.h5 --dictionary test.txt >read.out 2>read.log || fail "$(cat read.log)"
+
+# Four points: the variances are 8/3 and 2/3, the third direction has none.
+printf '%s\n' 'a 5 1 7' 'b 1 1 7' 'c 3 2 7' 'd 3 0 7' >cross.vec
+for n in 1 2 4; do
+    ranks $n xlm_embed pca cross.vec --csv pca.csv --keep 2 -o kept.h5 >pca.out 2>pca.log || fail "$n ranks: $(cat pca.log)"
+    grep -q '^1,2.66666667,0.800000,0.800000' pca.csv && grep -q '^2,0.666666667,0.200000,1.000000' pca.csv || fail "$(cat pca.csv)"
+    numbers /vectors kept.h5 >kept
+    near kept 2 0 -2 0 0 1 0 -1
+    ranks $n xlm_embed pca cross.vec --remove 1 -o left.h5 >pca.out 2>pca.log || fail "$n ranks: $(cat pca.log)"
+    numbers /vectors left.h5 >left
+    near left 0 0 0 0 0 0 0 1 0 0 -1 0
+    ranks $n xlm_embed whiten cross.vec --keep 2 -o white.h5 2>white.log || fail "$n ranks: $(cat white.log)"
+    numbers /vectors white.h5 >white
+    near white 1.2247449 0 -1.2247449 0 0 1.2247449 0 -1.2247449
+    ranks $n xlm_embed pca source.vec >"pca-$n.out" 2>pca.log || fail "$n ranks: $(cat pca.log)"
+    cmp -s pca-1.out "pca-$n.out" || fail "$n ranks: $(diff pca-1.out "pca-$n.out")"
+done
+grep -q 'dimensions with variance: 3 of 3' pca-1.out && grep -q 'mean cosine of 100000 random pairs' pca-1.out ||
+    fail "$(cat pca-1.out)"
+awk '{ print $1, $2, $3 }' cross.vec >plane.vec
+logged white.log xlm_embed whiten plane.vec -o white.h5
+numbers /vectors white.h5 >white
+near white 1.2247449 0 -1.2247449 0 0 1.2247449 0 -1.2247449
+
+# One space with two languages, and the subwords of a dictionary.
+small_corpus --para en-xx=text.en,text.xx --bpe 400
+logged train.log xlm_train job.conf --set train.steps=1
+printf 'house hyoyusye\nred ryed\nold oyld\nriver ryivyer\n' >pairs.txt
+logged dict.log xlm_dict corpus.h5 --source en --target xx --text pairs.txt -o dict.h5
+ranks 2 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 -o joint.h5 >joint.out 2>joint.log ||
+    fail "$(cat joint.log)"
+grep -q 'pairs cannot determine a map' joint.log || fail "nothing about few pairs: $(cat joint.log)"
+xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 2>/dev/null | cmp - joint.out || fail "ranks differ"
+logged cca.log xlm_embed cca out/latest out/latest
+grep -q '^linear CKA 1.000000' cca.log || fail "$(cat cca.log)"
+
+# ---- bad input ----
+mkdir none
+printf 'no such\n' >foreign.txt
+{ head -3 source.vec; echo 's3 nan 0 0'; } | sed 1d >nan.vec
+expect 65 'of its 1 pairs none has both words' ranks 2 xlm_embed procrustes source.vec target.vec foreign.txt -o none/x.h5
+expect 65 'of its 20 pairs none has both words' xlm_embed procrustes target.vec source.vec learn.txt -o none/x.h5
+expect 64 'files of vectors do not have' xlm_embed procrustes source.vec target.vec dict.h5 -o none/x.h5
+expect 64 'procrustes takes' xlm_embed procrustes source.vec
+expect 64 'is unit, centre or none' xlm_embed procrustes source.vec target.vec learn.txt --normalise length
+xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 300 -o other.h5 2>/dev/null
+logged dict.log xlm_dict other.h5 --source en --target xx --text pairs.txt --subwords first -o other-dict.h5
+expect 65 'other-dict.h5' ranks 2 xlm_embed procrustes out/latest other-dict.h5 -o none/x.h5
+expect 65 'in 2 of 3 directions alone; --keep 2' ranks 2 xlm_embed whiten cross.vec -o none/x.h5
+expect 65 'nan.vec' ranks 2 xlm_embed pca nan.vec
+expect 65 'at least 2' xlm_embed pca source.vec --most 1
+printf 'a 1 1\nb 1 1\n' >same.vec
+expect 65 'no variance' xlm_embed pca same.vec
+expect 64 '--keep=4' xlm_embed pca source.vec --keep 4 -o none/x.h5
+expect 65 'in the same order' ranks 2 xlm_embed cca source.vec target.vec
+expect 65 'has 60 vectors' xlm_embed cca source.vec cross.vec
+nothing_in none
+finish

@@ -9,7 +9,10 @@
 #include "text/fields.h"
 #include "text/lines.h"
 
-enum { QUESTIONS = 1 << 15 }; /* whose vectors are in memory at a time */
+enum {
+    QUESTIONS = 1 << 15, /* whose vectors are in memory at a time */
+    MOST_PAIRS = 1000    /* of a section, all of which are asked with all others */
+};
 
 /* ---- files ---- */
 
@@ -73,6 +76,10 @@ static bool add_line(reader *r, const xlm_lines *lines, char *line, GError **err
     else if (n == 2 && fields[1][0] != '/')
         g_ptr_array_add(r->pairs, g_steal_pointer(&fields));
     g_strfreev(fields);
+    if (r->pairs->len > MOST_PAIRS)
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": more than %d words with answers in one section, which "
+                             "are asked in pairs; is it a dictionary?", xlm_lines_path(lines), xlm_lines_number(lines),
+                             MOST_PAIRS);
     return n == 4 || n == 2 ||
            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": has %u words; a line is \": section\", the four words of "
                          "an analogy, or a word and its answers", xlm_lines_path(lines), xlm_lines_number(lines), n);
@@ -96,7 +103,8 @@ xlm_analogies *xlm_analogies_read(const char *path, GError **error)
         g_free(line);
     }
     good = good && more == 0;
-    begin_section(&r, NULL);
+    if (good)
+        begin_section(&r, NULL);
     if (good && a->questions->len == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no analogy", path);
     if (!good)

@@ -11,7 +11,7 @@
 #include "text/lines.h"
 #include "text/normalise.h"
 
-enum { WIDEST = 1 << 20 }; /* numbers of a vector */
+enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* numbers of a vector; that memory is taken for at first */
 
 /* A file that is being read. */
 typedef struct reader {
@@ -95,7 +95,7 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
 {
     const int64_t width = r->to->width;
     if (r->to->n > r->room) {
-        r->room = MAX(1024, r->room + r->room / 2);
+        r->room = MAX(ROOM / width + 1, r->room + r->room / 2 + 1);
         r->to->values = g_realloc_n(r->to->values, (gsize)r->room, sizeof(float) * (gsize)width);
     }
     float *to = r->to->values + (r->to->n - 1) * width;

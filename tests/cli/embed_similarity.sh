@@ -193,6 +193,8 @@ expect 65 'short.txt: there are 4 scores for the 10 pairs of data.txt' \
     xlm_embed similarity $model --pairs data.txt --keys short.txt
 printf 'a b c\n' >three.txt
 expect 65 'three.txt:1: has 3 words' xlm_embed similarity one.vec --analogies three.txt
+seq 1 1001 | sed 's/.*/a& b&/' >long.txt
+expect 65 'long.txt:1001: more than 1000 words with answers' xlm_embed similarity one.vec --analogies long.txt
 expect 66 none.txt ranks 2 xlm_embed similarity $model --pairs none.txt
 expect 66 none.vec xlm_embed similarity none.vec --pairs pairs.tsv
 expect 64 'no language "fr"; it has en, xx' xlm_embed similarity $model --pairs pairs.tsv --languages fr

@@ -27,7 +27,8 @@ fuzz_targets = \
 	tests/fuzz/train_job \
 	tests/fuzz/tune_job \
 	tests/fuzz/vocabulary \
-	tests/fuzz/vocabulary_file
+	tests/fuzz/vocabulary_file \
+	tests/fuzz/word_lists
 # What they share; its main() is for them alone, all other tests have their own.
 check_LTLIBRARIES += tests/fuzz/libfuzz.la
 tests_fuzz_libfuzz_la_SOURCES = \

@@ -118,12 +118,12 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
 
 /* ---- writing ---- */
 
-bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error)
+static bool write_bytes(const char *directory, const char *name, const char *bytes, size_t size, GError **error)
 {
     char *path = g_build_filename(directory, name, NULL);
     xlm_new_file file;
     bool good = xlm_new_file_create(&file, path, error);
-    if (good && fputs(text, file.stream) < 0) {
+    if (good && fwrite(bytes, 1, size, file.stream) < size) {
         good = xlm_new_file_failed(path, "cannot be written", errno, error);
         xlm_new_file_discard(&file);
     } else if (good) {
@@ -131,6 +131,11 @@ bool xlm_foreign_write_text(const char *directory, const char *name, const char 
     }
     g_free(path);
     return good;
+}
+
+bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error)
+{
+    return write_bytes(directory, name, text, strlen(text), error);
 }
 
 bool xlm_foreign_write_json(const char *directory, const char *name, json_t *json, GError **error)
@@ -202,7 +207,8 @@ static bool write_files(const char *directory, json_t *files, GError **error)
     json_t *content;
     bool good = true;
     json_object_foreach(files, name, content)
-        good = good && (json_is_string(content) ? xlm_foreign_write_text(directory, name, json_string_value(content), error)
+        good = good && (json_is_string(content) ? write_bytes(directory, name, json_string_value(content),
+                                                              json_string_length(content), error)
                                                 : xlm_foreign_write_json(directory, name, json_incref(content), error));
     return good;
 }

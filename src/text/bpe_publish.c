@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "text/bpe.h"
+#include "text/tokenizer_print.h"
 #include "text/vocabulary.h"
 
 /* Words as ICU finds them, nearly: letters, marks and digits, with what may stand between two of them; any other character. */
@@ -52,17 +53,6 @@ static json_t *print_merges(const xlm_bpe *bpe, const json_t *vocabulary)
     return merges;
 }
 
-static json_t *print_specials(const xlm_vocabulary *v)
-{
-    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
-    json_t *added = json_array();
-    for (int32_t i = 0; i < specials->distinct; i++)
-        json_array_append_new(added, json_pack("{s:i, s:s, s:b, s:b, s:b, s:b, s:b}", "id", specials->ascending[i], "content",
-                                               xlm_vocabulary_words(v)[specials->ascending[i]], "single_word", 0, "lstrip", 0,
-                                               "rstrip", 0, "normalized", 0, "special", 1));
-    return added;
-}
-
 static json_t *print_normaliser(const xlm_vocabulary *v)
 {
     json_t *steps = json_pack("[{s:s}]", "type", "NFC");
@@ -78,25 +68,6 @@ static json_t *print_splitter(const xlm_vocabulary *v)
         return spaces;
     return json_pack("{s:s, s:[o, {s:s, s:{s:s}, s:s, s:b}]}", "type", "Sequence", "pretokenizers", spaces, "type", "Split",
                      "pattern", "Regex", WORD, "behavior", "Removed", "invert", 1);
-}
-
-/* Between the tokens that open and close sequences. */
-static json_t *print_template(const xlm_vocabulary *v)
-{
-    const char *const *words = xlm_vocabulary_words(v);
-    const int32_t bos = xlm_vocabulary_special(v, XLM_BOS), eos = xlm_vocabulary_special(v, XLM_EOS);
-    json_t *tokens = json_object();
-    json_object_set_new(tokens, words[bos], json_pack("{s:s, s:[i], s:[s]}", "id", words[bos], "ids", bos, "tokens", words[bos]));
-    json_object_set_new(tokens, words[eos], json_pack("{s:s, s:[i], s:[s]}", "id", words[eos], "ids", eos, "tokens", words[eos]));
-#define SPECIAL "{s:{s:s, s:i}}"
-#define SPECIAL_OF(token, type) "SpecialToken", "id", token, "type_id", type
-#define SEQUENCE_OF(name, type) "Sequence", "id", name, "type_id", type
-    json_t *single = json_pack("[" SPECIAL SPECIAL SPECIAL "]", SPECIAL_OF(words[bos], 0), SEQUENCE_OF("A", 0),
-                               SPECIAL_OF(words[eos], 0));
-    json_t *pair = json_pack("[" SPECIAL SPECIAL SPECIAL SPECIAL SPECIAL "]", SPECIAL_OF(words[bos], 0), SEQUENCE_OF("A", 0),
-                             SPECIAL_OF(words[eos], 0), SEQUENCE_OF("B", 1), SPECIAL_OF(words[eos], 1));
-    return json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens",
-                     tokens);
 }
 
 static void note_words(const xlm_vocabulary *v, bool xlm, GString *notes)
@@ -126,8 +97,9 @@ static json_t *print_tokenizer(const xlm_vocabulary *v, json_t *vocabulary, json
                               "end_of_word_suffix", "</w>", "fuse_unk", 0, "byte_fallback", 0, "vocab", vocabulary, "merges",
                               merges);
     return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:{s:s, s:s}, s:o}", "version", "1.0", "truncation", "padding",
-                     "added_tokens", print_specials(v), "normalizer", print_normaliser(v), "pre_tokenizer", print_splitter(v),
-                     "post_processor", print_template(v), "decoder", "type", "BPEDecoder", "suffix", "</w>", "model", model);
+                     "added_tokens", xlm_tokenizer_print_specials(v), "normalizer", print_normaliser(v), "pre_tokenizer",
+                     print_splitter(v), "post_processor", xlm_tokenizer_print_template(v), "decoder", "type", "BPEDecoder",
+                     "suffix", "</w>", "model", model);
 }
 
 void xlm_bpe_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)

@@ -22,12 +22,15 @@ text_sources = \
 	src/text/segmenter.c src/text/segmenter.h \
 	src/text/segmenters.c \
 	src/text/sentencepiece.c \
+	src/text/sentencepiece_albert.c src/text/sentencepiece_albert.h \
 	src/text/sentencepiece_library.cc src/text/sentencepiece_library.h \
 	src/text/sentencepiece_model.c src/text/sentencepiece_model.h \
+	src/text/sentencepiece_publish.c src/text/sentencepiece_publish.h \
 	src/text/special_tokens.c src/text/special_tokens.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \
 	src/text/tokenizer_files.c src/text/tokenizer_files.h \
+	src/text/tokenizer_print.c src/text/tokenizer_print.h \
 	src/text/vocabulary.c src/text/vocabulary.h \
 	src/text/vocabulary_change.c src/text/vocabulary_change.h \
 	src/text/vocabulary_store.c \

@@ -6,15 +6,19 @@
  * says, to the byte.
  *
  * In a file, beside /vocabulary/words:
- *   /vocabulary/sentencepiece_model   [bytes] u8: the model's file, of which there are libraries in many languages */
+ *   /vocabulary/sentencepiece_model   [bytes] u8: the model's file, of which there are libraries in many languages
+ *   /vocabulary                       attributes albert_lowercase, albert_keep_accents, albert_remove_space = 0 | 1, of ALBERT's
+ *                                     tokenizer (text/sentencepiece_albert.h) */
 #include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
 #include "base/rng.h"
+#include "text/sentencepiece_albert.h"
 #include "text/segmenter.h"
 #include "text/sentencepiece_library.h"
 #include "text/sentencepiece_model.h"
+#include "text/sentencepiece_publish.h"
 #include "text/word_store.h"
 
 static const char SPACE[] = "\xe2\x96\x81"; /* U+2581, in front of a word */
@@ -25,7 +29,17 @@ typedef struct pieces_model {
     GString *bytes;
     GArray *pieces; /* xlm_model_piece, by its own ids */
     xlm_sentencepiece *library;
+    bool is_albert; /* text is brought into another form before, by these rules */
+    xlm_albert_text albert;
 } pieces_model;
+
+enum { RULES = 3 };
+static const char *const rule_names[RULES] = {"albert_lowercase", "albert_keep_accents", "albert_remove_space"};
+
+static const int64_t *rule_at(const pieces_model *m, int i)
+{
+    return i == 0 ? &m->albert.lower : i == 1 ? &m->albert.keep_accents : &m->albert.remove_space;
+}
 
 static const xlm_option options[] = {
     {"unigram", XLM_OPTION_INT, NULL, 1, 10000000, NULL, "learn a unigram model of N subwords with SentencePiece, for all "
@@ -58,6 +72,16 @@ static void *new_model(GString *bytes, GError **error)
     return NULL;
 }
 
+/* A model of other pieces has the rules of the one that it was made of. NULL is passed on. */
+static void *with_rules_of(const pieces_model *from, pieces_model *m)
+{
+    if (m != NULL) {
+        m->is_albert = from->is_albert;
+        m->albert = from->albert;
+    }
+    return m;
+}
+
 /* ---- lines ---- */
 
 /* As it stands, for the model normalises it; but lines without a character that can be seen are empty. */
@@ -79,8 +103,8 @@ static void append_line(void *state, const char *text, size_t size, GString *out
 static xlm_normaliser *new_normaliser(const void *model)
 {
     static const xlm_normaliser_form form = {.append = append_line};
-    (void)model;
-    return xlm_normaliser_new_with(&form, NULL);
+    const pieces_model *m = model; /* NULL: one that is still to be learned */
+    return m != NULL && m->is_albert ? xlm_albert_normaliser(&m->albert) : xlm_normaliser_new_with(&form, NULL);
 }
 
 /* ---- learning ---- */
@@ -181,13 +205,23 @@ static bool is_fairseq(const xlm_tokenizer_files *files, const char *name)
 /* Rules of a tokenizer in Python around the library, which these files do not hold. */
 static bool refuse_others(const xlm_tokenizer_files *files, GError **error)
 {
-    static const char *const others[] = {"Albert", "XLNet", "Camembert", "MBart", "DebertaV2", "BigBird", "Rembert", NULL};
+    static const char *const others[] = {"XLNet", "Camembert", "MBart", "DebertaV2", "BigBird", "Rembert", NULL};
     const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
     for (int i = 0; kind != NULL && others[i] != NULL; i++)
         if (g_str_has_prefix(kind, others[i]))
             return xlm_tokenizer_refuse(files, "tokenizer_config.json", 0, error, "a %s changes text or ids by rules of its own, "
                                         "which are not supported", kind);
     return true;
+}
+
+static void read_albert(pieces_model *m, const xlm_tokenizer_files *files)
+{
+    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    const char *type = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
+    m->is_albert = kind != NULL ? g_str_has_prefix(kind, "Albert") : g_strcmp0(type, "albert") == 0;
+    m->albert = (xlm_albert_text){.lower = xlm_tokenizer_flag(files, "do_lower_case", true),
+                                  .keep_accents = xlm_tokenizer_flag(files, "keep_accents", false),
+                                  .remove_space = xlm_tokenizer_flag(files, "remove_space", true)};
 }
 
 static void *adopt_model(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
@@ -204,6 +238,7 @@ static void *adopt_model(const xlm_tokenizer_files *files, xlm_published_tokens 
         g_error_free(failure);
         return NULL;
     }
+    read_albert(m, files);
     if (is_fairseq(files, name) ? number_as_fairseq(m->pieces, files, name, tokens, error)
                                 : number_as_they_are(m->pieces, files, name, tokens, error))
         return m;
@@ -330,18 +365,39 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     return m;
 }
 
+static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
+{
+    const pieces_model *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
+    xlm_sentencepiece_publish(v, m->bytes, m->pieces, m->is_albert ? &m->albert : NULL, files, settings, notes);
+}
+
 /* ---- files ---- */
+
+/* Rules go before the model's bytes, of which the first is never this one. */
+static const char RULES_FIRST = '#';
 
 static GString *print(const void *model)
 {
-    const GString *bytes = ((const pieces_model *)model)->bytes;
-    return g_string_new_len(bytes->str, (gssize)bytes->len);
+    const pieces_model *m = model;
+    GString *text = g_string_new(NULL);
+    if (m->is_albert)
+        g_string_append_c(text, RULES_FIRST);
+    for (int i = 0; i < RULES && m->is_albert; i++)
+        g_string_append_c(text, *rule_at(m, i) != 0 ? '1' : '0');
+    g_string_append_len(text, m->bytes->str, (gssize)m->bytes->len);
+    return text;
 }
 
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
     GError *failure = NULL;
-    void *m = new_model(g_string_new_len(bytes, (gssize)size), &failure);
+    const bool rules = size > RULES && bytes[0] == RULES_FIRST;
+    const size_t skip = rules ? 1 + RULES : 0;
+    pieces_model *m = new_model(g_string_new_len(bytes + skip, (gssize)(size - skip)), &failure);
+    if (m != NULL && rules) {
+        m->is_albert = true;
+        m->albert = (xlm_albert_text){.lower = bytes[1] == '1', .keep_accents = bytes[2] == '1', .remove_space = bytes[3] == '1'};
+    }
     if (m == NULL) {
         xlm_error_set(error, EX_DATAERR, "%s: %s", name, failure->message);
         g_error_free(failure);
@@ -354,12 +410,21 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
     const pieces_model *m = model;
     const uint64_t dims[1] = {m->bytes->len};
     char *whole = xlm_word_store_member(path, DATASET);
-    const bool good = xlm_store_dataset(store, whole, XLM_U8, 1, dims, XLM_STORE_CHECKED, error) &&
+    bool good = xlm_store_dataset(store, whole, XLM_U8, 1, dims, XLM_STORE_CHECKED, error) &&
                       xlm_store_write(store, whole, 0, rank == 0 ? dims[0] : 0, m->bytes->str, error) &&
                       xlm_store_set_text(store, whole, "description", "a model of SentencePiece, as its file", error) &&
                       xlm_store_set_text(store, path, "segmentation", "SentencePiece, as sentencepiece_model says", error);
+    for (int i = 0; i < RULES && good && m->is_albert; i++)
+        good = xlm_store_set_int(store, path, rule_names[i], *rule_at(m, i), error);
     g_free(whole);
     return good;
+}
+
+static bool load_rules(pieces_model *m, const xlm_store *store, const char *path, GError **error)
+{
+    m->is_albert = xlm_store_get_int(store, path, rule_names[0], &m->albert.lower, NULL);
+    return !m->is_albert || (xlm_store_get_int(store, path, rule_names[1], &m->albert.keep_accents, error) &&
+                             xlm_store_get_int(store, path, rule_names[2], &m->albert.remove_space, error));
 }
 
 static void *load(const xlm_store *store, const char *path, GError **error)
@@ -382,7 +447,10 @@ static void *load(const xlm_store *store, const char *path, GError **error)
         }
     }
     g_free(whole);
-    return m;
+    if (m == NULL || load_rules(m, store, path, error))
+        return m;
+    free_model(m);
+    return NULL;
 }
 
 /* ---- asking ---- */
@@ -405,14 +473,19 @@ static bool check(const void *model, GError **error)
 
 static uint64_t digest_of(const void *model, uint64_t digest)
 {
-    const GString *bytes = ((const pieces_model *)model)->bytes;
-    return xlm_digest(bytes->str, bytes->len, digest);
+    GString *text = print(model);
+    digest = xlm_digest(text->str, text->len, digest);
+    g_string_free(text, TRUE);
+    return digest;
 }
 
 static bool extends(const void *model, const void *larger, GError **error)
 {
-    return g_string_equal(((const pieces_model *)model)->bytes, ((const pieces_model *)larger)->bytes) ||
-           xlm_error_set(error, EX_DATAERR, "it has another model of SentencePiece");
+    GString *text[2] = {print(model), print(larger)};
+    const bool same = g_string_equal(text[0], text[1]);
+    for (int i = 0; i < 2; i++)
+        g_string_free(text[i], TRUE);
+    return same || xlm_error_set(error, EX_DATAERR, "it has another model of SentencePiece, or other rules of text");
 }
 
 static bool joins(const void *model, const char *subword, const char *next)
@@ -433,14 +506,14 @@ static void spell(const void *model, const char *subword, GString *out)
 
 typedef struct cutter {
     const pieces_model *model;
-    GString *segmented;
+    GString *segmented, *pieces;
 } cutter;
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
     (void)allowed; /* a vocabulary of this class has all subwords of its model */
     cutter *c = g_new(cutter, 1);
-    *c = (cutter){model, g_string_new(NULL)};
+    *c = (cutter){model, g_string_new(NULL), g_string_new(NULL)};
     return c;
 }
 
@@ -448,14 +521,23 @@ static void close_cutter(void *pointer)
 {
     cutter *c = pointer;
     g_string_free(c->segmented, TRUE);
+    g_string_free(c->pieces, TRUE);
     g_free(c);
+}
+
+static void cut(const void *model, const char *text, size_t size, GString *out)
+{
+    xlm_sentencepiece_encode(((const pieces_model *)model)->library, text, size, out);
 }
 
 static const char *segment(void *pointer, const char *line, size_t size, size_t *n)
 {
     cutter *c = pointer;
     g_string_truncate(c->segmented, 0);
-    xlm_sentencepiece_encode(c->model->library, line, size, c->segmented);
+    g_string_truncate(c->pieces, 0);
+    cut(c->model, line, size, c->model->is_albert ? c->pieces : c->segmented);
+    if (c->model->is_albert)
+        xlm_albert_cut_commas(c->pieces->str, c->pieces->len, cut, c->model, c->segmented);
     *n = c->segmented->len;
     return c->segmented->str;
 }
@@ -533,12 +615,13 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
     g_ptr_array_unref(symbols);
 }
 
-/* Whatever is not normal (bytes, pieces that users gave) stays too. */
+/* Whatever is not normal (bytes, pieces that users gave) stays too, and what ALBERT's rules cut again, which no text has whole. */
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     const pieces_model *m = model;
     for (guint i = 0; i < m->pieces->len; i++)
-        if (piece_at(m, i)->kind != XLM_PIECE_NORMAL)
+        if (piece_at(m, i)->kind != XLM_PIECE_NORMAL ||
+            (m->is_albert && xlm_albert_cuts_again(piece_at(m, i)->text, strlen(piece_at(m, i)->text))))
             xlm_segmenter_keep(subwords, piece_at(m, i)->text, strlen(piece_at(m, i)->text), kept);
     keep_extremes(m, subwords, kept);
     xlm_segmenter_keep(subwords, SPACE, strlen(SPACE), kept);
@@ -561,9 +644,9 @@ static void *reduce(const void *model, const xlm_word_counts *kept, GError **err
         keep[i] = piece->kind != XLM_PIECE_NORMAL ||
                   xlm_word_counts_index(kept, piece->text, strlen(piece->text)) != UINT32_MAX;
     }
-    void *reduced = new_model(xlm_sentencepiece_change(m->bytes->str, m->bytes->len, keep, NULL, 0), error);
+    pieces_model *reduced = new_model(xlm_sentencepiece_change(m->bytes->str, m->bytes->len, keep, NULL, 0), error);
     g_free(keep);
-    return reduced;
+    return with_rules_of(m, reduced);
 }
 
 /* The byte that a piece "<0x5A>" stands for; -1: it is text. */
@@ -666,14 +749,16 @@ static void *enlarge(const void *model, const xlm_word_counts *subwords, const x
     g_free(keep);
     g_array_unref(more);
     g_hash_table_unref(by_text);
-    return enlarged;
+    return with_rules_of(m, enlarged);
 }
 
 const xlm_segmenter_class xlm_segmenter_sentencepiece = {
     .name = "sentencepiece", .unit = "subwords", .marks = "U+2581 in front: a word begins", .input = XLM_SEGMENTS_LINES,
-    .normaliser = new_normaliser, .normalisation = "valid UTF-8, then as the model of SentencePiece says",
-    .recognises = recognises, .adopt = adopt, .options = options, .options_size = sizeof(xlm_segmenter_options), .learn = learn,
-    .list = list_subwords, .print = print, .parse = parse, .save = save, .load = load, .free = free_model, .needs = needs,
+    .normaliser = new_normaliser,
+    .normalisation = "valid UTF-8; with the attributes albert_... quotes, accents and case as of ALBERT's tokenizer; then as the "
+                     "model of SentencePiece says",
+    .recognises = recognises, .adopt = adopt, .publish = publish, .options = options,
+    .options_size = sizeof(xlm_segmenter_options), .learn = learn, .list = list_subwords, .print = print, .parse = parse, .save = save, .load = load, .free = free_model, .needs = needs,
     .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
     .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell, .open = open_cutter,
     .close = close_cutter, .segment = segment, .segment_subword = segment_subword,

@@ -215,6 +215,18 @@ GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error)
     return NULL;
 }
 
+const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_size)
+{
+    message m = {(const unsigned char *)bytes, 0, size}, found = {m.start, 0, 0};
+    field f, inner;
+    while (next_field(&m, &f, NULL) == 1)
+        while (f.number == 3 && f.form == BYTES && next_field(&f.bytes, &inner, NULL) == 1)
+            if (inner.number == 2 && inner.form == BYTES)
+                found = inner.bytes;
+    *map_size = found.end - found.at;
+    return (const char *)found.start + found.at;
+}
+
 /* ---- writing ---- */
 
 static void put_varint(GString *out, uint64_t value)

@@ -30,6 +30,8 @@ typedef struct xlm_model_piece {
 GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error);
 GArray *xlm_sentencepiece_new_pieces(void);
 
+/* The character map, [*map_size] within `bytes`, of a model that xlm_sentencepiece_pieces has read; 0 bytes for none. */
+const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_size);
 /* 1: unigram, 2: byte pairs; of a model that xlm_sentencepiece_pieces has read. */
 int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
 /* The same model with those of its pieces alone that keep[pieces] says, and n more behind them; all else is copied as it is.

@@ -69,10 +69,11 @@ broken=$(includes "$XLM_SOURCE/src" | complaints)
 $broken"
 [ "$(includes "$XLM_SOURCE/src" | wc -l)" -gt 500 ] || fail "includes were not found"
 
-# Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else.
+# Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else. Files of
+# tokenizers have names that others gave them.
 names() { # NAME FOLDER
     (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(text/$1[a-z_]*\.[ch]|text/segmenters\.c|tools/.*)$" |
-        xargs grep -liF "$1")
+        xargs grep -iF "$1" | grep -vF 'sentencepiece.bpe.model' | cut -d: -f1 | sort -u)
 }
 segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/text/segmenters.c")
 [ -n "$segmenters" ] || fail "the table of segmenters was not found"

@@ -25,6 +25,7 @@ test_scripts += \
 	tests/cli/dict.sh \
 	tests/cli/tokenizer.sh \
 	tests/cli/convert_vocabulary.sh \
+	tests/cli/tokenizer_export.sh \
 	tests/cli/tokenizer_xlm.sh \
 	tests/cli/tutorial.sh \
 	tests/cli/prep_errors.sh \

@@ -117,7 +117,7 @@ refuse 65 'cannot learn 3 subwords' ranks 2 xlm_prep --unigram 3 "${text[@]}" -o
 refuse 65 'needs text that is segmented word by word' xlm_prep --unigram 50 --mono en=text.en --derive zz=en:invert -o none/c.h5
 head -c 500 unigram.1.model >torn.model
 refuse 65 'torn.model: byte ' xlm_prep --tokenizer torn.model "${text[@]}" -o none/c.h5
-refuse 65 'AlbertTokenizer changes text' eval "sed -i s/XLMRoberta/Albert/ xlmr/tokenizer_config.json; xlm_prep --tokenizer xlmr \
+refuse 65 'XLNetTokenizer changes text' eval "sed -i s/XLMRoberta/XLNet/ xlmr/tokenizer_config.json; xlm_prep --tokenizer xlmr \
     ${text[*]} -o none/c.h5"
 
 # ---- byte-level BPE ----

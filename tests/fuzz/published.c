@@ -58,6 +58,23 @@ static void print_again(const xlm_vocabulary *v)
     g_string_free(text, TRUE);
 }
 
+/* As files of transformers. */
+static void publish(const xlm_vocabulary *v)
+{
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
+    json_t *files = json_object(), *settings = json_object();
+    GString *notes = g_string_new(NULL);
+    if (cls->publish != NULL)
+        cls->publish(v, files, settings, notes);
+    const char *name;
+    json_t *content;
+    json_object_foreach(files, name, content)
+        fuzz_require(content != NULL, "files have contents");
+    json_decref(files);
+    json_decref(settings);
+    g_string_free(notes, TRUE);
+}
+
 /* The first byte says which files there are; the last part is a line of text, of a model itself. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -87,12 +104,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bytes[0] = (const char *)data;
         sizes[0] = size;
     }
+    if ((first & 12) == 12) { /* with ALBERT's rules */
+        n = 2;
+        names[1] = "config.json";
+        bytes[1] = "{\"model_type\": \"albert\"}";
+        sizes[1] = strlen(bytes[1]);
+    }
     GError *error = NULL;
     xlm_tokenizer_files *files = xlm_tokenizer_files_new("dir", n, names, bytes, sizes, &error);
     xlm_vocabulary *v = files != NULL ? xlm_published_vocabulary(files, NULL, &error) : NULL;
     fuzz_check(v != NULL, error);
     if (v != NULL) {
         print_again(v);
+        publish(v);
         encode(v, data, size);
         normalise(v, languages[first >> 4 & 7], data, size);
     }

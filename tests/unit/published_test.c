@@ -2,6 +2,7 @@
 #include "text_fixture.h"
 
 #include "text/published.h"
+#include "text/sentencepiece_model.h"
 #include "text/tokenizer.h"
 
 /* ---- files ---- */
@@ -359,6 +360,56 @@ static void test_unigram_refuses(void **state)
             "{\"tokenizer_class\": \"CamembertTokenizer\"}");
 }
 
+/* ---- ALBERT ---- */
+
+static xlm_vocabulary *read_albert(const char *settings)
+{
+    static const xlm_model_piece pieces[] = {
+        {"<pad>", 0, XLM_PIECE_CONTROL}, {"<unk>", 0, XLM_PIECE_UNKNOWN}, {"[CLS]", 0, XLM_PIECE_CONTROL},
+        {"[SEP]", 0, XLM_PIECE_CONTROL}, {"[MASK]", 0, XLM_PIECE_CONTROL}, {"\u2581", -2, XLM_PIECE_NORMAL},
+        {"\u2581ete", -1, XLM_PIECE_NORMAL}, {"\u25819", -3, XLM_PIECE_NORMAL}, {"9", -4, XLM_PIECE_NORMAL},
+        {",", -4, XLM_PIECE_NORMAL}, {"9,", -1, XLM_PIECE_NORMAL}, {"\u25819,", -1, XLM_PIECE_NORMAL},
+        {"\"", -3, XLM_PIECE_NORMAL}, {"\u0130", -3, XLM_PIECE_NORMAL}, {"\u00e9", -3, XLM_PIECE_NORMAL},
+        {"\u0301", -3, XLM_PIECE_NORMAL}, {"E", -3, XLM_PIECE_NORMAL}, {"te", -3, XLM_PIECE_NORMAL}};
+    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces), NULL, 0);
+    const char *const names[] = {"spiece.model", "config.json", "tokenizer_config.json"};
+    const char *const texts[] = {bytes->str, "{\"model_type\": \"albert\"}", settings};
+    const size_t sizes[] = {bytes->len, strlen(texts[1]), strlen(settings)};
+    xlm_vocabulary *v = read_all(xlm_tokenizer_files_new("dir", 3, names, texts, sizes, NULL), NULL);
+    g_string_free(bytes, TRUE);
+    return v;
+}
+
+static void test_albert(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = read_albert("{}");
+    assert_non_null(v);
+    assert_specials(v, 2, 0, 3, 1, 4);
+    assert_line(v, " \u00c9t\u00e9\tETE\n", "\u2581ete \u2581ete", "ete ete");
+    /* A comma behind a digit is apart: of a word's beginning, and of its inside. */
+    assert_line(v, "9, 99, 9", "\u25819 , \u25819 9 , \u25819", "9, 99, 9");
+    assert_line(v, "``9''", "\u2581 \" 9 \"", "\"9\"");
+    assert_line(v, "\u0301 \u200b", "", "");
+    assert_places(v, "``\u00c9t\u00e9''  99,\u00e9te", "|``|\u00c9|t\u00e9|''|9|9|,|\u00e9|te");
+    xlm_vocabulary *loaded = text_reload(v), *cased = read_albert("{\"do_lower_case\": false, \"keep_accents\": true}");
+    assert_line(loaded, "\u00c9t\u00e9 9,", "\u2581ete \u25819 ,", "ete 9,");
+    assert_true(xlm_vocabulary_digest(loaded) == xlm_vocabulary_digest(v));
+    assert_line(cased, "\u00e9te E", "\u2581 \u00e9 te \u2581 E", "\u00e9te E");
+    assert_true(xlm_vocabulary_digest(cased) != xlm_vocabulary_digest(v));
+    assert_false(xlm_segmenter_extends(xlm_vocabulary_segmenter(v), xlm_vocabulary_segmenter(cased), NULL));
+    /* What ranks tell each other. */
+    GString *text = xlm_segmenter_print(xlm_vocabulary_segmenter(cased));
+    xlm_segmenter *again = xlm_segmenter_parse(xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)), "again", text->str, text->len,
+                                               NULL);
+    assert_true(xlm_segmenter_digest(again, 0) == xlm_segmenter_digest(xlm_vocabulary_segmenter(cased), 0));
+    g_string_free(text, TRUE);
+    xlm_segmenter_unref(again);
+    xlm_vocabulary_free(cased);
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary_free(v);
+}
+
 /* ---- byte-level BPE ---- */
 
 static void test_bytes(void **state)
@@ -543,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_wordpiece_refuses),      cmocka_unit_test(test_special_tokens),
         cmocka_unit_test(test_unigram),                cmocka_unit_test(test_unigram_refuses),
         cmocka_unit_test(test_bytes),                  cmocka_unit_test(test_xlm),
+        cmocka_unit_test(test_albert),
         cmocka_unit_test(test_xlm_words),              cmocka_unit_test(test_xlm_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

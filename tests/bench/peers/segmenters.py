@@ -5,9 +5,10 @@
 #   segmenters.py [TEXT...]        with xlm_prep and h5dump in PATH; works in a directory of its own
 #
 # Learns a unigram and a byte-pair model with the peer from the sentences below, in 13 scripts, and of TEXT, lays them out as
-# XLM-R's directory and as they are, prepares the same text with xlm_prep, and compares all ids. The unigram model is also written as a
-# tokenizer.json. For WordPiece, a vocabulary of the text's characters and short words; cased and uncased. For XLM, Moses's rules
-# as regular expressions, of five languages, a vocabulary of characters and pairs, and merges of the most frequent pairs.
+# XLM-R's directory and as they are, prepares the same text with xlm_prep, and compares all ids. The unigram model is also written
+# as a tokenizer.json; ALBERT's rules go around others. For WordPiece, a vocabulary of the text's characters and short words; cased
+# and uncased. For XLM, Moses's rules as regular expressions, of five languages, a vocabulary of characters and pairs, and merges of
+# the most frequent pairs.
 import base64, collections, json, os, struct, subprocess, sys, tempfile, unicodedata
 
 import h5py
@@ -128,6 +129,52 @@ def sentence_pieces(text, lines):
         if kind == "unigram":
             tokenizer_json(kind + "/x.model", "tokenizer.json")
             good &= compare("tokenizer.json", prepare("tokenizer.json", text, "json"), shifted, lines)
+    return good
+
+
+# ---- ALBERT's rules around SentencePiece ----
+
+def albert_text(line, lower, keep_accents):
+    line = " ".join(line.split()).replace("``", '"').replace("''", '"')
+    if not keep_accents:
+        line = "".join(c for c in unicodedata.normalize("NFKD", line) if unicodedata.combining(c) == 0)
+    return line.lower() if lower else line
+
+
+def albert_pieces(peer, line):
+    out = []
+    for piece in peer.encode(line, out_type=str):
+        if not (piece.endswith(",") and piece[-2:-1].isdigit()):
+            out.append(piece)
+            continue
+        parts = peer.encode(piece[:-1].replace("▁", ""), out_type=str)
+        if not piece.startswith("▁") and parts[0].startswith("▁"):
+            parts = [parts[0][1:]] * (parts[0] != "▁") + parts[1:]
+        out += parts + [","]
+    return [peer.piece_to_id(p) for p in out]
+
+
+def albert(lines):
+    numbers = [f"in {i}, {i}{i},{i} or x{i}, and ²,{i * 7}, ``{i}'' ''é''" for i in range(60)]
+    lines = lines + numbers
+    with open("albert.txt", "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+    good = True
+    for lower, keep in (True, False), (False, False), (True, True), (False, True):
+        with open("folded.txt", "w", encoding="utf-8") as f:
+            f.write("\n".join(albert_text(line, lower, keep) for line in lines) + "\n")
+        sentencepiece.SentencePieceTrainer.train(input="folded.txt", model_prefix="albert", vocab_size=900, minloglevel=2,
+                                                 hard_vocab_limit=False, user_defined_symbols=["9,", "12,", "x1,"],
+                                                 control_symbols=["[CLS]", "[SEP]", "[MASK]"], pad_id=0, unk_id=1, bos_id=-1,
+                                                 eos_id=-1)
+        peer = sentencepiece.SentencePieceProcessor(model_file="albert.model")
+        os.makedirs("albert", exist_ok=True)
+        os.replace("albert.model", "albert/spiece.model")
+        save("albert/config.json", {"model_type": "albert"})
+        save("albert/tokenizer_config.json", {"do_lower_case": lower, "keep_accents": keep})
+        theirs = [albert_pieces(peer, albert_text(line, lower, keep)) for line in lines]
+        good &= compare(f"ALBERT, {'uncased' if lower else 'cased'}{', accents' * keep}",
+                        prepare("albert", "albert.txt", "albert"), theirs, lines)
     return good
 
 
@@ -304,7 +351,8 @@ def main():
         os.chdir(directory)
         with open("text", "w", encoding="utf-8") as f:
             f.write("\n".join(lines) + "\n")
-        good = [word_pieces("text", lines), sentence_pieces("text", lines), xlm_pieces(lines)]
+        good = [word_pieces("text", lines), sentence_pieces("text", lines), xlm_pieces(lines),
+                albert(lines)]
     sys.exit(0 if all(good) else 1)
 
 

@@ -1,0 +1,28 @@
+/* xlm-mpi: the rules of text of ALBERT's tokenizer around SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Source: the tokenizer published with Lan et al., "ALBERT: A Lite BERT for Self-supervised Learning of Language
+ * Representations", ICLR 2020, as transformers have it.
+ *
+ * Before: white space becomes single spaces, none at the ends (remove_space); `` and '' become "; Form KD without the characters
+ * that are combined with others (unless keep_accents); lower case (do_lower_case). Behind: a piece that ends in a comma behind a
+ * digit is cut once more without it, and the comma is a piece. */
+#ifndef XLM_TEXT_SENTENCEPIECE_ALBERT_H
+#define XLM_TEXT_SENTENCEPIECE_ALBERT_H
+
+#include "text/normalise.h"
+
+typedef struct xlm_albert_text {
+    int64_t lower, keep_accents, remove_space; /* 0 or 1 */
+} xlm_albert_text;
+
+/* A normaliser of lines by these rules, which are borrowed. */
+xlm_normaliser *xlm_albert_normaliser(const xlm_albert_text *rules);
+
+/* Append what cuts text[size] into pieces between single spaces. */
+typedef void xlm_albert_cut(const void *model, const char *text, size_t size, GString *out);
+/* Append pieces[size], which are between single spaces, to `out`, those with a comma behind a digit cut again. */
+void xlm_albert_cut_commas(const char *pieces, size_t size, xlm_albert_cut *cut, const void *model, GString *out);
+/* Is a piece one of these, which no text becomes whole? */
+bool xlm_albert_cuts_again(const char *piece, size_t size);
+
+#endif

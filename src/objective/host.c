@@ -189,6 +189,8 @@ xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k)
 
 /* ---- passes ---- */
 
+const xlm_model *xlm_host_model(const xlm_host *host) { return host->model; }
+
 static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xlm_host_wishes *wishes, int k)
 {
     return xlm_host_has_terms_of(h->host, k, input->terms) || (wishes->visit != NULL && takes_part(h, input, k));

@@ -117,6 +117,9 @@ typedef struct xlm_host_wishes {
     void *data;
 } xlm_host_wishes;
 
+/* The model that views are encoded with. */
+const xlm_model *xlm_host_model(const xlm_host *host);
+
 /* Encode the views and compute the losses, on a tape that has begun. Mean i over this pass, times its terms, is added
  * to row[i], the metrics to the row (xlm_host_numbers). totals: [means] terms over all passes of the step: then the gradient of
  * Σ_i weight_i · terms_i / totals_i · mean_i, of which the objective's weight is a factor, goes back through the tape; NULL: no

@@ -94,6 +94,17 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            write_instances(store, folder, b, error) && write_annotations(store, folder, b, error);
 }
 
+static bool write_variable(xlm_store *store, const char *path, const xlm_var *v, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)xlm_var_rows(v), (uint64_t)xlm_var_cols(v)};
+    float *values = g_new(float, MAX(dims[0] * dims[1], 1));
+    xlm_var_read(v, 0, (int64_t)dims[0], values);
+    const bool good = xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, dims[0], values, error);
+    g_free(values);
+    return good;
+}
+
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)
 {
     char *folder = g_strdup_printf("/streams/%s/batch", stream->name);
@@ -105,14 +116,13 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
         g_free(path);
     }
     for (int64_t l = 0; l <= layers && good; l++) {
-        const xlm_var *h = stream->hidden[l];
-        const uint64_t dims[2] = {(uint64_t)xlm_var_rows(h), (uint64_t)xlm_var_cols(h)};
-        float *values = g_new(float, MAX(dims[0] * dims[1], 1));
-        xlm_var_read(h, 0, (int64_t)dims[0], values);
         char *path = g_strdup_printf("/streams/%s/hidden/%" G_GINT64_FORMAT, stream->name, l);
-        good = xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
-               xlm_store_write(store, path, 0, dims[0], values, error);
-        g_free(values);
+        good = write_variable(store, path, stream->hidden[l], error);
+        g_free(path);
+    }
+    if (good && stream->logits != NULL) {
+        char *path = g_strdup_printf("/streams/%s/logits", stream->name);
+        good = write_variable(store, path, stream->logits, error);
         g_free(path);
     }
     return good;

@@ -12,6 +12,7 @@
  *                              and translation_languages [T] (-1: none), with alignments links [n x 2] (rows); all i32
  *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
+ *   /streams/<stream>/logits   f32 [m x V], of the first masked rows, at most XLM_DUMP_LOGITS; with a head and masked rows alone
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the
  *                              plugin's, a line `key = value` each)
  *   /objectives/<name>/<state>   f32, f64 or i64 [n]: what the objective has declared with xlm_declare_state, as it is before the
@@ -34,10 +35,13 @@
 #include "objective/state.h"
 #include "store/store.h"
 
+enum { XLM_DUMP_LOGITS = 16 };
+
 typedef struct xlm_dump_stream {
     const char *name;
     const xlm_batch *batch;
     xlm_var *const *hidden; /* [layers + 1] */
+    const xlm_var *logits;  /* NULL: none */
     const xlm_dictionary *dictionary; /* NULL: none */
 } xlm_dump_stream;
 

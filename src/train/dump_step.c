@@ -31,6 +31,15 @@ static bool read_inputs(const dumped_step *d, xlm_pass_input *input, GError **er
     return true;
 }
 
+/* Of the first masked rows, without gradient. NULL where there are none. */
+static const xlm_var *compute_logits(const xlm_workspace *w, const xlm_batch *batch, xlm_var *last)
+{
+    const int32_t n = MIN(batch->masked, XLM_DUMP_LOGITS);
+    if (n == 0 || w->model->head == XLM_HEAD_NONE)
+        return NULL;
+    return xlm_lm_logits(xlm_host_model(w->host), w->tape, xlm_rows(w->tape, last, batch->masked_rows, n));
+}
+
 static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, double *sums,
                         GError **error)
 {
@@ -46,6 +55,7 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
             .name = s < w->streams->n ? d->job->stream[s].name : NULL,
             .batch = input[s].batch,
             .hidden = hidden,
+            .logits = text ? compute_logits(w, input[s].batch, hidden[w->model->layers]) : NULL,
             .dictionary = s < w->streams->n ? xlm_stream_dictionary(w->streams->training[s]) : NULL,
         };
         if (text && !xlm_dump_write_stream(store, w->model->layers, &stream, error))

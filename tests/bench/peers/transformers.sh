@@ -48,8 +48,8 @@ compare() {
     for part in /model /vocabulary /languages; do
         h5diff out/latest again.h5 $part $part >diff.log 2>&1 || fail "$name: ours, theirs, ours: $part: $(head -3 diff.log)"
     done
-    echo "$*: $(awk '/layer/ { if ($NF > h) h = $NF } !/layer/ { if ($NF > l) l = $NF }
-        END { print "hidden states " h ", losses " l }' "$name.checked")"
+    echo "$*: $(awk '/layer/ { if ($NF > h) h = $NF; next } /logits/ { if ($NF > z) z = $NF; next } { if ($NF > l) l = $NF }
+        END { print "hidden states " h ", logits " z ", losses " l }' "$name.checked")"
 }
 compare bert bert
 compare bert-old bert old sharded

@@ -3,7 +3,7 @@
 (Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM (Conneau, Lample 2019), ALBERT (Lan et al. 2020).
 
     transformers_models.py make KIND DIR [bare|tagger|old|sharded|f16|bf16]...   a tiny model, random weights, a tokenizer
-    transformers_models.py check DIR step.h5      hidden states of every layer and the loss of a step that xlm_train has dumped
+    transformers_models.py check DIR step.h5      hidden states of every layer, logits, and the loss of a step that xlm_train has dumped
     transformers_models.py same A B               two directories have the same tensors, to the bit
 
 Needs Debian's python3-torch, python3-numpy and python3-h5py; reads and writes safetensors by itself. One sequence at a time, in
@@ -321,10 +321,10 @@ def same(a, b):
 
 
 def check(directory, dump):
-    """Hidden states within 1e-5 and losses of masked words within 1e-6 of the largest value. Rows of subwords are the same on
+    """Hidden states and logits within 1e-5 and losses of masked words within 1e-6 of the largest value. Rows of subwords are the same on
     both sides, since the run's corpus was made like the model."""
     import h5py
-    model, good, compared = Model(directory), True, 0
+    model, good, compared, logits = Model(directory), True, 0, 0
     with h5py.File(dump, "r") as f:
         for stream, group in f["streams"].items():
             b = {k: torch.tensor(group["batch"][k][...]).long() for k in group["batch"]}
@@ -340,6 +340,14 @@ def check(directory, dump):
                 error = float((ours - states[l]).abs().max() / states[l].abs().max())
                 good = good and error < 1e-5
                 print(f"{stream} layer {l}: {error:.1e}")
+            if "logits" in group:
+                ours = torch.tensor(group["logits"][...]).double()
+                theirs = model.logits(states[-1][b["masked_positions"][:len(ours)]])
+                rows = min(ours.shape[1], theirs.shape[1])
+                error = float((ours[:, :rows] - theirs[:, :rows]).abs().max() / theirs.abs().max())
+                good = good and error < 1e-5 and len(ours) > 0
+                logits += 1
+                print(f"{stream} logits: {error:.1e}")
             for name, objective in f["objectives"].items():
                 if objective["loss"].attrs["stream"].decode() != stream:
                     continue
@@ -349,7 +357,7 @@ def check(directory, dump):
                 good = good and error < 1e-6
                 compared += 1
                 print(f"{name}: {loss:.7f}, {error:.1e}")
-    assert compared > 0
+    assert compared > 0 and logits > 0
     return good
 
 

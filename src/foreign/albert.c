@@ -68,7 +68,7 @@ static void write_config(json_t *json, xlm_foreign_config *config)
 
 const xlm_architecture xlm_architecture_albert = {
     .model_type = "albert", .class_name = "Albert",
-    .bare_class = "AlbertModel", .words_class = "AlbertForMaskedLM", .tokens_class = "AlbertForTokenClassification",
+    .bare_class = "AlbertModel", .words_class = "AlbertForMaskedLM",
     .prefix = "albert.", .numbers = numbers, .body = body, .head = head, .decoder = "predictions.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks, .write = write_config,
 };

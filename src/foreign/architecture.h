@@ -47,7 +47,7 @@ typedef struct xlm_tensor_name {
 struct xlm_architecture {
     const char *model_type;  /* "bert" */
     const char *class_name;  /* that names of classes begin with: "Bert" */
-    const char *bare_class, *words_class, *tokens_class; /* "BertModel", "BertForMaskedLM", "BertForTokenClassification" */
+    const char *bare_class, *words_class; /* "BertModel", "BertForMaskedLM"; those of tasks: foreign/task_heads.h */
     const char *prefix;      /* of all names in `body`, but for those of a bare model: "bert." */
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */

@@ -43,7 +43,7 @@ static const char *lacks(const xlm_model_config *model, int64_t pad)
 
 const xlm_architecture xlm_architecture_bert = {
     .model_type = "bert", .class_name = "Bert",
-    .bare_class = "BertModel", .words_class = "BertForMaskedLM", .tokens_class = "BertForTokenClassification",
+    .bare_class = "BertModel", .words_class = "BertForMaskedLM",
     .prefix = "bert.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "cls.predictions.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks, .write = xlm_config_write_bert,
 };

@@ -12,6 +12,7 @@
 #include "foreign/foreign_vocabulary.h"
 #include "foreign/model_card.h"
 #include "foreign/safetensors.h"
+#include "foreign/task_heads.h"
 #include "train/model_attributes.h"
 #include "train/model_file.h"
 
@@ -33,7 +34,8 @@ typedef struct exporter {
     xlm_foreign_config config;
     json_t *json;
     GArray *tensors; /* of tensor */
-    const char *class_name;
+    char *class_name;
+    const xlm_task_head *head; /* of the task that it was fine-tuned for; NULL: none, or it is left out */
     GString *notes; /* for the model card */
 } exporter;
 
@@ -46,8 +48,8 @@ static void add(exporter *ex, const char *name, bool matrix, int64_t rows, int64
                 const xlm_parameter *parameter, int64_t first)
 {
     char *theirs = xlm_architecture_tensor(ex->config.architecture, false, name);
-    if (theirs == NULL) /* of a task */
-        theirs = g_strdup(g_str_has_suffix(name, "bias") ? "classifier.bias" : "classifier.weight");
+    if (theirs == NULL)
+        theirs = xlm_task_head_tensor(ex->head, ex->config.architecture, false, name);
     const tensor t = {theirs, matrix ? 2 : 1, rows, cols, from, parameter, first};
     g_array_append_val(ex->tensors, t);
 }
@@ -61,7 +63,7 @@ static int64_t rows_left_out(const exporter *ex)
 
 static void add_parameter(exporter *ex, const xlm_parameter *p)
 {
-    const bool vector = g_str_has_suffix(p->name, "/bias") || g_str_has_suffix(p->name, "layer_norm/weight");
+    const bool vector = g_str_has_suffix(p->name, "bias") || g_str_has_suffix(p->name, "layer_norm/weight");
     const int64_t first = strcmp(p->name, "embeddings/position/weight") == 0 ? rows_left_out(ex) : 0;
     add(ex, p->name, !vector, p->rows - first, p->cols, OF_PARAMETER, p, first);
 }
@@ -79,6 +81,8 @@ static void add_others(exporter *ex)
         add(ex, "embeddings/projection/weight", true, d, d, OF_IDENTITY, NULL, 0);
         add(ex, "embeddings/projection/bias", false, 1, d, OF_ZEROS, NULL, 0);
     }
+    if (ex->head != NULL && !ex->head->bias)
+        add(ex, "objectives/answering/bias", false, 1, 2, OF_ZEROS, NULL, 0);
 }
 
 static void list_tensors(exporter *ex)
@@ -192,34 +196,22 @@ static bool write_tensors(const exporter *ex, const char *directory, GError **er
 
 /* ---- what the model is ---- */
 
-static bool is_tagger(const xlm_loaded_model *loaded)
+/* The head of a task, where theirs computes the same, and its parameters. */
+static bool declare_task(exporter *ex, GError **error)
 {
-    return loaded->task != NULL && strcmp(loaded->task->name, "tagging") == 0;
-}
-
-/* The classifier of a model that was fine-tuned for tagging, which is theirs for classification of tokens. */
-static bool declare_task(exporter *ex)
-{
-    if (!is_tagger(ex->loaded))
+    const xlm_model_task *task = ex->loaded->task;
+    if (task == NULL)
+        return true;
+    xlm_store *store = xlm_store_open(ex->path, error);
+    if (store == NULL)
         return false;
-    const int64_t labels = g_strv_length(ex->loaded->task->labels);
-    xlm_parameters_add(ex->loaded->parameters, "objectives/tagging/weight", labels, ex->loaded->config.hidden_size,
-                       XLM_INIT_NORMAL, true);
-    xlm_parameters_add(ex->loaded->parameters, "objectives/tagging/bias", 1, labels, XLM_INIT_ZERO, false);
+    ex->head = xlm_task_head_of_task(ex->config.architecture, task->name,
+                                     xlm_store_has(store, "/objectives/classification/dense_weight"));
+    xlm_store_close(store);
+    if (ex->head != NULL)
+        xlm_task_head_declare(ex->head, ex->loaded->parameters, ex->head->labels ? g_strv_length(task->labels) : 2,
+                              ex->loaded->config.hidden_size);
     return true;
-}
-
-static void describe_labels(const exporter *ex)
-{
-    json_t *names = json_object(), *ids = json_object();
-    for (int i = 0; ex->loaded->task->labels[i] != NULL; i++) {
-        char number[16];
-        g_snprintf(number, sizeof number, "%d", i);
-        json_object_set_new(names, number, json_string(ex->loaded->task->labels[i]));
-        json_object_set_new(ids, ex->loaded->task->labels[i], json_integer(i));
-    }
-    json_object_set_new(ex->json, "id2label", names);
-    json_object_set_new(ex->json, "label2id", ids);
 }
 
 static void describe_tokens(const exporter *ex)
@@ -238,27 +230,27 @@ static void describe_tokens(const exporter *ex)
     }
 }
 
-static void describe(exporter *ex, bool tagger)
+static void describe(exporter *ex)
 {
     const xlm_architecture *a = ex->config.architecture;
     ex->json = xlm_foreign_config_print(&ex->config);
-    ex->class_name = tagger                                          ? a->tokens_class
-                     : ex->config.model.head == XLM_HEAD_NONE ? a->bare_class
-                                                              : a->words_class;
+    ex->class_name = ex->head != NULL                         ? g_strconcat(a->class_name, ex->head->ending, NULL)
+                     : ex->config.model.head == XLM_HEAD_NONE ? g_strdup(a->bare_class)
+                                                              : g_strdup(a->words_class);
     json_object_set_new(ex->json, "architectures", json_pack("[s]", ex->class_name));
     json_object_set_new(ex->json, "torch_dtype", json_string("float32"));
     describe_tokens(ex);
-    if (tagger)
-        describe_labels(ex);
+    if (ex->head != NULL)
+        xlm_task_head_write(ex->head, ex->loaded->task, ex->json);
 }
 
 /* What is not as it was, for who converts and for who reads the card. */
-static void note_losses(exporter *ex, bool tagger)
+static void note_losses(exporter *ex)
 {
     const xlm_model_config *m = &ex->config.model;
-    if (ex->loaded->task != NULL && !tagger) {
-        xlm_log_warn("%s: the parameters of the task %s are left out: transformers have no such layer", ex->path,
-                     ex->loaded->task->name);
+    if (ex->loaded->task != NULL && ex->head == NULL) {
+        xlm_log_warn("%s: the parameters of the task %s are left out: %s of transformers has no such head", ex->path,
+                     ex->loaded->task->name, ex->config.architecture->class_name);
         g_string_append_printf(ex->notes, "The model was fine-tuned for %s; the parameters of that task are not here.\n",
                                ex->loaded->task->name);
     }
@@ -282,10 +274,11 @@ static bool open_model(exporter *ex, GError **error)
         return false;
     }
     ex->config.languages = g_strdupv((char **)xlm_vocabulary_language_names(v));
-    const bool tagger = declare_task(ex);
-    describe(ex, tagger);
+    if (!declare_task(ex, error))
+        return false;
+    describe(ex);
     list_tensors(ex);
-    note_losses(ex, tagger);
+    note_losses(ex);
     return true;
 }
 
@@ -363,6 +356,7 @@ bool xlm_convert_export(const char *model, const xlm_convert_options *options, c
     json_decref(ex.json);
     xlm_foreign_config_clear(&ex.config);
     xlm_model_file_free(ex.loaded);
+    g_free(ex.class_name);
     g_string_free(ex.notes, TRUE);
     return good;
 }

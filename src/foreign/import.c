@@ -7,6 +7,7 @@
 #include "foreign/convert.h"
 #include "foreign/foreign_vocabulary.h"
 #include "foreign/safetensors.h"
+#include "foreign/task_heads.h"
 #include "train/model_attributes.h"
 #include "train/model_file.h"
 
@@ -21,6 +22,9 @@ typedef struct importer {
     xlm_parameters *parameters; /* declared, without values */
     xlm_model *model;
     const xlm_safetensor **source; /* of each parameter */
+    json_t *json;                  /* config.json */
+    const xlm_task_head *head;     /* of a task; NULL: none that is taken */
+    xlm_model_task *task;
 } importer;
 
 /* ---- finding tensors ---- */
@@ -41,10 +45,18 @@ static const xlm_safetensor *find_ending(importer *im, const char *stem, const c
     return t;
 }
 
+/* Their name of a parameter. NULL: none. g_free. */
+static char *name_of(const importer *im, const char *parameter)
+{
+    return im->head != NULL && g_str_has_prefix(parameter, "objectives/")
+               ? xlm_task_head_tensor(im->head, im->config.architecture, im->bare, parameter)
+               : xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
+}
+
 /* The tensor of a parameter, by its name; LayerNorm by the names of old models; what is tied by the name of the decoder. */
 static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 {
-    char *name = xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
+    char *name = name_of(im, parameter);
     if (name == NULL)
         return NULL;
     const xlm_safetensor *t = find(im, name);
@@ -61,7 +73,7 @@ static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 
 static bool lacks(importer *im, const char *parameter, GError **error)
 {
-    char *name = xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
+    char *name = name_of(im, parameter);
     xlm_error_set(error, EX_DATAERR, "%s: there is no tensor \"%s\", which a %s model as in config.json has", im->directory, name,
                   im->config.architecture->model_type);
     g_free(name);
@@ -102,6 +114,7 @@ static bool read_config(importer *im, GError **error)
     bool good = g_file_get_contents(path, &bytes, &size, &failure);
     if (good) {
         good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
+        im->json = good ? json_loadb(bytes, size, 0, NULL) : NULL;
         g_free(bytes);
     } else {
         xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
@@ -134,6 +147,33 @@ static void find_head(importer *im)
     }
     if (!found)
         im->config.model.head = XLM_HEAD_NONE;
+}
+
+/* The head of a task, where ours computes the same; else it is left out, which the log says. */
+static void find_task(importer *im)
+{
+    const char *name = json_string_value(json_array_get(json_object_get(im->json, "architectures"), 0));
+    const xlm_task_head *head = xlm_task_head_of_class(im->config.architecture, name);
+    if (head == NULL)
+        return;
+    char *out = g_strconcat(head->out, ".weight", NULL);
+    const xlm_safetensor *t = xlm_safetensors_find(im->tensors, out);
+    const int64_t classes = t != NULL && t->dimensions == 2 ? CLAMP(t->dims[0], 0, G_MAXINT32 / 4) : 0;
+    GError *why = NULL;
+    g_free(out);
+    if (classes > 0)
+        im->task = xlm_task_head_read(head, im->json, im->directory, classes, im->config.model.positions, &why);
+    if (im->task != NULL) {
+        im->head = head;
+        if (xlm_vocabulary_find_language(im->vocabulary, im->task->language) < 0)
+            *im->task->language = '\0';
+        if (!head->bias && find(im, "qa_outputs.bias") != NULL)
+            xlm_log_info("%s: qa_outputs.bias is left out: it changes no answer", im->directory);
+    } else {
+        xlm_log_warn("%s: the head of %s is left out: %s", im->directory, name,
+                     why != NULL ? why->message : "it has no weights");
+    }
+    g_clear_error(&why);
 }
 
 static bool check_config(importer *im, const xlm_convert_options *options, GError **error)
@@ -323,6 +363,9 @@ static void declare(importer *im)
     config.vocabulary = xlm_vocabulary_size(im->vocabulary);
     im->parameters = xlm_parameters_new();
     im->model = xlm_model_new(&config, im->parameters);
+    if (im->head != NULL)
+        xlm_task_head_declare(im->head, im->parameters, im->head->labels ? g_strv_length(im->task->labels) : 2,
+                              config.hidden_size);
 }
 
 /* ---- writing ---- */
@@ -388,7 +431,12 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
         good = write_parameter(im, store, i, types, block, error);
     g_free(block);
     g_free(types);
-    return good && xlm_vocabulary_save(im->vocabulary, store, "/vocabulary", 0, error);
+    if (im->head != NULL && strcmp(im->head->task, "answering") == 0) {
+        const double never = INFINITY; /* as a model has it that was trained where every question has an answer */
+        good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &never, error);
+    }
+    return good && xlm_model_file_write_task(store, im->task, error) &&
+           xlm_vocabulary_save(im->vocabulary, store, "/vocabulary", 0, error);
 }
 
 static bool write_file(const importer *im, const char *output, GError **error)
@@ -411,6 +459,7 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
     find_head(im);
     if (!check_config(im, options, error) || !take_vocabulary(im, options, error))
         return false;
+    find_task(im);
     declare(im);
     return find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
            check_tied(im, "lm_head/bias", ".bias", error) && check_types(im, error) && check_mapping(im, error) &&
@@ -445,6 +494,8 @@ bool xlm_convert_import(const char *directory, const xlm_convert_options *option
     importer im = {.directory = directory, .used = g_hash_table_new(NULL, NULL)};
     const bool good = open_model(&im, options, error) && write_file(&im, output, error);
     g_free(im.source);
+    json_decref(im.json);
+    xlm_task_head_free(im.task);
     xlm_model_free(im.model);
     xlm_parameters_free(im.parameters);
     xlm_vocabulary_free(im.vocabulary);

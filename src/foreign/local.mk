@@ -12,4 +12,5 @@ foreign_sources = \
 	src/foreign/roberta.c \
 	src/foreign/safetensors.c src/foreign/safetensors.h \
 	src/foreign/safetensors_write.c \
+	src/foreign/task_heads.c src/foreign/task_heads.h \
 	src/foreign/xlm.c

@@ -11,7 +11,7 @@ static bool is_code(const char *name)
            strcmp(name, "und") != 0;
 }
 
-static void print_metadata(const xlm_loaded_model *m, GString *out)
+static void print_metadata(const xlm_loaded_model *m, const char *class_name, GString *out)
 {
     const char *const *names = xlm_vocabulary_language_names(m->vocabulary);
     g_string_append(out, "---\nlibrary_name: transformers\n");
@@ -22,10 +22,13 @@ static void print_metadata(const xlm_loaded_model *m, GString *out)
         g_string_append_printf(out, "%s- \"%s\"\n", first ? "language:\n" : "", names[i]);
         first = false;
     }
-    if (m->config.head != XLM_HEAD_NONE)
-        g_string_append(out, "pipeline_tag: fill-mask\n");
-    else if (m->task != NULL && strcmp(m->task->name, "tagging") == 0)
-        g_string_append(out, "pipeline_tag: token-classification\n");
+    static const struct {
+        const char *part, *tag; /* of the class's name */
+    } tags[] = {{"ForTokenClassification", "token-classification"}, {"ForSequenceClassification", "text-classification"},
+                {"ForQuestionAnswering", "question-answering"},     {"MaskedLM", "fill-mask"}, {"WithLMHead", "fill-mask"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(tags); i++)
+        if (strstr(class_name, tags[i].part) != NULL)
+            g_string_append_printf(out, "pipeline_tag: %s\n", tags[i].tag);
     g_string_append(out, "tags:\n- xlm-mpi\n---\n\n");
 }
 
@@ -70,7 +73,7 @@ static void print_use(const xlm_loaded_model *m, const char *class_name, bool to
 char *xlm_foreign_model_card(const xlm_loaded_model *model, const char *class_name, bool tokenizer, const char *notes)
 {
     GString *out = g_string_new(NULL);
-    print_metadata(model, out);
+    print_metadata(model, class_name, out);
     print_model(model, class_name, out);
     print_use(model, class_name, tokenizer, out);
     if (*notes != '\0')

@@ -48,7 +48,7 @@ static void write_config(json_t *json, xlm_foreign_config *config)
 
 const xlm_architecture xlm_architecture_roberta = {
     .model_type = "roberta", .class_name = "Roberta",
-    .bare_class = "RobertaModel", .words_class = "RobertaForMaskedLM", .tokens_class = "RobertaForTokenClassification",
+    .bare_class = "RobertaModel", .words_class = "RobertaForMaskedLM",
     .prefix = "roberta.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "lm_head.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks_one_language, .write = write_config,
 };
@@ -56,7 +56,6 @@ const xlm_architecture xlm_architecture_roberta = {
 const xlm_architecture xlm_architecture_xlm_roberta = {
     .model_type = "xlm-roberta", .class_name = "XLMRoberta",
     .bare_class = "XLMRobertaModel", .words_class = "XLMRobertaForMaskedLM",
-    .tokens_class = "XLMRobertaForTokenClassification",
     .prefix = "roberta.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "lm_head.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks_any, .write = write_config,
 };

@@ -142,7 +142,7 @@ static void write_config(json_t *json, xlm_foreign_config *config)
 
 const xlm_architecture xlm_architecture_xlm = {
     .model_type = "xlm", .class_name = "XLM",
-    .bare_class = "XLMModel", .words_class = "XLMWithLMHeadModel", .tokens_class = "XLMForTokenClassification",
+    .bare_class = "XLMModel", .words_class = "XLMWithLMHeadModel",
     .prefix = "transformer.", .numbers = numbers, .body = body, .head = head, .decoder = "pred_layer.proj",
     .unused = unused, .read = read_config, .lacks = lacks, .write = write_config,
 };

@@ -313,6 +313,7 @@ const xlm_segmenter_class xlm_segmenter_bpe = {
     .name = "bpe", .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword", .input = XLM_SEGMENTS_WORDS,
     .publish = xlm_bpe_publish, .options = options, .options_size = sizeof(xlm_segmenter_options),
     .learn = learn, .learn_more = learn_more, .print = print, .parse = parse, .read = read_file, .save = save, .load = load,
-    .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,
+    .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
+    .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,
     .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

@@ -679,7 +679,8 @@ static char *whole(const void *model, const char *word)
     g_strfreev(parts);
     g_string_free(text, TRUE);
     char *joined = g_string_free(whole, FALSE);
-    if (g_utf8_validate(joined, -1, NULL) && g_str_has_prefix(joined, SPACE) && joined[strlen(SPACE)] != '\0' && strstr(joined + strlen(SPACE), SPACE) == NULL)
+    if (g_utf8_validate(joined, -1, NULL) && g_str_has_prefix(joined, SPACE) && joined[strlen(SPACE)] != '\0' &&
+        strstr(joined + strlen(SPACE), SPACE) == NULL)
         return joined;
     g_free(joined);
     return NULL;

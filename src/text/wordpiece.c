@@ -566,6 +566,7 @@ const xlm_segmenter_class xlm_segmenter_wordpiece = {
                      "the attributes wordpiece_... say, words between white space, punctuation marks apart",
     .recognises = recognises, .adopt = adopt, .publish = publish,
     .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save,
-    .load = load, .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins,
+    .load = load, .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge,
+    .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins,
     .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

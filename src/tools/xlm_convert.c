@@ -11,13 +11,14 @@ static const xlm_program program = {
     .notes =
         "A directory, as Hugging Face's transformers have it, becomes a file that [train] start, xlm_tune, xlm_align, xlm_embed\n"
         "and xlm_fill read; a file, model or checkpoint, becomes such a directory. Known are BERT, RoBERTa, XLM-R, XLM and\n"
-        "ALBERT, for masked words, without a head, or with that of a task, which is left out; tagging is kept on the way to\n"
-        "transformers. Weights are read from safetensors files alone: pickled ones (.bin, .pt, .pth) can run any program.\n"
+        "ALBERT, for masked words, without a head, or with one for classification of tokens or sequences or for answers, where\n"
+        "ours computes the same; others are left out. Weights are read from safetensors files alone: pickled ones (.bin, .pt,\n"
+        ".pth) can run any program.\n"
         "\n"
-        "With --keep, --add-words, --add-languages or --restore a file becomes a file with another vocabulary. --keep leaves out\n"
+        "With --keep, --add-words, --add-languages or --restore a file becomes one with another vocabulary. --keep leaves out\n"
         "what no corpus has, but for special tokens, the single characters of what stays, and what the segmenter needs; text of\n"
-        "the corpora is cut as before. Prepare text for the new file with xlm_prep --like. --restore is the way back, also behind\n"
-        "training: rows of the model where it has the subword, of the original for all others.\n"
+        "the corpora is cut as before. Prepare text for the new file with xlm_prep --like. --restore is the way back, before\n"
+        "and after training: rows of the model where it has the subword, of the original for all others.\n"
         "\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
@@ -51,8 +52,8 @@ static const GOptionEntry vocabulary_options[] = {
      "give each word of this file, one a line, a subword of its own", "FILE"},
     {"add-languages", 0, 0, G_OPTION_ARG_STRING, &given.add_languages, "add languages of these names", "LANG,..."},
     {"new-rows", 0, 0, G_OPTION_ARG_STRING, &given.new_rows,
-     "rows of what is added: average (default; of a word the mean of the subwords that it was cut into, of a language the mean of "
-     "all) or draw (as at the start of training)", "HOW"},
+     "rows of what is added: average (default; of a word the mean of the subwords that it was cut into, of a language the mean "
+     "of all) or draw (as at the start of training)", "HOW"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.vocabulary.seed, "of the rows that are drawn (default 1)", "N"},
     {"restore", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary.restore,
      "take the vocabulary of this file, which the model was made of, and its rows where the model has none", "ORIGINAL"},
@@ -96,8 +97,8 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
 {
     const xlm_model_vocabulary_options *v = &given.vocabulary;
     if (directory)
-        return xlm_error_set(error, EX_USAGE, "%s is a published model; make a file of it first: xlm_convert %s -o model.h5", model,
-                             model);
+        return xlm_error_set(error, EX_USAGE, "%s is a published model; make a file of it first: xlm_convert %s -o model.h5",
+                             model, model);
     if (v->restore != NULL && (v->keep != NULL || v->words != NULL || v->languages != NULL))
         return xlm_error_set(error, EX_USAGE, "--restore stands alone, without --keep, --add-words and --add-languages");
     return xlm_model_vocabulary_change(model, v, given.output, error);

@@ -102,8 +102,8 @@ static bool read_rows(const old_model *old, const xlm_parameter *p, int64_t firs
     return good;
 }
 
-static bool write_block(const changed_model *c, xlm_store *store, const char *path, const xlm_parameter *p, int64_t row, int64_t n,
-                        int64_t width, GError **error)
+static bool write_block(const changed_model *c, xlm_store *store, const char *path, const xlm_parameter *p, int64_t row,
+                        int64_t n, int64_t width, GError **error)
 {
     const int64_t unit = unit_of(p, width);
     return xlm_store_write(store, path, (uint64_t)(row * unit), (uint64_t)(n * unit), c->block, error);

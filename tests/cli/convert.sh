@@ -93,6 +93,48 @@ h5diff published.h5 bert.h5 /model/encoder /model/encoder >diff.log 2>&1 || fail
 h5dump -d /languages published.h5 | grep -q '"de", "fr"' || fail "languages: $(h5dump -d /languages published.h5)"
 expect 64 'name 2 is empty' xlm_convert published -o none.h5 --languages de,,fr
 
+# Heads of tasks: there and back with the same bits, and the same predictions; what no head of theirs computes is left out.
+phrases text.en | head -n 400 >tags.tsv
+awk 'NR <= 60 { print (/the/ ? "with" : "without") "\t" $0 }' text.en >classes.tsv
+printf '%s' '{"version": "1.1", "data": [{"title": "t", "paragraphs": [' >answers.json
+awk 'NR <= 20 { n = split($0, w, " ")
+    printf "%s{\"context\": \"%s\", \"qas\": [{\"id\": \"q%d\", \"question\": \"%s ?\",", (NR > 1 ? ", " : ""), $0, NR, w[2]
+    printf " \"answers\": [{\"text\": \"%s\", \"answer_start\": 0}]}]}", w[1] }' text.en >>answers.json
+printf ']}]}' >>answers.json
+# task MODEL TASK FILE CLASS [OPTION]: MODEL.h5 is fine-tuned, becomes a directory with this class, and comes back.
+task() {
+    local name=$1.$2${5:+.dense}
+    printf '[tune]\nmodel = %s.h5\nlength = 48\ntrain = %s\ndev = %s\nlanguage = en\noutput = %s.run\nepochs = 1\n[task %s]\n%s\n' \
+        "$1" "$3" "$3" "$name" "$2" "${5-}" >tune.conf
+    logged "$name.tune" ranks 1 xlm_tune tune.conf
+    logged "$name.export" xlm_convert "$name.run/latest" -o "$name"
+    grep -q "\"$4\"" "$name/config.json" && ! grep -q 'left out: ' "$name.export" || fail "$name: $(cat "$name.export")"
+    logged "$name.import" xlm_convert "$name" -o "$name.back.h5"
+    grep -q 'left out, since' "$name.import" && fail "$name: $(cat "$name.import")"
+    h5diff "$name.run/latest" "$name.back.h5" /model /model >diff.log 2>&1 || fail "$name: $(head -n 3 diff.log)"
+    for part in $(h5ls "$name.run/latest/objectives/$2" | awk '/weight|bias/ { print $1 }'); do
+        h5diff "$name.run/latest" "$name.back.h5" "/objectives/$2/$part" >diff.log 2>&1 ||
+            fail "$name: $part: $(head -n 3 diff.log)"
+    done
+    logged eval.log xlm_eval "$name.run/latest" --test "en:$3" --predictions predicted.1
+    logged eval.log xlm_eval "$name.back.h5" --test "en:$3" --predictions predicted.2
+    [ -s predicted.1 ] && cmp predicted.1 predicted.2 || fail "$name: other predictions"
+}
+task bert tagging tags.tsv BertForTokenClassification
+task bert classification classes.tsv BertForSequenceClassification 'head = dense'
+task roberta classification classes.tsv XLMRobertaForSequenceClassification 'head = dense'
+task albert classification classes.tsv AlbertForSequenceClassification 'head = dense'
+task xlm classification classes.tsv XLMForSequenceClassification
+task bert answering answers.json BertForQuestionAnswering
+task xlm answering answers.json XLMForQuestionAnsweringSimple
+has bert.pooler.dense.weight bert.classification.dense 16,16
+has classifier.out_proj.weight roberta.classification.dense 2,16
+has sequence_summary.summary.weight xlm.classification 2,16
+has qa_outputs.bias bert.answering 2
+grep -q '"0": "with' bert.classification.dense/config.json || fail "id2label: $(cat bert.classification.dense/config.json)"
+grep -q '^pipeline_tag: text-classification' bert.classification.dense/README.md ||
+    fail "card: $(cat bert.classification.dense/README.md)"
+
 # What is refused, with nothing left behind.
 mkdir none
 # change FILE EXPRESSION PATTERN [CODE]: of bert/FILE, to be refused.

@@ -58,7 +58,8 @@ change() {
     vectors $name.h5 few.en $name.1.h5
     vectors $name.small.h5 few.en $name.2.h5
     same /vectors $name.1.h5 $name.2.h5
-    # Text of the same letters is as known as it was; the guesses are those of before, of subwords that are there, in the same proportions.
+    # Text of the same letters is as known as it was; guesses are those of before, of subwords that are there, in their
+    # proportions.
     printf '%s\n' 'the denser redness' 'snow in the hall' >letters.en
     for part in h5 small.h5; do
         logged $name.letters xlm_prep --like $name.$part --mono en=letters.en --held-out 0 -o $name.letters.h5
@@ -69,7 +70,8 @@ change() {
         >$name.fill2 || fail "$name: fill"
     awk 'NR == FNR { if (FNR > 1) { p[$2] = $1 + 0 } next }
         FNR > 1 { if (!($2 in p)) bad = 1; a[++n] = p[$2]; b[n] = $1 + 0; za += p[$2]; zb += $1 }
-        END { for (i = 1; i <= n; i++) { d = a[i] * zb / za - b[i]; if (d * d > (0.06 + 0.06 * zb / za) ^ 2) bad = 1 }; exit bad || n < 9 }' \
+        END { for (i = 1; i <= n; i++) { d = a[i] * zb / za - b[i]; if (d * d > (0.06 + 0.06 * zb / za) ^ 2) bad = 1 }
+            exit bad || n < 9 }' \
         $name.fill1 $name.fill2 || fail "$name: guesses: $(head -n 5 $name.fill1 $name.fill2)"
 
     # There and back: identical.
@@ -147,7 +149,8 @@ cmp <(head -n 16 drawn.txt) <(sed -n 17,32p drawn.txt) && ! cmp -s <(head -n 16 
     fail "drawn: not by the seed"
 # To transformers and back; languages with embeddings of their own; a model that was fine-tuned.
 logged plain.log ranks 1 xlm_train job.conf "${model[@]}" --set model.language_embeddings=false \
-    --set model.position_offset=0 --set train.steps=1 --set train.corpus=wordpiece.few.h5 --set train.output=plain --set 'objective tlm.weight=0' --set 'stream pairs.type=monolingual'
+    --set model.position_offset=0 --set train.steps=1 --set train.corpus=wordpiece.few.h5 --set train.output=plain \
+    --set 'objective tlm.weight=0' --set 'stream pairs.type=monolingual'
 logged dir.log xlm_convert plain/latest --keep wordpiece.few.h5 -o plain.h5
 logged dir.log xlm_convert plain.h5 -o dir
 logged dir.log xlm_convert dir -o dir.h5
@@ -155,8 +158,8 @@ for group in /model /vocabulary /languages; do same $group plain.h5 dir.h5; done
 cmp dir/vocab.txt <(words wordpiece.small.h5) || fail "vocab.txt: $(head dir/vocab.txt)"
 [ "$(numbers /model/embeddings/language/weight bpe.more.h5 | wc -l)" -eq 48 ] || fail "languages have no rows"
 phrases few.en | head -n 400 >tags.tsv
-printf '[tune]\nmodel = bpe.small.h5\nlength = 64\ntrain = tags.tsv\ndev = tags.tsv\nlanguage = en\noutput = tuned\nepochs = 1\n\n[task tagging]\n' \
-    >tune.conf
+printf '[tune]\nmodel = bpe.small.h5\nlength = 64\ntrain = tags.tsv\ndev = tags.tsv\nlanguage = en\noutput = tuned\nepochs = 1\n' >tune.conf
+printf '[task tagging]\n' >>tune.conf
 logged tune.log ranks 1 xlm_tune tune.conf
 logged tuned.log xlm_convert tuned/best --restore bpe.h5 -o tagger.h5
 for name in tuned/best tagger.h5; do

@@ -1,0 +1,185 @@
+/* xlm-mpi: heads of tasks, in models of other programs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/task_heads.h"
+
+#include <string.h>
+
+#define TAGS "ForTokenClassification"
+#define CLASSES "ForSequenceClassification"
+#define ANSWERS "ForQuestionAnswering"
+#define HEADS(type, pooler, pooler_in_body, classes)                                 \
+    {type, "tagging", TAGS, NULL, false, "classifier", true, true},                  \
+    {type, "classification", CLASSES, pooler, pooler_in_body, classes, true, true}, \
+    {type, "answering", ANSWERS, NULL, false, "qa_outputs", false, false}
+
+static const xlm_task_head table[] = {
+    HEADS("bert", "pooler.dense", true, "classifier"),
+    HEADS("albert", "pooler", true, "classifier"),
+    HEADS("roberta", "classifier.dense", false, "classifier.out_proj"),
+    HEADS("xlm-roberta", "classifier.dense", false, "classifier.out_proj"),
+    HEADS("xlm", NULL, false, "sequence_summary.summary"),
+    {"xlm", "answering", "ForQuestionAnsweringSimple", NULL, false, "qa_outputs", false, false},
+};
+
+/* Of XLM, ...ForQuestionAnswering is another head, which searches for the end of an answer by its beginning. */
+static bool is_other(const xlm_task_head *head)
+{
+    return strcmp(head->model_type, "xlm") == 0 && strcmp(head->ending, ANSWERS) == 0;
+}
+
+const xlm_task_head *xlm_task_head_of_class(const xlm_architecture *a, const char *class_name)
+{
+    if (class_name == NULL || !g_str_has_prefix(class_name, a->class_name))
+        return NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+        if (strcmp(table[i].model_type, a->model_type) == 0 && !is_other(&table[i]) &&
+            strcmp(class_name + strlen(a->class_name), table[i].ending) == 0)
+            return &table[i];
+    return NULL;
+}
+
+const xlm_task_head *xlm_task_head_of_task(const xlm_architecture *a, const char *task, bool dense)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+        if (strcmp(table[i].model_type, a->model_type) == 0 && !is_other(&table[i]) && strcmp(table[i].task, task) == 0 &&
+            (table[i].dense != NULL) == dense)
+            return &table[i];
+    return NULL;
+}
+
+char *xlm_task_head_tensor(const xlm_task_head *head, const xlm_architecture *a, bool bare, const char *parameter)
+{
+    const char *leaf = strrchr(parameter, '/') + 1;
+    const bool dense = g_str_has_prefix(leaf, "dense_");
+    return g_strconcat(dense && head->in_body && !bare ? a->prefix : "", dense ? head->dense : head->out, ".",
+                       leaf + (dense ? strlen("dense_") : 0), NULL);
+}
+
+static void add(const xlm_task_head *head, const char *name, int64_t rows, int64_t cols, xlm_parameters *parameters)
+{
+    char *whole = g_strdup_printf("objectives/%s/%s", head->task, name);
+    xlm_parameters_add(parameters, whole, rows, cols, XLM_INIT_NORMAL, true);
+    g_free(whole);
+}
+
+void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters, int64_t classes, int64_t d)
+{
+    if (head->dense != NULL) {
+        add(head, "dense_weight", d, d, parameters);
+        add(head, "dense_bias", 1, d, parameters);
+    }
+    add(head, "weight", classes, d, parameters);
+    if (head->bias)
+        add(head, "bias", 1, classes, parameters);
+}
+
+/* ---- config.json ---- */
+
+static const char OURS[] = "xlm_mpi_task"; /* {"language": ..., "length": ..., "options": ...}, of a model that was ours */
+
+/* Two separators where the models are fine-tuned so, and the form of the head. */
+static char *usual_options(const xlm_task_head *head)
+{
+    const bool two = strstr(head->model_type, "roberta") != NULL && strcmp(head->task, "tagging") != 0;
+    return g_strconcat(head->dense != NULL ? "head = dense\n" : "", two ? "separators = 2\n" : "", NULL);
+}
+
+static bool read_labels(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes, xlm_model_task *task,
+                        GError **error)
+{
+    const json_t *names = json_object_get(json, "id2label");
+    const size_t n = !head->labels ? 0 : json_is_object(names) ? json_object_size(names) : (size_t)classes;
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    bool good = !head->labels || n >= 2;
+    task->labels = g_new0(char *, n + 1);
+    for (size_t i = 0; i < n && good; i++) {
+        char *number = g_strdup_printf("%zu", i), *usual = g_strdup_printf("LABEL_%zu", i);
+        const char *name = json_is_object(names) ? json_string_value(json_object_get(names, number)) : usual;
+        task->labels[i] = g_strdup(name);
+        good = name != NULL && *name != '\0' && g_hash_table_add(seen, task->labels[i]);
+        g_free(number);
+        g_free(usual);
+    }
+    g_hash_table_unref(seen);
+    return good || xlm_config_refuse(path, "id2label", error, "does not name two classes or more from \"0\" on, each its own");
+}
+
+/* Is the one vector of a sequence the hidden state of its first token, and the classes' layer the only one? */
+static bool check_head(const xlm_task_head *head, const json_t *json, const char *path, GError **error)
+{
+    static const char one_label[] = "single_label_classification";
+    const char *problem = xlm_config_text(json, path, "problem_type", one_label, error), *summary, *activation;
+    if (problem == NULL)
+        return false;
+    if (strcmp(head->task, "classification") == 0 && strcmp(problem, one_label) != 0)
+        return xlm_config_refuse(path, "problem_type", error, "is \"%s\"; known here is \"%s\"", problem, one_label);
+    if (strcmp(head->model_type, "xlm") != 0 || strcmp(head->task, "classification") != 0)
+        return true;
+    if ((summary = xlm_config_text(json, path, "summary_type", "first", error)) == NULL ||
+        (activation = xlm_config_text(json, path, "summary_activation", "none", error)) == NULL)
+        return false;
+    return (strcmp(summary, "first") == 0 && strcmp(activation, "none") == 0) ||
+           xlm_config_refuse(path, "summary_type", error, "is \"%s\", with the activation \"%s\"; known here is \"first\" "
+                             "without", summary, activation);
+}
+
+static char *own_text(const json_t *json, const char *key)
+{
+    return g_strdup(json_string_value(json_object_get(json_object_get(json, OURS), key)));
+}
+
+xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
+                                   int64_t length, GError **error)
+{
+    const json_t *own = json_object_get(json_object_get(json, OURS), "length");
+    xlm_model_task *task = g_new0(xlm_model_task, 1);
+    task->name = g_strdup(head->task);
+    task->length = json_is_integer(own) ? CLAMP(json_integer_value(own), 3, length) : length;
+    if ((task->language = own_text(json, "language")) == NULL)
+        task->language = g_strdup("");
+    if ((task->options = own_text(json, "options")) == NULL)
+        task->options = usual_options(head);
+    if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
+        return task;
+    xlm_task_head_free(task);
+    return NULL;
+}
+
+void xlm_task_head_free(xlm_model_task *task)
+{
+    if (task == NULL)
+        return;
+    g_free(task->name);
+    g_free(task->language);
+    g_free(task->options);
+    g_strfreev(task->labels);
+    g_strfreev(task->languages);
+    g_free(task);
+}
+
+void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json)
+{
+    json_t *names = json_object(), *ids = json_object();
+    for (int i = 0; head->labels && task->labels[i] != NULL; i++) {
+        char number[16];
+        g_snprintf(number, sizeof number, "%d", i);
+        json_object_set_new(names, number, json_string(task->labels[i]));
+        json_object_set_new(ids, task->labels[i], json_integer(i));
+    }
+    if (head->labels) {
+        json_object_set_new(json, "id2label", names);
+        json_object_set_new(json, "label2id", ids);
+    } else {
+        json_decref(names);
+        json_decref(ids);
+    }
+    if (strcmp(head->task, "classification") == 0)
+        json_object_set_new(json, "problem_type", json_string("single_label_classification"));
+    if (strcmp(head->model_type, "xlm") == 0 && strcmp(head->task, "classification") == 0) {
+        json_object_set_new(json, "summary_type", json_string("first"));
+        json_object_set_new(json, "summary_use_proj", json_true());
+        json_object_set_new(json, "summary_activation", json_null());
+        json_object_set_new(json, "summary_proj_to_labels", json_true());
+    }
+    json_object_set_new(json, OURS, json_pack("{s:s, s:I, s:s}", "language", task->language, "length", (json_int_t)task->length,
+                                              "options", task->options));
+}

@@ -1,0 +1,45 @@
+/* xlm-mpi: heads of tasks, in models of other programs. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A head of ours computes the same as theirs where this table says so:
+ *
+ *   tagging                  ...ForTokenClassification      W h + b
+ *   classification, dense    ...ForSequenceClassification   W tanh(P h + p) + b of the first token: BERT's and ALBERT's pooler
+ *                                                           with a classifier, RoBERTa's and XLM-R's classifier of two layers
+ *   classification, linear   XLMForSequenceClassification   W h + b of the first token
+ *   answering                ...ForQuestionAnswering        w_start, w_end; their biases change no softmax, and no order of spans
+ *
+ * Others are left out, with a word. */
+#ifndef XLM_FOREIGN_TASK_HEADS_H
+#define XLM_FOREIGN_TASK_HEADS_H
+
+#include "foreign/architecture.h"
+#include "train/model_file.h"
+
+typedef struct xlm_task_head {
+    const char *model_type, *task; /* ours: "tagging"; parameters are "objectives/<task>/..." */
+    const char *ending;            /* of the class, behind its name: "ForTokenClassification" */
+    const char *dense;             /* tensor of "dense_weight" and "dense_bias", without .weight; NULL: none */
+    bool in_body;                  /* that one has the body's prefix */
+    const char *out;               /* tensor of "weight" and "bias" */
+    bool labels, bias;             /* it has names of classes; "bias" is a parameter of ours */
+} xlm_task_head;
+
+/* By its class, "BertForTokenClassification", or by the task of a model of ours; NULL: none that computes the same. */
+const xlm_task_head *xlm_task_head_of_class(const xlm_architecture *architecture, const char *class_name);
+const xlm_task_head *xlm_task_head_of_task(const xlm_architecture *architecture, const char *task, bool dense);
+
+/* Their name of a parameter "objectives/...". g_free. */
+char *xlm_task_head_tensor(const xlm_task_head *head, const xlm_architecture *architecture, bool bare, const char *parameter);
+/* Declare its parameters. */
+void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters, int64_t classes, int64_t hidden_size);
+
+/* What config.json says of the task: the names of classes in their order, LABEL_0 and on where it has none. classes: rows of the
+ * tensor; length: positions of the model. NULL with EX_DATAERR: a head that computes otherwise, or labels that are
+ * none. The caller frees all of it with xlm_task_head_free. */
+xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
+                                   int64_t length, GError **error);
+void xlm_task_head_free(xlm_model_task *task);
+/* The other way. */
+void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
+
+#endif

@@ -119,8 +119,7 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
 /* line: 0-terminated behind its `size` bytes, without blanks at its end. */
 static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t size, GError **error)
 {
-    if (xlm_lines_number(lines) == 1) {
-        r->said = -1;
+    if (r->to->width == 0) { /* the first that is not empty */
         if (count_fields(line, size) == 2 && read_head(r, line))
             return true;
         r->to->width = count_fields(line, size) - 1;

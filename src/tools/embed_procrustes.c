@@ -335,9 +335,10 @@ static bool learn(work *w, const xlm_procrustes *p, double *map, GError **error)
     double begin = xlm_clock(), best = -INFINITY, cosine;
     if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, map, &rank, error))
         return false;
+    const double middle = xlm_clock();
     xlm_procrustes_map(p, map, w->mapped);
-    xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.1f s",
-                 w->pairs->len / 2, rank, d, xlm_clock() - begin);
+    xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s; words "
+                 "mapped: %.2f s", w->pairs->len / 2, rank, d, middle - begin, xlm_clock() - middle);
     double *next = g_memdup2(map, sizeof *map * (size_t)(d * d));
     bool good = true;
     for (int64_t round = 0; round <= given.refine && given.refine > 0 && good; round++) {

@@ -13,6 +13,8 @@ BENCHMARKS = \
 	tests/bench/peers/tsne.sh \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
+	tests/bench/analysis.sh \
+	tests/bench/factorise.sh \
 	tests/bench/bpe.sh \
 	tests/bench/cooc.sh \
 	tests/bench/model_links.sh \
@@ -26,10 +28,13 @@ benchmark_programs = \
 	tests/bench/cooc_table \
 	tests/bench/evaluation \
 	tests/bench/kernels \
-	tests/bench/step
+	tests/bench/step \
+	tests/bench/vectors
 EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += \
 	tests/bench/alignment.sh \
+	tests/bench/analysis.sh \
+	tests/bench/factorise.sh \
 	tests/bench/bpe.sh \
 	tests/bench/cooc.sh \
 	tests/bench/crowded.sh \
@@ -40,6 +45,7 @@ EXTRA_DIST += \
 	tests/bench/network.sh \
 	tests/bench/objectives.sh \
 	tests/bench/order.sh \
+	tests/bench/peers/analysis.py \
 	tests/bench/peers/answers.py \
 	tests/bench/peers/answers.sh \
 	tests/bench/peers/check_dump.py \

@@ -1,6 +1,6 @@
 # xlm-mpi: singular values of shifted positive PMI by SciPy. SPDX-License-Identifier: GPL-3.0-or-later
 #
-#   python3 factorise.py COOC.h5 VECTORS.h5 [--no-svd]
+#   python3 factorise.py COOC.h5 VECTORS.h5
 #
 # Reads the table and what xlm_embed factorise has made of it; prints seconds that scipy.sparse.linalg.svds takes and the largest
 # difference of a singular value, as a share of it.

@@ -53,6 +53,27 @@ XLM_LINK_IFELSE([$$1[]_CFLAGS], [$$1[]_LIBS], [$4
   [AC_MSG_RESULT([no])
    XLM_MISSING([$6 (header $3, $2)], [$7])])])
 
+# XLM_WITH_LIBRARY(VARIABLE, NAME, LIBS, HEADER, BODY, WHAT, DEBIAN-PACKAGE)
+# A library that may be missing: --without-NAME leaves it out, --with-NAME insists on it. Sets VARIABLE_CFLAGS and VARIABLE_LIBS,
+# which the user may give, defines HAVE_VARIABLE, and xlm_NAME says what became of it.
+AC_DEFUN([XLM_WITH_LIBRARY],
+[AC_ARG_VAR([$1][_CFLAGS], [C compiler flags for $6, overriding the search])
+AC_ARG_VAR([$1][_LIBS], [linker flags for $6, overriding the search])
+AC_ARG_WITH([$2], [AS_HELP_STRING([--without-$2], [do not use $6 @<:@default: where it is found@:>@])], [], [with_$2=auto])
+AS_IF([test "$with_$2" = no],
+  [xlm_$2="left out"
+   $1[]_CFLAGS= $1[]_LIBS=],
+  [AC_MSG_CHECKING([for $6])
+   AS_IF([test -z "$$1[]_LIBS"], [$1[]_LIBS="$3"])
+   XLM_LINK_IFELSE([$$1[]_CFLAGS], [$$1[]_LIBS], [#include <$4>], [$5],
+     [AC_MSG_RESULT([$$1[]_LIBS])
+      AC_DEFINE([HAVE_$1], [1], [Define to 1 where there is $6.])
+      xlm_$2=$$1[]_LIBS],
+     [AC_MSG_RESULT([no])
+      $1[]_CFLAGS= $1[]_LIBS=
+      xlm_$2="none (Debian/Ubuntu: $7)"
+      AS_IF([test "$with_$2" = yes], [XLM_MISSING([$6 (header $4, $3)], [$7])])])])])
+
 # XLM_ADD_CFLAG(FLAG)
 # Add FLAG to XLM_CFLAGS when the compiler knows it.
 AC_DEFUN([XLM_ADD_CFLAG],

@@ -101,19 +101,27 @@ void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
     omp_set_num_threads(threads);
 }
 
-/* Square products of all threads for `duration` seconds; GFLOP/s of the fastest, *mean: of all together. */
-static double time_products(double duration, double *mean)
+bool xlm_hardware_prefers_onednn(void) { return xlm_processor_has_whole_avx512(); }
+
+/* Square products of all threads for `duration` seconds, with `packed`, or by BLIS where it is NULL; GFLOP/s of the fastest, *mean:
+ * of all together. */
+static double time_products(double duration, xlm_packed *packed, xlm_precision precision, double *mean)
 {
     enum { N = 1024 };
     xlm_real *memory = xlm_pages_take(sizeof(xlm_real) * 3 * N * N, "the measurement of GEMM");
     xlm_real *a = memory, *b = a + N * N, *c = b + N * N;
     for (int i = 0; i < 2 * N * N; i++)
         memory[i] = (xlm_real)1 / (xlm_real)(1 + i % 7);
+    if (packed != NULL)
+        xlm_packed_set(packed, precision, true, N, N, b);
     const double begin = xlm_clock();
     double best = G_MAXDOUBLE, now = begin;
     int products = 0;
     for (; now - begin < duration; products++) {
-        xlm_gemm(false, true, N, N, N, 1, a, N, b, N, 0, c, N);
+        if (packed != NULL)
+            xlm_packed_multiply(packed, N, false, a, NULL, false, c);
+        else
+            xlm_gemm(false, true, N, N, N, 1, a, N, b, N, 0, c, N);
         const double end = xlm_clock();
         best = MIN(best, end - now);
         now = end;
@@ -125,10 +133,12 @@ static double time_products(double duration, double *mean)
 
 static const double DURATION = 0.25;
 
-void xlm_hardware_measure(xlm_hardware *hardware)
+void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision)
 {
     double mean;
-    hardware->gemm_gflops = time_products(DURATION, &mean);
+    xlm_packed *packed = packs ? xlm_packed_new() : NULL;
+    hardware->gemm_gflops = time_products(DURATION, packed, precision, &mean);
+    xlm_packed_free(packed);
 }
 
 double xlm_hardware_rate(const xlm_hardware *hardware, int threads)
@@ -136,7 +146,7 @@ double xlm_hardware_rate(const xlm_hardware *hardware, int threads)
     xlm_hardware other = *hardware;
     double mean;
     xlm_hardware_set_threads(&other, threads);
-    time_products(DURATION, &mean);
+    time_products(DURATION, NULL, XLM_FLOAT32, &mean);
     xlm_hardware_set_threads(&other, hardware->threads);
     return mean;
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "tensor/packed.h"
+
 typedef struct xlm_hardware {
     int threads;           /* of this rank */
     bool chosen;           /* by this program: neither the job nor OMP_NUM_THREADS sets it */
@@ -17,8 +19,11 @@ typedef struct xlm_hardware {
  * use, shared with the other ranks of the node), BLIS's kernels: skx where the processor does 512 bits at once and the user did
  * not set BLIS_ARCH_TYPE, else BLIS's choice. Processors of one kind get the same kernels always, and with them the same bits. */
 void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks);
-/* Measure gemm_gflops (about a quarter of a second). All ranks of a node at the same time: what they get side by side. */
-void xlm_hardware_measure(xlm_hardware *hardware);
+/* Whether oneDNN's products of floats are the faster ones by what the processor is: units of 512 bits. */
+bool xlm_hardware_prefers_onednn(void);
+/* Measure gemm_gflops (about a quarter of a second), of BLIS, or where `packs` of oneDNN in that precision. All ranks of a node at
+ * the same time: what they get side by side. */
+void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision);
 
 /* GFLOP/s of such products one after another with that many threads, all in all and not the best of them; takes a quarter of a
  * second or more. The number of threads is as before afterwards. */

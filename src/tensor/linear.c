@@ -1,22 +1,14 @@
 /* xlm-mpi: y = x Wᵀ + b. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/gemm.h"
 #include "tensor/kernels.h"
+#include "tensor/products.h"
 #include "tensor/tape.h"
 
 struct state {
     xlm_tape *tape;
     xlm_var *x, *weight, *bias, *y; /* n x in, out x in, 1 x out or NULL, n x out */
 };
-
-/* Every row of y is the bias; the product is added to it. */
-static void broadcast(const xlm_var *bias, xlm_var *y)
-{
-#pragma omp parallel for schedule(static) if (y->rows * y->cols > XLM_PARALLEL)
-    for (int64_t i = 0; i < y->rows; i++)
-        memcpy(y->value + i * y->cols, bias->value, sizeof(xlm_real) * (size_t)y->cols);
-}
 
 /* db = column sums of dy. */
 static void backward_bias(const struct state *s)
@@ -41,13 +33,13 @@ static void backward_bias(const struct state *s)
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
-    const int64_t n = s->x->rows, in = s->x->cols, out = s->y->cols;
+    const int64_t n = s->x->rows;
     const xlm_grad dx = xlm_grad_open(s->x);
     if (dx.at != NULL)
-        xlm_gemm(false, false, n, in, out, 1, s->y->grad, out, s->weight->value, in, dx.add, dx.at, in);
+        xlm_product_of_gradient(s->tape, n, s->y->grad, s->weight, dx);
     const xlm_grad dw = xlm_grad_open(s->weight);
     if (dw.at != NULL)
-        xlm_gemm(true, false, out, in, n, 1, s->y->grad, out, s->x->value, in, dw.add, dw.at, in);
+        xlm_product_of_weight(s->tape, n, s->y->grad, s->x->value, s->weight, dw);
     if (s->bias != NULL)
         backward_bias(s);
 }
@@ -66,8 +58,6 @@ xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
     y->keys = x->keys;
     xlm_tape_passing(y);
     *s = (struct state){.tape = tape, .x = x, .weight = weight, .bias = bias, .y = y};
-    if (bias != NULL)
-        broadcast(bias, y);
-    xlm_gemm(false, true, n, out, in, 1, x->value, in, weight->value, in, bias != NULL, y->value, out);
+    xlm_product(tape, n, x->value, weight, bias, y->value);
     return y;
 }

@@ -15,8 +15,10 @@ tensor_sources = \
 	src/tensor/info_nce.c \
 	src/tensor/layer_norm.c \
 	src/tensor/linear.c \
+	src/tensor/packed.c src/tensor/packed.h \
 	src/tensor/parameters.c src/tensor/parameters.h \
 	src/tensor/pointer.c \
+	src/tensor/products.c src/tensor/products.h \
 	src/tensor/profile.c src/tensor/profile.h \
 	src/tensor/residual_norm.c \
 	src/tensor/row_products.c \

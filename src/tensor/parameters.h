@@ -8,6 +8,7 @@
 
 #include <xlm/tape.h>
 
+#include "tensor/packed.h"
 #include "tensor/profile.h"
 
 typedef enum { XLM_INIT_ZERO, XLM_INIT_ONE, XLM_INIT_NORMAL /* N(0, 0.02²) */ } xlm_init;
@@ -72,6 +73,13 @@ typedef void xlm_tape_complete(void *data, int64_t from);
 void xlm_tape_on_completion(xlm_tape *tape, xlm_tape_complete *complete, void *data);
 /* The backward pass: operators in reverse order. */
 void xlm_tape_backward(xlm_tape *tape);
+/* Between passes: how products with parameters are made. packs: by oneDNN, which takes memory for a second and a third copy of the
+ * parameters of linear layers, in that precision, and for which xlm_packed_lacks must be NULL; else by BLIS, in floats. At first
+ * by BLIS. Gradients, sums and all that is no product with a parameter are floats in any case. */
+void xlm_tape_multiply_by(xlm_tape *tape, bool packs, xlm_precision precision);
+/* Between passes: from now on parameters, and averages that passes read in their place, stay as they are, until this is called
+ * again; else what was packed of them is thrown away at each xlm_tape_begin. */
+void xlm_tape_hold_parameters(xlm_tape *tape, bool hold);
 /* Count the time of operators from now on in this profile (NULL: no more), which is the caller's. */
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);
 /* Between passes: activation checkpointing. Segments (tensor/tape.h) keep their results only and are recomputed in the backward

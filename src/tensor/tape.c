@@ -33,6 +33,7 @@ void xlm_tape_free(xlm_tape *tape)
 {
     if (tape == NULL)
         return;
+    tape_free_products(tape);
     xlm_arena_free(tape->arena);
     xlm_arena_free(tape->inside);
     g_array_free(tape->operations, TRUE);
@@ -57,6 +58,8 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
     tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);
     tape->complete = NULL;
     tape->repeated = 0;
+    if (!tape->holds)
+        tape->parameter_state++;
     g_array_set_size(tape->operations, 0);
     forget_leaves(tape);
 }
@@ -67,6 +70,8 @@ void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode)
 {
     if (mode.values != tape->mode.values || mode.gradient != tape->mode.gradient)
         forget_leaves(tape);
+    if (mode.values != tape->mode.values && mode.values != NULL) /* others may stand there than the last time */
+        tape->parameter_state++;
     tape->mode = mode;
 }
 

@@ -5,6 +5,7 @@
 #define XLM_TENSOR_TAPE_INTERNAL_H
 
 #include "base/arena.h"
+#include "tensor/packed.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
@@ -63,6 +64,12 @@ struct xlm_tape {
     xlm_profile *profile;
     bool recorded;       /* the operator called last stands in operations: a gradient is wanted */
     double bytes;        /* of the operator called last */
+    bool packs;          /* products with parameters are made by oneDNN */
+    xlm_precision precision;
+    bool holds;          /* parameters stay as they are from pass to pass */
+    uint64_t parameter_state; /* a number that changes when they may have changed */
+    GHashTable *packed;  /* parameters (products.c); NULL: none yet */
+    xlm_packed *packed_rows; /* of activations, for one product at a time */
 };
 
 /* What grad points to when a gradient is wanted and nothing has been added yet. Read-only, so that a write is caught. */
@@ -77,5 +84,8 @@ static inline buffer *header_of(const void *bytes) { return (buffer *)((uintptr_
 void tape_drop_gradient(xlm_var *x);
 /* The backward pass of the operations from number `first` on, the last first. */
 void tape_run_backward(xlm_tape *tape, guint first);
+
+/* What products keep for the tape (products.c). */
+void tape_free_products(xlm_tape *tape);
 
 #endif

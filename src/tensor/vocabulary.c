@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/gemm.h"
 #include "tensor/kernels.h"
+#include "tensor/products.h"
 #include "tensor/tape.h"
 
 enum { COLUMNS = 4096 }; /* of the vocabulary that one thread sums at a time */
@@ -30,13 +30,7 @@ struct outcome {
 /* z[rows x V] of rows first ... of h. */
 static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_real *z)
 {
-    const int64_t e = s->h->cols, v = s->table->rows;
-    if (s->bias != NULL) {
-#pragma omp parallel for schedule(static) if (rows * v > XLM_PARALLEL)
-        for (int64_t i = 0; i < rows; i++)
-            memcpy(z + i * v, s->bias->value, sizeof(xlm_real) * (size_t)v);
-    }
-    xlm_gemm(false, true, rows, v, e, 1, s->h->value + first * e, e, s->table->value, e, s->bias != NULL, z, v);
+    xlm_product(s->tape, rows, s->h->value + first * s->h->cols, s->table, s->bias, z);
 }
 
 /* exp(z − max) in place; inverse sums; losses when outcome is not NULL. */
@@ -95,9 +89,9 @@ static void backward(void *pointer)
         }
         differentiate(s, first, rows, factor, z);
         if (dh.at != NULL)
-            xlm_gemm(false, false, rows, e, v, 1, z, v, s->table->value, e, dh.add, dh.at + first * e, e);
+            xlm_product_of_gradient(s->tape, rows, z, s->table, (xlm_grad){.at = dh.at + first * e, .add = dh.add});
         if (de.at != NULL)
-            xlm_gemm(true, false, v, e, rows, 1, z, v, s->h->value + first * e, e, de.add, de.at, e);
+            xlm_product_of_weight(s->tape, rows, z, s->h->value + first * e, s->table, de);
         de.add = true;
         if (db != NULL)
             backward_bias(rows, v, z, db);

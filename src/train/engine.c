@@ -91,7 +91,7 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
                      "bit", comm->ranks);
     GError *failure = NULL;
     open_rank(e, data, &failure);
-    if (xlm_comm_agree_on(comm, failure, error))
+    if (xlm_comm_agree_on(comm, failure, error) && xlm_arithmetic_choose(comm, &job->train, &e->arithmetic, error))
         return e;
     xlm_engine_close(e);
     return NULL;
@@ -109,6 +109,7 @@ void xlm_engine_allocate(xlm_engine *engine, bool profile)
     e->averages = xlm_averages_new(e->host, e->parameters, &e->shards);
     e->tape = xlm_tape_new(e->parameters);
     xlm_tape_recompute(e->tape, c->recompute);
+    xlm_tape_multiply_by(e->tape, e->arithmetic.packs, e->arithmetic.precision);
     const xlm_run_size run_size = xlm_engine_size(e);
     const uint64_t pass = xlm_memory_of_rank(&run_size, e->comm->ranks).pass;
     xlm_tape_reserve(e->tape, pass + pass / 8); /* an objective may take more than was estimated */
@@ -165,8 +166,11 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine)
         .host = engine->host,
         .validation = engine->validation,
         .parameters = xlm_parameters_size(engine->parameters),
+        .arithmetic = engine->arithmetic,
     };
 }
+
+xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine) { return engine->arithmetic; }
 
 void xlm_engine_begin_averages(xlm_engine *engine) { xlm_averages_begin(engine->averages); }
 

@@ -26,6 +26,7 @@ void xlm_engine_close(xlm_engine *engine);
 
 /* For estimates; before xlm_engine_allocate too, as are the next three. */
 xlm_run_size xlm_engine_size(const xlm_engine *engine);
+xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine);
 /* The job's, with the vocabulary's size and languages. */
 const xlm_model_config *xlm_engine_model(const xlm_engine *engine);
 xlm_parameters *xlm_engine_parameters(xlm_engine *engine);

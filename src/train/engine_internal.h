@@ -2,6 +2,7 @@
 #ifndef XLM_TRAIN_ENGINE_INTERNAL_H
 #define XLM_TRAIN_ENGINE_INTERNAL_H
 
+#include "train/arithmetic.h"
 #include "train/engine.h"
 #include "train/micro_batches.h"
 
@@ -16,6 +17,7 @@ struct xlm_engine {
     xlm_model *model;
     xlm_resources *resources; /* files that objectives ask for */
     xlm_host *host;           /* of the job's objectives, in their order */
+    xlm_arithmetic arithmetic;
     int64_t micro_batches;    /* G of this run: the job's, or more when there are more ranks */
 
     /* from xlm_engine_allocate on */

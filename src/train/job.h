@@ -25,6 +25,8 @@ typedef struct xlm_train_config {
     bool reproducible;         /* gradients are added along one fixed tree */
     bool recompute;            /* layers in the backward pass, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
+    int64_t gemm;              /* XLM_GEMM_... (train/arithmetic.h) */
+    int64_t precision;         /* an xlm_precision (tensor/packed.h) */
     xlm_optimiser_config optimiser;
     bool head_frozen;          /* no objective uses the LM head, which stays as it is (train/rates.h) */
     int64_t log_every;
@@ -53,6 +55,14 @@ typedef struct xlm_train_config {
     {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL,                                                                              \
      "number of threads of each rank; 0: OMP_NUM_THREADS, or one a core that the rank may use",                                  \
      PLACE(threads)},                                                                                                            \
+    {"gemm", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|blis|onednn",                                                                \
+     "library that makes products with parameters; auto: oneDNN for bfloat16, and on processors with whole AVX-512 units, else " \
+     "BLIS, by what the processors of all ranks are",                                                                            \
+     PLACE(gemm)},                                                                                                               \
+    {"precision", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                        \
+     "of the factors of products with parameters, whose sums are float32 in any case, as all else is; bfloat16 is for "          \
+     "processors with AVX512_BF16 or AMX, where such products cost half",                                                        \
+     PLACE(precision)},                                                                                                          \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 
 /* Keys of [train], and of [tune], that had another name before (base/jobfile.h). */

@@ -1,5 +1,6 @@
 # Floor 5: jobs, optimisers, the step, checkpoints, plans.
 train_sources = \
+	src/train/arithmetic.c src/train/arithmetic.h \
 	src/train/averages.c src/train/averages.h \
 	src/train/check_gradients.c src/train/check_gradients.h \
 	src/train/checkpoint.h \

@@ -165,6 +165,16 @@ static uint64_t state_bytes(const xlm_host *host)
     return bytes;
 }
 
+/* Parameters, and the activations of one linear layer at a time. */
+static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
+{
+    int64_t tokens = 0;
+    for (int s = 0; s < size->streams->n && size->arithmetic.packs; s++)
+        tokens = MAX(tokens, largest_micro_batch(size, s, micro_batches).tokens);
+    return xlm_arithmetic_bytes(size->arithmetic, size->parameters) +
+           xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
+}
+
 xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
 {
     const xlm_train_config *c = &size->job->train;
@@ -173,6 +183,7 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
     xlm_memory_estimate e = {
         .parameters = flat,
+        .packed = packed_bytes(size, micro_batches),
         .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size->parameters, ranks),
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
@@ -183,7 +194,7 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .pass = largest_pass(size, micro_batches, c->recompute),
         .other_pass = largest_pass(size, micro_batches, !c->recompute),
     };
-    e.total = e.parameters + e.moments + e.averages + e.states + e.resources + e.gradients + e.reduce_scatter + e.shared + e.pass +
+    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.gradients + e.reduce_scatter + e.shared + e.pass +
               program;
     return e;
 }

@@ -4,6 +4,7 @@
 
 #include "comm/comm.h"
 #include "objective/host.h"
+#include "train/arithmetic.h"
 #include "train/job_streams.h"
 
 /* What memory and operations depend on; all borrowed. */
@@ -14,12 +15,13 @@ typedef struct xlm_run_size {
     int64_t parameters; /* elements of the flat array */
     xlm_input_size validation; /* of the largest pass over examples between steps, on stream 0; zeros: none */
     bool step_dump;     /* passes are over whole batches, and keep every layer */
+    xlm_arithmetic arithmetic;
 } xlm_run_size;
 
 /* Bytes that a rank needs: parameters, moments, gradients, and the largest pass, of training, of an evaluation or of a step dump.
  * What objectives compute is in it as far as they say (xlm_host_pass_memory). */
 typedef struct xlm_memory_estimate {
-    uint64_t parameters, gradients, moments, averages, states, reduce_scatter, pass, total;
+    uint64_t parameters, packed, gradients, moments, averages, states, reduce_scatter, pass, total; /* packed: tensor/packed.h */
     uint64_t resources;    /* files that objectives have asked for, which were read before: in total, and taken already */
     uint64_t shared;       /* views that stay from the labels of a step to its losses, of all micro-batches of a rank */
     uint64_t other_pass; /* with [train] recompute the other way; not in total */

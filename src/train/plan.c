@@ -211,12 +211,13 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
     };
     xlm_memory_estimate estimate;
     xlm_hardware hardware = {0};
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
     bool good = xlm_memory_check(comm, &size, &estimate, error);
     if (good) {
         xlm_hardware_open(&hardware, (int)job->train.threads, comm->local_ranks);
         xlm_threads_settle(comm, &hardware);
         xlm_comm_barrier(comm);
-        xlm_hardware_measure(&hardware);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
         xlm_engine_allocate(engine, true);
         good = measure(comm, job, engine, largest, &m.rates, error);
     }
@@ -224,7 +225,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         /* Once more, should others have been at work the first time. */
         const double before = hardware.gemm_gflops;
         xlm_comm_barrier(comm);
-        xlm_hardware_measure(&hardware);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
         m.threads = hardware.threads;
         m.gemm_gflops = MAX(before, hardware.gemm_gflops);
     }

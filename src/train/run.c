@@ -94,10 +94,12 @@ static void print_memory(run *r, const xlm_memory_estimate *e)
     xlm_log_info("model: %" G_GINT64_FORMAT " layers x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
                  " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, c->hidden_size, c->attention_heads, c->vocabulary,
                  elements, xlm_log_count((double)elements, parameters));
-    xlm_log_info("memory: %.2f GiB a rank (parameters %.2f, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
-                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), gib(e->moments), gib(e->gradients),
+    char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
+    xlm_log_info("memory: %.2f GiB a rank (parameters %.2f%s, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
+                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments), gib(e->gradients),
                  gib(e->pass), gib(e->other_pass), r->job->train.recompute ? "without" : "with", gib(e->node_needed),
                  gib(e->node_available));
+    g_free(packed);
 }
 
 static void print_hardware(const run *r)
@@ -105,7 +107,12 @@ static void print_hardware(const run *r)
     const xlm_hardware *h = &r->hardware;
     xlm_log_info("ranks: %d (%d on this node) x %d threads; %" G_GINT64_FORMAT " micro-batches a step", r->comm->ranks,
                  r->comm->local_ranks, h->threads, xlm_micro_batches_on(r->job->train.micro_batches, r->comm->ranks));
-    xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
+    if (arithmetic.packs)
+        xlm_log_info("products: %s, %.0f GFLOP/s a rank measured; others by BLIS: %s kernels (%s)", xlm_arithmetic_name(arithmetic),
+                     h->gemm_gflops, h->blis, h->choice);
+    else
+        xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }
 
 /* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
@@ -114,7 +121,8 @@ static void open_hardware(run *r)
     xlm_hardware_open(&r->hardware, (int)r->job->train.threads, r->comm->local_ranks);
     xlm_threads_settle(r->comm, &r->hardware);
     xlm_comm_barrier(r->comm);
-    xlm_hardware_measure(&r->hardware);
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
+    xlm_hardware_measure(&r->hardware, arithmetic.packs, arithmetic.precision);
     print_hardware(r);
 }
 

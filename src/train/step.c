@@ -176,6 +176,7 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
     const bool reproducible = e->job->train.reproducible;
     const int64_t own = own_micro_batches(made), size = xlm_parameters_size(e->parameters);
     int depth = 0;
+    xlm_tape_hold_parameters(e->tape, true);
     xlm_reduce_scatter_begin(e->reduce_scatter, e->buffer[0]);
     for (int64_t i = 0; i < own; i++) {
         /* Added up like a binary counter, numbers in this order make the pairs (j, j + own/2), then (j, j + own/4), ... */
@@ -192,6 +193,7 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
         xlm_tape_clear(e->tape, e->buffer[0]);
         xlm_tape_clear_untouched(e->tape, 0);
     }
+    xlm_tape_hold_parameters(e->tape, false);
     xlm_profile_enter(e->profile, XLM_PART_WAIT, false, 0);
     xlm_reduce_scatter_end(e->reduce_scatter);
 }

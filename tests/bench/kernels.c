@@ -311,7 +311,7 @@ int main(int argc, char **argv)
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
-    xlm_hardware_measure(&hardware);
+    xlm_hardware_measure(&hardware, false, XLM_FLOAT32);
     gemm_rate = hardware.gemm_gflops;
     copy_rate[0] = copy_gigabytes(TOKENS * WIDTH);
     copy_rate[1] = copy_gigabytes(TOKENS * INNER);

@@ -9,7 +9,8 @@
  * products in the same shapes, transposes and order, each layer with weights and activations of its own. Attention's
  * products are not in the yardstick, but are counted in the step's rate; products made again (recompute) are in neither.
  * Machines shared with others give other rates from minute to minute, so the share is the median over rounds of step and
- * yardstick measured in turn. */
+ * yardstick measured in turn. So are the steps with oneDNN's products, in float32 and in bfloat16 where the processor has it, whose
+ * rows give their speed beside that of the step with BLIS's. */
 #include <glib.h>
 #include <omp.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "nn/model.h"
 #include "tensor/gemm.h"
 #include "tensor/hardware.h"
+#include "tensor/parameters.h"
 #include "text/special_tokens.h"
 
 struct test {
@@ -40,6 +42,14 @@ static const struct test tests[] = {
 };
 
 static const double MASKED = 0.15;
+
+/* Who makes products, the yardstick's first. */
+static const struct way {
+    const char *name;
+    bool packs;
+    xlm_precision precision;
+} ways[] = {{"BLIS", false, XLM_FLOAT32}, {"oneDNN", true, XLM_FLOAT32}, {"oneDNN, bfloat16", true, XLM_BFLOAT16}};
+enum { WAYS = G_N_ELEMENTS(ways) };
 
 static void *take(int64_t n, size_t size)
 {
@@ -225,17 +235,33 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     make_batch(&b, t);
     struct yardstick y;
     make_yardstick(&y, &c, &b);
-    if (!yardstick_alone)
-        for (int i = 0; i < 2; i++) /* the second has its memory in one block, which it touches for the first time */
-        run_step(model, tape, &b.batch, gradients, 0);
+    bool there[WAYS];
+    for (int w = 0; w < WAYS; w++) {
+        there[w] = !yardstick_alone && (w == 0 || (!t->recompute && xlm_packed_lacks(ways[w].precision) == NULL));
+        for (int i = 0; i < 2 && there[w]; i++) { /* the second has its memory in one block, which it touches for the first time */
+            xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
+            run_step(model, tape, &b.batch, gradients, 0);
+        }
+    }
     run_yardstick(&y);
 
+    double *other[WAYS], *faster = g_new(double, rounds);
+    for (int w = 0; w < WAYS; w++)
+        other[w] = g_new0(double, rounds);
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
     const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .layers = c.layers,
                                 .rows = b.batch.masked,
                                 .predicted = b.batch.masked};
     const double flops = 3 * xlm_model_forward_flops(&c, &size);
     for (int i = 0; i < rounds; i++) {
+        for (int w = 1; w < WAYS; w++) {
+            const double begin = xlm_clock();
+            xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
+            if (there[w])
+                run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+            other[w][i] = xlm_clock() - begin;
+        }
+        xlm_tape_multiply_by(tape, false, XLM_FLOAT32);
         const double start = xlm_clock();
         if (!yardstick_alone)
             run_step(model, tape, &b.batch, gradients, (uint64_t)i);
@@ -254,6 +280,17 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         printf("row\t%s, %d thread%s\t%.0f tokens/s, %.1f GFLOP/s\t%.1f GFLOP/s\t%.2f\n", t->name, omp_get_max_threads(),
                omp_get_max_threads() > 1 ? "s" : "", t->tokens / cost.seconds, 1e-9 * flops / cost.seconds, rate,
                median(share, rounds));
+    for (int w = 1; w < WAYS; w++) {
+        for (int i = 0; i < rounds; i++)
+            faster[i] = step[i] / other[w][i];
+        const double ratio = median(faster, rounds), seconds = median(other[w], rounds);
+        if (there[w])
+            printf("row\t  %s beside BLIS\t%.0f tokens/s, %.1f GFLOP/s\t%.0f tokens/s\t%.2f\n", ways[w].name, t->tokens / seconds,
+                   1e-9 * flops / seconds, t->tokens / cost.seconds, ratio);
+        g_free(other[w]);
+    }
+    g_free(other[0]);
+    g_free(faster);
     fflush(stdout);
     g_free(step);
     g_free(products);

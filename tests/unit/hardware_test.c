@@ -177,7 +177,7 @@ static int chosen_kernels(void)
     EXPECT(asked == (strstr(h.choice, "asked for skx") != NULL));
     EXPECT(!asked || strcmp(h.blis, "skx") == 0);
     EXPECT(strstr(h.choice, "BLIS_ARCH_TYPE") == NULL);
-    xlm_hardware_measure(&h);
+    xlm_hardware_measure(&h, false, XLM_FLOAT32);
     EXPECT(h.gemm_gflops > 0.01 && h.gemm_gflops < 1e6);
     return 0;
 }

@@ -17,6 +17,13 @@ bool xlm_processor_has_avx512(void)
 
 bool xlm_processor_has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
+/* Leaf 7, second part, bit 5 of EAX; compilers name it differently. */
+bool xlm_processor_has_bfloat16(void)
+{
+    unsigned a, b, c, d;
+    return xlm_processor_has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1) != 0;
+}
+
 void xlm_processor_flush_denormals(void)
 {
     const unsigned flush_to_zero = 1u << 15, denormals_are_zero = 1u << 6;
@@ -41,6 +48,7 @@ bool xlm_processor_has_whole_avx512(void)
 
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
+bool xlm_processor_has_bfloat16(void) { return false; }
 bool xlm_processor_has_whole_avx512(void) { return false; }
 
 void xlm_processor_flush_denormals(void)
@@ -54,6 +62,7 @@ void xlm_processor_flush_denormals(void)
 
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
+bool xlm_processor_has_bfloat16(void) { return false; }
 bool xlm_processor_has_whole_avx512(void) { return false; }
 void xlm_processor_flush_denormals(void) {}
 

@@ -1,0 +1,36 @@
+/* xlm-mpi: products with a matrix that is packed beforehand, by oneDNN, in float32 or bfloat16. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * C = op(A) op(B): B is brought into the order in which the processor reads it once, and multiplied as often as wanted. In bfloat16
+ * (1 bit of sign, 8 of exponent, 7 of mantissa: the upper half of a float) both factors are rounded to it, to nearest and to even,
+ * and their products added up in floats. An element of C is one sum over k whose order depends on n and k alone: neither on the number
+ * of threads nor on that of the rows. */
+#ifndef XLM_TENSOR_PACKED_H
+#define XLM_TENSOR_PACKED_H
+
+#include <xlm/tape.h>
+
+typedef enum { XLM_FLOAT32, XLM_BFLOAT16, XLM_PRECISIONS } xlm_precision;
+extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfloat16" */
+
+/* Why there are no such products here, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)"; NULL:
+ * there are. With XLM_BF16_EMULATE=1 in the environment there are those of bfloat16 everywhere: BLIS multiplies the rounded factors,
+ * which is slower than float32. */
+const char *xlm_packed_lacks(xlm_precision precision);
+/* "oneDNN 2.6.3"; "oneDNN" where the program was built without it. */
+const char *xlm_packed_library(void);
+
+typedef struct xlm_packed xlm_packed;
+
+xlm_packed *xlm_packed_new(void);
+/* NULL is allowed. */
+void xlm_packed_free(xlm_packed *p);
+/* Take op(B), k x n, row-major without gaps between the rows, as it is now; memory is kept for the next one. */
+void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n, const xlm_real *b);
+/* C = op(A) op(B) + bias, or C += op(A) op(B) where `add`; op(A): m x k, C: m x n, row-major without gaps. bias: [n], or NULL.
+ * Uses all threads of the rank, or one when called inside a parallel region. */
+void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
+                         xlm_real *c);
+/* Bytes that a k x n matrix takes when it is packed; about. */
+uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n);
+
+#endif

@@ -1,0 +1,123 @@
+/* xlm-mpi: the products of linear layers, in the tape's precision. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/products.h"
+
+#include <string.h>
+
+#include "tensor/gemm.h"
+#include "tensor/packed.h"
+#include "tensor/tape_internal.h"
+
+/* Up to so many multiply-adds BLIS makes a product of floats in any case: those have many shapes, for each of which oneDNN would
+ * have to make code. */
+static const int64_t SMALL = 1 << 18;
+
+/* A parameter, or a stack of them, as one of the factors. */
+typedef struct key {
+    const xlm_real *values;
+    int64_t rows, cols;
+    int64_t transpose; /* as Wᵀ */
+} key;
+
+typedef struct entry {
+    key key; /* first: it is the key in the table */
+    xlm_packed *packed;
+    uint64_t state; /* of the parameters that were packed */
+} entry;
+
+static guint hash_key(gconstpointer pointer)
+{
+    const key *k = pointer;
+    return g_direct_hash(k->values) + (guint)k->transpose;
+}
+
+static gboolean equal_keys(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(key)) == 0; }
+
+static void free_entry(gpointer pointer)
+{
+    xlm_packed_free(((entry *)pointer)->packed);
+    g_free(pointer);
+}
+
+static bool packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
+{
+    if (!tape->packs || !((const variable *)weight)->leaf)
+        return false;
+    return tape->precision == XLM_BFLOAT16 || n * weight->rows * weight->cols > SMALL;
+}
+
+static const xlm_packed *pack(xlm_tape *tape, xlm_var *weight, bool transpose)
+{
+    if (tape->packed == NULL)
+        tape->packed = g_hash_table_new_full(hash_key, equal_keys, NULL, free_entry);
+    const key k = {weight->value, weight->rows, weight->cols, transpose};
+    entry *e = g_hash_table_lookup(tape->packed, &k);
+    if (e == NULL) {
+        e = g_new0(entry, 1);
+        e->key = k;
+        e->packed = xlm_packed_new();
+        g_hash_table_add(tape->packed, e);
+    }
+    if (e->state != tape->parameter_state) {
+        xlm_packed_set(e->packed, tape->precision, transpose, transpose ? weight->cols : weight->rows,
+                       transpose ? weight->rows : weight->cols, weight->value);
+        e->state = tape->parameter_state;
+    }
+    return e->packed;
+}
+
+void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, const xlm_var *bias, xlm_real *y)
+{
+    const int64_t in = weight->cols, out = weight->rows;
+    if (packs(tape, n, weight)) {
+        xlm_packed_multiply(pack(tape, weight, true), n, false, x, bias != NULL ? bias->value : NULL, false, y);
+        return;
+    }
+    if (bias != NULL) {
+#pragma omp parallel for schedule(static) if (n * out > XLM_PARALLEL)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(y + i * out, bias->value, sizeof(xlm_real) * (size_t)out);
+    }
+    xlm_gemm(false, true, n, out, in, 1, x, in, weight->value, in, bias != NULL, y, out);
+}
+
+void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx)
+{
+    const int64_t in = weight->cols, out = weight->rows;
+    if (packs(tape, n, weight))
+        xlm_packed_multiply(pack(tape, weight, false), n, false, dy, NULL, dx.add, dx.at);
+    else
+        xlm_gemm(false, false, n, in, out, 1, dy, out, weight->value, in, dx.add, dx.at, in);
+}
+
+void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, const xlm_var *weight, xlm_grad dw)
+{
+    const int64_t in = weight->cols, out = weight->rows;
+    if (!packs(tape, n, weight)) {
+        xlm_gemm(true, false, out, in, n, 1, dy, out, x, in, dw.add, dw.at, in);
+        return;
+    }
+    if (tape->packed_rows == NULL)
+        tape->packed_rows = xlm_packed_new();
+    xlm_packed_set(tape->packed_rows, tape->precision, false, n, in, x);
+    xlm_packed_multiply(tape->packed_rows, out, true, dy, NULL, dw.add, dw.at);
+}
+
+void tape_free_products(xlm_tape *tape)
+{
+    if (tape->packed != NULL)
+        g_hash_table_destroy(tape->packed);
+    xlm_packed_free(tape->packed_rows);
+}
+
+void xlm_tape_multiply_by(xlm_tape *tape, bool packs_parameters, xlm_precision precision)
+{
+    tape->packs = packs_parameters;
+    tape->precision = precision;
+    tape->parameter_state++;
+}
+
+void xlm_tape_hold_parameters(xlm_tape *tape, bool hold)
+{
+    tape->holds = hold;
+    tape->parameter_state++;
+}

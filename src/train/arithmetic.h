@@ -1,0 +1,30 @@
+/* xlm-mpi: how a run multiplies: library and precision. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_TRAIN_ARITHMETIC_H
+#define XLM_TRAIN_ARITHMETIC_H
+
+#include "comm/comm.h"
+#include "tensor/packed.h"
+#include "train/job.h"
+
+typedef struct xlm_arithmetic {
+    bool packs; /* products with parameters are oneDNN's (tensor/packed.h); else all are BLIS's, in float32 */
+    xlm_precision precision;
+} xlm_arithmetic;
+
+/* In the order of [train] gemm's choices. */
+typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
+
+/* From [train] gemm and precision, and what the processors of all ranks are; the same on all of them. Collective. EX_CONFIG: the
+ * two do not go together; EX_UNAVAILABLE: a processor cannot do it, or the program was built without oneDNN. */
+bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
+
+/* Without asking the processors, for estimates: "auto" packs in bfloat16 alone. */
+xlm_arithmetic xlm_arithmetic_wanted(const xlm_train_config *config);
+
+/* Bytes that packed parameters take, of `elements` in all. */
+uint64_t xlm_arithmetic_bytes(xlm_arithmetic arithmetic, int64_t elements);
+
+/* "oneDNN 2.6.3 in bfloat16"; "BLIS" */
+const char *xlm_arithmetic_name(xlm_arithmetic arithmetic);
+
+#endif

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# xlm-mpi: products in bfloat16, and by oneDNN: bits, losses, resumed runs, what is refused. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+steps=40
+# run NAME RANKS [OPTION...]
+run() {
+    local name=$1 n=$2
+    shift 2
+    trained job.conf "$name" "$n" --set "train.steps=$steps" --set model.hidden_size=64 "$@"
+}
+half=(--set train.precision=bfloat16)
+# Processors without the instructions refuse, and say why.
+if [[ -n ${XLM_BF16_EMULATE-} ]]; then unset XLM_BF16_EMULATE; fi
+if ranks 1 xlm_train job.conf --dry-run "${half[@]}" >native.log 2>&1; then
+    native=yes
+else
+    native=no
+    grep -q 'precision = bfloat16: .*\(instructions\|AVX-512\|without oneDNN\)' native.log || fail "$(cat native.log)"
+fi
+expect 78 'precision = bfloat16: BLIS' ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set train.gemm=blis
+expect 64 'precision = int8: is none of' ranks 1 xlm_train job.conf --dry-run --set train.precision=int8
+
+run float 1 --set train.gemm=blis
+# all_alike NAME [LINE OF [train]...]: eight steps have the same bits on 1, 2 and 4 ranks, with 2 threads, and when they are resumed.
+all_alike() {
+    local name=$1
+    shift
+    eight_steps 4 -e "s/^hidden_size = .*/hidden_size = 64/" -e "s/^.train./&\n$(printf '%s\\n' "$@")/" >"$name.conf"
+    reproduced "$name.conf" "$name" 2 4
+    trained "$name.conf" "$name-threads" 1 --set train.threads=2
+    [ "$(digest "$name-1/latest")" = "$(digest "$name-threads/latest")" ] || fail "$name: not the same bits on 2 threads"
+}
+all_alike blis 'gemm = blis'
+if ranks 1 xlm_train job.conf --dry-run --set train.gemm=onednn >onednn.log 2>&1; then
+    all_alike onednn 'gemm = onednn'
+    agree blis-1 onednn-1
+    grep -q '^products: oneDNN .* in float32' onednn-1.log || fail "the log does not name oneDNN: $(grep '^BLIS' onednn-1.log)"
+else
+    grep -q 'gemm = onednn: .*\(AVX-512\|without oneDNN\)' onednn.log || fail "$(cat onednn.log)"
+fi
+if [[ $native = yes ]]; then
+    all_alike native 'precision = bfloat16'
+    grep -q '^products: oneDNN .* in bfloat16' native-1.log || fail "the log does not name bfloat16: $(grep '^BLIS' native-1.log)"
+fi
+# The same arithmetic on any processor, by another order of sums.
+export XLM_BF16_EMULATE=1
+all_alike emulated 'precision = bfloat16'
+[[ $native = no ]] || agree native-1 emulated-1 1e-3
+agree blis-1 emulated-1 1e-2
+[ "$(digest blis-1/latest)" != "$(digest emulated-1/latest)" ] || fail "precision = bfloat16 gives the bits of float32"
+
+run float 1 --set train.gemm=blis
+run half 1 "${half[@]}"
+# What it learns is the same, to half a percent, and it does round.
+last=$(value float $steps held_out mlm loss all)
+is_between "$(awk "BEGIN { print 0.995 * $last }")" "$(value half $steps held_out mlm loss all)" \
+    "$(awk "BEGIN { print 1.005 * $last }")" ||
+    fail "held-out loss in bfloat16 $(value half $steps held_out mlm loss all), in float32 $last"
+
+# A run goes on in the other precision.
+for to in float32 bfloat16; do
+    cp -r $([ $to = float32 ] && echo half || echo float) "to-$to"
+    trained job.conf "to-$to" 2 --set train.steps=60 --set model.hidden_size=64 --set "train.precision=$to"
+    grep -q 'resumed from .* at step 40' "to-$to.log" || fail "does not go on in $to: $(cat "to-$to.log")"
+done
+
+# Memory for packed parameters is in the estimate.
+logged plan.log ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set model.hidden_size=512 --set model.layers=8
+sed -n 's/.*parameters \([0-9.]*\), packed \([0-9.]*\),.*/\1 \2/p' plan.log | awk '{ exit !($2 > 0.9 * $1 && $2 < 1.5 * $1) }' ||
+    fail "packed parameters: $(grep '^memory' plan.log)"
+finish

@@ -1,0 +1,213 @@
+/* xlm-mpi: products with packed matrices, in floats and in bfloat16. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "base/rng.h"
+#include "tensor/gemm.h"
+#include "tensor/packed.h"
+
+/* Numbers from -0.5 to 0.5; with 8 bits of mantissa where `half`. */
+static float *draw(int64_t n, uint64_t seed, bool half)
+{
+    float *x = g_new(float, n);
+    const xlm_rng_key key = xlm_rng_make_key(seed, XLM_RNG_INITIALISE, 0);
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = (float)xlm_rng_draw(key, (uint32_t)i, 0, 0, 0).v[0] / 4294967296.0f - 0.5f;
+        if (half)
+            x[i] = (float)(int)(x[i] * 256) / 256;
+    }
+    return x;
+}
+
+typedef struct form {
+    int64_t m, n, k;
+    bool transpose_a, transpose_b, bias, add;
+} form;
+
+/* C = op(A) op(B) + bias or + before, in doubles. */
+static void expect(const form *f, const float *a, const float *b, const float *bias, const float *before, const float *c)
+{
+    for (int64_t i = 0; i < f->m; i++)
+        for (int64_t j = 0; j < f->n; j++) {
+            double sum = f->bias ? (double)bias[j] : f->add ? (double)before[i * f->n + j] : 0, size = fabs(sum);
+            for (int64_t l = 0; l < f->k; l++) {
+                const double term = (double)a[f->transpose_a ? l * f->m + i : i * f->k + l] *
+                                    (double)b[f->transpose_b ? j * f->k + l : l * f->n + j];
+                sum += term;
+                size += fabs(term);
+            }
+            if (fabs((double)c[i * f->n + j] - sum) > 1e-6 * (size + 1))
+                fail_msg("element %d, %d of %d x %d x %d%s%s: %g instead of %g", (int)i, (int)j, (int)f->m, (int)f->n, (int)f->k,
+                         f->transpose_a ? ", A transposed" : "", f->transpose_b ? ", B transposed" : "",
+                         (double)c[i * f->n + j], sum);
+        }
+}
+
+static void check_product(xlm_precision precision, const form *f, xlm_packed *packed)
+{
+    const bool half = precision == XLM_BFLOAT16;
+    float *a = draw(f->m * f->k, 1, half), *b = draw(f->n * f->k, 2, half), *bias = draw(f->n, 3, false);
+    float *before = draw(f->m * f->n, 4, false), *c = g_memdup2(before, sizeof *c * (size_t)(f->m * f->n));
+    for (int64_t i = 0; !f->add && i < f->m * f->n; i++)
+        c[i] = NAN; /* which is not read */
+    const double flops = xlm_gemm_flops();
+    xlm_packed_set(packed, precision, f->transpose_b, f->k, f->n, b);
+    xlm_packed_multiply(packed, f->m, f->transpose_a, a, f->bias ? bias : NULL, f->add, c);
+    assert_true(xlm_gemm_flops() == flops + 2 * (double)(f->m * f->n * f->k));
+    expect(f, a, b, bias, before, c);
+    g_free(a);
+    g_free(b);
+    g_free(bias);
+    g_free(before);
+    g_free(c);
+}
+
+static void check_products(xlm_precision precision)
+{
+    static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {1, 800, 700}, {100, 70, 90}, {257, 129, 65}, {130, 4500, 24},
+                                       {40, 8, 17000}};
+    xlm_packed *packed = xlm_packed_new(); /* for all, as its memory is used again */
+    for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++)
+        for (int way = 0; way < 12; way++) {
+            const form f = {sizes[s][0], sizes[s][1], sizes[s][2], way & 1, way & 2, way / 4 == 1, way / 4 == 2};
+            check_product(precision, &f, packed);
+        }
+    xlm_packed_free(packed);
+}
+
+static void products(void **state)
+{
+    (void)state;
+    g_unsetenv("XLM_BF16_EMULATE");
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++)
+        if (xlm_packed_lacks((xlm_precision)precision) == NULL)
+            check_products((xlm_precision)precision);
+}
+
+static void emulated(void **state)
+{
+    (void)state;
+    g_setenv("XLM_BF16_EMULATE", "1", TRUE);
+    assert_null(xlm_packed_lacks(XLM_BFLOAT16));
+    check_products(XLM_BFLOAT16);
+    g_unsetenv("XLM_BF16_EMULATE");
+}
+
+static void check_rounding(void)
+{
+    static const struct { float from, to; } cases[] = {
+        {1, 1}, {1 + 1.0f / 256, 1}, {1 + 3.0f / 256, 1 + 4.0f / 256}, {1 + 1.01f / 256, 1 + 2.0f / 256}, {-3.14159265f, -3.140625f},
+        {3.4e38f, INFINITY}, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}, {0, 0}};
+    xlm_packed *packed = xlm_packed_new();
+    const float one = 1;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        for (int side = 0; side < 2; side++) {
+            float c = 0;
+            xlm_packed_set(packed, XLM_BFLOAT16, false, 1, 1, side == 0 ? &cases[i].from : &one);
+            xlm_packed_multiply(packed, 1, false, side == 0 ? &one : &cases[i].from, NULL, false, &c);
+            if (c != cases[i].to)
+                fail_msg("%.9g becomes %.9g instead of %.9g", (double)cases[i].from, (double)c, (double)cases[i].to);
+        }
+    float nothing = NAN, c = 0;
+    xlm_packed_set(packed, XLM_BFLOAT16, false, 1, 1, &one);
+    xlm_packed_multiply(packed, 1, false, &nothing, NULL, false, &c);
+    assert_true(isnan(c));
+    xlm_packed_free(packed);
+}
+
+/* To nearest, and to even in the middle. */
+static void rounding(void **state)
+{
+    (void)state;
+    if (xlm_packed_lacks(XLM_BFLOAT16) == NULL)
+        check_rounding();
+    g_setenv("XLM_BF16_EMULATE", "1", TRUE);
+    check_rounding();
+    g_unsetenv("XLM_BF16_EMULATE");
+}
+
+/* A row of C, with its bits, depends neither on how many rows there are, nor on the number of threads. n x k: of parameters. */
+static void rows_alone(void **state)
+{
+    (void)state;
+    enum { MOST = 700 };
+    static const int64_t shapes[][2] = {{768, 768}, {3072, 768}, {768, 3072}, {128, 128}, {1000, 72}, {5000, 64}, {16, 20000}};
+    static const int64_t rows[] = {MOST, 300, 257, 256, 255, 130, 64, 65, 17, 16, 1};
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++)
+        for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {
+            if (xlm_packed_lacks((xlm_precision)precision) != NULL)
+                continue;
+            const int64_t n = shapes[s][0], k = shapes[s][1];
+            float *a = draw(MOST * k, 5, false), *b = draw(n * k, 6, false), *whole = g_new(float, MOST * n), *c = g_new(float, MOST * n);
+            xlm_packed *packed = xlm_packed_new();
+            xlm_packed_set(packed, (xlm_precision)precision, true, k, n, b);
+            for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                omp_set_num_threads(1 + (int)i % 3);
+                float *out = i == 0 ? whole : c;
+                xlm_packed_multiply(packed, rows[i], false, a, NULL, false, out);
+                if (memcmp(out, whole, sizeof *c * (size_t)(rows[i] * n)) != 0)
+                    fail_msg("%s, n %d, k %d: %d rows differ from the first of %d", xlm_precision_names[precision], (int)n, (int)k,
+                             (int)rows[i], MOST);
+            }
+            omp_set_num_threads(1);
+            xlm_packed_free(packed);
+            g_free(a);
+            g_free(b);
+            g_free(whole);
+            g_free(c);
+        }
+}
+
+/* Packing too: the same bits with any number of threads, also from inside of a parallel region. */
+static void threads(void **state)
+{
+    (void)state;
+    enum { M = 520, N = 900, K = 333 };
+    float *a = draw(K * M, 7, false), *b = draw(K * N, 8, false), *before = draw(M * N, 9, false), *first = g_new(float, M * N);
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++) {
+        if (xlm_packed_lacks((xlm_precision)precision) != NULL)
+            continue;
+        for (int n = 1; n <= 4; n++) {
+            omp_set_num_threads(n);
+            float *c = g_memdup2(before, sizeof *c * M * N);
+            xlm_packed *packed = xlm_packed_new();
+            xlm_packed_set(packed, (xlm_precision)precision, false, K, N, b);
+            xlm_packed_multiply(packed, M, true, a, NULL, true, c);
+            if (n == 1)
+                memcpy(first, c, sizeof *c * M * N);
+            assert_memory_equal(c, first, sizeof *c * M * N);
+            int different = 0;
+#pragma omp parallel for reduction(+ : different)
+            for (int i = 0; i < 3; i++) {
+                float *own = g_memdup2(before, sizeof *c * M * N);
+                xlm_packed_multiply(packed, M, true, a, NULL, true, own);
+                different += memcmp(own, first, sizeof *c * M * N) != 0;
+                g_free(own);
+            }
+            assert_int_equal(different, 0);
+            xlm_packed_free(packed);
+            g_free(c);
+        }
+    }
+    omp_set_num_threads(1);
+    g_free(a);
+    g_free(b);
+    g_free(before);
+    g_free(first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(emulated), cmocka_unit_test(rounding),
+                                       cmocka_unit_test(rows_alone), cmocka_unit_test(threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -167,8 +167,9 @@ bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char 
         return false;
     const guint first = ids->len;
     xlm_tokenizer_encode_words(t, language, line, word, n, ids);
+    const int32_t *added = ids->len > first ? &g_array_index(ids, int32_t, first) : NULL; /* an empty array has no memory */
     if (words != NULL)
-        *words = xlm_tokenizer_count_words(t, &g_array_index(ids, int32_t, first), ids->len - first, n);
+        *words = xlm_tokenizer_count_words(t, added, ids->len - first, n);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* xlm-mpi: a rotation that brings the vectors of one language onto those of another. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/procrustes.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/alignment.h"
@@ -32,31 +33,78 @@ static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pai
     g_free(side[1]);
 }
 
+/* w = U Vᵀ by M's singular vectors; s: [width]. m is overwritten. */
+static bool rotate_by_svd(const xlm_grid *grid, xlm_matrix *m, double *s, xlm_matrix *w, GError **error)
+{
+    const int64_t d = xlm_matrix_rows(m);
+    xlm_matrix *u = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error);
+    xlm_matrix *vt = u != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error) : NULL;
+    const bool good = vt != NULL && xlm_matrix_svd(m, s, u, vt, error);
+    if (good)
+        xlm_matrix_multiply(false, false, 1, u, vt, 0, w);
+    xlm_matrix_free(u);
+    xlm_matrix_free(vt);
+    return good;
+}
+
+/* The same as M (MᵀM)^−½, which takes a tenth of the time, then w (3 I − wᵀw) / 2, which makes up for rounding. *done:
+ * M is far enough from a matrix of smaller rank. */
+static bool rotate_by_root(const xlm_grid *grid, const xlm_matrix *m, double *s, xlm_matrix *w, bool *done, GError **error)
+{
+    const int64_t d = xlm_matrix_rows(m);
+    double *values = g_new(double, d * d);
+    xlm_matrix *a[3] = {NULL};
+    bool good = true;
+    for (int k = 0; k < 3 && good; k++)
+        good = (a[k] = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error)) != NULL;
+    if (good) {
+        xlm_matrix_multiply(true, false, 1, m, m, 0, a[0]);
+        good = xlm_matrix_eigen(a[0], s, a[1], error);
+    }
+    *done = good && s[d - 1] > 1e-6 * s[0];
+    if (*done) {
+        xlm_matrix_get(a[1], values);
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = 0; j < d; j++)
+                values[i * d + j] /= sqrt(s[j]);
+        xlm_matrix_set(a[0], values);
+        xlm_matrix_multiply(false, true, 1, a[0], a[1], 0, a[2]);
+        xlm_matrix_multiply(false, false, 1, m, a[2], 0, a[0]);
+        xlm_matrix_multiply(true, false, 1, a[0], a[0], 0, a[1]);
+        xlm_matrix_copy(a[0], w);
+        xlm_matrix_multiply(false, false, -0.5, a[0], a[1], 1.5, w);
+        for (int64_t j = 0; j < d; j++)
+            s[j] = sqrt(s[j]);
+    }
+    for (int k = 0; k < 3; k++)
+        xlm_matrix_free(a[k]);
+    g_free(values);
+    return good;
+}
+
 bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, double *map, int64_t *rank,
                         GError **error)
 {
     const int64_t d = procrustes->width;
     const xlm_grid *grid = procrustes->grid;
     double *s = g_new0(double, d);
+    bool done = false;
     correlate(procrustes, count, pairs, map);
-    xlm_matrix *m[4] = {NULL};
-    bool good = true;
-    for (int k = 0; k < 4 && good; k++)
-        good = (m[k] = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error)) != NULL;
+    xlm_matrix *m = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error);
+    xlm_matrix *w = m != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error) : NULL;
+    bool good = w != NULL;
     if (good) {
-        xlm_matrix_set(m[0], map);
-        good = xlm_matrix_svd(m[0], s, m[1], m[2], error);
+        xlm_matrix_set(m, map);
+        good = rotate_by_root(grid, m, s, w, &done, error) && (done || rotate_by_svd(grid, m, s, w, error));
     }
     if (good && !(s[0] > 0))
         good = xlm_error_set(error, EX_DATAERR, "the vectors of all pairs are 0; there is nothing to learn a map from");
-    if (good) {
-        xlm_matrix_multiply(false, false, 1, m[1], m[2], 0, m[3]);
-        xlm_matrix_get(m[3], map);
-    }
+    if (good)
+        xlm_matrix_get(w, map);
     for (*rank = 0; *rank < d && s[*rank] > 1e-6 * s[0];)
         ++*rank;
-    for (int k = 0; k < 4; k++)
-        xlm_matrix_free(m[k]);
+    xlm_matrix_free(m);
+    xlm_matrix_free(w);
     g_free(s);
     return good;
 }

@@ -20,7 +20,8 @@ void xlm_quadtree_build(xlm_quadtree *tree, const double *y);
 /* [n] the points in the order of their cells, so that neighbours in it are neighbours in the plane. */
 const int32_t *xlm_quadtree_order(const xlm_quadtree *tree);
 
-/* For the point number `place` of that order, i, with w_ij = 1 / (1 + |y_i − y_j|²): [out] force[2] = Σ_j w_ij² (y_i − y_j).
+/* For the point number `place` of that order, i, with w_ij = 1 / (1 + |y_i − y_j|²): [out] force[2] =
+ * Σ_j w_ij² (y_i − y_j).
  * Returns Σ_j≠i w_ij. */
 double xlm_quadtree_repulsion(const xlm_quadtree *tree, int64_t place, double theta, double force[2]);
 

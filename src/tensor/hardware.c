@@ -101,8 +101,6 @@ void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
     omp_set_num_threads(threads);
 }
 
-bool xlm_hardware_prefers_onednn(void) { return xlm_processor_has_whole_avx512(); }
-
 /* Square products of all threads for `duration` seconds, with `packed`, or by BLIS where it is NULL; GFLOP/s of the fastest, *mean:
  * of all together. */
 static double time_products(double duration, xlm_packed *packed, xlm_precision precision, double *mean)

@@ -19,8 +19,6 @@ typedef struct xlm_hardware {
  * use, shared with the other ranks of the node), BLIS's kernels: skx where the processor does 512 bits at once and the user did
  * not set BLIS_ARCH_TYPE, else BLIS's choice. Processors of one kind get the same kernels always, and with them the same bits. */
 void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks);
-/* Whether oneDNN's products of floats are the faster ones by what the processor is: units of 512 bits. */
-bool xlm_hardware_prefers_onednn(void);
 /* Measure gemm_gflops (about a quarter of a second), of BLIS, or where `packs` of oneDNN in that precision. All ranks of a node at
  * the same time: what they get side by side. */
 void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision);

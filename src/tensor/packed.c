@@ -90,7 +90,8 @@ static float *rounded(int64_t n, const xlm_real *x, float *y)
     return y;
 }
 
-static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add, xlm_real *c)
+static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
+                    xlm_real *c)
 {
 #ifndef XLM_DOUBLE
     float *copy = rounded(m * p->k, a, g_new(float, m * p->k));
@@ -107,10 +108,20 @@ static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_re
 #if WITH_ONEDNN
 
 /* C is cut into blocks of so many rows, which the threads share out. What oneDNN does for a row must not depend on how many there
- * are: its kernels for batch-reduced products ("brg") add up alike for any number of them, its others do not, and are refused. They
- * want matrices without gaps, so rows are rounded, transposed or copied into memory of the thread, and the last ones filled up to
- * a multiple of ROW_UNIT: oneDNN makes code for each shape (0.3 ms), which is kept. Many columns, those of a vocabulary, are cut too. */
-enum { ROWS = 128, ROWS_OF_LONG = 32, LONG = 1 << 14, ROW_UNIT = 16, COLUMNS = 2048, MOST_COLUMNS = 4096, MOST_SHAPES = 1024, LINE = 64 };
+ * are: its kernels for batch-reduced products ("brg") add up alike for any number of them, its others do not, and are refused.
+ * They want matrices without gaps, so rows are rounded, transposed or copied into memory of the thread, and the last ones filled
+ * up to a multiple of ROW_UNIT: oneDNN makes code for each shape (0.3 ms), which is kept. Many columns, those of a vocabulary, are
+ * cut too. */
+enum {
+    ROWS = 128,        /* of a block */
+    LONG = 1 << 14,    /* from this k on */
+    ROWS_OF_LONG = 32, /* so many, as its rows take much memory */
+    ROW_UNIT = 16,
+    MOST_COLUMNS = 4096, /* more are cut */
+    COLUMNS = 2048,      /* into blocks of so many */
+    MOST_SHAPES = 1024,
+    LINE = 64
+};
 
 typedef struct shape {
     int64_t m, n, k;
@@ -154,7 +165,8 @@ static dnnl_memory_desc_t describe(int64_t rows, int64_t cols, xlm_precision pre
 {
     dnnl_memory_desc_t description;
     const dnnl_dims_t dims = {rows, cols};
-    insist(dnnl_memory_desc_init_by_tag(&description, 2, dims, precision == XLM_BFLOAT16 ? dnnl_bf16 : dnnl_f32, order), "a matrix");
+    insist(dnnl_memory_desc_init_by_tag(&description, 2, dims, precision == XLM_BFLOAT16 ? dnnl_bf16 : dnnl_f32, order),
+           "a matrix");
     return description;
 }
 
@@ -186,7 +198,8 @@ static compiled *compile(const shape *s)
     insist(dnnl_matmul_desc_init(&operation, &c->a, &c->b, s->bias ? &c->bias : NULL, &c->c), "a product");
     dnnl_primitive_attr_t attributes = make_attributes(s->add);
     dnnl_primitive_desc_t description;
-    insist(dnnl_primitive_desc_create(&description, &operation, attributes, library.engine, NULL), "the description of a product");
+    insist(dnnl_primitive_desc_create(&description, &operation, attributes, library.engine, NULL),
+           "the description of a product");
     dnnl_primitive_attr_destroy(attributes);
     const char *kind = NULL;
     insist(dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &kind), "the kind of a product");
@@ -200,7 +213,8 @@ static compiled *compile(const shape *s)
     return c;
 }
 
-/* What was compiled for a shape; to be released. oneDNN divides its work by the number of threads that there are when it compiles. */
+/* What was compiled for a shape; to be released. oneDNN divides its work by the number of threads that there are when it
+ * compiles. */
 static compiled *find(const shape *s)
 {
     g_mutex_lock(&library.lock);
@@ -385,8 +399,8 @@ static void execute(const compiled *c, const void *a, const void *b, const float
 }
 
 /* Into C, whose rows are n apart, by way of `copy`, whose rows have no gaps. */
-static void execute_by_copy(const compiled *made, const void *a, const void *b, const float *bias, bool add, int64_t rows, int64_t n,
-                            float *c, float *copy, void *scratch)
+static void execute_by_copy(const compiled *made, const void *a, const void *b, const float *bias, bool add, int64_t rows,
+                            int64_t n, float *c, float *copy, void *scratch)
 {
     const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
     for (int64_t i = 0; add && i < padded; i++) {
@@ -401,15 +415,16 @@ static void execute_by_copy(const compiled *made, const void *a, const void *b, 
 }
 
 /* Rows row … row + rows of C, by the thread that calls. made: of blocks of columns, and of the last one. */
-static void multiply_rows(const left *l, compiled *const made[2], size_t stride, int64_t row, int64_t rows, const float *bias, bool add,
-                          float *c)
+static void multiply_rows(const left *l, compiled *const made[2], size_t stride, int64_t row, int64_t rows, const float *bias,
+                          bool add, float *c)
 {
     const xlm_packed *p = l->p;
     const int64_t padded = made[0]->c.dims[0], cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols;
     const bool direct = p->precision == XLM_FLOAT32 && !l->transpose && padded == rows, copies = blocks > 1 || padded != rows;
     const size_t a_bytes = direct ? 0 : aligned(xlm_packed_bytes(p->precision, padded, p->k));
     const size_t c_bytes = copies ? aligned(sizeof *c * (size_t)(padded * cols)) : 0;
-    char *memory = take(a_bytes + c_bytes + MAX(made[0]->scratch_bytes, made[1]->scratch_bytes)), *scratch = memory + a_bytes + c_bytes;
+    char *memory = take(a_bytes + c_bytes + MAX(made[0]->scratch_bytes, made[1]->scratch_bytes));
+    char *scratch = memory + a_bytes + c_bytes;
     if (p->precision == XLM_BFLOAT16)
         round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
     else if (!direct)
@@ -435,7 +450,8 @@ static void multiply(const left *l, const float *bias, bool add, float *c)
     const size_t stride = bytes_of_block(p, cols);
     compiled *made[2][2]; /* [the last rows][the last columns] */
     for (int i = 0; i < 4; i++)
-        made[i / 2][i % 2] = find_block(p, i / 2 == 0 ? unit : padded_rows(last_rows), i % 2 == 0 ? cols : last_cols, bias != NULL, add);
+        made[i / 2][i % 2] = find_block(p, i / 2 == 0 ? unit : padded_rows(last_rows), i % 2 == 0 ? cols : last_cols,
+                                        bias != NULL, add);
     const int threads = threads_for();
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int64_t i = 0; i < down; i++)

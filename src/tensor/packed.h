@@ -1,9 +1,9 @@
-/* xlm-mpi: products with a matrix that is packed beforehand, by oneDNN, in float32 or bfloat16. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: products with a matrix that is packed beforehand, by oneDNN. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * C = op(A) op(B): B is brought into the order in which the processor reads it once, and multiplied as often as wanted. In bfloat16
- * (1 bit of sign, 8 of exponent, 7 of mantissa: the upper half of a float) both factors are rounded to it, to nearest and to even,
- * and their products added up in floats. An element of C is one sum over k whose order depends on n and k alone: neither on the number
- * of threads nor on that of the rows. */
+ * C = op(A) op(B), in float32 or bfloat16: B is brought into the order in which the processor reads it once, and multiplied as
+ * often as wanted. In bfloat16 (1 bit of sign, 8 of exponent, 7 of mantissa: the upper half of a float) both factors are rounded
+ * to it, to nearest and to even, and their products added up in floats. An element of C is one sum over k whose order depends on n
+ * and k alone: neither on the number of threads nor on that of the rows. */
 #ifndef XLM_TENSOR_PACKED_H
 #define XLM_TENSOR_PACKED_H
 
@@ -12,9 +12,9 @@
 typedef enum { XLM_FLOAT32, XLM_BFLOAT16, XLM_PRECISIONS } xlm_precision;
 extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfloat16" */
 
-/* Why there are no such products here, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)"; NULL:
- * there are. With XLM_BF16_EMULATE=1 in the environment there are those of bfloat16 everywhere: BLIS multiplies the rounded factors,
- * which is slower than float32. */
+/* Why there are no such products here, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)";
+ * NULL: there are. With XLM_BF16_EMULATE=1 in the environment there are those of bfloat16 everywhere: BLIS multiplies the rounded
+ * factors, which is slower than float32. */
 const char *xlm_packed_lacks(xlm_precision precision);
 /* "oneDNN 2.6.3"; "oneDNN" where the program was built without it. */
 const char *xlm_packed_library(void);

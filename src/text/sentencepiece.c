@@ -615,7 +615,8 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
     g_ptr_array_unref(symbols);
 }
 
-/* Whatever is not normal (bytes, pieces that users gave) stays too, and what ALBERT's rules cut again, which no text has whole. */
+/* Whatever is not normal (bytes, pieces that users gave) stays too, and what ALBERT's rules cut again, which no text has
+ * whole. */
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     const pieces_model *m = model;
@@ -759,7 +760,8 @@ const xlm_segmenter_class xlm_segmenter_sentencepiece = {
     .normalisation = "valid UTF-8; with the attributes albert_... quotes, accents and case as of ALBERT's tokenizer; then as the "
                      "model of SentencePiece says",
     .recognises = recognises, .adopt = adopt, .publish = publish, .options = options,
-    .options_size = sizeof(xlm_segmenter_options), .learn = learn, .list = list_subwords, .print = print, .parse = parse, .save = save, .load = load, .free = free_model, .needs = needs,
+    .options_size = sizeof(xlm_segmenter_options), .learn = learn, .list = list_subwords, .print = print, .parse = parse,
+    .save = save, .load = load, .free = free_model, .needs = needs,
     .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
     .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell, .open = open_cutter,
     .close = close_cutter, .segment = segment, .segment_subword = segment_subword,

@@ -3,33 +3,20 @@
 
 #include <stdio.h>
 
-#include "tensor/hardware.h"
-
-xlm_arithmetic xlm_arithmetic_wanted(const xlm_train_config *config)
-{
-    const xlm_precision precision = (xlm_precision)config->precision;
-    return (xlm_arithmetic){.packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN, .precision = precision};
-}
-
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error)
 {
-    *arithmetic = xlm_arithmetic_wanted(config);
+    const xlm_precision precision = (xlm_precision)config->precision;
+    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN;
+    const char *lacks = packs ? xlm_packed_lacks(precision) : NULL;
     GError *failure = NULL;
-    const char *lacks = xlm_packed_lacks(arithmetic->precision);
-    if (arithmetic->precision == XLM_BFLOAT16 && config->gemm == XLM_GEMM_BLIS)
+    if (precision == XLM_BFLOAT16 && config->gemm == XLM_GEMM_BLIS)
         xlm_error_set(&failure, EX_CONFIG, "[train] precision = bfloat16: BLIS has no such products; leave gemm = blis out");
-    else if (arithmetic->packs && lacks != NULL && arithmetic->precision == XLM_BFLOAT16)
+    else if (lacks != NULL && precision == XLM_BFLOAT16)
         xlm_error_set(&failure, EX_UNAVAILABLE, "[train] precision = bfloat16: %s; take float32", lacks);
-    else if (arithmetic->packs && lacks != NULL)
+    else if (lacks != NULL)
         xlm_error_set(&failure, EX_UNAVAILABLE, "[train] gemm = onednn: %s; take blis, or auto", lacks);
-    if (!xlm_comm_agree_on(comm, failure, error))
-        return false;
-    if (config->gemm != XLM_GEMM_AUTO || arithmetic->packs)
-        return true;
-    int64_t unwilling = lacks != NULL || !xlm_hardware_prefers_onednn();
-    xlm_comm_max_int64(comm, &unwilling, 1);
-    arithmetic->packs = unwilling == 0;
-    return true;
+    *arithmetic = (xlm_arithmetic){.packs = packs, .precision = precision};
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 uint64_t xlm_arithmetic_bytes(xlm_arithmetic arithmetic, int64_t elements)

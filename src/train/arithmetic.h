@@ -14,12 +14,9 @@ typedef struct xlm_arithmetic {
 /* In the order of [train] gemm's choices. */
 typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
 
-/* From [train] gemm and precision, and what the processors of all ranks are; the same on all of them. Collective. EX_CONFIG: the
- * two do not go together; EX_UNAVAILABLE: a processor cannot do it, or the program was built without oneDNN. */
+/* From [train] gemm and precision; "auto" is oneDNN for bfloat16 and BLIS for float32. Collective. EX_CONFIG: the two do not go
+ * together; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
-
-/* Without asking the processors, for estimates: "auto" packs in bfloat16 alone. */
-xlm_arithmetic xlm_arithmetic_wanted(const xlm_train_config *config);
 
 /* Bytes that packed parameters take, of `elements` in all. */
 uint64_t xlm_arithmetic_bytes(xlm_arithmetic arithmetic, int64_t elements);

@@ -96,9 +96,9 @@ static void print_memory(run *r, const xlm_memory_estimate *e)
                  elements, xlm_log_count((double)elements, parameters));
     char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
     xlm_log_info("memory: %.2f GiB a rank (parameters %.2f%s, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
-                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments), gib(e->gradients),
-                 gib(e->pass), gib(e->other_pass), r->job->train.recompute ? "without" : "with", gib(e->node_needed),
-                 gib(e->node_available));
+                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments),
+                 gib(e->gradients), gib(e->pass), gib(e->other_pass), r->job->train.recompute ? "without" : "with",
+                 gib(e->node_needed), gib(e->node_available));
     g_free(packed);
 }
 
@@ -109,8 +109,8 @@ static void print_hardware(const run *r)
                  r->comm->local_ranks, h->threads, xlm_micro_batches_on(r->job->train.micro_batches, r->comm->ranks));
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
     if (arithmetic.packs)
-        xlm_log_info("products: %s, %.0f GFLOP/s a rank measured; others by BLIS: %s kernels (%s)", xlm_arithmetic_name(arithmetic),
-                     h->gemm_gflops, h->blis, h->choice);
+        xlm_log_info("products: %s, %.0f GFLOP/s a rank measured; others by BLIS: %s kernels (%s)",
+                     xlm_arithmetic_name(arithmetic), h->gemm_gflops, h->blis, h->choice);
     else
         xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }

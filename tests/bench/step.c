@@ -9,8 +9,8 @@
  * products in the same shapes, transposes and order, each layer with weights and activations of its own. Attention's
  * products are not in the yardstick, but are counted in the step's rate; products made again (recompute) are in neither.
  * Machines shared with others give other rates from minute to minute, so the share is the median over rounds of step and
- * yardstick measured in turn. So are the steps with oneDNN's products, in float32 and in bfloat16 where the processor has it, whose
- * rows give their speed beside that of the step with BLIS's. */
+ * yardstick measured in turn. So are the steps with oneDNN's products, in float32 and in bfloat16 where the processor has it,
+ * whose rows give their speed beside that of the step with BLIS's. */
 #include <glib.h>
 #include <omp.h>
 #include <stdio.h>
@@ -238,7 +238,7 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     bool there[WAYS];
     for (int w = 0; w < WAYS; w++) {
         there[w] = !yardstick_alone && (w == 0 || (!t->recompute && xlm_packed_lacks(ways[w].precision) == NULL));
-        for (int i = 0; i < 2 && there[w]; i++) { /* the second has its memory in one block, which it touches for the first time */
+        for (int i = 0; i < 2 && there[w]; i++) { /* the second has its memory in one block, touched for the first time */
             xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
             run_step(model, tape, &b.batch, gradients, 0);
         }

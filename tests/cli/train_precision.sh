@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: products in bfloat16, and by oneDNN: bits, losses, resumed runs, what is refused. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: products in bfloat16, and by oneDNN: bits, losses, resumed runs, what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
@@ -24,7 +25,8 @@ expect 78 'precision = bfloat16: BLIS' ranks 1 xlm_train job.conf --dry-run "${h
 expect 64 'precision = int8: is none of' ranks 1 xlm_train job.conf --dry-run --set train.precision=int8
 
 run float 1 --set train.gemm=blis
-# all_alike NAME [LINE OF [train]...]: eight steps have the same bits on 1, 2 and 4 ranks, with 2 threads, and when they are resumed.
+# all_alike NAME [LINE OF [train]...]: eight steps have the same bits on 1, 2 and 4 ranks, with 2 threads, and when they are
+# resumed.
 all_alike() {
     local name=$1
     shift

@@ -347,12 +347,6 @@ expect 64 'no language "zz"' xlm_eval tag-1/best --test dev.tsv --language zz
 expect 64 'did you mean "column"' xlm_eval tag-1/best --test dev.tsv --set colum=upos
 expect 73 'no-such-directory' xlm_eval tag-1/best --test dev.tsv --csv no-such-directory/a.csv
 expect 65 'no head for words' xlm_fill tag-1/best --language en 'the <mask>'
-# A checkpoint of a task that this program does not know.
-if command -v python3 >/dev/null && python3 -c 'import h5py' 2>/dev/null; then
-    cp "tag-1/$(readlink tag-1/best)" other.h5
-    python3 -c 'import h5py; h5py.File("other.h5", "r+")["task"].attrs["name"] = "parsing"'
-    expect 65 'other.h5: there is no task "parsing"; it is one of .*"tagging"' xlm_eval other.h5 --test dev.tsv
-fi
 # Training starts from the encoder of a fine-tuned model; the head of the task is left, one for words is drawn.
 trained job.conf warm 1 --set train.start=tag-1/best --set train.steps=1
 grep -q 'drawn: lm_head/' warm.log && grep -q 'left: objectives/tagging' warm.log &&

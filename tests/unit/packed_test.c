@@ -105,7 +105,8 @@ static void emulated(void **state)
 static void check_rounding(void)
 {
     static const struct { float from, to; } cases[] = {
-        {1, 1}, {1 + 1.0f / 256, 1}, {1 + 3.0f / 256, 1 + 4.0f / 256}, {1 + 1.01f / 256, 1 + 2.0f / 256}, {-3.14159265f, -3.140625f},
+        {1, 1}, {1 + 1.0f / 256, 1}, {1 + 3.0f / 256, 1 + 4.0f / 256}, {1 + 1.01f / 256, 1 + 2.0f / 256},
+        {-3.14159265f, -3.140625f},
         {3.4e38f, INFINITY}, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}, {0, 0}};
     xlm_packed *packed = xlm_packed_new();
     const float one = 1;
@@ -147,7 +148,8 @@ static void rows_alone(void **state)
             if (xlm_packed_lacks((xlm_precision)precision) != NULL)
                 continue;
             const int64_t n = shapes[s][0], k = shapes[s][1];
-            float *a = draw(MOST * k, 5, false), *b = draw(n * k, 6, false), *whole = g_new(float, MOST * n), *c = g_new(float, MOST * n);
+            float *a = draw(MOST * k, 5, false), *b = draw(n * k, 6, false);
+            float *whole = g_new(float, MOST * n), *c = g_new(float, MOST * n);
             xlm_packed *packed = xlm_packed_new();
             xlm_packed_set(packed, (xlm_precision)precision, true, k, n, b);
             for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -155,8 +157,8 @@ static void rows_alone(void **state)
                 float *out = i == 0 ? whole : c;
                 xlm_packed_multiply(packed, rows[i], false, a, NULL, false, out);
                 if (memcmp(out, whole, sizeof *c * (size_t)(rows[i] * n)) != 0)
-                    fail_msg("%s, n %d, k %d: %d rows differ from the first of %d", xlm_precision_names[precision], (int)n, (int)k,
-                             (int)rows[i], MOST);
+                    fail_msg("%s, n %d, k %d: %d rows differ from the first of %d", xlm_precision_names[precision], (int)n,
+                             (int)k, (int)rows[i], MOST);
             }
             omp_set_num_threads(1);
             xlm_packed_free(packed);

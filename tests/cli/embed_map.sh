@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus --para en-xx=text.en,text.xx --bpe 80
 logged train.log xlm_train job.conf --set train.steps=20 --set train.checkpoint_every=10 --set train.keep=5
 early=$(ls out/checkpoint-*10.h5) model=out/latest

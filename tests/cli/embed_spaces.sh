@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # 60 words of 3 numbers, and the same turned: (x, y, z) becomes (z, -x, y).
 awk 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 - 0.4 }

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus --bpe 60
 logged cooc.log xlm_cooc corpus.h5 -o cooc.h5 --window 2
 words=$(numbers /words/totals cooc.h5 | wc -l)

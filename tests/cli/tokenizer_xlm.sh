@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # The merges and subwords of our BPE of the text, in XLM's files.
 logged bpe.log xlm_prep --words space --bpe 60 --write-codes codes --write-vocab vocab --mono en=text.en --mono xx=text.xx \

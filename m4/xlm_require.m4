@@ -55,7 +55,7 @@ XLM_LINK_IFELSE([$$1[]_CFLAGS], [$$1[]_LIBS], [$4
 
 # XLM_WITH_LIBRARY(VARIABLE, NAME, LIBS, HEADER, BODY, WHAT, DEBIAN-PACKAGE)
 # A library that may be missing: --without-NAME leaves it out, --with-NAME insists on it. Sets VARIABLE_CFLAGS and VARIABLE_LIBS,
-# which the user may give, defines HAVE_VARIABLE, and xlm_NAME says what became of it.
+# which the user may give, defines HAVE_VARIABLE, and xlm_NAME says which flags it takes, or why it is left out.
 AC_DEFUN([XLM_WITH_LIBRARY],
 [AC_ARG_VAR([$1][_CFLAGS], [C compiler flags for $6, overriding the search])
 AC_ARG_VAR([$1][_LIBS], [linker flags for $6, overriding the search])

@@ -367,28 +367,6 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model) { return xlm_bpe_size(((const bpe_xlm *)model)->merges); }
 
-static bool check(const void *model, GError **error)
-{
-    (void)model; /* add_merge has looked */
-    (void)error;
-    return true;
-}
-
-static uint64_t digest_of(const void *model, uint64_t digest)
-{
-    GString *text = print(model);
-    digest = xlm_digest(text->str, text->len, digest);
-    g_string_free(text, TRUE);
-    return digest;
-}
-
-static bool extends(const void *model, const void *larger, GError **error)
-{
-    return digest_of(model, 0) == digest_of(larger, 0) ||
-           xlm_error_set(error, EX_DATAERR, "it has %u merges, there are %u there, or others, or other rules of text",
-                         size_of(model), size_of(larger));
-}
-
 static bool joins(const void *model, const char *subword, const char *next)
 {
     (void)model;
@@ -461,6 +439,6 @@ const xlm_segmenter_class xlm_segmenter_bpe_xlm = {
                      "xlm_lowercase is 1; Chinese, Japanese and Thai: words as ICU finds them",
     .recognises = recognises, .adopt = adopt, .publish = publish, .options = options,
     .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save, .load = load, .free = free_model,
-    .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell, .open = open_cutter,
+    .size = size_of, .joins = joins, .spell = spell, .open = open_cutter,
     .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/rng.h"
 #include "text/fields.h"
 
 struct xlm_segmenter {
@@ -163,8 +164,21 @@ xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_count
 }
 
 uint32_t xlm_segmenter_size(const xlm_segmenter *s) { return s->cls->size(s->model); }
-bool xlm_segmenter_check(const xlm_segmenter *s, GError **error) { return s->cls->check(s->model, error); }
-uint64_t xlm_segmenter_digest(const xlm_segmenter *s, uint64_t digest) { return s->cls->digest(s->model, digest); }
+
+bool xlm_segmenter_check(const xlm_segmenter *s, GError **error)
+{
+    return s->cls->check == NULL || s->cls->check(s->model, error);
+}
+
+uint64_t xlm_segmenter_digest(const xlm_segmenter *s, uint64_t digest)
+{
+    if (s->cls->digest != NULL)
+        return s->cls->digest(s->model, digest);
+    GString *text = s->cls->print(s->model);
+    digest = xlm_digest(text->str, text->len, digest);
+    g_string_free(text, TRUE);
+    return digest;
+}
 
 xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *s, bool lower, GError **error)
 {
@@ -182,5 +196,12 @@ bool xlm_segmenter_extends(const xlm_segmenter *s, const xlm_segmenter *larger, 
 {
     if (s->cls != larger->cls)
         return xlm_error_set(error, EX_DATAERR, "its segmenter is %s, there it is %s", s->cls->name, larger->cls->name);
-    return s->cls->extends(s->model, larger->model, error);
+    if (s->cls->extends != NULL)
+        return s->cls->extends(s->model, larger->model, error);
+    GString *text[2] = {s->cls->print(s->model), s->cls->print(larger->model)};
+    const bool same = g_string_equal(text[0], text[1]);
+    for (int i = 0; i < 2; i++)
+        g_string_free(text[i], TRUE);
+    return same || xlm_error_set(error, EX_DATAERR, "it has %u %s, there are %u there, or others, or other rules of text",
+                                 xlm_segmenter_size(s), s->cls->unit, xlm_segmenter_size(larger));
 }

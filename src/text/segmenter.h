@@ -95,12 +95,12 @@ typedef struct xlm_segmenter_class {
                      GError **error);
 
     uint32_t (*size)(const void *model); /* units */
-    /* Can it be saved? Texts must be UTF-8. EX_DATAERR. */
+    /* Can it be saved? Texts must be UTF-8. EX_DATAERR. NULL: it always can. */
     bool (*check)(const void *model, GError **error);
-    /* A number that differs where models do, and goes on from `digest` (xlm_digest). */
+    /* A number that differs where models do, and goes on from `digest` (xlm_digest). NULL: that of what print gives. */
     uint64_t (*digest)(const void *model, uint64_t digest);
     /* Is `model` the first part of `larger`, so that this segments as model does, but for more units? Else EX_DATAERR, with words
-     * that say how they differ: "it has 9 merges, there are 8 there". */
+     * that say how they differ: "it has 9 merges, there are 8 there". NULL: only what prints the same does. */
     bool (*extends)(const void *model, const void *larger, GError **error);
     bool (*joins)(const void *model, const char *subword, const char *next);
     void (*spell)(const void *model, const char *subword, GString *out); /* append its text without marks */

@@ -464,30 +464,6 @@ static uint32_t size_of(const void *model)
     return n;
 }
 
-static bool check(const void *model, GError **error)
-{
-    (void)model; /* sentencepiece_model.c has looked */
-    (void)error;
-    return true;
-}
-
-static uint64_t digest_of(const void *model, uint64_t digest)
-{
-    GString *text = print(model);
-    digest = xlm_digest(text->str, text->len, digest);
-    g_string_free(text, TRUE);
-    return digest;
-}
-
-static bool extends(const void *model, const void *larger, GError **error)
-{
-    GString *text[2] = {print(model), print(larger)};
-    const bool same = g_string_equal(text[0], text[1]);
-    for (int i = 0; i < 2; i++)
-        g_string_free(text[i], TRUE);
-    return same || xlm_error_set(error, EX_DATAERR, "it has another model of SentencePiece, or other rules of text");
-}
-
 static bool joins(const void *model, const char *subword, const char *next)
 {
     (void)model;
@@ -763,6 +739,6 @@ const xlm_segmenter_class xlm_segmenter_sentencepiece = {
     .options_size = sizeof(xlm_segmenter_options), .learn = learn, .list = list_subwords, .print = print, .parse = parse,
     .save = save, .load = load, .free = free_model, .needs = needs,
     .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
-    .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell, .open = open_cutter,
+    .joins = joins, .spell = spell, .open = open_cutter,
     .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

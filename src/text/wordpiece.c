@@ -456,14 +456,6 @@ static bool check(const void *model, GError **error)
     return xlm_utf8_require("prefix", prefix, strlen(prefix), error);
 }
 
-static uint64_t digest_of(const void *model, uint64_t digest)
-{
-    GString *text = print(model);
-    digest = xlm_digest(text->str, text->len, digest);
-    g_string_free(text, TRUE);
-    return digest;
-}
-
 static bool extends(const void *model, const void *larger, GError **error)
 {
     GString *text[2] = {print(model), print(larger)};
@@ -567,6 +559,6 @@ const xlm_segmenter_class xlm_segmenter_wordpiece = {
     .recognises = recognises, .adopt = adopt, .publish = publish,
     .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save,
     .load = load, .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge,
-    .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins,
+    .size = size_of, .check = check, .extends = extends, .joins = joins,
     .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

@@ -8,7 +8,9 @@
  *
  * z_i is of the query side in the model, z⁺_i of the key side in its momentum average, without gradient and without dropout; W1
  * and W2 have averages too. q_j are the keys of former steps, the newest `queue` of them: a ring, to which the keys of a step are
- * appended in the order of the instances, on every rank alike. z is not normalised (equation 2 of PPA). */
+ * appended in the order of the instances, on every rank alike. z is not normalised (equation 2 of PPA), unless `normalise = true`
+ * divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot stand out by its length alone, which
+ * changes from step to step. */
 #include <xlm/loss.h>
 
 #include <math.h>
@@ -19,6 +21,7 @@
 struct moco {
     int64_t size, width, layer;   /* Q keys of k numbers; of the states */
     double temperature, momentum;
+    bool normalise;
     xlm_real *queue;              /* [Q x k] key number i of all that there were stands in row i mod Q */
     int64_t appended;             /* keys that there were */
 };
@@ -31,6 +34,8 @@ static const xlm_option moco_options[] = {
     {"momentum", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL,
      "of the average of the weights that makes the keys: m a + (1 - m) p after each update", offsetof(struct moco, momentum)},
     {"projection", XLM_OPTION_INT, "300", 1, 1 << 16, NULL, "width of keys and queries", offsetof(struct moco, width)},
+    {"normalise", XLM_OPTION_FLAG, "false", 0, 0, NULL, "keys and queries are divided by their norm (MoCo; PPA does not)",
+     offsetof(struct moco, normalise)},
     {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "whose <s> is the sentence; -1: the last", offsetof(struct moco, layer)},
     XLM_OPTION_END,
 };
@@ -88,9 +93,10 @@ static void moco_declare(xlm_loss *self, xlm_declaration *declaration)
 }
 
 /* states: n x d, of <s>. n x k. */
-static xlm_var *project(xlm_tape *tape, xlm_var *states, xlm_var *hidden, xlm_var *output)
+static xlm_var *project(const struct moco *moco, xlm_tape *tape, xlm_var *states, xlm_var *hidden, xlm_var *output)
 {
-    return xlm_linear(tape, xlm_relu(tape, xlm_linear(tape, xlm_row_normalise(tape, states), hidden, NULL)), output, NULL);
+    xlm_var *z = xlm_linear(tape, xlm_relu(tape, xlm_linear(tape, xlm_row_normalise(tape, states), hidden, NULL)), output, NULL);
+    return moco->normalise ? xlm_row_normalise(tape, z) : z;
 }
 
 /* The keys, [S x k]. */
@@ -98,7 +104,7 @@ static int64_t moco_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct moco *moco = self->state;
     const int32_t n = pass->batch->sequences;
-    const xlm_var *z = project(tape, xlm_pass_view(pass, KEY)->states, xlm_loss_averaged_param(self, tape, HIDDEN),
+    const xlm_var *z = project(moco, tape, xlm_pass_view(pass, KEY)->states, xlm_loss_averaged_param(self, tape, HIDDEN),
                                xlm_loss_averaged_param(self, tape, OUTPUT));
     xlm_real *keys = xlm_pass_keep(pass, sizeof *keys * (uint64_t)(n * moco->width));
     xlm_var_read(z, 0, n, keys);
@@ -122,7 +128,7 @@ static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     const int64_t k = moco->width, filled = moco->appended < moco->size ? moco->appended : moco->size;
     const xlm_real *keys = pass->labels;
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    xlm_var *z = project(tape, xlm_pass_view(pass, QUERY)->states, xlm_loss_param(self, tape, HIDDEN),
+    xlm_var *z = project(moco, tape, xlm_pass_view(pass, QUERY)->states, xlm_loss_param(self, tape, HIDDEN),
                          xlm_loss_param(self, tape, OUTPUT));
     xlm_var *mean = xlm_info_nce(tape, z, xlm_constant(tape, n, k, keys), xlm_constant_in_place(tape, filled, k, moco->queue),
                                  moco->temperature, scores);

@@ -43,8 +43,16 @@ static const double *values_of(const struct hosted_job *job, const char *name)
            xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, name))->start;
 }
 
+static double dot(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int c = 0; c < WIDTH; c++)
+        sum += a[c] * b[c];
+    return sum;
+}
+
 /* z of one side, [PAIRS_OF_BATCH x WIDTH], all weights times `factor`, number by number. */
-static void project_side(struct hosted_job *job, xlm_view_input input, double factor, double *z)
+static void project_side(struct hosted_job *job, xlm_view_input input, double factor, bool normalise, double *z)
 {
     const xlm_view view = {.input = input, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST};
     const int64_t n = xlm_parameters_size(job->parameters);
@@ -70,17 +78,12 @@ static void project_side(struct hosted_job *job, xlm_view_input input, double fa
             for (int c = 0; c < HIDDEN; c++)
                 z[s * WIDTH + r] += second[r * HIDDEN + c] * inner[c];
         }
+        const double norm = sqrt(dot(z + s * WIDTH, z + s * WIDTH));
+        for (int r = 0; r < WIDTH && normalise; r++)
+            z[s * WIDTH + r] /= norm;
     }
     memcpy(values, before, sizeof *values * (size_t)n);
     g_free(before);
-}
-
-static double dot(const double *a, const double *b)
-{
-    double sum = 0;
-    for (int c = 0; c < WIDTH; c++)
-        sum += a[c] * b[c];
-    return sum;
 }
 
 /* The loss with `filled` negatives, and in numbers[] what the metrics are. */
@@ -105,10 +108,10 @@ static double moco_value(const double *query, const double *key, const double *q
 }
 
 /* Steps until the queue is full and older keys have gone. */
-static void test_moco(void **state)
+static void check_moco(bool normalise)
 {
-    (void)state;
-    static const char *const options[] = {"queue=5", "projection=3", "temperature=0.5", "momentum=0.9", NULL};
+    const char *const options[] = {"queue=5", "projection=3", "temperature=0.5", "momentum=0.9",
+                                   normalise ? "normalise=true" : "normalise=false", NULL};
     const xlm_batch of = pair_batch();
     struct hosted_job job = moco_job(&of);
     add_objective(&job, "moco", &xlm_loss_moco, options);
@@ -124,8 +127,8 @@ static void test_moco(void **state)
         label_job_averaged(&job, &input, factor);
         assert_int_equal(input.terms[0], PAIRS_OF_BATCH);
         const int filled = MIN(step * PAIRS_OF_BATCH, QUEUE), oldest = step * PAIRS_OF_BATCH - filled;
-        project_side(&job, XLM_INPUT_FIRST, 1, query);
-        project_side(&job, XLM_INPUT_SECOND, factor, key);
+        project_side(&job, XLM_INPUT_FIRST, 1, normalise, query);
+        project_side(&job, XLM_INPUT_SECOND, factor, normalise, key);
         const double wanted = moco_value(query, key, all + oldest * WIDTH, filled, 0.5, numbers);
         double *row = g_new0(double, xlm_host_numbers(job.host));
         xlm_tape_begin(job.tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
@@ -148,6 +151,18 @@ static void test_moco(void **state)
     for (int i = 7; i < 12; i++) /* key i in row i mod QUEUE */
         assert_memory_equal((const double *)states[0].values + i % QUEUE * WIDTH, all + i * WIDTH, WIDTH * sizeof(double));
     close_job(&job);
+}
+
+static void test_moco(void **state)
+{
+    (void)state;
+    check_moco(false);
+}
+
+static void test_moco_normalised(void **state)
+{
+    (void)state;
+    check_moco(true);
 }
 
 static void refuse_moco(const char *option, bool parallel, const char *message)
@@ -176,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moco),
+        cmocka_unit_test(test_moco_normalised),
         cmocka_unit_test(test_moco_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,7 +241,8 @@ class Objective:
         def project(encoder, b):
             h = F.normalize(encoder.encode(b)[int(self.options["layer"])][b["offsets"][:-1]], dim=1)
             hidden, output = (encoder.p[f"objectives/{self.name}/projection/{part}/weight"] for part in ("hidden", "output"))
-            return F.linear(F.relu(F.linear(h, hidden)), output)
+            z = F.linear(F.relu(F.linear(h, hidden)), output)
+            return F.normalize(z, dim=1) if self.options["normalise"] == "true" else z
         group = self.file["objectives"][self.name]
         averaged = {n: torch.tensor(d[...]).double() for n, d in parameters_of(group["average"])}
         queue = torch.tensor(group["queue"][...]).double().view(int(self.options["queue"]), int(self.options["projection"]))

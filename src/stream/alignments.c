@@ -67,9 +67,17 @@ static bool add_pairs(const xlm_opening *o, aligned *a, const char *name, GError
     linked_pairs p = {.pairs = xlm_corpus_find_pairs(o->from, o->split, name, NULL)};
     if (p.pairs == NULL) /* so rare that none were held out: the source leaves them out */
         return true;
-    for (guint f = 0; f < a->files->len && p.links == NULL; f++) {
-        p.file = a->files->pdata[f];
-        p.links = xlm_alignment_file_find(p.file, o->split, p.pairs->name, NULL);
+    for (guint f = 0; f < a->files->len; f++) {
+        xlm_alignment_file *file = a->files->pdata[f];
+        const xlm_alignment_pairs *links = xlm_alignment_file_find(file, o->split, p.pairs->name, NULL);
+        if (links != NULL && p.links != NULL)
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments: both %s and %s have links of the %s pairs \"%s\"; "
+                                 "leave one out", o->stream, xlm_store_path(p.file->store), xlm_store_path(file->store),
+                                 xlm_split_name(o->split), p.pairs->name);
+        if (links != NULL) {
+            p.file = file;
+            p.links = links;
+        }
     }
     if (p.links == NULL)
         return refuse_absent(o, a, p.pairs, error);

@@ -62,6 +62,8 @@ refused 78 'stream pairs. has no word alignments; give it alignments' --set 'str
 refused 78 'stream pairs. masks nothing' --set 'stream pairs.mask=0'
 refused 78 'alignments are of pairs; set type = parallel' --set 'stream text.alignments=links.h5'
 refused 66 'nowhere.h5' --set 'stream pairs.alignments=nowhere.h5'
+refused 78 'both links.h5 and links.h5 have links of the train pairs .en-xx.; leave one out' \
+    --set 'stream pairs.alignments=links.h5,links.h5'
 mkdir other
 (cd other && tac ../text.en >text.en && tac ../text.xx >text.xx && small_corpus && xlm_align corpus.h5 --split all --method diagonal \
     --alignment links.h5) >other.log 2>&1 || fail "$(tail -n 3 other.log)"

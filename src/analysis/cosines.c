@@ -21,25 +21,45 @@ double xlm_vector_cosine(int64_t width, const float *x, const float *y)
     return lengths > 0 ? sum / lengths : 0;
 }
 
-/* mean: [width] of the rows of x, [n x width], divided by their lengths. */
-static void mean_direction(int64_t n, int64_t width, const float *x, double *mean)
+void xlm_pair_cosines_open(xlm_pair_cosines *cosines, int64_t width)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const float *row = x + i * width;
-        const double own = xlm_vector_length(width, row);
-        for (int64_t c = 0; c < width && own > 0; c++)
-            mean[c] += (double)row[c] / own / (double)n;
-    }
+    *cosines = (xlm_pair_cosines){.width = width, .side = {g_new0(double, width), g_new0(double, width)}};
 }
 
-double xlm_mean_cosine(int64_t width, int64_t n, const float *x, int64_t m, const float *y)
+static void add_direction(int64_t width, const float *x, double *sum)
 {
-    double *mean[2] = {g_new0(double, width), g_new0(double, width)}, sum = 0;
-    mean_direction(n, width, x, mean[0]);
-    mean_direction(m, width, y, mean[1]);
-    for (int64_t c = 0; c < width; c++)
-        sum += mean[0][c] * mean[1][c];
-    g_free(mean[0]);
-    g_free(mean[1]);
-    return sum;
+    const double length = xlm_vector_length(width, x);
+    for (int64_t c = 0; c < width && length > 0; c++)
+        sum[c] += (double)x[c] / length;
+}
+
+double xlm_pair_cosines_add(xlm_pair_cosines *cosines, const float *x, const float *y)
+{
+    const double cosine = xlm_vector_cosine(cosines->width, x, y);
+    add_direction(cosines->width, x, cosines->side[0]);
+    add_direction(cosines->width, y, cosines->side[1]);
+    cosines->sum += cosine;
+    cosines->pairs++;
+    return cosine;
+}
+
+double xlm_pair_cosines_mean(const xlm_pair_cosines *cosines)
+{
+    return cosines->pairs > 0 ? cosines->sum / (double)cosines->pairs : NAN;
+}
+
+/* The mean over all i and j is the product of the means of x_i/|x_i| and of y_j/|y_j|. */
+double xlm_pair_cosines_shuffled(const xlm_pair_cosines *cosines)
+{
+    const double pairs = (double)cosines->pairs;
+    double sum = 0;
+    for (int64_t c = 0; c < cosines->width; c++)
+        sum += cosines->side[0][c] * cosines->side[1][c];
+    return cosines->pairs > 0 ? sum / pairs / pairs : NAN;
+}
+
+void xlm_pair_cosines_close(xlm_pair_cosines *cosines)
+{
+    g_free(cosines->side[0]);
+    g_free(cosines->side[1]);
 }

@@ -17,14 +17,19 @@ struct sides {
 
 /* ---- cosines ---- */
 
-/* The sum over a dictionary's pairs. */
-static double sum_of_cosines(const struct sides *s, const xlm_dictionary *d)
+/* Those of one dictionary's pairs, or of two. */
+static void measure_cosines(const struct sides *s, const xlm_dictionary *const *d, int dictionaries, xlm_dictionary_pairs_score *score)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < d->pairs; i++)
-        sum += xlm_vector_cosine(s->width, s->vectors[0] + s->set[0].place[d->token[0][i]] * s->width,
-                                 s->vectors[1] + s->set[1].place[d->token[1][i]] * s->width);
-    return sum;
+    xlm_pair_cosines cosines;
+    xlm_pair_cosines_open(&cosines, s->width);
+    for (int k = 0; k < dictionaries; k++)
+        for (int64_t i = 0; i < d[k]->pairs; i++)
+            xlm_pair_cosines_add(&cosines, s->vectors[0] + s->set[0].place[d[k]->token[0][i]] * s->width,
+                                 s->vectors[1] + s->set[1].place[d[k]->token[1][i]] * s->width);
+    score->pairs = cosines.pairs;
+    score->cosine = xlm_pair_cosines_mean(&cosines);
+    score->shuffled = xlm_pair_cosines_shuffled(&cosines);
+    xlm_pair_cosines_close(&cosines);
 }
 
 /* ---- retrieval ---- */
@@ -123,15 +128,10 @@ bool xlm_dictionary_pairs_measure(const xlm_comm *comm, const xlm_dictionary_pai
     *result = (xlm_dictionary_pairs){0};
     const bool good = open_sides(comm, in, &s, error);
     if (good) {
-        const double sums[] = {sum_of_cosines(&s, in->in), sum_of_cosines(&s, in->left_out)};
-        xlm_dictionary_pairs_score *g = result->group;
-        g[XLM_PAIRS_IN].pairs = in->in->pairs;
-        g[XLM_PAIRS_LEFT_OUT].pairs = in->left_out->pairs;
-        g[XLM_PAIRS_ALL].pairs = in->in->pairs + in->left_out->pairs;
-        g[XLM_PAIRS_IN].cosine = g[XLM_PAIRS_IN].pairs > 0 ? sums[0] / (double)g[XLM_PAIRS_IN].pairs : 0;
-        g[XLM_PAIRS_LEFT_OUT].cosine = g[XLM_PAIRS_LEFT_OUT].pairs > 0 ? sums[1] / (double)g[XLM_PAIRS_LEFT_OUT].pairs : 0;
-        g[XLM_PAIRS_ALL].cosine = g[XLM_PAIRS_ALL].pairs > 0 ? (sums[0] + sums[1]) / (double)g[XLM_PAIRS_ALL].pairs : 0;
-        result->background = xlm_mean_cosine(s.width, s.set[0].ids->len, s.vectors[0], s.set[1].ids->len, s.vectors[1]);
+        const xlm_dictionary *const dictionaries[] = {in->in, in->left_out};
+        measure_cosines(&s, dictionaries, 2, &result->group[XLM_PAIRS_ALL]);
+        measure_cosines(&s, dictionaries, 1, &result->group[XLM_PAIRS_IN]);
+        measure_cosines(&s, dictionaries + 1, 1, &result->group[XLM_PAIRS_LEFT_OUT]);
         for (int direction = 0; direction < 2; direction++)
             retrieve(comm, in, &s, direction, result);
     }

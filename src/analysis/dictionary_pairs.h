@@ -30,7 +30,8 @@ extern const char *const xlm_dictionary_pairs_names[XLM_PAIRS_GROUPS];
 
 typedef struct xlm_dictionary_pairs_score {
     int64_t pairs;
-    double cosine;        /* mean over the pairs */
+    double cosine;        /* mean over the pairs; NaN without */
+    double shuffled;      /* and of any first word of theirs with any second: xlm_pair_cosines */
     /* By direction: 0 from the dictionary's first language to its second. */
     int64_t words[2];     /* with a translation */
     double by_cosine[2], by_csls[2]; /* share of the words that are right, 0 … 1 */
@@ -39,7 +40,6 @@ typedef struct xlm_dictionary_pairs_score {
 typedef struct xlm_dictionary_pairs {
     xlm_dictionary_pairs_score group[XLM_PAIRS_GROUPS];
     int64_t candidates[2]; /* of the second language, and of the first, by direction */
-    double background;     /* mean cosine of any candidate of one language with any of the other */
 } xlm_dictionary_pairs;
 
 /* Collective. The same numbers on any number of ranks, which share the words; memory of a rank: twice the vectors of all

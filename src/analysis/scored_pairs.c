@@ -155,12 +155,13 @@ static void correlate(xlm_pair_measure *m, const double *scores, const double *c
 
 xlm_pair_measure xlm_pair_list_measure(const xlm_pair_list *list, const xlm_word_sides *sides)
 {
-    xlm_pair_measure m = {.pairs = list->words[0]->len, .pearson = NAN, .spearman = NAN, .p = NAN, .harmonic = NAN,
-                          .cosine = NAN, .background = NAN};
+    xlm_pair_measure m = {.pairs = list->words[0]->len, .pearson = NAN, .spearman = NAN, .p = NAN, .harmonic = NAN};
     const int64_t width = xlm_word_space_width(sides->side[0].space);
     xlm_word_set set[2];
     int64_t *number[2] = {g_new(int64_t, m.pairs), g_new(int64_t, m.pairs)};
-    double *scores = g_new(double, m.pairs), *cosines = g_new(double, m.pairs), sum = 0;
+    double *scores = g_new(double, m.pairs), *cosines = g_new(double, m.pairs);
+    xlm_pair_cosines all;
+    xlm_pair_cosines_open(&all, width);
     for (int s = 0; s < 2; s++) {
         xlm_word_set_open(&set[s], sides->side[s].space, sides->side[s].language);
         for (int64_t i = 0; i < m.pairs; i++)
@@ -170,14 +171,12 @@ xlm_pair_measure xlm_pair_list_measure(const xlm_pair_list *list, const xlm_word
                          xlm_word_set_vectors(&set[1], 0, xlm_word_set_count(&set[1]))};
     for (int64_t i = 0; i < m.pairs; i++)
         if (number[0][i] >= 0 && number[1][i] >= 0) {
-            cosines[m.covered] = xlm_vector_cosine(width, vectors[0] + number[0][i] * width, vectors[1] + number[1][i] * width);
             scores[m.covered] = list->scores->len > 0 ? g_array_index(list->scores, double, i) : 0;
-            sum += cosines[m.covered++];
+            cosines[m.covered++] = xlm_pair_cosines_add(&all, vectors[0] + number[0][i] * width, vectors[1] + number[1][i] * width);
         }
-    if (m.covered > 0) {
-        m.cosine = sum / (double)m.covered;
-        m.background = xlm_mean_cosine(width, xlm_word_set_count(&set[0]), vectors[0], xlm_word_set_count(&set[1]), vectors[1]);
-    }
+    m.cosine = xlm_pair_cosines_mean(&all);
+    m.shuffled = xlm_pair_cosines_shuffled(&all);
+    xlm_pair_cosines_close(&all);
     if (list->scores->len > 0)
         correlate(&m, scores, cosines);
     for (int s = 0; s < 2; s++) {

@@ -30,7 +30,7 @@ typedef struct xlm_pair_measure {
     int64_t pairs, covered;
     double pearson, spearman, p, harmonic; /* NaN: of fewer than 3 pairs, or of values that are all one */
     double cosine;     /* mean over the covered pairs; NaN without */
-    double background; /* mean cosine of any of their first words with any of their second */
+    double shuffled;   /* and of any of their first words with any of their second: xlm_pair_cosines */
 } xlm_pair_measure;
 
 /* By each process for itself: its work grows with the pairs alone. */

@@ -51,29 +51,28 @@ static const char *name_of(const xlm_word_inputs *w, int side)
 
 static void print(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
 {
-    printf("%-13s %8s %8s %-7s %8s %10s %8s %8s\n", "subwords", "pairs", "cosine", "", "number", "candidates", "cosine", "CSLS");
+    printf("%-13s %8s %8s %8s %-7s %8s %10s %8s %8s\n", "subwords", "pairs", "cosine", "shuffled", "", "number", "candidates", "cosine", "CSLS");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
         const xlm_dictionary_pairs_score *s = &r->group[g];
         for (int d = 0; d < 2 && s->pairs > 0; d++) {
             char *direction = g_strconcat(name_of(w, d), "-", name_of(w, !d), NULL);
-            printf("%-13s %8" G_GINT64_FORMAT " %8.4f %-7s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %7.2f%% %7.2f%%\n",
-                   xlm_dictionary_pairs_names[g], s->pairs, s->cosine, direction, s->words[d], r->candidates[d],
-                   100 * s->by_cosine[d], 100 * s->by_csls[d]);
+            printf("%-13s %8" G_GINT64_FORMAT " %8.4f %8.4f %-7s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %7.2f%% %7.2f%%\n",
+                   xlm_dictionary_pairs_names[g], s->pairs, s->cosine, s->shuffled, direction, s->words[d],
+                   r->candidates[d], 100 * s->by_cosine[d], 100 * s->by_csls[d]);
             g_free(direction);
         }
     }
-    printf("mean cosine of any two candidates: %.4f\n", r->background);
 }
 
 static bool write_csv(const xlm_word_inputs *w, const xlm_dictionary_pairs *r, GError **error)
 {
-    GString *text = g_string_new("subwords,source,target,pairs,mean_cosine,background_cosine,words,candidates,cosine,csls\n");
+    GString *text = g_string_new("subwords,source,target,pairs,mean_cosine,shuffled_cosine,words,candidates,cosine,csls\n");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
         const xlm_dictionary_pairs_score *s = &r->group[g];
         for (int d = 0; d < 2 && s->pairs > 0; d++)
             g_string_append_printf(text, "%s,%s,%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
                                    ",%.6f,%.6f\n", xlm_dictionary_pairs_names[g], name_of(w, d), name_of(w, !d), s->pairs,
-                                   s->cosine, r->background, s->words[d], r->candidates[d], s->by_cosine[d], s->by_csls[d]);
+                                   s->cosine, s->shuffled, s->words[d], r->candidates[d], s->by_cosine[d], s->by_csls[d]);
     }
     return xlm_fields_write(given.csv, text, error);
 }

@@ -197,17 +197,17 @@ static void show_scored(work *w)
 static void show_dictionaries(work *w)
 {
     const int width = widest(given.dictionaries);
-    printf("%-*s %9s %9s %9s %9s\n", width, "cosines of pairs", "pairs", "covered", "cosine", "any two");
+    printf("%-*s %9s %9s %9s %9s\n", width, "cosines of pairs", "pairs", "covered", "cosine", "shuffled");
     for (guint i = 0; i < count(given.dictionaries); i++) {
         const xlm_pair_measure m = xlm_pair_list_measure(&w->dictionaries[i], &w->in.sides);
         char *name = g_path_get_basename(given.dictionaries[i]);
         print_name(name, width);
         print_count(m.pairs, m.covered);
         print_number("%.4f", 9, m.cosine);
-        print_number("%.4f", 9, m.background);
+        print_number("%.4f", 9, m.shuffled);
         putchar('\n');
         append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "mean_cosine", m.cosine);
-        append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "background_cosine", m.background);
+        append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "shuffled_cosine", m.shuffled);
         g_free(name);
     }
 }

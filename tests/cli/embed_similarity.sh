@@ -79,6 +79,19 @@ xlm_embed similarity one.vec two.vec --dictionary dictionary.txt --csv d.csv >d.
 wanted=$(awk 'BEGIN { printf "%.9f", (1 + 2 / sqrt(4.02) + 5.4 / sqrt(5 * 5.84) + 1 - 2.2 / sqrt(2 * 5.84)) / 5 }')
 read -r items covered value <<<"$(row d.csv dictionary dictionary.txt '' mean_cosine)"
 [ "$items $covered" = '7 5' ] && near "$value" "$wanted" || fail "cosines, $wanted: $(cat d.csv d.log)"
+# Any of the five first words with any of the five second ones; König is in two pairs, and counts twice.
+wanted=$(printf '%s\n' '1 0 0 2 0 0' '1 1 0 1 1 0.1' '1 0 2 1 0 2.2' '1 1 2 1 1 2' '0 1 -1 1 0 2.2' | awk '
+    { for (c = 1; c <= 3; c++) { x[NR, c] = $c; y[NR, c] = $(c + 3) } }
+    END {
+        for (i = 1; i <= NR; i++) for (j = 1; j <= NR; j++) {
+            d = a = b = 0
+            for (c = 1; c <= 3; c++) { d += x[i, c] * y[j, c]; a += x[i, c] ^ 2; b += y[j, c] ^ 2 }
+            sum += d / sqrt(a * b)
+        }
+        printf "%.9f", sum / NR ^ 2
+    }')
+read -r _ _ value <<<"$(row d.csv dictionary dictionary.txt '' shuffled_cosine)"
+near "$value" "$wanted" || fail "shuffled, $wanted: $(cat d.csv)"
 # Phrases: as one word, in lower case, or the mean of their words; x y is not covered.
 printf 'New York\tman\t1\nnew york\twoman\t2\nNEW\tgirl\t3\nnew man\tking\t4\nx man\tking\t5\n' >phrases
 xlm_embed similarity one.vec --pairs phrases --csv p.csv >p.out 2>p.log || fail "$(cat p.log)"

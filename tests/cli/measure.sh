@@ -31,7 +31,7 @@ $measure out/latest other/latest --gold gold.en,gold.xx,gold.links --corpus corp
 awk -F, 'NF != 8 || $8 !~ /^-?[0-9.]+$/ { exit 1 }' <(sed 1d all.csv) || fail "rows: $(cat all.csv)"
 # count MEASURE: rows of the two checkpoints.
 count() { echo "$(grep -c "^out/latest,40,$1," all.csv) $(grep -c "^other/latest,2,$1," all.csv)"; }
-for rows in 'aer 3' 'retrieval_cosine 12' 'retrieval_csls 12' 'dictionary_mean_cosine 3' 'dictionary_background_cosine 1' \
+for rows in 'aer 3' 'retrieval_cosine 12' 'retrieval_csls 12' 'dictionary_mean_cosine 3' 'dictionary_shuffled_cosine 3' \
     'dictionary_cosine 6' 'dictionary_csls 6' 'perplexity 3' 'pos_micro_f1 2'; do
     [ "$(count "${rows% *}")" = "${rows#* } ${rows#* }" ] || fail "$rows: $(count "${rows% *}")"
 done
@@ -62,7 +62,7 @@ grep -q '^left out: ' log && fail "left out: $(grep '^left out: ' log)"
 
 # Parts follow from what is given; rows are appended. Without programs in the path it finds those beside it, or where installed.
 $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
-[ "$(grep -c '^left out: ' log2)" -eq 4 ] && [ "$(grep -c dictionary_background all.csv)" -eq 3 ] || fail "one part: $(cat log2)"
+[ "$(grep -c '^left out: ' log2)" -eq 4 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
 if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
     env -u XLM_PLUGIN_PATH PATH="${PATH#"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
         fail "without PATH: $(tail -n 3 log2)"

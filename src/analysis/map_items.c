@@ -342,7 +342,7 @@ static bool make_sentence_vectors(const xlm_comm *comm, const xlm_map_items *ite
         xlm_examples_end(examples);
         first = end;
     }
-    const xlm_sentence_encoder encoder = {.comm = comm, .model = loaded->model, .tape = xlm_tape_new(loaded->parameters),
+    const xlm_sentence_encoder encoder = {.comm = comm, .model = loaded->model, .tape = xlm_model_file_tape(loaded),
                                           .layer = layer, .pooling = XLM_POOL_MEAN};
     const bool good = xlm_sentence_vectors(&encoder, examples, vectors, error);
     xlm_tape_free(encoder.tape);

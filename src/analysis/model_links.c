@@ -133,7 +133,7 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
         (a->comm->rank == 0 && !check_outputs(a, error)))
         return false;
     a->form = a->options->apart ? XLM_PAIRS_APART : xlm_pair_form_of_checkpoint(path);
-    a->tape = xlm_tape_new(a->loaded->parameters);
+    a->tape = xlm_model_file_tape(a->loaded);
     a->arena = xlm_arena_new();
     return true;
 }

@@ -62,7 +62,7 @@ static bool open_miner(miner *m, GError **error)
         return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
                              " layers; 0 are the embeddings", o->layer, o->checkpoint, most);
     m->layer = o->layer >= 0 ? o->layer : most;
-    m->tape = xlm_tape_new(m->loaded->parameters);
+    m->tape = xlm_model_file_tape(m->loaded);
     return xlm_pair_languages_of_text(m->loaded, &source, m->languages, error) &&
            (m->tokenizer = xlm_tokenizer_new(m->loaded->vocabulary, error)) != NULL &&
            (!has_training(m) || read_texts(m, o->training, o->training[2], &m->training, error)) &&

@@ -144,7 +144,7 @@ static void add_batch(struct retrieval *r, xlm_tape *tape, xlm_arena *arena, con
 /* Not collective. The vectors of this rank's pairs. */
 static void encode(struct retrieval *r)
 {
-    xlm_tape *tape = xlm_tape_new(r->loaded->parameters);
+    xlm_tape *tape = xlm_model_file_tape(r->loaded);
     xlm_arena *arena = xlm_arena_new();
     r->own = g_new(GArray *, 2 * VECTORS * r->layers);
     for (int64_t i = 0; i < 2 * VECTORS * r->layers; i++)

@@ -1,6 +1,7 @@
 # Floor 0: errors, log, arena, random numbers, options and job files, signals.
 base_sources = \
 	src/base/arena.c src/base/arena.h \
+	src/base/bfloat16.h \
 	src/base/error.c src/base/error.h \
 	src/base/exhaustion.c src/base/exhaustion.h \
 	src/base/file_digest.c src/base/file_digest.h \

@@ -1,4 +1,5 @@
 /* xlm-mpi: reduce-scatter, bucket by bucket, during the backward pass. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/bfloat16.h"
 #include "base/log.h"
 #include "comm/shards.h"
 
@@ -10,12 +11,14 @@ typedef struct slot {
     int64_t bucket;   /* -1: free */
     int distance;    /* of the tree's level that is under way; 0 with MPI_Ireduce */
     bool receives;   /* into `arrived`; else this rank's part of the work ends with this message */
-    float *arrived;  /* [bucket] */
+    float *arrived;  /* [bucket]; NULL with `half` */
+    uint16_t *half;  /* [bucket] what arrives, or is sent, in bfloat16; NULL: floats */
 } slot;
 
 struct xlm_reduce_scatter {
     xlm_shards shards;
     bool tree;             /* in the fixed order */
+    bool half;             /* messages are bfloat16 */
     float *values;
     int64_t next;          /* the bucket to begin next; buckets are begun from the last to the first */
     int under_way;
@@ -25,21 +28,29 @@ struct xlm_reduce_scatter {
     xlm_reduce_scatter_report report;
 };
 
-uint64_t xlm_reduce_scatter_bytes(int64_t size, int ranks)
+static size_t bytes_of_element(bool half) { return half ? sizeof(uint16_t) : sizeof(float); }
+
+uint64_t xlm_reduce_scatter_bytes(int64_t size, int ranks, bool half)
 {
     const int64_t bucket = xlm_shards_bucket(size, ranks);
-    return ranks > 1 ? sizeof(float) * (uint64_t)(bucket * MIN(SLOTS, (size + bucket - 1) / bucket)) : 0;
+    return ranks > 1 ? bytes_of_element(half) * (uint64_t)(bucket * MIN(SLOTS, (size + bucket - 1) / bucket)) : 0;
 }
 
-xlm_reduce_scatter *xlm_reduce_scatter_new(const xlm_shards *shards, bool fixed)
+xlm_reduce_scatter *xlm_reduce_scatter_new(const xlm_shards *shards, bool fixed, bool half)
 {
     xlm_reduce_scatter *r = g_new0(xlm_reduce_scatter, 1);
     r->shards = *shards;
     r->tree = fixed && (shards->comm->ranks & (shards->comm->ranks - 1)) == 0;
+    r->half = half;
+    g_assert(r->tree || !half);
     for (int s = 0; s < SLOTS; s++) {
         r->slot[s].bucket = -1;
         r->request[s] = MPI_REQUEST_NULL;
-        if (shards->comm->ranks > 1 && r->tree && s < shards->buckets)
+        if (shards->comm->ranks == 1 || !r->tree || s >= shards->buckets)
+            continue;
+        if (half)
+            r->slot[s].half = g_new(uint16_t, shards->bucket);
+        else
             r->slot[s].arrived = g_new(float, shards->bucket);
     }
     return r;
@@ -50,7 +61,7 @@ void xlm_reduce_scatter_free(xlm_reduce_scatter *r)
     if (r == NULL)
         return;
     for (int s = 0; s < SLOTS; s++)
-        g_free(r->slot[s].arrived);
+        g_free(r->slot[s].arrived), g_free(r->slot[s].half);
     g_free(r);
 }
 
@@ -62,6 +73,13 @@ static int64_t size_of(const xlm_reduce_scatter *r, int64_t bucket)
 
 static int owner_of(const xlm_reduce_scatter *r, int64_t bucket) { return (int)(bucket % r->shards.comm->ranks); }
 
+static void round_values(const float *restrict values, uint16_t *restrict half, int64_t n)
+{
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        half[i] = xlm_bfloat16_of(values[i]);
+}
+
 /* The message of a slot's bucket at its level of the tree. */
 static void start_message(xlm_reduce_scatter *r, int s)
 {
@@ -69,11 +87,15 @@ static void start_message(xlm_reduce_scatter *r, int s)
     const xlm_comm *comm = r->shards.comm;
     const int partner = comm->rank ^ at->distance, n = (int)size_of(r, at->bucket), tag = (int)(at->bucket % TAGS);
     at->receives = (comm->rank & at->distance) == (owner_of(r, at->bucket) & at->distance);
+    float *values = r->values + start_of(r, at->bucket);
+    const MPI_Datatype type = r->half ? MPI_UINT16_T : MPI_FLOAT;
     if (at->receives) {
-        MPI_Irecv(at->arrived, n, MPI_FLOAT, partner, tag, comm->mpi, &r->request[s]);
+        MPI_Irecv(r->half ? (void *)at->half : at->arrived, n, type, partner, tag, comm->mpi, &r->request[s]);
     } else {
-        MPI_Isend(r->values + start_of(r, at->bucket), n, MPI_FLOAT, partner, tag, comm->mpi, &r->request[s]);
-        r->report.bytes += (double)sizeof(float) * n;
+        if (r->half)
+            round_values(values, at->half, n);
+        MPI_Isend(r->half ? (void *)at->half : values, n, type, partner, tag, comm->mpi, &r->request[s]);
+        r->report.bytes += (double)bytes_of_element(r->half) * n;
     }
 }
 
@@ -103,11 +125,23 @@ static void start_bucket(xlm_reduce_scatter *r, int s)
         start_reduction(r, s);
 }
 
+/* Both numbers are rounded, so that the sum does not depend on which of them was sent. */
+static void add_halves(const uint16_t *restrict arrived, float *restrict sum, int64_t n)
+{
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        sum[i] = xlm_bfloat16_round(sum[i]) + xlm_bfloat16_value(arrived[i]);
+}
+
 static void add_arrived(xlm_reduce_scatter *r, const slot *at)
 {
     float *restrict sum = r->values + start_of(r, at->bucket);
     const float *restrict arrived = at->arrived;
     const int64_t n = size_of(r, at->bucket);
+    if (r->half) {
+        add_halves(at->half, sum, n);
+        return;
+    }
 #pragma omp parallel for simd schedule(static)
     for (int64_t i = 0; i < n; i++)
         sum[i] += arrived[i];

@@ -55,9 +55,10 @@ void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own);
 typedef struct xlm_reduce_scatter xlm_reduce_scatter;
 
 /* Bytes that a reduce-scatter of that size holds for what arrives; with MPI_Ireduce it is MPI that holds about as much. */
-uint64_t xlm_reduce_scatter_bytes(int64_t size, int ranks);
-/* fixed: buckets are summed along the tree above where R is a power of two. */
-xlm_reduce_scatter *xlm_reduce_scatter_new(const xlm_shards *shards, bool fixed);
+uint64_t xlm_reduce_scatter_bytes(int64_t size, int ranks, bool half);
+/* fixed: buckets are summed along the tree above where R is a power of two. half: messages are bfloat16, half as long; in each
+ * addition along the tree both numbers are rounded to it, and the sum is a float. Wants `fixed` and such an R. */
+xlm_reduce_scatter *xlm_reduce_scatter_new(const xlm_shards *shards, bool fixed, bool half);
 void xlm_reduce_scatter_free(xlm_reduce_scatter *reduce_scatter);
 
 /* Begin to sum values[size] over ranks; nothing is sent yet. */

@@ -8,6 +8,7 @@
 #include "stream/example_passes.h"
 #include "tasks/predict.h"
 #include "tasks/sources.h"
+#include "tensor/parameters.h"
 #include "train/rates.h"
 
 /* Development text of one language, and what is predicted for it. */
@@ -260,11 +261,15 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     const xlm_predictor predictor = {.comm = workspace->comm, .host = workspace->host, .tape = workspace->tape, .task = t->task,
                                      .self = &t->self, .step = step};
     const guint languages = t->development->len;
-    for (guint i = 0; i < languages; i++) {
+    bool good = true;
+    xlm_tape_hold_parameters(workspace->tape, true);
+    for (guint i = 0; i < languages && good; i++) {
         development *d = &g_array_index(t->development, development, i);
-        if (!xlm_predict(&predictor, d->examples, d->predictions, &d->loss, error))
-            return false;
+        good = xlm_predict(&predictor, d->examples, d->predictions, &d->loss, error);
     }
+    xlm_tape_hold_parameters(workspace->tape, false);
+    if (!good)
+        return false;
     if (t->task->decide != NULL)
         decide(t);
     GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);

@@ -55,6 +55,12 @@ typedef struct xlm_kernels {
     void (*residual_back)(int64_t cols, const xlm_real *ds, const uint8_t *bits, xlm_real keep_scale, xlm_real *dz, bool add,
                           xlm_real *dbias);
 
+    /* bfloat16: upper halves of floats, rounded to nearest and to even. Infinities stay, and so does what is no number. All
+     * tables give the same bits. */
+    void (*to_bfloat16)(int64_t n, const xlm_real *x, uint16_t *y);
+    /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */
+    void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
+
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);
     /* c = a b for matrices that are small, or that one thread has for itself. Element (i, l) of a, m x depth, is

@@ -68,33 +68,28 @@ uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n)
     return (precision == XLM_BFLOAT16 ? sizeof(bfloat16) : sizeof(float)) * (uint64_t)k * (uint64_t)n;
 }
 
-/* ---- rounding ---- */
-
-/* Infinities stay, and so does what is no number; denormals become zero, as everywhere. */
-static inline bfloat16 round_to_bfloat16(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    const uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
-    return (bfloat16)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded >> 16);
-}
-
 /* ---- without oneDNN, for tests ---- */
 
-static float *rounded(int64_t n, const xlm_real *x, float *y)
+static void rounded(int64_t n, const xlm_real *x, float *y)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t bits = (uint32_t)round_to_bfloat16((float)x[i]) << 16;
-        memcpy(&y[i], &bits, sizeof bits);
+    enum { PART = 256 };
+    bfloat16 part[PART];
+    for (int64_t i = 0; i < n; i += PART) {
+        const int64_t end = MIN(n, i + PART);
+        xlm_kernels_get()->to_bfloat16(end - i, x + i, part);
+        for (int64_t j = i; j < end; j++) {
+            const uint32_t bits = (uint32_t)part[j - i] << 16;
+            memcpy(&y[j], &bits, sizeof bits);
+        }
     }
-    return y;
 }
 
 static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
                     xlm_real *c)
 {
 #ifndef XLM_DOUBLE
-    float *copy = rounded(m * p->k, a, g_new(float, m * p->k));
+    float *copy = g_new(float, m * p->k);
+    rounded(m * p->k, a, copy);
     for (int64_t i = 0; bias != NULL && i < m; i++)
         memcpy(c + i * p->n, bias, sizeof *c * (size_t)p->n);
     xlm_gemm(transpose, p->transpose, m, p->n, p->k, 1, copy, transpose ? m : p->k, p->bytes, p->transpose ? p->k : p->n,
@@ -110,8 +105,8 @@ static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_re
 /* C is cut into blocks of so many rows, which the threads share out. What oneDNN does for a row must not depend on how many there
  * are: its kernels for batch-reduced products ("brg") add up alike for any number of them, its others do not, and are refused.
  * They want matrices without gaps, so rows are rounded, transposed or copied into memory of the thread, and the last ones filled
- * up to a multiple of ROW_UNIT: oneDNN makes code for each shape (0.3 ms), which is kept. Many columns, those of a vocabulary, are
- * cut too. */
+ * up to a multiple of ROW_UNIT: oneDNN makes code for each shape (0.3 ms), which is kept. Many columns, those of a vocabulary,
+ * are cut too. */
 enum {
     ROWS = 128,        /* of a block */
     LONG = 1 << 14,    /* from this k on */
@@ -307,16 +302,105 @@ static void pack_block(const xlm_packed *p, int64_t cols, bool transpose, const 
     free_compiled(c);
 }
 
+/* Blocks of columns in the order that oneDNN asks for, by oneDNN. */
+static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, bool transpose, const float *b)
+{
+    const int threads = threads_for();
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int64_t j = 0; j < p->n; j += cols)
+        pack_block(p, MIN(cols, p->n - j), transpose, b + j * (transpose ? p->k : 1),
+                   (char *)p->bytes + stride * (size_t)(j / cols));
+}
+
+/* The usual order in bfloat16: panels of `width` columns, in a panel rows two by two, of which the elements of a column stand
+ * side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make it. */
+typedef struct panels {
+    const float *b;
+    int64_t k, n, depth; /* depth: k rounded up */
+    int64_t cols, width; /* of a block, of a panel */
+    size_t stride;       /* bytes of a block */
+    char *to;
+} panels;
+
+enum { DEPTH_UNIT = 16 * 2, PANEL = 64 /* columns of a panel at most */, PART_OF_K = 128 };
+
+/* Zero when the order is another. */
+static int64_t width_of_panels(const dnnl_memory_desc_t *d)
+{
+    const dnnl_blocking_desc_t *order = &d->format_desc.blocking;
+    const int64_t width = order->inner_nblks == 3 ? order->inner_blks[1] : 0;
+    const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL &&
+                       order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_blks[2] == 2 && order->inner_idxs[0] == 0 &&
+                       order->inner_idxs[1] == 1 && order->inner_idxs[2] == 0 && d->padded_dims[0] % DEPTH_UNIT == 0 &&
+                       order->strides[0] == DEPTH_UNIT * width && order->strides[1] == d->padded_dims[0] * width;
+    return usual ? width : 0;
+}
+
+static bfloat16 *panel_of(const panels *p, int64_t column)
+{
+    char *block = p->to + p->stride * (size_t)(column / p->cols);
+    return (bfloat16 *)(void *)block + column % p->cols * p->depth;
+}
+
+/* Rows row … row + DEPTH_UNIT of all columns. */
+static void pack_rows(const panels *p, int64_t row)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    for (int64_t j = 0; j < p->n; j += p->width) {
+        const int64_t cols = MIN(p->width, MIN(p->n, (j / p->cols + 1) * p->cols) - j);
+        bfloat16 *panel = panel_of(p, j) + row * p->width;
+        if (cols < p->width || row + DEPTH_UNIT > p->k)
+            memset(panel, 0, sizeof *panel * (size_t)(DEPTH_UNIT * p->width));
+        for (int64_t i = row; i < MIN(row + DEPTH_UNIT, p->k); i += 2)
+            kernel->to_bfloat16_pairs(cols, p->b + i * p->n + j, i + 1 < p->k ? p->b + (i + 1) * p->n + j : NULL,
+                                      panel + (i - row) * p->width);
+    }
+}
+
+/* The panel from this column on, a row of b each column. Pairs are moved as floats. */
+static void pack_columns(const panels *p, int64_t column)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t cols = MIN(p->width, MIN(p->n, (column / p->cols + 1) * p->cols) - column);
+    bfloat16 *panel = panel_of(p, column);
+    float part[PANEL * PART_OF_K / 2];
+    if (cols < p->width)
+        memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
+    for (int64_t row = 0; row < p->depth; row += PART_OF_K) {
+        const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MIN(rows, p->k - row);
+        for (int64_t j = 0; j < cols; j++) {
+            bfloat16 *to = (bfloat16 *)(void *)part + j * PART_OF_K;
+            kernel->to_bfloat16(there, p->b + (column + j) * p->k + row, to);
+            memset(to + there, 0, sizeof *to * (size_t)(rows - there));
+        }
+        kernel->transpose(cols, rows / 2, (const xlm_real *)part, PART_OF_K / 2, (xlm_real *)(void *)(panel + row * p->width),
+                          p->width);
+    }
+}
+
 static void pack(xlm_packed *p, bool transpose, const float *b)
 {
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
     const size_t stride = bytes_of_block(p, cols);
     make_room(p, stride * (size_t)(blocks - 1) + bytes_of_block(p, last));
+    compiled *whole = find_block(p, rows_of_block(p->k), cols, false, false);
+    compiled *rest = find_block(p, rows_of_block(p->k), last, false, false);
+    const panels q = {.b = b, .k = p->k, .n = p->n, .depth = whole->b.padded_dims[0], .cols = cols,
+                      .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
     const int threads = threads_for();
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int64_t j = 0; j < blocks; j++)
-        pack_block(p, j == blocks - 1 ? last : cols, transpose, b + j * cols * (transpose ? p->k : 1),
-                   (char *)p->bytes + stride * (size_t)j);
+    if (q.width == 0 || q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)) {
+        pack_by_library(p, stride, cols, transpose, b);
+    } else if (transpose) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t j = 0; j < q.n; j += q.width)
+            pack_columns(&q, j);
+    } else {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT)
+            pack_rows(&q, i);
+    }
+    free_compiled(whole);
+    free_compiled(rest);
 }
 
 /* ---- multiplying ---- */
@@ -358,20 +442,23 @@ typedef struct left {
     const float *a;
 } left;
 
-/* y = rows row … row + rows of op(A) as bfloat16, and zeros below them up to `padded`. */
+/* y = rows row … row + rows of op(A) as bfloat16, and zeros below them up to `padded`. A is transposed a part at a time, which
+ * stays in the first-level cache; a row of it fills a line of y. */
 static void round_rows(const left *l, int64_t row, int64_t rows, int64_t padded, bfloat16 *y)
 {
+    enum { PART = 32 };
+    const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
     if (!l->transpose) {
-        const float *a = l->a + row * k;
-        for (int64_t i = 0; i < rows * k; i++)
-            y[i] = round_to_bfloat16(a[i]);
+        kernel->to_bfloat16(rows * k, l->a + row * k, y);
     } else {
-        enum { TILE = 16 };
-        for (int64_t j = 0; j < k; j += TILE)
+        xlm_real part[ROWS * PART]; /* [rows x PART] */
+        for (int64_t j = 0; j < k; j += PART) {
+            const int64_t cols = MIN(PART, k - j);
+            kernel->transpose(cols, rows, l->a + j * l->m + row, l->m, part, PART);
             for (int64_t i = 0; i < rows; i++)
-                for (int64_t h = j; h < MIN(k, j + TILE); h++)
-                    y[i * k + h] = round_to_bfloat16(l->a[h * l->m + row + i]);
+                kernel->to_bfloat16(cols, part + i * PART, y + i * k + j);
+        }
     }
     memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
 }

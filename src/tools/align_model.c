@@ -65,8 +65,9 @@ bool xlm_align_model_check(const xlm_align_given *g, GError **error)
 {
     xlm_model_links_options o;
     if (!xlm_align_model_asked())
-        return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.matrices == NULL) ||
-               xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold and --matrices are for links by a model; "
+        return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.matrices == NULL &&
+                !xlm_program_has_precision()) ||
+               xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold, --matrices and --precision are for links by a model; "
                              "give --checkpoint MODEL.h5");
     return read_options(g, &o, error);
 }

@@ -236,6 +236,7 @@ const xlm_command xlm_align_text = {
     .options = options,
     .more_title = "Options of aligning by a model",
     .more_options = xlm_align_model_options,
+    .precision = true,
     .check = check,
     .run = run,
     .free_options = free_options,

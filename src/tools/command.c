@@ -52,9 +52,11 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
 {
     xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
     int n = 0;
+    bool precision = false;
     for (int i = 0; i < p->n; i++)
         if (called == NULL || p->commands[i] == called) {
             const xlm_command *c = p->commands[i];
+            precision = precision || c->precision;
             g_assert(n + 3 < XLM_PROGRAM_GROUPS);
             groups[n++] = (xlm_program_group){c->title, c->options};
             if (c->more_options != NULL)
@@ -68,6 +70,7 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
     const xlm_program program = {
         .name = p->name,
         .arguments = arguments,
+        .precision = precision,
         .progress = true,
         .purpose = called != NULL ? called->purpose : p->purpose,
         .notes = notes,

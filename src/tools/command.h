@@ -18,6 +18,7 @@ typedef struct xlm_command {
     const GOptionEntry *options;
     const char *more_title; /* of a second group of options; NULL: there is none */
     const GOptionEntry *more_options;
+    bool precision; /* it computes with a model: has --precision */
     /* Before MPI starts: n arguments follow the command's name; do they and the options go together? EX_USAGE. */
     bool (*check)(int n, GError **error);
     /* Collective. The program's command line is in xlm_command_line. *error: agreed on. */

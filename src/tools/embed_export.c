@@ -120,8 +120,8 @@ static bool check(int n, GError **error)
     if (given.layer < -1)
         return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": a layer is 0 or more", given.layer);
     const bool encoded = given.text != NULL || given.layer >= 0;
-    if (!encoded && (given.pooling != NULL || given.length != 0))
-        return xlm_error_set(error, EX_USAGE, "--pooling and --length are for hidden states; say --text or --layer");
+    if (!encoded && (given.pooling != NULL || given.length != 0 || xlm_program_has_precision()))
+        return xlm_error_set(error, EX_USAGE, "--pooling, --length and --precision are for hidden states; say --text or --layer");
     if (given.words != NULL && !encoded && given.special_tokens)
         return xlm_error_set(error, EX_USAGE, "--special-tokens: the rows of --words have none; say --layer for hidden states");
     if (given.pooling != NULL && !g_strv_contains(poolings, given.pooling))
@@ -150,7 +150,7 @@ static bool open_work(work *w, GError **error)
     return xlm_task_language(w->loaded->vocabulary, given.language, w->encoded && c->language_embeddings, "--language NAME",
                              EX_USAGE, &w->language, error) &&
            (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) != NULL &&
-           (w->tape = xlm_tape_new(w->loaded->parameters)) != NULL;
+           (w->tape = xlm_model_file_tape(w->loaded)) != NULL;
 }
 
 static void close_work(work *w)
@@ -515,6 +515,7 @@ const xlm_command xlm_embed_export = {
         "  echo 'The house is red.' | xlm_embed export run1/latest --language en --text - --pooling first --special-tokens\n",
     .title = "Options of export",
     .options = options,
+    .precision = true,
     .check = check,
     .run = run,
     .free_options = free_options,

@@ -308,6 +308,7 @@ const xlm_command xlm_embed_map = {
     .options = what_options,
     .more_title = "Options of map: how",
     .more_options = how_options,
+    .precision = true,
     .check = check,
     .run = run,
     .free_options = free_options,

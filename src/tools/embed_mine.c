@@ -119,6 +119,7 @@ const xlm_command xlm_embed_mine = {
         "      --training de-en.training.de,de-en.training.en,de-en.training.gold -o pairs.tsv\n",
     .title = "Options of mine",
     .options = options,
+    .precision = true,
     .check = check,
     .run = run,
     .free_options = free_options,

@@ -103,6 +103,7 @@ const xlm_command xlm_embed_retrieval = {
         "  mpiexec -n 4 xlm_embed retrieval run1/latest test.en test.de --layer 8 --pool 1000\n",
     .title = "Options of retrieval",
     .options = options,
+    .precision = true,
     .check = check,
     .run = run,
     .free_options = free_options,

@@ -11,6 +11,7 @@
 #include "base/exhaustion.h"
 #include "base/log.h"
 #include "tensor/kernels.h"
+#include "train/model_file.h"
 
 static const char exit_codes[] =
     "Exit codes:\n"
@@ -51,6 +52,35 @@ static const GOptionEntry progress_options[] = {
      "auto|line|log|none"},
     {.long_name = NULL}};
 
+static char *precision;
+static bool precision_given;
+
+static const GOptionEntry precision_options[] = {
+    {"precision", 0, 0, G_OPTION_ARG_STRING, &precision,
+     "of the factors of products with the model's parameters (default: float32); bfloat16 takes half the time for them on "
+     "processors with AVX512_BF16 or AMX, and changes results a little",
+     "float32|bfloat16"},
+    {.long_name = NULL}};
+
+static bool set_precision(GError **error)
+{
+    int which = 0;
+    while (precision != NULL && which < XLM_PRECISIONS && strcmp(precision, xlm_precision_names[which]) != 0)
+        which++;
+    precision_given = precision != NULL;
+    const char *lacks = which == XLM_BFLOAT16 ? xlm_packed_lacks(XLM_BFLOAT16) : NULL;
+    if (which == XLM_PRECISIONS)
+        xlm_error_set(error, EX_USAGE, "--precision=%s: it is float32 or bfloat16", precision);
+    else if (lacks != NULL)
+        xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; take float32", lacks);
+    else
+        xlm_model_file_set_precision((xlm_precision)which);
+    g_clear_pointer(&precision, g_free);
+    return *error == NULL;
+}
+
+bool xlm_program_has_precision(void) { return precision_given; }
+
 static bool set_progress(GError **error)
 {
     static const char *const words[] = {"auto", "line", "log", "none"};
@@ -87,6 +117,8 @@ static GOptionContext *make_context(const xlm_program *program, const xlm_progra
     g_option_context_set_main_group(context, g_option_group_new("main", "", "", NULL, NULL));
     for (; groups != NULL && groups->title != NULL; groups++)
         add_group(context, groups);
+    if (program->precision)
+        add_group(context, &(const xlm_program_group){"Precision", precision_options});
     if (program->progress)
         add_group(context, &(const xlm_program_group){"Progress", progress_options});
     add_group(context, &(const xlm_program_group){"Other options", standard_options});
@@ -142,7 +174,7 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
         g_error_free(wrong);
     }
-    return good && check_environment(error) && set_progress(error);
+    return good && check_environment(error) && set_precision(error) && set_progress(error);
 }
 
 char *xlm_program_command(const xlm_program *program, char *const *argv)

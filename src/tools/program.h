@@ -16,6 +16,7 @@ typedef struct xlm_program {
     const char *purpose;   /* one line, without a full stop */
     const char *notes;     /* paragraphs after the options: "Examples:\n  ..." */
     bool progress;         /* it takes long: has --progress */
+    bool precision;        /* it computes with a model: has --precision */
     const char *files;     /* lines about files that the program reads and writes: "  NAME  meaning\n" */
     const char *environment; /* lines about variables that only this program heeds, or NULL */
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
@@ -35,6 +36,9 @@ typedef struct xlm_program_group {
  * on this machine: ranks may differ. From here on a limit on file sizes is an error of writing, with a message, and not the end.
  * EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
+
+/* Was --precision given? */
+bool xlm_program_has_precision(void);
 
 /* The command line, for attributes of files: argv before it is parsed, the program by its name and not by where it is
  * installed. g_free. */

@@ -17,6 +17,7 @@
 static const xlm_program program = {
     .name = "xlm_eval",
     .arguments = "CHECKPOINT",
+    .precision = true,
     .progress = true,
     .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training and, zero-shot, in "
                "others",
@@ -362,7 +363,7 @@ static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GErr
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
-    xlm_tape *tape = xlm_tape_new(w->loaded->parameters);
+    xlm_tape *tape = xlm_model_file_tape(w->loaded);
     const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task, .self = &w->self,
                                      .step = w->loaded->step};
     bool good = true;

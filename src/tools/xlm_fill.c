@@ -18,6 +18,7 @@ static const char MASK[] = "<mask>"; /* whatever the vocabulary calls it */
 static const xlm_program program = {
     .name = "xlm_fill",
     .arguments = "CHECKPOINT [SENTENCE...]",
+    .precision = true,
     .purpose = "Fill in the words that stand as <mask> in a sentence, with a trained model's best guesses",
     .notes =
         "Without sentences on the command line they are read from standard input, one a line. A sentence may have several\n"
@@ -242,7 +243,7 @@ static bool open_filler(filler *f, const char *path, GError **error)
                              "%s: has no head for words (it is fine-tuned); take the checkpoint that it was made from, or tune "
                              "it with keep_head = true", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
-           (f->tape = xlm_tape_new(f->loaded->parameters)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
+           (f->tape = xlm_model_file_tape(f->loaded)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
            find_language(f, error);
 }
 

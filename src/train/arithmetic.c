@@ -15,6 +15,12 @@ bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config,
         xlm_error_set(&failure, EX_UNAVAILABLE, "[train] precision = bfloat16: %s; take float32", lacks);
     else if (lacks != NULL)
         xlm_error_set(&failure, EX_UNAVAILABLE, "[train] gemm = onednn: %s; take blis, or auto", lacks);
+    else if (config->exchange == XLM_BFLOAT16 && !config->reproducible)
+        xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: gradients are rounded along the fixed tree of "
+                      "additions, which reproducible = false does without; leave one of the two out");
+    else if (config->exchange == XLM_BFLOAT16 && (comm->ranks & (comm->ranks - 1)) != 0)
+        xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: %d ranks are not a power of two, which the tree of "
+                      "additions wants; take float32, or another number of ranks", comm->ranks);
     *arithmetic = (xlm_arithmetic){.packs = packs, .precision = precision};
     return xlm_comm_agree_on(comm, failure, error);
 }

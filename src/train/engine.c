@@ -104,7 +104,7 @@ void xlm_engine_allocate(xlm_engine *engine, bool profile)
     xlm_parameters_seal(e->parameters);
     xlm_parameters_initialise(e->parameters, (uint64_t)c->seed);
     e->shards = xlm_shards_of(e->comm, xlm_parameters_size(e->parameters));
-    e->reduce_scatter = xlm_reduce_scatter_new(&e->shards, c->reproducible);
+    e->reduce_scatter = xlm_reduce_scatter_new(&e->shards, c->reproducible, c->exchange == XLM_BFLOAT16);
     e->optimiser = xlm_optimiser_new(&c->optimiser, e->parameters, &e->shards);
     e->averages = xlm_averages_new(e->host, e->parameters, &e->shards);
     e->tape = xlm_tape_new(e->parameters);

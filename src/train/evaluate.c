@@ -187,11 +187,13 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
     const int average = xlm_host_average_of(w->host, k);
     float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
+    xlm_tape_hold_parameters(w->tape, true);
     for (int64_t i = w->comm->rank; i < n && *error == NULL; i += w->comm->ranks) {
         xlm_progress_show(&progress, (double)i);
         run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, means + i * of_means,
                   metrics + i * names->len, error);
     }
+    xlm_tape_hold_parameters(w->tape, false);
     xlm_progress_end(&progress);
     g_array_unref(blocks);
     const bool good = xlm_comm_agree(w->comm, error);

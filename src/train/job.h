@@ -27,6 +27,7 @@ typedef struct xlm_train_config {
     int64_t threads;           /* of a rank; 0: its cores */
     int64_t gemm;              /* XLM_GEMM_... (train/arithmetic.h) */
     int64_t precision;         /* an xlm_precision (tensor/packed.h) */
+    int64_t exchange;          /* an xlm_precision: of gradients on the wire */
     xlm_optimiser_config optimiser;
     bool head_frozen;          /* no objective uses the LM head, which stays as it is (train/rates.h) */
     int64_t log_every;
@@ -62,6 +63,10 @@ typedef struct xlm_train_config {
      "of the factors of products with parameters, whose sums are float32 in any case, as all else is; bfloat16 is for "          \
      "processors with AVX512_BF16 or AMX, where such products cost half",                                                        \
      PLACE(precision)},                                                                                                          \
+    {"exchange", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                         \
+     "of gradients that ranks send to one another; bfloat16 halves their bytes: both numbers of each addition of micro-batches " \
+     "are rounded, on any number of ranks, a power of two; sums are float32",                                                    \
+     PLACE(exchange)},                                                                                                           \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 
 /* Keys of [train], and of [tune], that had another name before (base/jobfile.h). */

@@ -189,13 +189,13 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
         .states = 2 * state_bytes(size->host),
         .resources = xlm_host_resource_bytes(size->host),
-        .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks),
+        .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks, c->exchange == XLM_BFLOAT16),
         .shared = shared_views(size, micro_batches, ranks),
         .pass = largest_pass(size, micro_batches, c->recompute),
         .other_pass = largest_pass(size, micro_batches, !c->recompute),
     };
-    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.gradients + e.reduce_scatter + e.shared + e.pass +
-              program;
+    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.gradients + e.reduce_scatter +
+              e.shared + e.pass + program;
     return e;
 }
 

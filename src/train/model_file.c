@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tensor/gemm.h"
+#include "tensor/parameters.h"
 #include "train/model_attributes.h"
 
 static const char GROUP[] = "/model";
@@ -313,6 +314,18 @@ xlm_loaded_model *xlm_model_file_read(const char *path, GError **error)
         return loaded;
     xlm_model_file_free(loaded);
     return NULL;
+}
+
+static xlm_precision precision = XLM_FLOAT32;
+
+void xlm_model_file_set_precision(xlm_precision of_tapes) { precision = of_tapes; }
+
+xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded)
+{
+    xlm_tape *tape = xlm_tape_new(loaded->parameters);
+    xlm_tape_multiply_by(tape, precision != XLM_FLOAT32, precision);
+    xlm_tape_hold_parameters(tape, true);
+    return tape;
 }
 
 void xlm_model_file_free(xlm_loaded_model *loaded)

@@ -17,6 +17,7 @@
 #include "comm/comm.h"
 #include "nn/model.h"
 #include "store/store.h"
+#include "tensor/packed.h"
 #include "text/vocabulary.h"
 
 #define XLM_MODEL_FILE_FORMAT "xlm-mpi model"
@@ -67,6 +68,10 @@ xlm_loaded_model *xlm_model_file_read(const char *path, GError **error);
  * these. */
 xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error);
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error);
+/* A tape for passes over the model, whose parameters stay as they are from now on; to be freed. Products with parameters are made
+ * in float32, or in what was set last (xlm_packed_lacks must be NULL for it). */
+xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);
+void xlm_model_file_set_precision(xlm_precision precision);
 /* NULL is allowed. */
 void xlm_model_file_free(xlm_loaded_model *loaded);
 

@@ -159,10 +159,14 @@ static prediction predict(const measurements *m, int ranks, double network)
     /* In micro-batches as were measured. */
     const double share = work_of_busiest(&m->size, micro_batches, ranks) / m->sampled;
     const double pass = r->pass * share / own;
-    prediction p = {.wire = ranks > local ? 2 * sizeof(float) * size * local * (1 - local / ranks) : 0};
+    /* Gradients, and then parameters. */
+    const double elements = ranks > local ? size * local * (1 - local / ranks) : 0;
+    const double gradients = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
+    prediction p = {.wire = gradients + sizeof(float) * elements};
     if (ranks > local) {
-        const double once = p.wire / 2 / network, late = once * (double)embedding_elements(m->parameters) / size;
-        p.waiting = once + MAX(late, once - pass * 2 / 3);
+        const double reduce = gradients / network, gather = sizeof(float) * elements / network;
+        const double late = reduce * (double)embedding_elements(m->parameters) / size;
+        p.waiting = gather + MAX(late, reduce - pass * 2 / 3);
     } else if (m->comm->ranks > 1) {
         p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / m->comm->ranks);
     }
@@ -184,6 +188,8 @@ static void print(const measurements *m, const xlm_plan_options *options)
     printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, steps);
     printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n",
            m->comm->ranks, m->threads, 1e-9 * r->flops / r->pass, m->gemm_gflops);
+    printf("products          %s; gradients are sent in %s\n", xlm_arithmetic_name(m->size.arithmetic),
+           xlm_precision_names[m->size.job->train.exchange]);
     printf("network           %.4g Gbit/s into and out of a node of %d ranks\n\n", 8e-9 * options->network, m->comm->local_ranks);
     printf("%6s %10s %10s %12s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "MB/node", "waiting", "time");
     for (int i = 0; i < options->n; i++) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bfloat16.h"
 #include "base/signals.h"
 #include "train/engine_internal.h"
 #include "train/hooks.h"
@@ -36,9 +37,18 @@ static void add(const float *a, const float *b, float *sum, int64_t n)
         sum[i] = a[i] + b[i];
 }
 
-/* buffer[0] += buffer[1] + (... + buffer[n-1]), the innermost first, of elements [from, end). */
-static void add_up(float *const *buffer, int n, int64_t from, int64_t end)
+/* As ranks do that exchange bfloat16 (comm/shards.h), so that sums are the same on any number of them. */
+static void add_rounded(const float *a, const float *b, float *sum, int64_t n)
 {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        sum[i] = xlm_bfloat16_round(a[i]) + xlm_bfloat16_round(b[i]);
+}
+
+/* buffer[0] += buffer[1] + (... + buffer[n-1]), the innermost first, of elements [from, end). */
+static void add_up(float *const *buffer, int n, int64_t from, int64_t end, bool half)
+{
+    void (*const sum)(const float *, const float *, float *, int64_t) = half ? add_rounded : add;
     enum { BLOCK = 1 << 11 };
 #pragma omp parallel for schedule(static) if (end - from > XLM_PARALLEL)
     for (int64_t at = from; at < end; at += BLOCK) {
@@ -46,8 +56,8 @@ static void add_up(float *const *buffer, int n, int64_t from, int64_t end)
         const int64_t size = MIN(BLOCK, end - at);
         const float *inner = buffer[n - 1] + at;
         for (int b = n - 2; b > 0; b--, inner = partial)
-            add(buffer[b] + at, inner, partial, size);
-        add(buffer[0] + at, inner, buffer[0] + at, size);
+            sum(buffer[b] + at, inner, partial, size);
+        sum(buffer[0] + at, inner, buffer[0] + at, size);
     }
 }
 
@@ -124,7 +134,7 @@ static void accumulate(void *data, int64_t from)
         const double arrays = a->n > 1 ? a->n + 1.0 : 0; /* read and written */
         xlm_profile_enter(e->profile, XLM_PART_ADD, false, sizeof(float) * arrays * (double)(a->done - from));
         if (a->n > 1)
-            add_up(a->buffer, a->n, from, a->done);
+            add_up(a->buffer, a->n, from, a->done, e->job->train.exchange == XLM_BFLOAT16);
         a->done = from;
     }
     xlm_profile_enter(e->profile, XLM_PART_REDUCE_SCATTER, false, 0);

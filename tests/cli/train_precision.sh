@@ -50,9 +50,16 @@ if [[ $native = yes ]]; then
 fi
 # The same arithmetic on any processor, by another order of sums.
 export XLM_BF16_EMULATE=1
-all_alike emulated 'precision = bfloat16'
+all_alike emulated 'precision = bfloat16' 'exchange = bfloat16'
 [[ $native = no ]] || agree native-1 emulated-1 1e-3
 agree blis-1 emulated-1 1e-2
+# Gradients are rounded on any number of ranks, which the line of the log and the bits show.
+all_alike exchanged 'gemm = blis' 'exchange = bfloat16'
+agree blis-1 exchanged-1 1e-2
+[ "$(digest blis-1/latest)" != "$(digest exchanged-1/latest)" ] || fail "exchange = bfloat16 gives the bits of float32"
+expect 78 'exchange = bfloat16: .*reproducible' ranks 1 xlm_train job.conf --dry-run --set train.exchange=bfloat16 \
+    --set train.reproducible=false
+expect 78 'exchange = bfloat16: 3 ranks' ranks 3 xlm_train job.conf --dry-run --set train.exchange=bfloat16
 [ "$(digest blis-1/latest)" != "$(digest emulated-1/latest)" ] || fail "precision = bfloat16 gives the bits of float32"
 
 run float 1 --set train.gemm=blis
@@ -69,6 +76,29 @@ for to in float32 bfloat16; do
     trained job.conf "to-$to" 2 --set train.steps=60 --set model.hidden_size=64 --set "train.precision=$to"
     grep -q 'resumed from .* at step 40' "to-$to.log" || fail "does not go on in $to: $(cat "to-$to.log")"
 done
+
+# Programs that read models.
+vectors() { XLM_BF16_EMULATE=1 ranks 1 xlm_embed export float/latest --text text.en --language en --layer 2 -o "$1.txt" "${@:2}" >"$1.log" 2>&1 ||
+    fail "$(cat "$1.log")"; }
+vectors whole
+vectors as-whole --precision=float32
+vectors rounded --precision=bfloat16
+cmp -s whole.txt as-whole.txt || fail "--precision=float32 is not the default of xlm_embed"
+! cmp -s whole.txt rounded.txt || fail "xlm_embed --precision=bfloat16 gives the bits of float32"
+paste -d ' ' <(head -n 50 whole.txt) <(head -n 50 rounded.txt) | awk '
+    NF > 10 {
+        n = NF / 2; ab = aa = bb = 0
+        for (i = 2; i <= n; i++) { ab += $i * $(n + i); aa += $i ^ 2; bb += $(n + i) ^ 2 }
+        if (ab / sqrt(aa * bb) < 0.999) bad = 1; seen++
+    }
+    END { exit bad || seen < 40 }' || fail "vectors in bfloat16 are far from those in float32"
+logged links.log ranks 1 xlm_align text.en text.xx --checkpoint float/latest --languages en,xx --precision bfloat16 -o links
+[ "$(wc -l <links)" = "$(wc -l <text.en)" ] || fail "xlm_align --precision: $(cat links.log)"
+expect 64 'precision=int8: it is float32 or bfloat16' ranks 1 xlm_embed export float/latest --layer 2 -o x.txt --precision=int8
+expect 64 '.--precision are for links by a model' ranks 1 xlm_align text.en text.xx -o links --precision bfloat16
+expect 64 '.--precision are for hidden states' ranks 1 xlm_embed export float/latest -o x.txt --precision bfloat16
+[[ $native = yes ]] || XLM_BF16_EMULATE='' expect 69 'precision=bfloat16: ' ranks 1 xlm_fill float/latest --precision bfloat16 \
+    'a <mask>'
 
 # Memory for packed parameters is in the estimate.
 logged plan.log ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set model.hidden_size=512 --set model.layers=8

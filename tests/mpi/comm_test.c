@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+#include "base/bfloat16.h"
 #include "base/rng.h"
 #include "comm/shards.h"
 
@@ -14,15 +15,19 @@ static float drawn(int micro_batch, size_t i)
     return (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
 }
 
+static bool half; /* bfloat16 is exchanged */
+
+static float sum_of(float a, float b) { return half ? xlm_bfloat16_round(a) + xlm_bfloat16_round(b) : a + b; }
+
 /* Micro-batches 0 … n−1 folded in half again and again: g with g + n/2, then n/4, ... */
 static float folded(int n, size_t i)
 {
     float x[64] = {0};
     for (int g = 0; g < n; g++)
         x[g] = drawn(g, i);
-    for (int half = n / 2; half > 0; half /= 2)
-        for (int g = 0; g < half; g++)
-            x[g] += x[g + half];
+    for (int apart = n / 2; apart > 0; apart /= 2)
+        for (int g = 0; g < apart; g++)
+            x[g] = sum_of(x[g], x[g + apart]);
     return x[0];
 }
 
@@ -42,9 +47,9 @@ static float own_sum(const xlm_comm *comm, size_t i)
     float x[MICRO_BATCHES];
     for (int j = 0; j < own; j++)
         x[j] = drawn(comm->rank + j * comm->ranks, i);
-    for (int half = own / 2; half > 0; half /= 2)
-        for (int j = 0; j < half; j++)
-            x[j] += x[j + half];
+    for (int apart = own / 2; apart > 0; apart /= 2)
+        for (int j = 0; j < apart; j++)
+            x[j] = sum_of(x[j], x[j + apart]);
     return x[0];
 }
 
@@ -67,7 +72,7 @@ static void check_sum(const xlm_comm *comm, size_t i, float value)
 static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t stride)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);
-    xlm_reduce_scatter *sum = xlm_reduce_scatter_new(&shards, fixed);
+    xlm_reduce_scatter *sum = xlm_reduce_scatter_new(&shards, fixed, half);
     float *values = g_new0(float, n + 1);
     for (int round = 0; round < 2; round++) {
         values[n] = 42; /* must not be touched */
@@ -92,7 +97,7 @@ static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t strid
     CHECK(report.waited >= 0 && report.seconds >= 0 && (comm->ranks > 1 || report.bytes == 0));
     double bytes = report.bytes;
     xlm_comm_sum_double(comm, &bytes, 1);
-    CHECK(bytes == 2 * sizeof(float) * (double)n * (comm->ranks - 1));
+    CHECK(bytes == 2 * (half ? sizeof(uint16_t) : sizeof(float)) * (double)n * (comm->ranks - 1));
     xlm_reduce_scatter_free(sum);
     g_free(values);
 }
@@ -227,6 +232,9 @@ int main(int argc, char **argv)
         fixed = false;
         sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
         fixed = true;
+        half = folds(comm);
+        sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
+        half = false;
     }
     errors_become_everyone_s(comm);
     bytes_reach_everyone(comm);

@@ -313,6 +313,45 @@ static void check_residuals(const xlm_kernels *kernel, int64_t n)
     g_free(bits);
 }
 
+/* To nearest, and to even in the middle; the upper half of a float. */
+static uint16_t bfloat16_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (isnan(x))
+        return (uint16_t)(bits >> 16 | 0x40);
+    const uint32_t rest = bits & 0xffff, half = 0x8000;
+    return (uint16_t)((bits >> 16) + (rest > half || (rest == half && (bits >> 16 & 1) != 0)));
+}
+
+static void check_bfloat16(const xlm_kernels *kernel, int64_t n)
+{
+    static const float special[] = {1 + 1.0f / 256, 1 + 3.0f / 256, -1 - 1.0f / 256, 0, INFINITY, -INFINITY, NAN, 3.4e38f, 1e-30f};
+    enum { SPECIAL = G_N_ELEMENTS(special), LOW = 0x1234 };
+    float *x = numbers(12, n), *z = numbers(13, n);
+    for (int64_t i = 0; i < MIN(n, SPECIAL); i++)
+        x[i] = z[n - 1 - i] = special[(i + n) % SPECIAL];
+    uint16_t y[2 * MOST + 2];
+    for (int form = 0; form < 3; form++) {
+        const int64_t each = form == 0 ? 1 : 2;
+        for (int64_t i = 0; i < (int64_t)G_N_ELEMENTS(y); i++)
+            y[i] = LOW;
+        if (form == 0)
+            kernel->to_bfloat16(n, x, y);
+        else
+            kernel->to_bfloat16_pairs(n, x, form == 1 ? z : NULL, y);
+        for (int64_t i = 0; i < n; i++) {
+            const uint16_t other = form == 1 ? bfloat16_of(z[i]) : 0;
+            if (y[each * i] != bfloat16_of(x[i]) || (form > 0 && y[2 * i + 1] != other))
+                fail_msg("%s bfloat16, form %d, n = %d: element %d, of %g: %x", kernel->name, form, (int)n, (int)i, (double)x[i],
+                         y[each * i]);
+        }
+        assert_int_equal(y[each * n], LOW);
+    }
+    g_free(x);
+    g_free(z);
+}
+
 static void test_against_loops(void **state)
 {
     (void)state;
@@ -333,6 +372,7 @@ static void test_against_loops(void **state)
             }
             check_layer_norm(kernel, n);
             check_keep(kernel, n);
+            check_bfloat16(kernel, n);
             check_residuals(kernel, n);
         }
         check_gelu_far_out(kernel, exact_form(kernel));

@@ -79,6 +79,26 @@ static inline decisions keep_mask(words low, words high, words threshold)
     return (uint32_t)_mm256_movemask_epi8(_mm256_shuffle_epi32(bytes, _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
+static inline words bits_of(vec v) { return _mm256_castps_si256(v); }
+static inline words both(words a, words b) { return _mm256_and_si256(a, b); }
+static inline words either(words a, words b) { return _mm256_or_si256(a, b); }
+
+static inline words where_nan(vec x, words a, words b)
+{
+    return _mm256_blendv_epi8(b, a, _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+}
+
+static inline void store_halves(uint16_t *p, int k, words w)
+{
+    const __m128i halves = _mm_packus_epi32(_mm256_castsi256_si128(w), _mm256_extracti128_si256(w, 1));
+    if (k == W)
+        _mm_storeu_si128((__m128i *)(void *)p, halves);
+    else
+        memcpy(p, &halves, sizeof *p * (size_t)k);
+}
+
+static inline void store_words(uint16_t *p, int k, words w) { _mm256_maskstore_epi32((int *)(void *)p, first(k), w); }
+
 enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
 
 static inline void exchange_quarters(const vec *t, vec *r)

@@ -69,6 +69,22 @@ static inline decisions keep_mask(words low, words high, words threshold)
            _pdep_u64(_mm512_cmpge_epu16_mask(high, threshold), 0xf0f0f0f0f0f0f0f0u);
 }
 
+static inline words bits_of(vec v) { return _mm512_castps_si512(v); }
+static inline words both(words a, words b) { return _mm512_and_si512(a, b); }
+static inline words either(words a, words b) { return _mm512_or_si512(a, b); }
+
+static inline words where_nan(vec x, words a, words b)
+{
+    return _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), b, a);
+}
+
+static inline void store_halves(uint16_t *p, int k, words w)
+{
+    _mm512_mask_cvtepi32_storeu_epi16(p, first(k), w);
+}
+
+static inline void store_words(uint16_t *p, int k, words w) { _mm512_mask_storeu_epi32(p, first(k), w); }
+
 enum { TILE_ROWS = 6, TILE_VECTORS = 4 };
 
 static inline void exchange_quarters(const vec *t, vec *r)

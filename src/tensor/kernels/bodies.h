@@ -8,6 +8,8 @@
  *     smaller, divide, minus(a) = -a, magnitude, where_negative(x, a, b) = x < 0 ? a : b
  *     sum_of(v), largest_of(v)          over lanes
  *     chosen(bits, i, k, v)             lane j < k: v where bit i + j of the array is set, else 0; i a multiple of W
+ *     rounded(v), pair(a, b)            bfloat16 in the lower halves of 32-bit lanes; two of them in one lane
+ *     store_halves(p, k, w), store_words(p, k, w)   the lower halves of k lanes, or all of them
  *     keep_bits                         the function of the table
  * Macros and functions here are seen by one translation unit only. */
 
@@ -279,6 +281,22 @@ static void residual_back(int64_t cols, const xlm_real *ds, const uint8_t *bits,
     }
 }
 
+static void to_bfloat16(int64_t n, const xlm_real *x, uint16_t *y)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        store_halves(y + i, k, rounded(load(x + i, k)));
+    }
+}
+
+static void to_bfloat16_pairs(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        store_words(y + 2 * i, k, pair(rounded(load(x + i, k)), rounded(z != NULL ? load(z + i, k) : all(0))));
+    }
+}
+
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
@@ -286,5 +304,6 @@ static void residual_back(int64_t cols, const xlm_real *ds, const uint8_t *bits,
         .gelu_tanh = gelu_tanh, .gelu_tanh_back = gelu_tanh_back,                                                      \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
         .residual = residual, .residual_back = residual_back,                                                          \
+        .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs,                                            \
         .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \
     }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { W = 1 };
 typedef xlm_real vec;
@@ -56,6 +57,20 @@ static void keep_bits(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, ui
         bits[i] = (uint8_t)byte;
     }
 }
+
+typedef uint32_t words;
+
+static inline words rounded(vec v)
+{
+    const float x = (float)v;
+    words bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+static inline words pair(words low, words high) { return low | high << 16; }
+static inline void store_halves(uint16_t *p, int k, words w) { (void)k; *p = (uint16_t)w; }
+static inline void store_words(uint16_t *p, int k, words w) { (void)k; memcpy(p, &w, sizeof w); }
 
 #include "tensor/kernels/bodies.h"
 

@@ -5,6 +5,8 @@
  *     OF(name)                          the intrinsic of that name for this width: _mm256_name or _mm512_name
  *     load, store, chosen, magnitude, where_negative, sum_of, largest_of, exponential   as bodies.h and normal.h want them
  *     wide(word), counting()            a word in each 64-bit lane; 0, 1, 2, ... in them
+ *     bits_of(vec), both(a, b), either(a, b), where_nan(x, a, b)   of 32-bit lanes: a & b; a | b; a where x is no number, else b
+ *     store_halves(p, k, words), store_words(p, k, words)   the first k 32-bit lanes: their lower halves, or all of them
  *     xor3(a, b, c), odd_words(a, b)    a ^ b ^ c; the even 32-bit lanes of a beside the odd ones of b
  *     decisions, keep_mask(low, high, threshold)   an unsigned integer of a byte each 64-bit lane, and its value: bits 0 to 3 of
  *                                       a lane's byte say which 16-bit lanes of low are at least the threshold, 4 to 7 of high
@@ -54,6 +56,16 @@ static void keep_bits(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, ui
         memcpy(bits + i, &kept, draws - i < DRAWS ? (size_t)(draws - i) : sizeof kept);
     }
 }
+
+/* Rounded to 16 bits, in the lower halves of lanes whose upper halves are zero. */
+static inline words rounded(vec v)
+{
+    const words bits = bits_of(v), one = OF(set1_epi32)(1), quiet = OF(set1_epi32)(0x400000);
+    const words even = OF(add_epi32)(OF(add_epi32)(bits, OF(set1_epi32)(0x7fff)), both(OF(srli_epi32)(bits, 16), one));
+    return OF(srli_epi32)(where_nan(v, either(bits, quiet), even), 16);
+}
+
+static inline words pair(words low, words high) { return either(low, OF(slli_epi32)(high, 16)); }
 
 #include "tensor/kernels/normal.h"
 

@@ -2,7 +2,7 @@
 """Train a job of tests/bench/roberta-8.sh in PyTorch, to be timed beside xlm_train.
 
     /usr/bin/python3 tests/bench/peers/torch_train.py job.conf METRICS.csv [--processes N] [--threads N]
-        [--dropout bytes|torch] [--products blas|mkldnn]
+        [--dropout bytes|torch] [--products blas|mkldnn] [--precision float32|bfloat16]
 
 Needs Debian's python3-torch and python3-h5py. Model, corpus and hyper-parameters are the job's: its keys, and the defaults of
 `xlm_train --help-job` for those that it leaves out. Sequences are all of full length, so nothing is padded or packed. A step is
@@ -13,6 +13,8 @@ first one's share).
 PyTorch draws dropout masks element by element on one thread. `--dropout bytes` (the default) draws eight elements at a time and
 drops one when its byte is below 256 p, which is several times faster; `torch` is torch.nn.functional.dropout. Linear layers of
 single precision go to the BLAS, whether MKL-DNN is enabled or not; `--products mkldnn` converts their input, so that they do not.
+`--precision bfloat16` is torch.autocast on the CPU: linear layers and attention's products in bfloat16 by MKL-DNN, whatever
+`--products` says; parameters, optimiser, layer norms and the loss stay in float32.
 """
 # SPDX-License-Identifier: GPL-3.0-or-later
 import argparse
@@ -110,8 +112,9 @@ class Model(nn.Module):
         x = DROPOUT[self.c["drop"]](x, self.c["dropout"], self.training)
         for layer in self.layers:
             x = layer(x, length)
-        h = self.head_norm(F.gelu(self.dense(x[rows])))
-        return F.cross_entropy(PRODUCTS[self.c["products"]](h, self.words.weight, self.bias), targets, reduction="sum")
+        h = self.head_norm(F.gelu(self.dense(x[rows])).float())
+        logits = PRODUCTS[self.c["products"]](h, self.words.weight, self.bias)
+        return F.cross_entropy(logits.float(), targets, reduction="sum")
 
 
 def read_job(path):
@@ -178,7 +181,9 @@ def train(process, c, options, meeting):
             ids, chosen, original = draw_batch(c, text, random)  # every process draws all of it
             rows = torch.from_numpy(np.flatnonzero(chosen[mine]))
             # DistributedDataParallel divides by the number of processes.
-            loss = trained(torch.from_numpy(ids[mine]), rows, torch.from_numpy(original[mine][chosen[mine]])) * (n / chosen.sum())
+            with torch.autocast("cpu", torch.bfloat16, enabled=options.precision == "bfloat16"):
+                losses = trained(torch.from_numpy(ids[mine]), rows, torch.from_numpy(original[mine][chosen[mine]]))
+            loss = losses * (n / chosen.sum())
             loss.backward()
             norm = nn.utils.clip_grad_norm_(model.parameters(), c["clip"])
             optimiser.step()
@@ -201,7 +206,10 @@ def main():
     parser.add_argument("--steps", type=int, help="instead of the job's")
     parser.add_argument("--dropout", choices=DROPOUT, default="bytes")
     parser.add_argument("--products", choices=PRODUCTS, default="blas")
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     options = parser.parse_args()
+    if options.precision == "bfloat16":
+        options.products = "blas"  # which autocast takes to MKL-DNN
     c = read_job(options.job)
     c["drop"], c["products"] = options.dropout, options.products
     c["steps"] = options.steps or c["steps"]

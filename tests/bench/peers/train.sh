@@ -10,6 +10,8 @@
 # a step each after one that does not count; what is fastest so is taken for two processes (DistributedDataParallel over gloo)
 # too, as the products are the same there. Both are then compared with the faster of PyTorch's two forms. Its sequences are
 # all of 128 tokens; ours end with a sentence, so a step has fewer tokens.
+#
+# Where the processor multiplies bfloat16, our precision = bfloat16 takes turns with PyTorch's autocast in the same rounds.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 python=/usr/bin/python3
@@ -21,20 +23,20 @@ done
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
 in_rounds 2
 
-ours() { # RANKS THREADS: tokens/s
-    train "$work" ours "$1" "$2"
+ours() { # RANKS THREADS [PRECISION]: tokens/s
+    train "$work" ours "$1" "$2" --set "train.precision=${3:-float32}"
     rate "$work/ours/metrics.csv" 1
 }
 
-# torch SETTING PROCESSES THREADS STEPS: tokens/s. A setting is DIRECTORY PRODUCTS DROPOUT [VARIABLE=VALUE]. Memory that was given
-# back to the system is paid for again page by page, so malloc keeps it.
+# torch SETTING PROCESSES THREADS STEPS [PRECISION]: tokens/s. A setting is DIRECTORY PRODUCTS DROPOUT [VARIABLE=VALUE]. Memory
+# that was given back to the system is paid for again page by page, so malloc keeps it.
 torch() {
     local blas products dropout variable
     read -r blas products dropout variable <<<"$1"
     env LD_LIBRARY_PATH="$blas" OMP_NUM_THREADS="$3" MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) \
         GLOO_SOCKET_IFNAME=lo \
         ${variable:+"$variable"} "$python" "$XLM_SOURCE/tests/bench/peers/torch_train.py" "$work/job.conf" "$work/torch.csv" \
-        --processes "$2" --threads "$3" --steps "$4" --products "$products" --dropout "$dropout" \
+        --processes "$2" --threads "$3" --steps "$4" --products "$products" --dropout "$dropout" --precision "${5:-float32}" \
         >"$work/torch.log" 2>&1 || { tail -n 3 "$work/torch.log" >&2; return 1; }
     rate "$work/torch.csv" 1
 }
@@ -66,11 +68,18 @@ for setting in "${settings[@]}"; do try "$setting"; done
 try "${best/ blas / mkldnn }"
 [[ ${XLM_PEERS_ALL:-} != 1 ]] || try "${best/ bytes/ torch}"
 
+half=
+! grep -qwE 'avx512_bf16|amx_bf16' /proc/cpuinfo || half=bfloat16
 for ((round = 0; round < rounds; round++)); do
-    ours 1 2 >>"$work/ours-1x2"
-    torch "$best" 1 2 "$steps" >>"$work/torch-1x2"
-    ours 2 1 >>"$work/ours-2x1"
-    torch "$best" 2 1 "$steps" >>"$work/torch-2x1"
+    for shape in "1 2" "2 1"; do
+        for precision in float32 $half; do
+            # shellcheck disable=SC2086 # two words
+            {
+                ours $shape "$precision" >>"$work/ours-${shape/ /x}-$precision"
+                torch "$best" $shape "$steps" "$precision" >>"$work/torch-${shape/ /x}-$precision"
+            }
+        done
+    done
 done
 
 # speed FILE: the median over rounds.
@@ -80,11 +89,16 @@ speed() {
     say "$1: ${each[*]} tokens/s"
     printf '%.0f\n' "$(median "${each[@]}")"
 }
-peer=$( (speed torch-1x2; speed torch-2x1) | sort -g | tail -n 1)
-for shape in 1x2 2x1; do
-    ours=$(speed "ours-$shape")
-    row "$shape beside the best PyTorch" "$ours tokens/s" "$peer tokens/s" "$(quotient "$ours" "$peer")" ">= 1.6"
+for precision in float32 $half; do
+    peer=$( (speed "torch-1x2-$precision"; speed "torch-2x1-$precision") | sort -g | tail -n 1)
+    for shape in 1x2 2x1; do
+        ours=$(speed "ours-$shape-$precision")
+        row "$shape, $precision, beside the best PyTorch" "$ours tokens/s" "$peer tokens/s" "$(quotient "$ours" "$peer")" ">= 1.6"
+        [[ $precision = bfloat16 ]] || continue
+        float=$(speed "ours-$shape-float32")
+        row "$shape, $precision, beside our float32" "$ours tokens/s" "$float tokens/s" "$(quotient "$ours" "$float")" ">= 1.8"
+    done
+    one=$(speed "torch-1x2-$precision") two=$(speed "torch-2x1-$precision")
+    row "PyTorch, $precision, 1x2 beside 2x1" "$one tokens/s" "$two tokens/s" "$(quotient "$one" "$two")"
 done
-row "PyTorch, 1x2 beside 2x1" "$(speed torch-1x2) tokens/s" "$(speed torch-2x1) tokens/s" \
-    "$(quotient "$(speed torch-1x2)" "$(speed torch-2x1)")"
 say "PyTorch's setting: $best"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "text/bpe_codes.h"
+#include "text/bpe_change.h"
 #include "text/normalise.h"
 #include "text/word_store.h"
 
@@ -140,44 +140,17 @@ static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_c
     xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", BPE_CONTINUED, kept);
 }
 
-static xlm_bpe *copy(const xlm_bpe *bpe)
-{
-    xlm_bpe *same = bpe_new();
-    for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
-        const char *left, *right;
-        int64_t count;
-        xlm_bpe_code(bpe, i, &left, &right, &count);
-        bpe_add(same, left, strlen(left), right, strlen(right), count);
-    }
-    return same;
-}
-
 static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
 {
     (void)kept;
     (void)error;
-    return copy(model);
+    return bpe_copy(model, NULL);
 }
 
 static char *whole(const void *model, const char *word)
 {
     (void)model;
     return strstr(word, BPE_END) != NULL || g_str_has_suffix(word, BPE_CONTINUED) ? NULL : g_strdup(word);
-}
-
-/* The symbols of a word. g_strfreev. */
-static char **cut_into_symbols(const xlm_bpe *bpe, const char *word)
-{
-    size_t n;
-    xlm_bpe_cutter *cutter = xlm_bpe_cutter_new(bpe, NULL);
-    char *text = g_strdup(xlm_bpe_cutter_word(cutter, word, strlen(word), &n));
-    char **symbols = g_strsplit(text, BPE_CONTINUED " ", -1), **last = &symbols[g_strv_length(symbols) - 1];
-    char *ended = g_strconcat(*last, BPE_END, NULL);
-    g_free(*last);
-    *last = ended;
-    g_free(text);
-    xlm_bpe_cutter_free(cutter);
-    return symbols;
 }
 
 /* Merge the symbols of a word one by one, from its beginning or from its end. False: another merge makes such a text already. */
@@ -203,7 +176,7 @@ static bool learn_word(xlm_bpe *bpe, const char *word, GError **error)
 {
     bool good = false;
     for (int i = 0; i < 3 && !good; i++) {
-        char **symbols = cut_into_symbols(bpe, word);
+        char **symbols = bpe_symbols(bpe, word);
         good = g_strv_length(symbols) == 1;
         if (!good && i < 2)
             fold(bpe, symbols, i == 1);
@@ -215,7 +188,7 @@ static bool learn_word(xlm_bpe *bpe, const char *word, GError **error)
 static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
                      GError **error)
 {
-    xlm_bpe *bpe = copy(model);
+    xlm_bpe *bpe = bpe_copy(model, NULL);
     for (uint32_t i = 0; i < xlm_word_counts_size(wanted); i++) {
         size_t size;
         const char *word = xlm_word_counts_word(wanted, i, &size);
@@ -295,15 +268,13 @@ static const char *segment(void *cutter, const char *word, size_t size, size_t *
     return xlm_bpe_cutter_word(cutter, word, size, n);
 }
 
-/* A subword that does not end a word is cut in front of a character that no text has (a control, text/normalise.h), so that
- * nothing in it is taken for the end of the word. What that character becomes stands last, and is unknown to every vocabulary. */
+/* What does not end a word is cut in front of BPE_BEHIND, which then stands last, and is unknown to every vocabulary. */
 static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 {
-    static const char BEHIND[] = "\001";
     GString *text = g_string_new(NULL);
     spell(NULL, subword, text);
     if (joins(NULL, subword, NULL))
-        g_string_append(text, BEHIND);
+        g_string_append(text, BPE_BEHIND);
     const char *segmented = xlm_bpe_cutter_word(cutter, text->str, text->len, n);
     g_string_free(text, TRUE);
     return segmented;

@@ -170,13 +170,8 @@ static bool recognises(const xlm_tokenizer_files *files)
     const char *splitter = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "type", NULL));
     if (xlm_tokenizer_json(files, TOKENIZER) != NULL)
         return g_strcmp0(type, "BPE") == 0 && g_strcmp0(splitter, "ByteLevel") == 0;
-    const json_t *vocabulary = xlm_tokenizer_json(files, VOCABULARY);
-    const char *token;
-    json_t *id;
-    bool ends = false; /* words end in a mark: another kind */
-    json_object_foreach((json_t *)(uintptr_t)vocabulary, token, id)
-        ends = ends || g_str_has_suffix(token, "</w>");
-    return vocabulary != NULL && !ends && xlm_tokenizer_file(files, MERGES, &size) != NULL;
+    return xlm_tokenizer_json(files, VOCABULARY) != NULL && !xlm_tokenizer_ends_words(files) && /* a mark of another kind */
+           xlm_tokenizer_file(files, MERGES, &size) != NULL;
 }
 
 static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
@@ -207,24 +202,12 @@ static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_publishe
                                            xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL), error);
 }
 
-/* A line a merge; the first line may say the version of the form. */
+static const char *add_line(void *model, const char *line, size_t size) { return add_pair(model, line, size); }
+
 static bool adopt_text(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    size_t size;
-    const char *text = xlm_tokenizer_file(files, MERGES, &size);
-    int64_t line = 1;
-    for (const char *at = text, *end; at < text + size; at = end + 1, line++) {
-        end = memchr(at, '\n', (size_t)(text + size - at));
-        if (end == NULL)
-            end = text + size;
-        const size_t length = (size_t)(end - at) - (end > at && end[-1] == '\r');
-        if (length == 0 || (line == 1 && g_str_has_prefix(at, "#version")))
-            continue;
-        const char *wrong = add_pair(m, at, length);
-        if (wrong != NULL)
-            return xlm_tokenizer_refuse(files, MERGES, line, error, "%s", wrong);
-    }
-    return xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error);
+    return xlm_tokenizer_merges(files, add_line, m, error) &&
+           xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error);
 }
 
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)

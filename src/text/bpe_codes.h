@@ -2,6 +2,8 @@
 #ifndef XLM_TEXT_BPE_CODES_H
 #define XLM_TEXT_BPE_CODES_H
 
+#include <string.h>
+
 #include "text/bpe.h"
 #include "text/strings.h"
 
@@ -10,6 +12,10 @@
 enum { BPE_END_SIZE = 4, BPE_CONTINUED_SIZE = 2 };
 
 #define BPE_NONE UINT32_MAX
+
+/* What no text has (a control, text/normalise.h), and no code: the end of a word, behind a subword that does not end its own, so
+ * that nothing in that is taken for the end. */
+#define BPE_BEHIND "\001"
 
 typedef struct bpe_code {
     uint32_t left, right, result; /* symbols */
@@ -55,11 +61,19 @@ static inline const bpe_code *bpe_get(const xlm_bpe *bpe, uint32_t rank)
     return &g_array_index(bpe->codes, bpe_code, rank);
 }
 
+static inline bool bpe_ends_word(const char *symbol, size_t size)
+{
+    return size > BPE_END_SIZE && memcmp(symbol + size - BPE_END_SIZE, BPE_END, BPE_END_SIZE) == 0;
+}
+
 xlm_bpe *bpe_new(void);
 /* Give the next rank to a code. False when it has the pair or the result of an earlier one, and is not taken. */
 bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 /* The same; false when it has the pair of an earlier one. Of codes with one result the first takes it apart. */
 bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
+
+/* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */
+void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);
 
 /* Bytes of the character at at[0..size), size > 0, as codes see it: the first byte and those behind it that continue a
  * UTF-8 sequence. As in fastBPE, a byte 0 and all behind it belong to the character before. */

@@ -14,6 +14,7 @@ typedef struct symbol_link {
 struct xlm_bpe_cutter {
     const xlm_bpe *bpe;
     uint8_t *allowed; /* by symbol: INNER, FINAL; NULL when all are */
+    uint8_t *used;    /* by rank: set where a code is applied; borrowed; NULL: nobody asks */
     uint32_t characters[2][128]; /* symbol of an ASCII character within a word and at its end */
 
     GArray *links;   /* symbol_link */
@@ -26,11 +27,6 @@ struct xlm_bpe_cutter {
 enum { INNER = 1, FINAL = 2 }; /* allowed in front of another subword; allowed at the end of a word */
 
 /* ---- making ---- */
-
-static bool is_final(const char *symbol, size_t size)
-{
-    return size > BPE_END_SIZE && memcmp(symbol + size - BPE_END_SIZE, BPE_END, BPE_END_SIZE) == 0;
-}
 
 static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allowed)
 {
@@ -45,7 +41,7 @@ static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allow
         g_string_append_len(inner, BPE_CONTINUED, BPE_CONTINUED_SIZE);
         if (xlm_word_counts_find(allowed, inner->str, inner->len) >= 0)
             flags[i] |= INNER;
-        if (is_final(symbol, size) && xlm_word_counts_find(allowed, symbol, size - BPE_END_SIZE) >= 0)
+        if (bpe_ends_word(symbol, size) && xlm_word_counts_find(allowed, symbol, size - BPE_END_SIZE) >= 0)
             flags[i] |= FINAL;
     }
     g_string_free(inner, TRUE);
@@ -83,6 +79,8 @@ void xlm_bpe_cutter_free(xlm_bpe_cutter *s)
     g_string_free(s->word, TRUE);
     g_free(s);
 }
+
+void xlm_bpe_cutter_record(xlm_bpe_cutter *s, uint8_t *used) { s->used = used; }
 
 /* ---- merging ---- */
 
@@ -159,6 +157,8 @@ static void rank_pair(xlm_bpe_cutter *s, symbol_link *links, uint32_t i, GArray 
 static void merge_link(xlm_bpe_cutter *s, symbol_link *links, uint32_t i)
 {
     const uint32_t gone = links[i].next, next = links[gone].next;
+    if (s->used != NULL)
+        s->used[links[i].rank] = 1;
     links[i].symbol = bpe_get(s->bpe, links[i].rank)->result;
     links[i].next = next;
     if (next != 0)
@@ -204,7 +204,7 @@ static void write_symbol(xlm_bpe_cutter *s, uint32_t symbol, const char *at, siz
             const bpe_code *code = bpe_get(s->bpe, maker);
             size_t right_size;
             const char *right = xlm_strings_get(s->bpe->symbols, code->right, &right_size);
-            if (!ends || is_final(right, right_size)) {
+            if (!ends || bpe_ends_word(right, right_size)) {
                 g_array_append_val(s->stack, code->right);
                 symbol = code->left;
                 continue;

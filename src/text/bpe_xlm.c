@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "text/bpe_codes.h"
+#include "text/bpe_change.h"
 #include "text/moses.h"
 #include "text/vocabulary.h"
 #include "text/word_store.h"
 
+extern const xlm_segmenter_class xlm_segmenter_bpe_xlm;
 static const char VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt", SETTINGS[] = "tokenizer_config.json";
 
 typedef struct bpe_xlm {
@@ -77,12 +78,8 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
 static bool recognises(const xlm_tokenizer_files *files)
 {
     size_t size;
-    const char *token;
-    json_t *id;
-    bool ends = false;
-    json_object_foreach((json_t *)(uintptr_t)xlm_tokenizer_json(files, VOCABULARY), token, id)
-        ends = ends || g_str_has_suffix(token, "</w>");
-    return ends && xlm_tokenizer_file(files, MERGES, &size) != NULL && xlm_tokenizer_json(files, "tokenizer.json") == NULL;
+    return xlm_tokenizer_ends_words(files) && xlm_tokenizer_file(files, MERGES, &size) != NULL &&
+           xlm_tokenizer_json(files, "tokenizer.json") == NULL;
 }
 
 /* Others have vocabularies of this form, and other rules of text: GPT, FlauBERT, CLIP. */
@@ -103,23 +100,10 @@ static bool check_kind(const xlm_tokenizer_files *files, GError **error)
                                 "give the directory with config.json or tokenizer_config.json");
 }
 
-static bool read_merges(bpe_xlm *m, const xlm_tokenizer_files *files, GError **error)
+static const char *add_line(void *model, const char *line, size_t size)
 {
-    size_t size;
-    const char *text = xlm_tokenizer_file(files, MERGES, &size);
-    int64_t line = 1;
-    for (const char *at = text, *end; at < text + size; at = end + 1, line++) {
-        end = memchr(at, '\n', (size_t)(text + size - at));
-        if (end == NULL)
-            end = text + size;
-        const size_t length = (size_t)(end - at) - (end > at && end[-1] == '\r');
-        if (length == 0 || (line == 1 && g_str_has_prefix(at, "#version")))
-            continue;
-        const char *wrong = add_merge(m, at, length, xlm_bpe_size(m->merges) == 0);
-        if (wrong != NULL)
-            return xlm_tokenizer_refuse(files, MERGES, line, error, "%s", wrong);
-    }
-    return true;
+    bpe_xlm *m = model;
+    return add_merge(m, line, size, xlm_bpe_size(m->merges) == 0);
 }
 
 static bool read_abbreviations(bpe_xlm *m, const xlm_tokenizer_files *files, GError **error)
@@ -159,7 +143,7 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
                       *const unk[] = {"<unk>", NULL}, *const mask[] = {"<special1>", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {none, pad, eos, unk, mask};
     bpe_xlm *m = new_model(xlm_tokenizer_flag(files, "do_lowercase_and_remove_accent", true));
-    if (check_kind(files, error) && read_merges(m, files, error) && read_abbreviations(m, files, error) &&
+    if (check_kind(files, error) && xlm_tokenizer_merges(files, add_line, m, error) && read_abbreviations(m, files, error) &&
         xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error) &&
         xlm_published_tokens_add_added(tokens, files, error)) {
         xlm_published_tokens_find_special(tokens, files, usual);
@@ -363,6 +347,49 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     return NULL;
 }
 
+/* ---- vocabularies made of others ---- */
+
+static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    xlm_segmenter_keep_characters(&xlm_segmenter_bpe_xlm, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(&xlm_segmenter_bpe_xlm, model, subwords, "", BPE_END, kept);
+    bpe_strict_needs(((const bpe_xlm *)model)->merges, subwords, kept);
+}
+
+/* Takes over merges, NULL is passed on. */
+static void *with_merges(const bpe_xlm *from, xlm_bpe *merges)
+{
+    if (merges == NULL)
+        return NULL;
+    bpe_xlm *m = new_model(from->lower);
+    xlm_bpe_free(m->merges);
+    m->merges = merges;
+    m->counted = from->counted;
+    for (guint i = 0; i < from->abbreviations->len; i++)
+        g_ptr_array_add(m->abbreviations, g_strdup(from->abbreviations->pdata[i]));
+    return m;
+}
+
+static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+{
+    const bpe_xlm *m = model;
+    (void)error;
+    return with_merges(m, bpe_strict_reduce(m->merges, kept));
+}
+
+static char *whole(const void *model, const char *word)
+{
+    (void)model;
+    return strstr(word, BPE_END) != NULL ? NULL : g_strconcat(word, BPE_END, NULL);
+}
+
+static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
+                     GError **error)
+{
+    const bpe_xlm *m = model;
+    return with_merges(m, bpe_strict_enlarge(m->merges, subwords, wanted, added, error));
+}
+
 /* ---- asking ---- */
 
 static uint32_t size_of(const void *model) { return xlm_bpe_size(((const bpe_xlm *)model)->merges); }
@@ -419,14 +446,13 @@ static const char *segment(void *pointer, const char *word, size_t size, size_t 
     return c->segmented->str;
 }
 
-/* As text/bpe.c: what does not end a word is cut in front of a character that no text has. */
+/* As text/bpe.c. */
 static const char *segment_subword(void *pointer, const char *subword, size_t *n)
 {
-    static const char BEHIND[] = "\001";
     GString *text = g_string_new(NULL);
     spell(NULL, subword, text);
     if (joins(NULL, subword, NULL))
-        g_string_append(text, BEHIND);
+        g_string_append(text, BPE_BEHIND);
     const char *segmented = segment(pointer, text->str, text->len, n);
     g_string_free(text, TRUE);
     return segmented;
@@ -439,6 +465,7 @@ const xlm_segmenter_class xlm_segmenter_bpe_xlm = {
                      "xlm_lowercase is 1; Chinese, Japanese and Thai: words as ICU finds them",
     .recognises = recognises, .adopt = adopt, .publish = publish, .options = options,
     .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save, .load = load, .free = free_model,
-    .size = size_of, .joins = joins, .spell = spell, .open = open_cutter,
+    .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell,
+    .open = open_cutter,
     .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
 };

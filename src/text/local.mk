@@ -2,6 +2,7 @@
 text_sources = \
 	src/text/bpe.c src/text/bpe.h \
 	src/text/bpe_bytes.c \
+	src/text/bpe_change.c src/text/bpe_change.h \
 	src/text/bpe_codes.c src/text/bpe_codes.h \
 	src/text/bpe_learn.c \
 	src/text/bpe_publish.c \
@@ -17,15 +18,20 @@ text_sources = \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
 	src/text/moses.c src/text/moses.h \
+	src/text/moses_line.c src/text/moses_line.h \
+	src/text/moses_punctuation.c \
+	src/text/moses_words.c \
 	src/text/normalise.c src/text/normalise.h \
 	src/text/published.c src/text/published.h \
 	src/text/segmenter.c src/text/segmenter.h \
 	src/text/segmenters.c \
-	src/text/sentencepiece.c \
+	src/text/sentencepiece.c src/text/sentencepiece.h \
+	src/text/sentencepiece_adopt.c \
 	src/text/sentencepiece_albert.c src/text/sentencepiece_albert.h \
+	src/text/sentencepiece_change.c \
 	src/text/sentencepiece_library.cc src/text/sentencepiece_library.h \
 	src/text/sentencepiece_model.c src/text/sentencepiece_model.h \
-	src/text/sentencepiece_publish.c src/text/sentencepiece_publish.h \
+	src/text/sentencepiece_publish.c \
 	src/text/special_tokens.c src/text/special_tokens.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/tokenizer.c src/text/tokenizer.h \

@@ -53,12 +53,18 @@ static void put_lower(writer *w, UChar32 c, xlm_origin origin)
     static const UChar32 SIGMA = 0x3A3, FINAL_SIGMA = 0x3C2, TURKISH_I = 0x130, DOT = 0x307;
     if (!w->rules->lower)
         put(w, c, origin);
-    else if (c == SIGMA && is_final(w, (int32_t)origin.start, (int32_t)(origin.end - origin.start)))
+    else if (c == SIGMA && !w->rules->fast && is_final(w, (int32_t)origin.start, (int32_t)(origin.end - origin.start)))
         put(w, FINAL_SIGMA, origin);
     else
         put(w, u_tolower(c), origin);
     if (w->rules->lower && c == TURKISH_I)
         put(w, DOT, origin);
+}
+
+/* Does the character stay where accents go? */
+static bool is_base(const writer *w, UChar32 c)
+{
+    return w->rules->fast ? (U_GET_GC_MASK(c) & U_GC_M_MASK) == 0 : u_getCombiningClass(c) == 0;
 }
 
 static void put_character(writer *w, const UNormalizer2 *form_kd, UChar32 c, xlm_origin origin)
@@ -68,11 +74,11 @@ static void put_character(writer *w, const UNormalizer2 *form_kd, UChar32 c, xlm
     const int32_t n = w->rules->keep_accents || c < 0x80
                           ? -1
                           : unorm2_getDecomposition(form_kd, c, parts, G_N_ELEMENTS(parts), &status);
-    if (n < 0 && (w->rules->keep_accents || u_getCombiningClass(c) == 0))
+    if (n < 0 && (w->rules->keep_accents || is_base(w, c)))
         put_lower(w, c, origin);
     for (int32_t at = 0; at < n;) {
         U16_NEXT_UNSAFE(parts, at, c);
-        if (u_getCombiningClass(c) == 0)
+        if (is_base(w, c))
             put_lower(w, c, origin);
     }
 }

@@ -5,7 +5,10 @@
  *
  * Before: white space becomes single spaces, none at the ends (remove_space); `` and '' become "; Form KD without the characters
  * that are combined with others (unless keep_accents); lower case (do_lower_case). Behind: a piece that ends in a comma behind a
- * digit is cut once more without it, and the comma is a piece. */
+ * digit is cut once more without it, and the comma is a piece.
+ *
+ * The "fast" one, in tokenizer.json, differs: it leaves out all marks (category M), lower-cases character by character, without
+ * the final sigma, and nothing is cut again; its pieces with a comma behind a digit have XLM_ALBERT_PENALTY less instead. */
 #ifndef XLM_TEXT_SENTENCEPIECE_ALBERT_H
 #define XLM_TEXT_SENTENCEPIECE_ALBERT_H
 
@@ -13,7 +16,10 @@
 
 typedef struct xlm_albert_text {
     int64_t lower, keep_accents, remove_space; /* 0 or 1 */
+    int64_t fast;                              /* 0 or 1 */
 } xlm_albert_text;
+
+enum { XLM_ALBERT_PENALTY = 100 };
 
 /* A normaliser of lines by these rules, which are borrowed. */
 xlm_normaliser *xlm_albert_normaliser(const xlm_albert_text *rules);

@@ -222,6 +222,37 @@ const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *
     return value;
 }
 
+bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
+                          void *model, GError **error)
+{
+    static const char MERGES[] = "merges.txt";
+    size_t size;
+    const char *text = xlm_tokenizer_file(files, MERGES, &size);
+    int64_t line = 1;
+    for (const char *at = text, *end; at < text + size; at = end + 1, line++) {
+        end = memchr(at, '\n', (size_t)(text + size - at));
+        if (end == NULL)
+            end = text + size;
+        const size_t length = (size_t)(end - at) - (end > at && end[-1] == '\r');
+        if (length == 0 || (line == 1 && g_str_has_prefix(at, "#version")))
+            continue;
+        const char *wrong = add(model, at, length);
+        if (wrong != NULL)
+            return xlm_tokenizer_refuse(files, MERGES, line, error, "%s", wrong);
+    }
+    return true;
+}
+
+bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files)
+{
+    const char *token;
+    json_t *id;
+    json_object_foreach((json_t *)(uintptr_t)xlm_tokenizer_json(files, "vocab.json"), token, id)
+        if (g_str_has_suffix(token, "</w>"))
+            return true;
+    return false;
+}
+
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback)
 {
     const json_t *value = xlm_tokenizer_value(files, "tokenizer_config.json", key, NULL);

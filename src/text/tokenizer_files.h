@@ -50,6 +50,13 @@ const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *
 bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, int64_t line, GError **error, const char *format,
                           ...) G_GNUC_PRINTF(5, 6);
 
+/* Give each line of merges.txt, without its end, to `add`, which returns NULL, or what is wrong with it; no empty ones, and not the
+ * first where it says the version of the form. EX_DATAERR with the line. */
+bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
+                          void *model, GError **error);
+/* Is there a vocab.json with a token that ends in </w>, the end of a word? */
+bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
+
 /* A flag of tokenizer_config.json, or `fallback`. null is no flag. */
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback);
 /* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */

@@ -101,13 +101,18 @@ awk 'NR <= 20 { n = split($0, w, " ")
     printf "%s{\"context\": \"%s\", \"qas\": [{\"id\": \"q%d\", \"question\": \"%s ?\",", (NR > 1 ? ", " : ""), $0, NR, w[2]
     printf " \"answers\": [{\"text\": \"%s\", \"answer_start\": 0}]}]}", w[1] }' text.en >>answers.json
 printf ']}]}' >>answers.json
-# task MODEL TASK FILE CLASS [OPTION]: MODEL.h5 is fine-tuned, becomes a directory with this class, and comes back.
-task() {
-    local name=$1.$2${5:+.dense}
+# tune MODEL TASK FILE [OPTION]: MODEL.h5 is fine-tuned, and becomes the directory $name.
+tune() {
+    name=$1.$2${4:+.dense}
     printf '[tune]\nmodel = %s.h5\nlength = 48\ntrain = %s\ndev = %s\nlanguage = en\noutput = %s.run\nepochs = 1\n[task %s]\n%s\n' \
-        "$1" "$3" "$3" "$name" "$2" "${5-}" >tune.conf
+        "$1" "$3" "$3" "$name" "$2" "${4-}" >tune.conf
     logged "$name.tune" ranks 1 xlm_tune tune.conf
     logged "$name.export" xlm_convert "$name.run/latest" -o "$name"
+}
+# task MODEL TASK FILE CLASS [OPTION]: the directory has this class, and what comes back predicts the same.
+task() {
+    local name
+    tune "$1" "$2" "$3" "${5-}"
     grep -q "\"$4\"" "$name/config.json" && ! grep -q 'left out: ' "$name.export" || fail "$name: $(cat "$name.export")"
     logged "$name.import" xlm_convert "$name" -o "$name.back.h5"
     grep -q 'left out, since' "$name.import" && fail "$name: $(cat "$name.import")"
@@ -121,12 +126,24 @@ task() {
     [ -s predicted.1 ] && cmp predicted.1 predicted.2 || fail "$name: other predictions"
 }
 task bert tagging tags.tsv BertForTokenClassification
+task roberta tagging tags.tsv XLMRobertaForTokenClassification
+task albert tagging tags.tsv AlbertForTokenClassification
+task xlm tagging tags.tsv XLMForTokenClassification
 task bert classification classes.tsv BertForSequenceClassification 'head = dense'
 task roberta classification classes.tsv XLMRobertaForSequenceClassification 'head = dense'
 task albert classification classes.tsv AlbertForSequenceClassification 'head = dense'
 task xlm classification classes.tsv XLMForSequenceClassification
 task bert answering answers.json BertForQuestionAnswering
+task roberta answering answers.json XLMRobertaForQuestionAnswering
+task albert answering answers.json AlbertForQuestionAnswering
 task xlm answering answers.json XLMForQuestionAnsweringSimple
+# Of other heads the model is kept, and the log and the card say what is not.
+tune bert classification classes.tsv
+tune xlm classification classes.tsv 'head = dense'
+for name in bert.classification xlm.classification.dense; do
+    grep -q 'parameters of the task classification are left out' $name.export && grep -q 'fine-tuned for classification' \
+        $name/README.md && grep -q '"BertModel"\|"XLMModel"' $name/config.json || fail "$name: $(cat $name.export)"
+done
 has bert.pooler.dense.weight bert.classification.dense 16,16
 has classifier.out_proj.weight roberta.classification.dense 2,16
 has sequence_summary.summary.weight xlm.classification 2,16

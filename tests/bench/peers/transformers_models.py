@@ -2,8 +2,10 @@
 """Models of Hugging Face's layout in PyTorch, written from the papers and the published names: BERT (Devlin et al. 2019), RoBERTa
 (Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM (Conneau, Lample 2019), ALBERT (Lan et al. 2020).
 
-    transformers_models.py make KIND DIR [bare|tagger|old|sharded|f16|bf16]...   a tiny model, random weights, a tokenizer
-    transformers_models.py check DIR step.h5      hidden states of every layer, logits, and the loss of a step that xlm_train has dumped
+    transformers_models.py make KIND DIR [bare|tagging|classification|answering|old|sharded|f16|bf16]...
+                                                  a tiny model, random weights, a tokenizer
+    transformers_models.py check DIR step.h5      hidden states of every layer, logits, and the loss of a step that xlm_train or
+                                                  xlm_tune has dumped
     transformers_models.py same A B               two directories have the same tensors, to the bit
 
 Needs Debian's python3-torch, python3-numpy and python3-h5py; reads and writes safetensors by itself. One sequence at a time, in
@@ -19,6 +21,7 @@ import numpy
 import torch
 import torch.nn.functional as F
 
+CLASSES = {"xlm": "sequence_summary.summary", "bert": "classifier", "albert": "classifier"}
 TYPES = {"F32": numpy.float32, "F16": numpy.float16, "F64": numpy.float64, "I64": numpy.int64}
 
 
@@ -124,6 +127,7 @@ def make(kind, directory, *forms):
         tensors[name + (".gamma" if old else ".weight")] += 1
         normal(name + (".beta" if old else ".bias"), width)
 
+    tasks = {"tagging", "classification", "answering"}
     prefix = {"bert": "bert.", "albert": "albert.", "xlm": "transformer."}.get(kind, "roberta.")
     body = "" if "bare" in forms else prefix
     if kind == "xlm":
@@ -138,7 +142,7 @@ def make(kind, directory, *forms):
             linear(f"{body}ffns.{i}.lin1", 4 * D, D)
             linear(f"{body}ffns.{i}.lin2", D, 4 * D)
             norm(f"{body}layer_norm2.{i}", D)
-        if not {"bare", "tagger"} & set(forms):
+        if not (tasks | {"bare"}) & set(forms):
             normal("pred_layer.proj.bias", v)
             tensors["pred_layer.proj.weight"] = tensors[body + "embeddings.weight"]
         tensors[body + "position_ids"] = numpy.arange(P)[None]
@@ -171,7 +175,7 @@ def make(kind, directory, *forms):
                 linear(layer + "output.dense", D, F_)
                 norm(layer + "output.LayerNorm", D)
             linear(body + "pooler.dense", D, D)
-        if not {"bare", "tagger"} & set(forms):
+        if not (tasks | {"bare"}) & set(forms):
             word = tensors[body + "embeddings.word_embeddings.weight"]
             if kind == "bert":
                 linear("cls.predictions.transform.dense", D, D)
@@ -190,10 +194,21 @@ def make(kind, directory, *forms):
                 normal("lm_head.bias", v)
                 tensors["lm_head.decoder.bias"] = tensors["lm_head.bias"]
         stem = {"bert": "Bert", "albert": "Albert", "roberta": "Roberta"}.get(kind, "XLMRoberta")
-    if "tagger" in forms:
+    if "tagging" in forms:
         linear("classifier", 5, D)
+    if "answering" in forms:
+        linear("qa_outputs", 2, D)
+        tensors["qa_outputs.bias"] = numpy.zeros(2, numpy.float32)  # they change no answer, and are not kept
+    if "classification" in forms and "roberta" in kind:
+        linear("classifier.dense", D, D)
+    if "classification" in forms:
+        linear(CLASSES.get(kind, "classifier.out_proj"), 3, D)
+        c["id2label"] = {str(i): f"class {i}" for i in range(3)}
+        c.update(summary_type="first", summary_use_proj=True, summary_activation=None, summary_proj_to_labels=True)
     words = "WithLMHeadModel" if kind == "xlm" else "ForMaskedLM"
-    c["architectures"] = [stem + ("Model" if "bare" in forms else "ForTokenClassification" if "tagger" in forms else words)]
+    heads = {"bare": "Model", "tagging": "ForTokenClassification", "classification": "ForSequenceClassification",
+             "answering": "ForQuestionAnswering" + "Simple" * (kind == "xlm")}
+    c["architectures"] = [stem + next((heads[f] for f in forms if f in heads), words)]
     with open(os.path.join(directory, "config.json"), "w") as f:
         json.dump(c, f, indent=2)
     own = "F16" if "f16" in forms else "BF16" if "bf16" in forms else "F32"
@@ -301,6 +316,36 @@ class Model:
         h = self.norm("lm_head.layer_norm", x * (1 + torch.erf(x / 2 ** 0.5)) / 2)
         return h @ self.words.T + self.t["lm_head.bias"]
 
+    def class_layer(self):
+        return CLASSES.get(self.kind, "classifier.out_proj")
+
+    def pool(self, h):
+        """Of states of first tokens."""
+        if self.kind == "xlm":
+            return h
+        pooler = {"bert": self.prefix + "pooler.dense", "albert": self.prefix + "pooler"}.get(self.kind, "classifier.dense")
+        return torch.tanh(self.linear(pooler, h))
+
+    def task(self, name, h, b):
+        """The mean loss of a batch of a task: of words, of sequences, of the ends of answers. Its gradient by the last layer, the
+        sum over rows of a state times how far the probabilities are from the targets, tells logits apart; self.out: that
+        layer's parameters, by our names."""
+        out = {"tagging": "classifier", "answering": "qa_outputs"}.get(name, self.class_layer())
+        self.out = {"weight": self.t[out + ".weight"].requires_grad_()}
+        if name != "answering":
+            self.out["bias"] = self.t[out + ".bias"].requires_grad_()
+        if name == "tagging":
+            return F.cross_entropy(self.linear(out, h[b["masked_positions"]]), b["targets"], ignore_index=-1)
+        if name == "classification":
+            return F.cross_entropy(self.linear(out, self.pool(h[b["masked_positions"]])), b["targets"])
+        z, losses = self.linear(out, h), []
+        for s in range(len(b["offsets"]) - 1):
+            first, last = int(b["offsets"][s]), int(b["offsets"][s + 1])
+            for end in 0, 1:
+                row = int(b["masked_positions"][2 * s + end]) - first
+                losses.append(F.cross_entropy(z[first:last, end][None], torch.tensor([row])))
+        return torch.stack(losses).mean()
+
 
 def same(a, b):
     """Tensors of A are in B with the same bits, but for those that are known to be left out; the row of a single type of tokens
@@ -312,8 +357,10 @@ def same(a, b):
         if n.endswith("token_type_embeddings.weight") and len(t) == 1:
             x[n.replace("token_type", "position")] = x[n.replace("token_type", "position")] + t
             x[n] = numpy.zeros_like(t)
-    missing = [n for n in x if n not in y and "pooler" not in n and not n.endswith("_ids") and "decoder" not in n and
-               "proj.weight" not in n and "seq_relationship" not in n and "classifier" not in n]
+    with open(os.path.join(a, "config.json")) as f:
+        pooled = json.load(f)["architectures"][0] in ("BertForSequenceClassification", "AlbertForSequenceClassification")
+    missing = [n for n in x if n not in y and (pooled or "pooler" not in n) and not n.endswith("_ids") and "decoder" not in n and
+               "proj.weight" not in n and "seq_relationship" not in n]
     other = [n for n in x if n in y and (x[n].shape != y[n].shape or
                                          x[n].astype(numpy.float32).tobytes() != y[n].astype(numpy.float32).tobytes())]
     print(f"{len(x)} tensors, {len(y)} there; missing: {missing}; other: {other}")
@@ -351,8 +398,18 @@ def check(directory, dump):
             for name, objective in f["objectives"].items():
                 if objective["loss"].attrs["stream"].decode() != stream:
                     continue
-                logits = model.logits(states[-1][b["masked_positions"]])
-                loss = float(F.cross_entropy(logits, b["targets"]))
+                if name in ("tagging", "classification", "answering"):
+                    loss = model.task(name, states[-1], b)
+                    loss.backward()
+                    loss = float(loss)
+                    for parameter, tensor in model.out.items():
+                        ours = torch.tensor(f[f"gradients/objectives/{name}/{parameter}"][...]).double()
+                        error = float((ours - tensor.grad.view_as(ours)).abs().max() / tensor.grad.abs().max())
+                        good = good and error < 1e-5
+                        logits += 1
+                        print(f"{stream} logits' gradient, by {parameter}: {error:.1e}")
+                else:
+                    loss = float(F.cross_entropy(model.logits(states[-1][b["masked_positions"]]), b["targets"]))
                 error = abs(float(objective["loss"][0]) - loss) / max(1, abs(loss))
                 good = good and error < 1e-6
                 compared += 1

@@ -10,6 +10,7 @@ completion_DATA = \
 	completions/xlm_eval \
 	completions/xlm_fill \
 	completions/xlm_prep \
+	completions/xlm_report \
 	completions/xlm_spearman \
 	completions/xlm_train \
 	completions/xlm_tune

@@ -17,6 +17,7 @@ nobase_dist_doc_DATA = \
 	docs/performance.md \
 	docs/plugins.md \
 	docs/question-answering.md \
+	docs/report.md \
 	docs/retrieval.md \
 	docs/tagging.md \
 	docs/troubleshooting.md \

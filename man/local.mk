@@ -10,6 +10,7 @@ man_pages = \
 	man/xlm_eval.1 \
 	man/xlm_fill.1 \
 	man/xlm_prep.1 \
+	man/xlm_report.1 \
 	man/xlm_spearman.1 \
 	man/xlm_train.1 \
 	man/xlm_tune.1

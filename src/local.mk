@@ -4,7 +4,7 @@ libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_so
 	$(text_sources) \
 	$(corpus_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
 	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources) \
-	$(foreign_sources)
+	$(foreign_sources) $(report_sources)
 # BLIS before ScaLAPACK: the BLAS that ScaLAPACK and LAPACK call is then BLIS, whichever libblas.so.3 the system has.
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SCALAPACK_LIBS) $(ONEDNN_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) \
 	$(JANSSON_LIBS) $(LIBXML_LIBS) $(ZLIB_LIBS) $(GSL_LIBS) $(SENTENCEPIECE_LIBS)

@@ -75,7 +75,7 @@ static bool is_free(const GArray *places, const place *p)
 {
     for (guint i = 0; i < places->len; i++) {
         const place *q = &g_array_index(places, place, i);
-        if (fabs(p->y - q->y) < SMALL && p->x < q->x + q->width && q->x < p->x + p->width)
+        if (fabs(p->y - q->y) < SMALL + 3 && p->x < q->x + q->width && q->x < p->x + p->width)
             return false;
     }
     return true;
@@ -125,6 +125,23 @@ static void draw_names(GString *svg, const xlm_map *map, const frame *f, const d
     g_array_unref(places);
 }
 
+/* Titles that are wider than their picture, which paths are, keep their ends. g_free. */
+static char *fit_title(const char *title)
+{
+    const int most = (int)(SIDE / (0.55 * LETTERS));
+    char *valid = g_utf8_make_valid(title, -1), *fitted = NULL;
+    if (xlm_terminal_columns(valid, strlen(valid)) > most) {
+        const char *at = valid;
+        while (xlm_terminal_columns(at, strlen(at)) >= most)
+            at = g_utf8_next_char(at);
+        fitted = g_strconcat("…", at, NULL);
+    }
+    if (fitted == NULL)
+        return valid;
+    g_free(valid);
+    return fitted;
+}
+
 static void draw_panel(GString *svg, const xlm_map *map, const xlm_tsne_options *o, const xlm_map_panel *panel, double left,
                        double top, int64_t labelled)
 {
@@ -132,7 +149,9 @@ static void draw_panel(GString *svg, const xlm_map *map, const xlm_tsne_options 
     double kept = 0;
     for (int64_t c = 0; c < panel->components; c++)
         kept += panel->variance[c];
-    xlm_svg_text(svg, left, top + TITLE - 8, "start", 0, panel->title);
+    char *title = fit_title(panel->title);
+    xlm_svg_text(svg, left, top + TITLE - 8, "start", 0, title);
+    g_free(title);
     xlm_svg_box(svg, left, f.top, SIDE, SIDE, "none", NULL);
     draw_links(svg, map, &f, panel->y);
     draw_points(svg, map, &f, panel->y);
@@ -241,4 +260,132 @@ bool xlm_map_write(const xlm_map *map, const xlm_tsne_options *options, const ch
         return xlm_store_commit(store, error);
     xlm_store_discard(store);
     return false;
+}
+
+/* The file's numbers are anybody's: those that are places are checked. */
+static bool check_places(const xlm_store *store, const xlm_map *map, GError **error)
+{
+    bool good = true;
+    for (int64_t i = 0; i < map->n && good; i++) {
+        const int32_t language = g_array_index(map->language, int32_t, i);
+        good = language >= 0 && language < (int32_t)map->languages->len;
+    }
+    for (int64_t i = 0; i < 2 * map->pairs && good; i++) {
+        const int64_t point = g_array_index(map->links, int64_t, i);
+        good = point >= 0 && point < map->n;
+    }
+    for (int p = 0; p < map->panels && good; p++)
+        for (int64_t i = 0; i < 2 * map->n && good; i++)
+            good = isfinite(map->panel[p].y[i]);
+    return good ||
+           xlm_error_set(error, EX_DATAERR, "%s: a language, pair or coordinate is out of its range", xlm_store_path(store));
+}
+
+static bool read_panel(const xlm_store *store, xlm_map *map, int number, GError **error)
+{
+    xlm_map_panel *panel = &map->panel[number];
+    uint64_t dims[3];
+    char *group = g_strdup_printf("/panel.%d", number + 1), *path = g_strconcat(group, "/coordinates", NULL),
+         *components = g_strconcat(group, "/component_variance", NULL);
+    bool good = xlm_store_shape(store, path, dims, error) == 2;
+    good = good && ((dims[0] == (uint64_t)map->n && dims[1] == 2) ||
+                    xlm_error_set(error, EX_DATAERR, "%s: %s has another shape", xlm_store_path(store), path));
+    if (good) {
+        panel->y = g_new(double, 2 * map->n + 1);
+        good = xlm_store_read(store, path, XLM_F64, 0, dims[0], panel->y, error) &&
+               (panel->title = xlm_store_get_text(store, group, "title", error)) != NULL &&
+               xlm_store_get_int(store, group, "step", &panel->step, error) &&
+               xlm_store_get_real(store, group, "kl_divergence", &panel->divergence, error) &&
+               xlm_store_shape(store, components, dims, error) == 1;
+    }
+    if (good) {
+        panel->components = (int64_t)dims[0];
+        panel->variance = g_new(double, dims[0] + 1);
+        good = xlm_store_read(store, components, XLM_F64, 0, dims[0], panel->variance, error);
+    }
+    g_free(group);
+    g_free(path);
+    g_free(components);
+    return good;
+}
+
+static GPtrArray *read_strings(const xlm_store *store, const char *path, GError **error)
+{
+    uint64_t n = 0;
+    char **strings = xlm_store_read_strings(store, path, &n, error);
+    if (strings == NULL)
+        return NULL;
+    GPtrArray *read = g_ptr_array_new_with_free_func(g_free);
+    for (uint64_t i = 0; i < n; i++)
+        g_ptr_array_add(read, strings[i]);
+    g_free(strings);
+    return read;
+}
+
+static bool read_points(const xlm_store *store, xlm_map *map, GError **error)
+{
+    uint64_t n[3], pairs[3];
+    map->labels = read_strings(store, "/labels", error);
+    map->languages = map->labels != NULL ? read_strings(store, "/languages", error) : NULL;
+    if (map->languages == NULL || xlm_store_shape(store, "/language", n, error) != 1 ||
+        xlm_store_shape(store, "/pairs", pairs, error) != 2)
+        return false;
+    map->n = map->labels->len;
+    map->pairs = (int64_t)pairs[0];
+    if (n[0] != (uint64_t)map->n || pairs[1] != 2 || pairs[0] > G_MAXINT32 || map->n == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: labels, languages and pairs do not belong together", xlm_store_path(store));
+    map->language = g_array_sized_new(FALSE, FALSE, sizeof(int32_t), (guint)map->n);
+    map->links = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), (guint)(2 * map->pairs + 1));
+    g_array_set_size(map->language, (guint)map->n);
+    g_array_set_size(map->links, (guint)(2 * map->pairs));
+    return xlm_store_read(store, "/language", XLM_I32, 0, n[0], map->language->data, error) &&
+           xlm_store_read(store, "/pairs", XLM_I64, 0, pairs[0], map->links->data, error);
+}
+
+static bool read_all(const xlm_store *store, xlm_map *map, xlm_tsne_options *options, GError **error)
+{
+    *options = xlm_tsne_defaults();
+    if (!xlm_store_check_format(store, XLM_MAP_FORMAT, XLM_MAP_VERSION, "a map", "xlm_embed map", error) ||
+        !xlm_store_get_real(store, "/", "perplexity", &options->perplexity, error) || !read_points(store, map, error))
+        return false;
+    char name[32] = "/panel.1";
+    while (xlm_store_has(store, name))
+        g_snprintf(name, sizeof name, "/panel.%d", ++map->panels + 1);
+    map->panel = g_new0(xlm_map_panel, map->panels + 1);
+    if (map->panels == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: has no panel", xlm_store_path(store));
+    for (int p = 0; p < map->panels; p++)
+        if (!read_panel(store, map, p, error))
+            return false;
+    return check_places(store, map, error);
+}
+
+bool xlm_map_read(const char *path, xlm_map *map, xlm_tsne_options *options, GError **error)
+{
+    *map = (xlm_map){0};
+    xlm_store *store = xlm_store_open(path, error);
+    const bool good = store != NULL && read_all(store, map, options, error);
+    xlm_store_close(store);
+    if (!good)
+        xlm_map_free(map);
+    return good;
+}
+
+void xlm_map_free(xlm_map *map)
+{
+    for (int p = 0; p < map->panels && map->panel != NULL; p++) {
+        g_free(map->panel[p].title);
+        g_free(map->panel[p].variance);
+        g_free(map->panel[p].y);
+    }
+    g_free(map->panel);
+    if (map->labels != NULL)
+        g_ptr_array_unref(map->labels);
+    if (map->languages != NULL)
+        g_ptr_array_unref(map->languages);
+    if (map->language != NULL)
+        g_array_unref(map->language);
+    if (map->links != NULL)
+        g_array_unref(map->links);
+    *map = (xlm_map){0};
 }

@@ -21,7 +21,7 @@
 enum { XLM_MAP_VERSION = 1, XLM_MAP_LANGUAGES = 8 }; /* most languages: there are as many colours */
 
 typedef struct xlm_map_panel {
-    const char *model;
+    const char *model;  /* its path; NULL when it was read of a file */
     char *title;
     int64_t step;
     double divergence;  /* KL(P || Q) */
@@ -38,12 +38,17 @@ typedef struct xlm_map {
     GArray *links;        /* int64_t [pairs x 2] */
     xlm_map_panel *panel;
     int panels;
-    const char *content;  /* "words", "sentences" */
+    const char *content;  /* "words", "sentences"; NULL when it was read of a file */
 } xlm_map;
 
 /* The map as SVG: a picture for each panel, three in a row at most, lines between pairs, a legend. labelled: how many pairs, or
  * points where there are none, are named; names that would cover one another are left out. heading: NULL: none. */
 GString *xlm_map_picture(const xlm_map *map, const xlm_tsne_options *options, const char *heading, int64_t labelled);
+
+/* Read such a file by one process alone, but for models and content. EX_NOINPUT, EX_DATAERR; then there is nothing to
+ * free. xlm_map_free. */
+bool xlm_map_read(const char *path, xlm_map *map, xlm_tsne_options *options, GError **error);
+void xlm_map_free(xlm_map *map);
 
 /* By one process alone. EX_CANTCREAT, EX_IOERR. */
 bool xlm_map_write(const xlm_map *map, const xlm_tsne_options *options, const char *command, const char *path, GError **error);

@@ -9,6 +9,7 @@ base_sources = \
 	src/base/large_array.c src/base/large_array.h \
 	src/base/launcher.c src/base/launcher.h \
 	src/base/log.c src/base/log.h \
+	src/base/markup.c src/base/markup.h \
 	src/base/names.c src/base/names.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/new_file.c src/base/new_file.h \

@@ -3,23 +3,12 @@
 
 #include <string.h>
 
+#include "base/markup.h"
+
 static const char *const colours[XLM_SVG_COLOURS] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                                      "#56b4e9", "#d55e00", "#f0e442", "#000000"};
 
 const char *xlm_svg_colour(guint number) { return colours[number % XLM_SVG_COLOURS]; }
-
-/* Text of a user, who may have put in what XML does not allow. */
-static void append_escaped(GString *svg, const char *text)
-{
-    char *valid = g_utf8_make_valid(text, -1);
-    for (char *c = valid; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    char *escaped = g_markup_escape_text(valid, -1);
-    g_string_append(svg, escaped);
-    g_free(escaped);
-    g_free(valid);
-}
 
 /* The end of an element that has opened and is called `name`, with a tip or without. */
 static void close_element(GString *svg, const char *name, const char *tip)
@@ -29,7 +18,7 @@ static void close_element(GString *svg, const char *name, const char *tip)
         return;
     }
     g_string_append(svg, "><title>");
-    append_escaped(svg, tip);
+    xlm_markup_append(svg, tip);
     g_string_append_printf(svg, "</title></%s>\n", name);
 }
 
@@ -40,7 +29,7 @@ GString *xlm_svg_begin(double width, double height, int font_size, const char *t
                     "font-family=\"sans-serif\" font-size=\"%d\">\n", width, height, width, height, font_size);
     if (title != NULL) {
         g_string_append(svg, "<title>");
-        append_escaped(svg, title);
+        xlm_markup_append(svg, title);
         g_string_append(svg, "</title>\n");
     }
     g_string_append(svg, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
@@ -55,7 +44,7 @@ static void append_text(GString *svg, double x, double y, const char *anchor, in
     if (size > 0)
         g_string_append_printf(svg, " font-size=\"%d\"", size);
     g_string_append_c(svg, '>');
-    append_escaped(svg, text);
+    xlm_markup_append(svg, text);
     g_string_append(svg, "</text>\n");
 }
 

@@ -9,6 +9,7 @@ bin_PROGRAMS += \
 	xlm_eval \
 	xlm_fill \
 	xlm_prep \
+	xlm_report \
 	xlm_spearman \
 	xlm_train \
 	xlm_tune
@@ -59,6 +60,8 @@ xlm_spearman_SOURCES = src/tools/xlm_spearman.c $(program_sources)
 xlm_spearman_LDADD = $(program_libraries)
 xlm_prep_SOURCES = src/tools/xlm_prep.c $(program_sources)
 xlm_prep_LDADD = $(program_libraries)
+xlm_report_SOURCES = src/tools/xlm_report.c $(program_sources)
+xlm_report_LDADD = $(program_libraries)
 xlm_train_SOURCES = src/tools/xlm_train.c $(job_program_sources)
 xlm_train_LDADD = $(program_libraries)
 xlm_tune_SOURCES = src/tools/xlm_tune.c $(job_program_sources)

@@ -216,7 +216,7 @@ static void print_curves(const run *runs, int n)
     for (int i = 0; i < n; i++)
         for (guint k = 0; k < runs[i].curves->curves->len; k++) {
             const xlm_curve *c = runs[i].curves->curves->pdata[k];
-            if (g_hash_table_add(seen, c->name))
+            if (!c->detail && g_hash_table_add(seen, c->name))
                 print_curve(runs, n, c->name);
         }
     g_hash_table_unref(seen);

@@ -6,40 +6,47 @@
 
 #include "train/run.h" /* XLM_MEAN_LANGUAGE */
 
-/* Fields of a row. */
-enum { STEP, SPLIT, OBJECTIVE, LANGUAGE, TERMS, LOSS, PERPLEXITY, ACCURACY, RATE, NORM, TOKENS, SECONDS, SCORE, FIELDS };
+/* Columns of a row, and what they are called. */
+enum { STEP, SPLIT, OBJECTIVE, LANGUAGE, LOSS, PERPLEXITY, ACCURACY, RATE, NORM, TOKENS, SECONDS, SCORE, COLUMNS };
+static const char *const titles[COLUMNS] = {"step", "split", "objective", "language", "loss", "perplexity", "accuracy",
+                                            "learning_rate", "gradient_norm", "tokens", "seconds", "score"};
+
+/* Where the columns stand. */
+typedef struct layout {
+    int field[COLUMNS]; /* -1: there is no such column */
+    guint fields;
+} layout;
+
+static layout read_head(const char *line)
+{
+    char **title = g_strsplit(line, ",", -1);
+    layout l = {.fields = g_strv_length(title)};
+    for (int c = 0; c < COLUMNS; c++) {
+        l.field[c] = -1;
+        for (guint i = 0; i < l.fields; i++)
+            if (strcmp(g_strstrip(title[i]), titles[c]) == 0)
+                l.field[c] = (int)i;
+    }
+    g_strfreev(title);
+    return l;
+}
 
 static void free_curve(gpointer data)
 {
     xlm_curve *c = data;
     g_free(c->name);
+    g_free(c->split);
+    g_free(c->objective);
+    g_free(c->language);
     g_array_unref(c->points);
     g_free(c);
 }
 
-static xlm_curve *find(const xlm_curves *curves, const char *name)
-{
-    for (guint i = 0; i < curves->curves->len; i++) {
-        xlm_curve *c = curves->curves->pdata[i];
-        if (strcmp(c->name, name) == 0)
-            return c;
-    }
-    return NULL;
-}
-
-const xlm_curve *xlm_curves_find(const xlm_curves *curves, const char *name) { return find(curves, name); }
+const xlm_curve *xlm_curves_find(const xlm_curves *curves, const char *name) { return g_hash_table_lookup(curves->names, name); }
 
 /* A step that comes again, or is not above the one before, takes the place of what was there from it on. */
-static void add_point(xlm_curves *curves, char *name, bool more, bool every_step, xlm_curve_point point)
+static void add_point(xlm_curve *c, xlm_curve_point point)
 {
-    xlm_curve *c = find(curves, name);
-    if (c == NULL) {
-        c = g_new(xlm_curve, 1);
-        *c = (xlm_curve){name, more, every_step, g_array_new(FALSE, FALSE, sizeof(xlm_curve_point))};
-        g_ptr_array_add(curves->curves, c);
-    } else {
-        g_free(name);
-    }
     while (c->points->len > 0 && g_array_index(c->points, xlm_curve_point, c->points->len - 1).step >= point.step)
         g_array_set_size(c->points, c->points->len - 1);
     g_array_append_val(c->points, point);
@@ -58,72 +65,102 @@ static bool read_value(const char *text, bool *there, double *value)
 {
     char *end;
     *value = g_ascii_strtod(text, &end);
-    *there = *text != '\0';
-    return !*there || (*end == '\0' && strspn(text, "0123456789+-.e") == strlen(text) && isfinite(*value));
+    const bool good = *text == '\0' || (*end == '\0' && strspn(text, "0123456789+-.e") == strlen(text) && isfinite(*value));
+    *there = good && *text != '\0';
+    return good;
 }
 
-static bool take_row(xlm_curves *curves, char **field)
+/* A row: its curves by column are made when their first values come. */
+typedef struct row {
+    const char *split, *objective, *language;
+    bool training, several; /* several: the curve is of one of several languages */
+} row;
+
+static xlm_curve *get_curve(xlm_curves *curves, const row *r, int column)
 {
-    static const struct { int field; const char *name; bool more; } kinds[] = {
-        {LOSS, "loss", false}, {PERPLEXITY, "perplexity", false}, {ACCURACY, "accuracy", true}, {SCORE, NULL, true}};
-    enum { KINDS = G_N_ELEMENTS(kinds) };
+    static const char *const shown[COLUMNS] = {[LOSS] = "loss", [PERPLEXITY] = "perplexity", [ACCURACY] = "accuracy",
+                                               [RATE] = "learning_rate", [NORM] = "gradient_norm", [TOKENS] = "tokens",
+                                               [SECONDS] = "seconds"};
+    const bool held_out = strcmp(r->split, "held_out") == 0;
+    const bool of_one = held_out && *r->language != '\0' && strcmp(r->language, "all") != 0;
+    char name[256];
+    const int length = g_snprintf(name, sizeof name, "%s %s%s%s%s%s", r->split, r->objective, shown[column] != NULL ? " " : "",
+                                  shown[column] != NULL ? shown[column] : "", r->several || of_one ? " " : "",
+                                  r->several || of_one ? r->language : "");
+    if (length >= (int)sizeof name)
+        return NULL;
+    xlm_curve *c = g_hash_table_lookup(curves->names, name);
+    if (c != NULL)
+        return c;
+    const bool loss = column == SCORE && g_str_has_suffix(r->objective, "loss");
+    c = g_new(xlm_curve, 1);
+    *c = (xlm_curve){.name = g_strdup(name), .split = g_strdup(r->split), .objective = g_strdup(r->objective),
+                     .language = g_strdup(r->language), .quantity = titles[column],
+                     .detail = of_one || (column >= RATE && column <= SECONDS),
+                     .more = (column == ACCURACY || column == SCORE) && !loss, .every_step = r->training,
+                     .points = g_array_new(FALSE, FALSE, sizeof(xlm_curve_point))};
+    g_ptr_array_add(curves->curves, c);
+    g_hash_table_insert(curves->names, c->name, c);
+    return c;
+}
+
+/* false: some of it is damaged. */
+static bool take_row(xlm_curves *curves, const layout *l, char **field)
+{
+    const char *text[COLUMNS];
     xlm_curve_point point;
-    double value[KINDS];
-    bool there[KINDS];
-    if (g_strv_length(field) != FIELDS || *field[SPLIT] == '\0' || *field[OBJECTIVE] == '\0' ||
-        !read_step(field[STEP], &point.step))
+    for (int c = 0; c < COLUMNS; c++)
+        text[c] = l->field[c] >= 0 ? field[l->field[c]] : "";
+    if (*text[SPLIT] == '\0' || *text[OBJECTIVE] == '\0' || !read_step(text[STEP], &point.step))
         return false;
-    for (int i = 0; i < KINDS; i++)
-        if (!read_value(field[kinds[i].field], &there[i], &value[i]))
-            return false;
-    const bool training = strcmp(field[SPLIT], "train") == 0, held_out = strcmp(field[SPLIT], "held_out") == 0;
-    if (held_out && *field[LANGUAGE] != '\0' && strcmp(field[LANGUAGE], "all") != 0)
-        return true; /* one language of several */
+    row r = {.split = text[SPLIT], .objective = text[OBJECTIVE], .language = text[LANGUAGE],
+             .training = strcmp(text[SPLIT], "train") == 0};
     /* The means over the languages of a set stand before these, which then have curves of their own. */
-    const bool mean = strcmp(field[LANGUAGE], XLM_MEAN_LANGUAGE) == 0;
-    curves->several |= mean;
-    const char *suffix = curves->several && !training && !held_out ? field[LANGUAGE] : NULL;
-    for (int i = 0; i < KINDS; i++) {
-        if (!there[i])
-            continue;
-        point.value = value[i];
-        const bool loss = kinds[i].name == NULL && g_str_has_suffix(field[OBJECTIVE], "loss");
-        char *name = g_strjoin(" ", field[SPLIT], field[OBJECTIVE], kinds[i].name, NULL);
-        if (suffix != NULL) {
-            char *of_set = name;
-            name = g_strjoin(" ", of_set, suffix, NULL);
-            g_free(of_set);
-        }
-        add_point(curves, name, kinds[i].more && !loss, training, point);
+    curves->several |= strcmp(r.language, XLM_MEAN_LANGUAGE) == 0;
+    r.several = curves->several && !r.training && strcmp(r.split, "held_out") != 0;
+    bool good = true;
+    for (int c = LOSS; c < COLUMNS; c++) {
+        bool there;
+        good &= read_value(text[c], &there, &point.value);
+        xlm_curve *curve = there ? get_curve(curves, &r, c) : NULL;
+        if (curve != NULL)
+            add_point(curve, point);
+        good &= !there || curve != NULL;
     }
-    return true;
+    return good;
 }
 
 xlm_curves *xlm_curves_read(const char *path, GError **error)
 {
     char *text = NULL;
-    gsize length;
+    gsize length = 0;
     GError *why = NULL;
-    if (!g_file_get_contents(path, &text, &length, &why)) {
+    if (path != NULL && !g_file_get_contents(path, &text, &length, &why)) {
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
         g_error_free(why);
         return NULL;
     }
     xlm_curves *curves = g_new0(xlm_curves, 1);
     curves->curves = g_ptr_array_new_with_free_func(free_curve);
+    curves->names = g_hash_table_new(g_str_hash, g_str_equal);
+    layout l = read_head("step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,"
+                         "seconds,score");
     for (char *line = text, *end = text + length, *next; line < end; line = next) {
         next = memchr(line, '\n', (size_t)(end - line));
         const bool cut = next == NULL;
         next = cut ? end : next + 1;
-        char *row = g_strndup(line, (gsize)(next - line) - !cut);
-        char **field = g_strsplit(row, ",", -1);
-        const bool head = line == text && g_str_has_prefix(row, "step,");
+        char *text_of_row = g_strndup(line, (gsize)(next - line) - !cut);
         /* A NUL byte would hide what follows it. */
-        const bool whole = !cut && strlen(row) == (size_t)(next - line) - 1;
-        if (!head && (!whole || !take_row(curves, field)))
-            curves->bad++;
-        g_strfreev(field);
-        g_free(row);
+        const bool whole = !cut && strlen(text_of_row) == (size_t)(next - line) - 1;
+        if (line == text && whole && g_str_has_prefix(text_of_row, "step,")) {
+            l = read_head(text_of_row);
+        } else {
+            char **field = g_strsplit(text_of_row, ",", -1);
+            if (!whole || g_strv_length(field) != l.fields || !take_row(curves, &l, field))
+                curves->bad++;
+            g_strfreev(field);
+        }
+        g_free(text_of_row);
     }
     g_free(text);
     return curves;
@@ -133,6 +170,7 @@ void xlm_curves_free(xlm_curves *curves)
 {
     if (curves == NULL)
         return;
+    g_hash_table_unref(curves->names);
     g_ptr_array_unref(curves->curves);
     g_free(curves);
 }

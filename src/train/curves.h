@@ -12,6 +12,10 @@ typedef struct xlm_curve_point {
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
     char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de" */
+    char *split, *objective, *language; /* as they stand in the rows; language: "" where there is none */
+    const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
+                             "seconds" */
+    bool detail;     /* of one language of held-out text; or how training went, and not what it learnt */
     bool more;       /* more is better: accuracies and scores; of losses and perplexities less is */
     bool every_step; /* has a value a step, of training */
     GArray *points;  /* xlm_curve_point, steps ascending */
@@ -20,11 +24,13 @@ typedef struct xlm_curve {
 typedef struct xlm_curves {
     GPtrArray *curves; /* xlm_curve, in the order of the file */
     bool several;      /* scores are of several languages, and of their mean */
-    int64_t bad;       /* lines that were passed over: cut short, or with something else where numbers belong */
+    GHashTable *names; /* of the curves */
+    int64_t bad;       /* lines cut short, or with something else where numbers belong, which is passed over */
 } xlm_curves;
 
-/* Losses of training, losses, perplexities and accuracies of held-out text over all languages, and scores. What is damaged is
- * passed over. EX_NOINPUT when there is no such file. */
+/* Losses of training, losses, perplexities and accuracies of held-out text, scores; learning rates, norms of gradients, tokens
+ * and seconds. Columns are found by their names; one that is not there has no values. What is damaged is passed over, and so are
+ * numbers that are not finite. path NULL: no curves. EX_NOINPUT when there is no such file. */
 xlm_curves *xlm_curves_read(const char *path, GError **error);
 /* NULL is allowed. */
 void xlm_curves_free(xlm_curves *curves);

@@ -24,6 +24,7 @@ floors='
 6 tasks
 6 analysis
 6 foreign
+6 report analysis
 7 tools
 '
 # Headers of libraries that a folder alone, or no other than these, may know: MPI and HDF5 stay behind comm and store.

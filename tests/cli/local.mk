@@ -63,6 +63,7 @@ test_scripts += \
 	tests/cli/paper_jobs.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
+	tests/cli/report.sh \
 	tests/cli/spearman.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/weam.sh

@@ -21,6 +21,7 @@ fuzz_targets = \
 	tests/fuzz/published \
 	tests/fuzz/questions \
 	tests/fuzz/rank_file \
+	tests/fuzz/results \
 	tests/fuzz/safetensors \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \

@@ -1,0 +1,27 @@
+/* xlm-mpi: text of anybody's inside XML and HTML. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/markup.h"
+
+/* Characters that XML does not allow, or that change how text behind them is shown. */
+static gboolean is_harmful(gunichar c)
+{
+    return c < ' ' || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+           (c >= 0xfdd0 && c <= 0xfdef) || (c & 0xfffe) == 0xfffe;
+}
+
+void xlm_markup_append(GString *out, const char *text)
+{
+    char *valid = g_utf8_make_valid(text, -1);
+    for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
+        const gunichar c = g_utf8_get_char(at);
+        switch (c) {
+        case '&': g_string_append(out, "&amp;"); break;
+        case '<': g_string_append(out, "&lt;"); break;
+        case '>': g_string_append(out, "&gt;"); break;
+        case '"': g_string_append(out, "&quot;"); break;
+        case '\'': g_string_append(out, "&#39;"); break;
+        case '\n': case '\t': case '\r': g_string_append_c(out, ' '); break;
+        default: g_string_append_unichar(out, is_harmful(c) ? 0xfffd : c); break;
+        }
+    }
+    g_free(valid);
+}

@@ -1,0 +1,234 @@
+/* xlm-mpi: what was measured of the models of runs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/results.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns by what they say. A value column is a measure of its own, PREFIX and its name, where none has the measure's name. */
+typedef struct kind {
+    const char *head;
+    const char *prefix, *values[6];
+    const char *measure, *detail, *target; /* columns; NULL: there is none, or it has the usual name */
+    const char *only;                      /* rows whose column `kind` is this word alone */
+} kind;
+
+static const kind kinds[] = {
+    {.head = "checkpoint,step,measure,layer,detail,source,target,value", .values = {"value"}, .measure = "measure",
+     .detail = "detail"},
+    {.head = "layer,vector,source,target,pairs,pool,cosine,csls", .prefix = "retrieval_", .values = {"cosine", "csls"},
+     .detail = "vector"},
+    {.head = "subwords,source,target,pairs,mean_cosine,background_cosine,words,candidates,cosine,csls", .prefix = "dictionary_",
+     .values = {"mean_cosine", "background_cosine", "cosine", "csls"}, .detail = "subwords"},
+    {.head = "subwords,number,top1,top5,top10,mrr,shared", .prefix = "alignment_", .values = {"top1", "top5", "top10", "mrr"},
+     .detail = "subwords"},
+    {.head = "aer,precision,recall,f1,sentences,links,sure,possible", .values = {"aer", "precision", "recall", "f1"}},
+    {.head = "kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name", .only = "measure"},
+    {.head = "language,kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name",
+     .target = "language", .only = "measure"},
+};
+
+static void clear_result(gpointer data)
+{
+    xlm_result *r = data;
+    g_free(r->measure);
+    g_free(r->detail);
+    g_free(r->source);
+    g_free(r->target);
+}
+
+void xlm_results_begin(xlm_results *results)
+{
+    results->rows = g_array_new(FALSE, FALSE, sizeof(xlm_result));
+    g_array_set_clear_func(results->rows, clear_result);
+    results->places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+void xlm_results_clear(xlm_results *results)
+{
+    g_array_unref(results->rows);
+    g_hash_table_unref(results->places);
+}
+
+/* ---- csv ---- */
+
+/* The fields of the line at *at, with or without quotes, within which lines may end; *at moves to the next. g_ptr_array_unref. */
+static GPtrArray *next_row(const char **at)
+{
+    GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
+    GString *field = g_string_new("");
+    const char *c = *at;
+    bool quoted = false;
+    for (; *c != '\0' && (quoted || *c != '\n'); c++) {
+        if (*c == '"' && quoted && c[1] == '"')
+            g_string_append_c(field, *c++);
+        else if (*c == '"' && (quoted || field->len == 0))
+            quoted = !quoted;
+        else if (*c == ',' && !quoted)
+            g_ptr_array_add(fields, g_strdup(field->str)), g_string_truncate(field, 0);
+        else if (*c != '\r')
+            g_string_append_c(field, *c);
+    }
+    *at = *c == '\n' ? c + 1 : c;
+    g_ptr_array_add(fields, g_string_free(field, FALSE));
+    return fields;
+}
+
+static char *first_line(const char *text)
+{
+    return g_strchomp(g_strndup(text, strcspn(text, "\n")));
+}
+
+static const kind *find_kind(const char *text)
+{
+    char *line = first_line(text);
+    const kind *found = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds) && found == NULL; i++)
+        found = strcmp(line, kinds[i].head) == 0 ? &kinds[i] : NULL;
+    g_free(line);
+    return found;
+}
+
+bool xlm_results_knows(const char *path)
+{
+    char text[256];
+    FILE *file = fopen(path, "r");
+    const size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[n] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return find_kind(text) != NULL;
+}
+
+/* ---- rows ---- */
+
+typedef struct table {
+    const kind *kind;
+    char **head;      /* titles of the columns */
+    const char *path;
+    char *name;       /* of the file */
+    int run;          /* -1: each row says whose it is */
+    xlm_results *results;
+    const xlm_runs *runs;
+    int64_t bad, others, taken; /* rows that cannot be read; of other models; of the runs */
+} table;
+
+/* The field of a column; NULL: there is none. */
+static const char *field_of(const table *t, const GPtrArray *row, const char *column)
+{
+    for (guint i = 0; column != NULL && t->head[i] != NULL; i++)
+        if (strcmp(t->head[i], column) == 0)
+            return row->pdata[i];
+    return NULL;
+}
+
+static bool read_integer(const char *text, int64_t *value)
+{
+    *value = -1;
+    return text == NULL || *text == '\0' || g_ascii_string_to_signed(text, 10, 0, G_MAXINT32, value, NULL);
+}
+
+/* Two of the same place: the newer one counts. Steps that are not known are older. */
+static void add_result(xlm_results *results, xlm_result *r)
+{
+    char *key = g_strdup_printf("%d\n%" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s", r->run, r->layer, r->measure, r->detail, r->source,
+                                r->target);
+    const guint place = GPOINTER_TO_UINT(g_hash_table_lookup(results->places, key)); /* from 1 */
+    if (place == 0) {
+        g_array_append_val(results->rows, *r);
+        g_hash_table_insert(results->places, key, GUINT_TO_POINTER(results->rows->len));
+        return;
+    }
+    xlm_result *other = &g_array_index(results->rows, xlm_result, place - 1);
+    if (other->step <= r->step) {
+        const xlm_result before = *other;
+        *other = *r;
+        *r = before;
+    }
+    clear_result(r);
+    g_free(key);
+}
+
+static char *copy(const char *text) { return g_strdup(text != NULL ? text : ""); }
+
+/* false: it cannot be read. */
+static bool take_value(table *t, const GPtrArray *row, const char *column, int run, int64_t step, int64_t layer)
+{
+    const char *text = field_of(t, row, column), *measure = field_of(t, row, t->kind->measure);
+    char *end;
+    const double value = g_ascii_strtod(text, &end);
+    if (*text == '\0' || *end != '\0' || !isfinite(value))
+        return false;
+    const char *target = field_of(t, row, t->kind->target != NULL ? t->kind->target : "target");
+    /* Of a table that has scores of a file alone, the file's name says what they are of. */
+    const char *detail = t->kind->detail != NULL ? field_of(t, row, t->kind->detail) : t->name;
+    xlm_result r = {.measure = measure != NULL ? g_strdup(measure) : g_strconcat(t->kind->prefix != NULL ? t->kind->prefix : "",
+                                                                                column, NULL),
+                    .detail = copy(detail), .source = copy(field_of(t, row, "source")), .target = copy(target),
+                    .layer = layer, .step = step, .run = run, .value = value};
+    add_result(t->results, &r);
+    return true;
+}
+
+static void take_row(table *t, const GPtrArray *row)
+{
+    const char *checkpoint = row->len == g_strv_length(t->head) ? field_of(t, row, "checkpoint") : NULL;
+    const char *of = row->len == g_strv_length(t->head) ? field_of(t, row, "kind") : NULL;
+    int64_t step, layer;
+    if (t->kind->only != NULL && of != NULL && strcmp(of, t->kind->only) != 0)
+        return;
+    if (row->len != g_strv_length(t->head) || !read_integer(field_of(t, row, "step"), &step) ||
+        !read_integer(field_of(t, row, "layer"), &layer)) {
+        t->bad++;
+        return;
+    }
+    const int run = checkpoint != NULL ? xlm_runs_find(t->runs, checkpoint) : t->run;
+    if (run < 0) {
+        t->others++;
+        return;
+    }
+    bool good = true;
+    for (size_t i = 0; i < G_N_ELEMENTS(t->kind->values) && t->kind->values[i] != NULL; i++)
+        good &= take_value(t, row, t->kind->values[i], run, step, layer);
+    t->bad += !good;
+    t->taken++;
+}
+
+bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error)
+{
+    char *text = NULL;
+    GError *why = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &why)) {
+        xlm_error_set(error, EX_NOINPUT, "%s", why->message);
+        g_error_free(why);
+        return false;
+    }
+    table t = {.kind = find_kind(text), .path = path, .run = run, .results = results, .runs = runs};
+    bool good = t.kind != NULL;
+    if (!good) {
+        xlm_error_set(error, EX_DATAERR, "%s: is no table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by its first "
+                      "line", path);
+    } else if (run < 0 && !g_str_has_prefix(t.kind->head, "checkpoint,")) {
+        good = xlm_error_set(error, EX_USAGE, "%s: does not say of which run it is; put it into the run's directory, or write "
+                             "RUN=%s", path, path);
+    } else {
+        t.head = g_strsplit(t.kind->head, ",", -1);
+        t.name = g_path_get_basename(path);
+        const char *at = text;
+        for (bool head = true; *at != '\0'; head = false) {
+            GPtrArray *row = next_row(&at);
+            if (!head)
+                take_row(&t, row);
+            g_ptr_array_unref(row);
+        }
+        good = t.others == 0 || t.taken > 0 ||
+               xlm_error_set(error, EX_DATAERR, "%s: has nothing of the runs; its rows are of other models", path);
+        if (good && t.bad > 0)
+            xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are damaged, or have numbers that are not finite, and are passed "
+                          "over", path, t.bad);
+        g_strfreev(t.head);
+        g_free(t.name);
+    }
+    g_free(text);
+    return good;
+}

@@ -1,0 +1,325 @@
+/* xlm-mpi: what the output directories of runs know. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "base/log.h"
+#include "store/store.h"
+#include "train/checkpoint_files.h"
+#include "train/job_record.h"
+#include "train/start_record.h"
+
+/* ---- facts ---- */
+
+/* Takes the value; NULL or "": it is not known. */
+static void add_fact(xlm_run *run, const char *name, char *value)
+{
+    if (value == NULL || *value == '\0') {
+        g_free(value);
+        return;
+    }
+    g_ptr_array_add(run->facts, g_strdup(name));
+    g_ptr_array_add(run->facts, value);
+}
+
+static void add_text(xlm_run *run, const char *name, const xlm_store *store, const char *path, const char *attribute)
+{
+    add_fact(run, name, xlm_store_get_text(store, path, attribute, NULL));
+}
+
+static void add_integer(xlm_run *run, const char *name, const xlm_store *store, const char *path, const char *attribute)
+{
+    int64_t value;
+    if (xlm_store_get_int(store, path, attribute, &value, NULL))
+        add_fact(run, name, g_strdup_printf("%" G_GINT64_FORMAT, value));
+}
+
+/* When the file was last written, by the clock of here. */
+static char *time_of(const char *path)
+{
+    GStatBuf status;
+    if (g_stat(path, &status) != 0)
+        return NULL;
+    GDateTime *time = g_date_time_new_from_unix_local(status.st_mtime);
+    char *text = time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M") : NULL;
+    if (time != NULL)
+        g_date_time_unref(time);
+    return text;
+}
+
+/* The values of a key in the sections of a kind, those that are not empty: "value", or "name, name (value)" where sections have
+ * names. */
+static char *job_values(const char *job, const char *section, const char *key)
+{
+    GString *found = g_string_new("");
+    char **line = g_strsplit(job, "\n", -1), *name = NULL;
+    for (char **at = line; *at != NULL; at++) {
+        char *text = g_strstrip(*at), *equals = strchr(text, '=');
+        if (*text == '[') {
+            char *end = strchr(text, ']');
+            if (end != NULL)
+                *end = '\0';
+            name = g_str_has_prefix(text + 1, section) ? text + 1 + strlen(section) : NULL;
+        } else if (name != NULL && *text != '#' && *text != ';' && equals != NULL) {
+            *equals = '\0';
+            const char *value = g_strstrip(equals + 1);
+            if (strcmp(g_strchomp(text), key) != 0 || *value == '\0')
+                continue;
+            name = g_strstrip(name);
+            g_string_append_printf(found, "%s%s", found->len > 0 ? ", " : "", *name != '\0' ? name : value);
+            if (*name != '\0' && strcmp(name, value) != 0)
+                g_string_append_printf(found, " (%s)", value);
+        }
+    }
+    g_strfreev(line);
+    return g_string_free(found, FALSE);
+}
+
+static double sum_of(const xlm_run *run, const char *name)
+{
+    const xlm_curve *c = xlm_curves_find(run->curves, name);
+    double sum = 0;
+    for (guint i = 0; c != NULL && i < c->points->len; i++)
+        sum += g_array_index(c->points, xlm_curve_point, i).value;
+    return sum;
+}
+
+static void add_training_facts(xlm_run *run)
+{
+    const double seconds = sum_of(run, "train total seconds"), tokens = sum_of(run, "train total tokens");
+    const xlm_curve *total = xlm_curves_find(run->curves, "train total loss");
+    char text[16];
+    if (total != NULL) {
+        char *asked = run->job != NULL ? job_values(run->job, "train", "steps") : NULL;
+        add_fact(run, "Steps", g_strdup_printf("%" G_GINT64_FORMAT "%s%s",
+                                               g_array_index(total->points, xlm_curve_point, total->points->len - 1).step,
+                                               asked != NULL && *asked != '\0' ? " of " : "", asked != NULL ? asked : ""));
+        g_free(asked);
+    }
+    if (tokens > 0)
+        add_fact(run, "Tokens", g_strdup(xlm_log_count(tokens, text)));
+    if (seconds > 0) {
+        add_fact(run, "Time of its steps", g_strdup(xlm_log_time(seconds, text)));
+        if (tokens > 0)
+            add_fact(run, "Tokens per second", g_strdup(xlm_log_count(tokens / seconds, text)));
+    }
+}
+
+/* The lock of a run that is at work, or that was killed. */
+static void add_lock(xlm_run *run)
+{
+    char *path = g_build_filename(run->directory, "lock", NULL);
+    GKeyFile *lock = g_key_file_new();
+    if (g_key_file_load_from_file(lock, path, G_KEY_FILE_NONE, NULL)) {
+        char *host = g_key_file_get_string(lock, "lock", "host", NULL);
+        char *since = g_key_file_get_string(lock, "lock", "since", NULL);
+        if (host != NULL && since != NULL)
+            add_fact(run, "Not ended", g_strdup_printf("on %s since %s: at work, or killed", host, since));
+        g_free(host);
+        g_free(since);
+    }
+    g_key_file_free(lock);
+    g_free(path);
+}
+
+static void add_model_facts(xlm_run *run, const xlm_store *store)
+{
+    static const struct { const char *name, *path, *attribute; } numbers[] = {
+        {"Layers", "/model", "layers"}, {"Hidden size", "/model", "hidden_size"},
+        {"Attention heads", "/model", "attention_heads"}, {"Vocabulary", "/model", "vocabulary"},
+        {"Parameters", "/", "parameters"}, {"Seed", "/generator", "seed"}, {"Ranks", "/", "ranks"}};
+    uint64_t n;
+    char **languages = xlm_store_read_strings(store, "/languages", &n, NULL);
+    if (languages != NULL)
+        add_fact(run, "Languages", g_strjoinv(", ", languages));
+    g_strfreev(languages);
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        add_integer(run, numbers[i].name, store, numbers[i].path, numbers[i].attribute);
+    xlm_start_record start = {0};
+    if (xlm_store_has(store, "/start") && xlm_start_record_read(&start, store, NULL) && start.path != NULL)
+        add_fact(run, "Started from", g_strdup_printf("%s, step %" G_GINT64_FORMAT ", SHA-256 %.12s…", start.path, start.step,
+                                                      start.sha256 != NULL ? start.sha256 : ""));
+    xlm_start_record_clear(&start);
+}
+
+static void add_versions(xlm_run *run, const xlm_store *store)
+{
+    static const struct { const char *name, *attribute; } texts[] = {
+        {"xlm-mpi", "program_version"}, {"MPI", "mpi_version"}, {"BLIS", "blis_version"}, {"HDF5", "hdf5_version"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        add_text(run, texts[i].name, store, "/", texts[i].attribute);
+    char *digest = xlm_store_get_text(store, "/", "corpus_digest", NULL);
+    if (digest != NULL)
+        add_fact(run, "Digest of the corpus", g_strdup_printf("%.16s", digest));
+    g_free(digest);
+}
+
+/* ---- files ---- */
+
+/* The newest checkpoint that can be opened; those that cannot are noted. */
+static xlm_store *open_checkpoint(xlm_run *run, xlm_page *page)
+{
+    GArray *steps = xlm_checkpoint_steps(run->directory);
+    xlm_store *store = NULL;
+    for (guint i = steps->len; i-- > 0 && store == NULL;) {
+        GError *why = NULL;
+        char *path = xlm_checkpoint_path(run->directory, g_array_index(steps, int64_t, i));
+        store = xlm_store_open(path, &why);
+        if (store != NULL)
+            run->checkpoint = g_steal_pointer(&path);
+        else
+            xlm_page_note(page, "%s", why->message);
+        g_clear_error(&why);
+        g_free(path);
+    }
+    g_array_unref(steps);
+    return store;
+}
+
+/* The job of the record, with the command that its comment names. */
+static void read_record(xlm_run *run)
+{
+    static const char before[] = "\n# ", behind[] = " runs it again.";
+    const char *name = xlm_job_record_name(run->directory);
+    char *path = name != NULL ? g_build_filename(run->directory, name, NULL) : NULL;
+    if (path != NULL && g_file_get_contents(path, &run->job, NULL, NULL)) {
+        const char *begin = strstr(run->job, before), *end = begin != NULL ? strstr(begin, behind) : NULL;
+        if (end != NULL && memchr(begin + 1, '\n', (size_t)(end - begin - 1)) == NULL)
+            run->command = g_strndup(begin + strlen(before), (gsize)(end - begin) - strlen(before));
+        add_fact(run, "Last started", time_of(path));
+    }
+    g_free(path);
+}
+
+static bool read_metrics(xlm_run *run, xlm_page *page, GError **error)
+{
+    char *path = g_build_filename(run->directory, "metrics.csv", NULL);
+    run->metrics = g_file_test(path, G_FILE_TEST_EXISTS);
+    run->curves = xlm_curves_read(run->metrics ? path : NULL, error);
+    if (run->curves != NULL && run->curves->bad > 0)
+        xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are cut short or damaged, or have numbers that are not finite, which "
+                      "are passed over", path, run->curves->bad);
+    g_free(path);
+    return run->curves != NULL;
+}
+
+static bool read_run(xlm_run *run, xlm_page *page, GError **error)
+{
+    run->facts = g_ptr_array_new_with_free_func(g_free);
+    char *place = realpath(run->directory, NULL);
+    run->place = g_strdup(place != NULL ? place : run->directory);
+    free(place);
+    if (!g_file_test(run->directory, G_FILE_TEST_IS_DIR))
+        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such directory; a run is named by its output directory",
+                             run->directory);
+    if (!read_metrics(run, page, error))
+        return false;
+    add_fact(run, "Directory", g_strdup(run->directory));
+    read_record(run);
+    xlm_store *store = open_checkpoint(run, page);
+    if (store != NULL && run->job == NULL)
+        run->job = xlm_store_get_text(store, "/job", "text", NULL);
+    if (!run->metrics && run->job == NULL && store == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: is no output directory of xlm_train or xlm_tune: it has no metrics.csv, no "
+                             "job.conf of a run, and no checkpoint that can be read", run->directory);
+    if (!run->metrics)
+        xlm_page_note(page, "%s: has no metrics.csv, and so no curves", run->directory);
+    add_training_facts(run);
+    if (run->checkpoint != NULL) {
+        add_fact(run, "Newest checkpoint", g_path_get_basename(run->checkpoint));
+        add_fact(run, "Written", time_of(run->checkpoint));
+    }
+    add_lock(run);
+    if (run->job != NULL) {
+        add_fact(run, "Objectives", job_values(run->job, "objective", "plugin"));
+        add_fact(run, "Corpus", job_values(run->job, "train", "corpus"));
+        add_fact(run, "Fine-tuned model", job_values(run->job, "tune", "model"));
+        add_fact(run, "Files of training", job_values(run->job, "tune", "train"));
+    }
+    if (store != NULL) {
+        add_model_facts(run, store);
+        add_versions(run, store);
+    }
+    add_fact(run, "Command", g_strdup(run->command));
+    xlm_store_close(store);
+    return true;
+}
+
+/* ---- all ---- */
+
+static void name_runs(xlm_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++)
+        runs->labels[i] = g_path_get_basename(runs->run[i].place);
+    for (int i = 0; i < runs->n; i++) {
+        bool alone = true;
+        for (int k = 0; k < runs->n && alone; k++)
+            alone = k == i || strcmp(runs->labels[k], runs->labels[i]) != 0;
+        runs->run[i].label = g_strdup(alone ? runs->labels[i] : runs->run[i].directory);
+        runs->styles[i] = i;
+    }
+    for (int i = 0; i < runs->n; i++) {
+        g_free(runs->labels[i]);
+        runs->labels[i] = runs->run[i].label;
+    }
+}
+
+bool xlm_runs_read(xlm_runs *runs, char *const *directories, int n, xlm_page *page, GError **error)
+{
+    *runs = (xlm_runs){.n = n, .run = g_new0(xlm_run, MAX(n, 1)), .labels = g_new0(char *, n + 1),
+                       .styles = g_new0(int, MAX(n, 1))};
+    for (int i = 0; i < n; i++) {
+        runs->run[i].directory = directories[i];
+        if (!read_run(&runs->run[i], page, error))
+            return false;
+        for (int k = 0; k < i; k++)
+            if (strcmp(runs->run[k].place, runs->run[i].place) == 0)
+                return xlm_error_set(error, EX_USAGE, "%s and %s are the same run", directories[k], directories[i]);
+    }
+    name_runs(runs);
+    return true;
+}
+
+void xlm_runs_clear(xlm_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++) {
+        xlm_run *run = &runs->run[i];
+        g_free(run->place);
+        g_free(run->label);
+        g_free(run->job);
+        g_free(run->command);
+        g_free(run->checkpoint);
+        xlm_curves_free(run->curves);
+        if (run->facts != NULL)
+            g_ptr_array_unref(run->facts);
+    }
+    g_free(runs->run);
+    g_free(runs->labels);
+    g_free(runs->styles);
+}
+
+int xlm_runs_find(const xlm_runs *runs, const char *path)
+{
+    char *directory = g_path_get_dirname(path), *place = realpath(directory, NULL), *name = g_path_get_basename(directory);
+    int found = -1, named = 0;
+    for (int i = 0; i < runs->n && found < 0; i++) {
+        /* jobs/measure writes paths without commas. */
+        char *run = g_strdelimit(g_strdup(runs->run[i].place), ",", '_');
+        if (strcmp(runs->run[i].place, place != NULL ? place : directory) == 0 || strcmp(run, directory) == 0)
+            found = i;
+        g_free(run);
+    }
+    for (int i = 0; i < runs->n && found < 0; i++) {
+        char *last = g_path_get_basename(runs->run[i].place);
+        if (strcmp(g_strdelimit(last, ",", '_'), g_strdelimit(name, ",", '_')) == 0)
+            named = named == 0 ? i + 1 : -1;
+        g_free(last);
+    }
+    g_free(directory);
+    g_free(name);
+    free(place);
+    return found >= 0 ? found : MAX(named, 0) - 1;
+}

@@ -1,0 +1,39 @@
+/* xlm-mpi: what the output directories of runs know. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_REPORT_RUNS_H
+#define XLM_REPORT_RUNS_H
+
+#include "base/error.h"
+#include "report/page.h"
+#include "train/curves.h"
+
+enum { XLM_RUNS_MOST = 24 }; /* beside one another */
+
+typedef struct xlm_run {
+    const char *directory; /* as given */
+    char *place;           /* its absolute path, without links */
+    char *label;           /* the directory's name; where two have the same, the path as given */
+    char *job;             /* with every key; NULL: not found */
+    char *command;         /* that runs it again; NULL: not known */
+    xlm_curves *curves;    /* of metrics.csv, or of none */
+    bool metrics;          /* it has metrics.csv */
+    char *checkpoint;      /* the newest one that can be read; NULL: none */
+    GPtrArray *facts;      /* char *: name, value, name, value, ... */
+} xlm_run;
+
+typedef struct xlm_runs {
+    int n;
+    xlm_run *run;  /* [n]; run i has style i (report/page.h) */
+    char **labels; /* [n], and NULL behind them */
+    int *styles;   /* [n] */
+} xlm_runs;
+
+/* directories[n] are borrowed. What is damaged in them is noted on the page. A directory that is there twice is EX_USAGE, one
+ * that is no run's EX_NOINPUT. */
+bool xlm_runs_read(xlm_runs *runs, char *const *directories, int n, xlm_page *page, GError **error);
+void xlm_runs_clear(xlm_runs *runs);
+
+/* The run that has a checkpoint or another file, by its path: of a run's directory, else of a directory of the same name where
+ * one run alone has that name; -1. */
+int xlm_runs_find(const xlm_runs *runs, const char *path);
+
+#endif

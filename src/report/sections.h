@@ -1,0 +1,43 @@
+/* xlm-mpi: the sections of a report on runs. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Each writes itself onto the page where there is something to show, and else nothing. */
+#ifndef XLM_REPORT_SECTIONS_H
+#define XLM_REPORT_SECTIONS_H
+
+#include "report/results.h"
+
+typedef struct xlm_sections {
+    xlm_page *page;
+    const xlm_runs *runs;
+    const xlm_results *results;
+    GPtrArray *matrices, *maps; /* char *: files of xlm_align --matrices, and of xlm_embed map (SVG or HDF5) */
+    guint found_matrices, found_maps; /* how many of them, the first, nobody has named: what cannot be read is noted */
+    int pairs;                  /* of a file of matrices that are shown */
+} xlm_sections;
+
+typedef bool xlm_section(const xlm_sections *s, GError **error);
+
+/* sections_runs.c */
+xlm_section xlm_section_runs;       /* what they are, and where they come from */
+xlm_section xlm_section_job;        /* keys that differ, and all */
+/* sections_curves.c */
+xlm_section xlm_section_training;   /* losses, learning rate, norm of the gradient, throughput, by step */
+xlm_section xlm_section_held_out;   /* perplexity by language */
+xlm_section xlm_section_validation; /* scores of dev text in fine-tuning */
+/* sections_results.c */
+xlm_section xlm_section_alignment;  /* of words, by layer */
+xlm_section xlm_section_retrieval;  /* of sentences, by layer */
+xlm_section xlm_section_words;      /* dictionaries in the embeddings */
+xlm_section xlm_section_tasks;      /* scores of fine-tuned models */
+/* sections_pictures.c */
+xlm_section xlm_section_heat_maps;  /* matrices of a few pairs */
+xlm_section xlm_section_maps;       /* words or sentences in a plane */
+
+/* What sections are made of. Figures stand side by side as there is room; legend: the runs and their lines, before them. */
+void xlm_sections_open_figures(const xlm_sections *s, bool legend);
+void xlm_sections_close_figures(const xlm_sections *s);
+/* Are there results of the section of this id; and those of no layer as a table, a row a measure, a column a run. */
+bool xlm_sections_have_results(const xlm_sections *s, const char *id);
+void xlm_sections_write_results(const xlm_sections *s, const char *id);
+
+#endif

@@ -1,0 +1,349 @@
+/* xlm-mpi: the sections of a report on runs: curves. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/sections.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/plot.h"
+
+/* Points of a line at most, and lines of a figure. */
+enum { POINTS = 160, LINES = 12 };
+
+/* How points that fall together are shown. */
+typedef enum thinning { MEAN, LARGEST } thinning;
+
+/* At most POINTS points, each of so many of the curve as stand in *each. */
+static GArray *thin(const GArray *points, thinning how, guint *each)
+{
+    GArray *thinned = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
+    const guint apart = MAX((points->len + POINTS - 1) / POINTS, 1);
+    for (guint begin = 0; begin < points->len; begin += apart) {
+        const guint n = MIN(apart, points->len - begin);
+        xlm_plot_point p = {0, how == LARGEST ? -INFINITY : 0};
+        for (guint i = begin; i < begin + n; i++) {
+            const xlm_curve_point *q = &g_array_index(points, xlm_curve_point, i);
+            p.x += (double)q->step / n;
+            p.y = how == LARGEST ? fmax(p.y, q->value) : p.y + q->value / n;
+        }
+        g_array_append_val(thinned, p);
+    }
+    *each = MAX(*each, apart);
+    return thinned;
+}
+
+/* What the points are: NULL where each is one of the curve. g_free. */
+static char *describe_thinning(thinning how, guint each)
+{
+    const char *what = how == LARGEST ? "largest" : "mean";
+    return each <= 1 ? NULL : g_strdup_printf("Each point is the %s of up to %u steps.", what, each);
+}
+
+/* Tokens per second: of points that fall together all tokens by all seconds. */
+static GArray *rate_of(const GArray *tokens, const GArray *seconds)
+{
+    GArray *points = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
+    const guint n = MIN(tokens->len, seconds->len), apart = MAX((n + POINTS - 1) / POINTS, 1);
+    for (guint begin = 0; begin < n; begin += apart) {
+        const guint count = MIN(apart, n - begin);
+        double steps = 0, sum = 0, time = 0;
+        for (guint i = begin; i < begin + count; i++) {
+            steps += (double)g_array_index(tokens, xlm_curve_point, i).step;
+            sum += g_array_index(tokens, xlm_curve_point, i).value;
+            time += g_array_index(seconds, xlm_curve_point, i).value;
+        }
+        const xlm_plot_point p = {steps / count, sum / time};
+        if (time > 0)
+            g_array_append_val(points, p);
+    }
+    return points;
+}
+
+static const xlm_curve *find_curve(const xlm_sections *s, const char *name)
+{
+    for (int i = 0; i < s->runs->n; i++) {
+        const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, name);
+        if (c != NULL)
+            return c;
+    }
+    return NULL;
+}
+
+/* Does a curve of losses, perplexities or norms ask for a logarithmic axis? */
+static bool spans_decades(const xlm_sections *s, const char *name)
+{
+    double least = INFINITY, most = 0;
+    const char *quantity = find_curve(s, name)->quantity;
+    if (strcmp(quantity, "loss") != 0 && strcmp(quantity, "perplexity") != 0 && strcmp(quantity, "gradient_norm") != 0)
+        return false;
+    for (int i = 0; i < s->runs->n; i++) {
+        const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, name);
+        for (guint k = 0; c != NULL && k < c->points->len; k++) {
+            const double value = g_array_index(c->points, xlm_curve_point, k).value;
+            least = fmin(least, value);
+            most = fmax(most, value);
+        }
+    }
+    return least > 0 && most > 20 * least;
+}
+
+/* One curve, a line for each run. */
+static bool draw_curve(const xlm_sections *s, const char *title, const char *name, thinning how, GError **error)
+{
+    GArray **points = g_new0(GArray *, s->runs->n);
+    guint each = 1;
+    bool marks = false;
+    for (int i = 0; i < s->runs->n; i++) {
+        const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, name);
+        points[i] = c != NULL ? thin(c->points, how, &each) : NULL;
+        marks |= c != NULL && !c->every_step && c->points->len <= LINES;
+    }
+    char *note = describe_thinning(how, each);
+    xlm_plot *plot = xlm_plot_new(title, "step", note);
+    if (find_curve(s, name) != NULL && spans_decades(s, name))
+        xlm_plot_set_logarithmic(plot);
+    if (marks)
+        xlm_plot_set_marks(plot);
+    for (int i = 0; i < s->runs->n; i++)
+        if (points[i] != NULL)
+            xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
+    g_free(points);
+    g_free(note);
+    return xlm_plot_end(plot, s->page, false, error);
+}
+
+/* Does the curve belong to what is drawn? */
+typedef bool choice(const xlm_curve *c);
+
+/* Names of the curves that any run has and that are chosen, in their order; borrowed of the runs. */
+static GPtrArray *choose(const xlm_sections *s, choice *chosen)
+{
+    GPtrArray *names = g_ptr_array_new();
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (int i = 0; i < s->runs->n; i++) {
+        const GPtrArray *curves = s->runs->run[i].curves->curves;
+        for (guint k = 0; k < curves->len; k++) {
+            const xlm_curve *c = curves->pdata[k];
+            if (chosen(c) && g_hash_table_add(seen, c->name))
+                g_ptr_array_add(names, c->name);
+        }
+    }
+    g_hash_table_unref(seen);
+    return names;
+}
+
+static bool is_training(const xlm_curve *c)
+{
+    return c->every_step && !c->detail;
+}
+
+static bool draw_throughput(const xlm_sections *s, GError **error)
+{
+    xlm_plot *plot = xlm_plot_new("Throughput, tokens per second", "step", NULL);
+    for (int i = 0; i < s->runs->n; i++) {
+        const xlm_curve *tokens = xlm_curves_find(s->runs->run[i].curves, "train total tokens");
+        const xlm_curve *seconds = xlm_curves_find(s->runs->run[i].curves, "train total seconds");
+        if (tokens != NULL && seconds != NULL)
+            xlm_plot_add(plot, s->runs->labels[i], i, rate_of(tokens->points, seconds->points));
+    }
+    return xlm_plot_end(plot, s->page, false, error);
+}
+
+/* "total loss", "dwa/accuracy". */
+static char *title_of(const xlm_curve *c)
+{
+    if (strcmp(c->quantity, "score") == 0)
+        return g_strdup(c->objective);
+    return strcmp(c->objective, "total") == 0 ? g_strdup("Loss, weighted sum of all objectives")
+                                              : g_strdup_printf("Loss of %s", c->objective);
+}
+
+bool xlm_section_training(const xlm_sections *s, GError **error)
+{
+    static const struct { const char *title, *name; thinning how; } others[] = {
+        {"Learning rate", "train total learning_rate", MEAN}, {"Norm of the gradient", "train total gradient_norm", LARGEST}};
+    GPtrArray *names = choose(s, is_training);
+    bool good = true;
+    if (names->len > 0) {
+        xlm_page_section(s->page, "training", "Training");
+        xlm_sections_open_figures(s, s->runs->n > 1);
+        for (guint i = 0; i < names->len && good; i++) {
+            char *title = title_of(find_curve(s, names->pdata[i]));
+            good = draw_curve(s, title, names->pdata[i], MEAN, error);
+            g_free(title);
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(others) && good; i++)
+            good = draw_curve(s, others[i].title, others[i].name, others[i].how, error);
+        good = good && draw_throughput(s, error);
+        xlm_sections_close_figures(s);
+    }
+    g_ptr_array_unref(names);
+    return good;
+}
+
+/* ---- curves by language ---- */
+
+static bool belong_together(const xlm_curve *a, const xlm_curve *b)
+{
+    return strcmp(a->split, b->split) == 0 && strcmp(a->objective, b->objective) == 0 && a->quantity == b->quantity;
+}
+
+/* Of one run: a figure for an objective's quantity, and a line for each language. Chosen curves from `first` on that belong
+ * together are drawn; returns the place behind them. */
+static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint first, const char *title, bool *good,
+                            GError **error)
+{
+    const xlm_curves *curves = s->runs->run[0].curves;
+    const xlm_curve *begin = xlm_curves_find(curves, names->pdata[first]);
+    guint end = first, each = 1;
+    xlm_plot *plot = xlm_plot_new(title, "step", NULL);
+    if (spans_decades(s, begin->name))
+        xlm_plot_set_logarithmic(plot);
+    for (; end < names->len && end - first < LINES; end++) {
+        const xlm_curve *c = xlm_curves_find(curves, names->pdata[end]);
+        if (!belong_together(begin, c))
+            break;
+        if (c->points->len <= LINES)
+            xlm_plot_set_marks(plot);
+        const bool all = strcmp(c->language, "all") == 0;
+        xlm_plot_add(plot, all ? "all languages" : *c->language != '\0' ? c->language : "all", (int)(end - first),
+                     thin(c->points, MEAN, &each));
+    }
+    *good = xlm_plot_end(plot, s->page, true, error);
+    return end;
+}
+
+/* What is said of scores of the mean of several checkpoints. */
+static const char *average_of(const xlm_curve *c)
+{
+    return g_str_has_suffix(c->split, "_average") ? ", of the mean of checkpoints" : "";
+}
+
+/* "Perplexity of mlm", with the language where there are several runs. */
+static char *title_by_language(const xlm_sections *s, const xlm_curve *c)
+{
+    GString *title = g_string_new(c->objective);
+    if (strcmp(c->quantity, "score") != 0)
+        g_string_printf(title, "%s of %s", strcmp(c->quantity, "perplexity") == 0 ? "Perplexity" : "Loss", c->objective);
+    if (s->runs->n > 1 && *c->language != '\0')
+        g_string_append_printf(title, ", %s", strcmp(c->language, "all") == 0 ? "all languages" : c->language);
+    g_string_append(title, average_of(c));
+    return g_string_free(title, FALSE);
+}
+
+/* Curves that belong together one behind the other, in the order of the first of them. */
+static void put_together(const xlm_sections *s, GPtrArray *names)
+{
+    for (guint i = 0, end; i < names->len; i = end) {
+        end = i + 1;
+        for (guint k = end; k < names->len; k++)
+            if (belong_together(find_curve(s, names->pdata[i]), find_curve(s, names->pdata[k])))
+                g_ptr_array_insert(names, (int)end++, g_ptr_array_steal_index(names, k));
+    }
+}
+
+static bool draw_by_language(const xlm_sections *s, const GPtrArray *names, GError **error)
+{
+    bool good = true;
+    xlm_sections_open_figures(s, s->runs->n > 1);
+    for (guint i = 0; i < names->len && good;) {
+        char *title = title_by_language(s, find_curve(s, names->pdata[i]));
+        if (s->runs->n == 1)
+            i = draw_languages(s, names, i, title, &good, error);
+        else
+            good = draw_curve(s, title, names->pdata[i++], MEAN, error);
+        g_free(title);
+    }
+    xlm_sections_close_figures(s);
+    return good;
+}
+
+/* The last value of each curve, and the best where that is another. */
+static void write_last(const xlm_sections *s, const char *caption, const GPtrArray *names)
+{
+    const int n = s->runs->n;
+    char **cells = g_new0(char *, n + 1);
+    xlm_page_table(s->page, caption, NULL, n, (const char *const *)s->runs->labels, s->runs->styles);
+    for (guint k = 0; k < names->len; k++) {
+        const xlm_curve *any = find_curve(s, names->pdata[k]);
+        for (int i = 0; i < n; i++) {
+            const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, names->pdata[k]);
+            char last[32], best[32];
+            if (c == NULL)
+                continue;
+            const xlm_curve_point end = g_array_index(c->points, xlm_curve_point, c->points->len - 1), top = xlm_curve_best(c);
+            xlm_page_number(end.value, last);
+            if (top.step == end.step || top.value == end.value)
+                cells[i] = g_strdup(last);
+            else
+                cells[i] = g_strdup_printf("%s (%s @ %" G_GINT64_FORMAT ")", last, xlm_page_number(top.value, best), top.step);
+        }
+        const bool score = strcmp(any->quantity, "score") == 0;
+        char *row = g_strdup_printf("%s%s%s%s%s%s", any->objective, score ? "" : " ", score ? "" : any->quantity,
+                                    *any->language != '\0' ? ", " : "", any->language, average_of(any));
+        xlm_page_row(s->page, row, n, (const char *const *)cells, true);
+        g_free(row);
+        for (int i = 0; i < n; i++)
+            g_clear_pointer(&cells[i], g_free);
+    }
+    xlm_page_table_end(s->page);
+    g_free(cells);
+}
+
+static bool is_held_out(const xlm_curve *c) { return strcmp(c->split, "held_out") == 0; }
+/* A perplexity says what its loss does: losses are drawn of objectives that have none. */
+static bool is_drawn(const xlm_curve *c)
+{
+    return is_held_out(c) && strcmp(c->quantity, "accuracy") != 0 && (strcmp(c->quantity, "loss") != 0 || !c->detail);
+}
+
+static void drop_doubled_losses(const xlm_sections *s, GPtrArray *names)
+{
+    for (guint i = names->len; i-- > 0;) {
+        const xlm_curve *c = find_curve(s, names->pdata[i]);
+        bool doubled = false;
+        for (guint k = 0; k < names->len && !doubled; k++) {
+            const xlm_curve *other = find_curve(s, names->pdata[k]);
+            doubled = strcmp(c->quantity, "loss") == 0 && strcmp(other->quantity, "perplexity") == 0 &&
+                      strcmp(other->objective, c->objective) == 0;
+        }
+        if (doubled)
+            g_ptr_array_remove_index(names, i);
+    }
+    put_together(s, names);
+}
+
+bool xlm_section_held_out(const xlm_sections *s, GError **error)
+{
+    GPtrArray *drawn = choose(s, is_drawn), *all = choose(s, is_held_out);
+    const bool measured = xlm_sections_have_results(s, "held-out");
+    bool good = true;
+    if (all->len > 0 || measured)
+        xlm_page_section(s->page, "held-out", "Held-out text");
+    drop_doubled_losses(s, drawn);
+    drop_doubled_losses(s, all);
+    if (all->len > 0) {
+        good = draw_by_language(s, drawn, error);
+        write_last(s, "Last evaluation; in brackets the best, where it was another", all);
+    }
+    if (measured)
+        xlm_sections_write_results(s, "held-out");
+    g_ptr_array_unref(drawn);
+    g_ptr_array_unref(all);
+    return good;
+}
+
+static bool is_validation(const xlm_curve *c) { return g_str_has_prefix(c->split, "dev"); }
+
+bool xlm_section_validation(const xlm_sections *s, GError **error)
+{
+    GPtrArray *names = choose(s, is_validation);
+    bool good = true;
+    if (names->len > 0) {
+        xlm_page_section(s->page, "dev", "Fine-tuning: scores of dev text");
+        put_together(s, names);
+        good = draw_by_language(s, names, error);
+        write_last(s, "Last validation; in brackets the best, where it was another", names);
+    }
+    g_ptr_array_unref(names);
+    return good;
+}

@@ -1,0 +1,319 @@
+/* xlm-mpi: the sections of a report on runs: heat maps of alignment, and maps. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/map.h"
+#include "analysis/matrix_file.h"
+#include "base/markup.h"
+#include "report/sections.h"
+#include "store/store.h"
+
+enum { WIDEST = 40 /* subwords of a side that a heat map has room for */, NAMED = 12 /* points of a map that are named */ };
+
+/* ---- heat maps ---- */
+
+/* A file of matrices. */
+typedef struct matrices {
+    xlm_store *store;
+    char **vocabulary;
+    uint64_t words;
+    uint64_t pairs;
+    int64_t layer;       /* that is shown */
+    char *layers;        /* all that there are, "0, 1, 2" */
+    char *model, *values, *language[2];
+    int64_t step;
+} matrices;
+
+static const char *const sides[] = {"source", "target"};
+
+static void close_matrices(matrices *m)
+{
+    xlm_store_close(m->store);
+    g_strfreev(m->vocabulary);
+    g_free(m->layers);
+    g_free(m->model);
+    g_free(m->values);
+    for (int side = 0; side < 2; side++)
+        g_free(m->language[side]);
+}
+
+static gint by_number(gconstpointer a, gconstpointer b) { return *(const int *)a - *(const int *)b; }
+
+/* The layer that xlm_align takes by default, at two thirds of the highest, or the one nearest to it. */
+static bool find_layers(matrices *m, GError **error)
+{
+    char **names = xlm_store_list(m->store, "/", error);
+    if (names == NULL)
+        return false;
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(int));
+    GString *all = g_string_new("");
+    for (char **name = names; *name != NULL; name++) {
+        guint64 number;
+        if (!g_str_has_prefix(*name, "layer.") ||
+            !g_ascii_string_to_unsigned(*name + strlen("layer."), 10, 0, G_MAXINT16, &number, NULL))
+            continue;
+        const int layer = (int)number;
+        g_array_append_val(found, layer);
+    }
+    g_array_sort(found, by_number);
+    m->layer = -1;
+    for (guint i = 0; i < found->len; i++) {
+        const int layer = g_array_index(found, int, i), wanted = (2 * g_array_index(found, int, found->len - 1) + 1) / 3;
+        if (m->layer < 0 || ABS(layer - wanted) < ABS((int)m->layer - wanted))
+            m->layer = layer;
+        g_string_append_printf(all, "%s%d", i > 0 ? ", " : "", layer);
+    }
+    g_array_unref(found);
+    g_strfreev(names);
+    m->layers = g_string_free(all, FALSE);
+    return m->layer >= 0 || xlm_error_set(error, EX_DATAERR, "%s: has no layer", xlm_store_path(m->store));
+}
+
+static bool open_matrices(matrices *m, const char *path, GError **error)
+{
+    uint64_t dims[3];
+    *m = (matrices){.store = xlm_store_open(path, error)};
+    return m->store != NULL &&
+           xlm_store_check_format(m->store, XLM_MATRIX_FILE_FORMAT, XLM_MATRIX_FILE_VERSION, "a file of matrices",
+                                  "xlm_align --checkpoint --matrices", error) &&
+           find_layers(m, error) && xlm_store_shape(m->store, "/rows", dims, error) == 1 && (m->pairs = dims[0], true) &&
+           (m->vocabulary = xlm_store_read_strings(m->store, "/vocabulary/words", &m->words, error)) != NULL &&
+           (m->model = xlm_store_get_text(m->store, "/", "model", error)) != NULL &&
+           (m->values = xlm_store_get_text(m->store, "/", "values", error)) != NULL &&
+           xlm_store_get_int(m->store, "/", "step", &m->step, error) &&
+           (m->language[0] = xlm_store_get_text(m->store, "/source", "language", error)) != NULL &&
+           (m->language[1] = xlm_store_get_text(m->store, "/target", "language", error)) != NULL;
+}
+
+/* One matrix. */
+typedef struct matrix {
+    uint32_t size[2];    /* rows, columns */
+    const char **label[2];
+    float *values;       /* [rows x columns] */
+} matrix;
+
+static void clear_matrix(matrix *x)
+{
+    for (int side = 0; side < 2; side++)
+        g_free(x->label[side]);
+    g_free(x->values);
+}
+
+static bool read_labels(const matrices *m, uint64_t pair, int side, matrix *x, GError **error)
+{
+    char *offsets = g_strconcat("/", sides[side], "/offsets", NULL), *subwords = g_strconcat("/", sides[side], "/subwords", NULL);
+    const uint32_t n = x->size[side];
+    uint64_t ends[2];
+    int32_t id[WIDEST];
+    x->label[side] = g_new0(const char *, WIDEST);
+    bool good = xlm_store_read(m->store, offsets, XLM_U64, pair, 2, ends, error);
+    good = good && ((ends[1] >= ends[0] && ends[1] - ends[0] == n) ||
+                    xlm_error_set(error, EX_DATAERR, "%s: the %s subwords of pair %" G_GUINT64_FORMAT " are not its matrix's",
+                                  xlm_store_path(m->store), sides[side], pair));
+    good = good && xlm_store_read(m->store, subwords, XLM_I32, ends[0], n, id, error);
+    for (uint32_t i = 0; i < n && good; i++)
+        x->label[side][i] = id[i] >= 0 && (uint64_t)id[i] < m->words ? m->vocabulary[id[i]] : "?";
+    g_free(offsets);
+    g_free(subwords);
+    return good;
+}
+
+static bool read_matrix(const matrices *m, uint64_t pair, matrix *x, GError **error)
+{
+    uint64_t offset;
+    const uint64_t n = (uint64_t)x->size[0] * x->size[1];
+    char *path = g_strdup_printf("/layer.%" G_GINT64_FORMAT "/values", m->layer);
+    x->values = g_new(float, n + 1);
+    const bool good = xlm_store_read(m->store, "/offsets", XLM_U64, pair, 1, &offset, error) &&
+                      xlm_store_read(m->store, path, XLM_F32, offset, n, x->values, error) &&
+                      read_labels(m, pair, 0, x, error) && read_labels(m, pair, 1, x, error);
+    g_free(path);
+    return good;
+}
+
+/* A cell: its value in hundredths, on a ground the stronger the larger it is among those of its matrix. */
+static void append_cell(GString *out, double value, double least, double most)
+{
+    const double shade = most > least ? (value - least) / (most - least) : 0;
+    g_string_append_printf(out, "<td%s style=\"background:rgba(var(--heat),%.2f)\">%.0f</td>",
+                           shade > 0.5 ? " class=\"high\"" : "", shade, 100 * value);
+}
+
+static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const matrix *x)
+{
+    GString *out = page->body;
+    double least = INFINITY, most = -INFINITY;
+    for (uint32_t i = 0; i < x->size[0] * x->size[1]; i++)
+        if (isfinite(x->values[i]))
+            least = fmin(least, x->values[i]), most = fmax(most, x->values[i]);
+    char *caption = g_strdup_printf("Pair %" G_GUINT64_FORMAT ": %s down, %s to the right, layer %" G_GINT64_FORMAT
+                                    ", in hundredths", pair, m->language[0], m->language[1], m->layer);
+    g_string_append(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    xlm_markup_append(out, caption);
+    g_string_append(out, "\">\n<table class=\"heat\">\n<caption>");
+    xlm_markup_append(out, caption);
+    g_string_append(out, "</caption>\n<thead><tr><td></td>");
+    for (uint32_t j = 0; j < x->size[1]; j++) {
+        g_string_append(out, "<th scope=\"col\">");
+        xlm_markup_append(out, x->label[1][j]);
+        g_string_append(out, "</th>");
+    }
+    g_string_append(out, "</tr></thead>\n<tbody>\n");
+    for (uint32_t i = 0; i < x->size[0]; i++) {
+        g_string_append(out, "<tr><th scope=\"row\">");
+        xlm_markup_append(out, x->label[0][i]);
+        g_string_append(out, "</th>");
+        for (uint32_t j = 0; j < x->size[1]; j++) {
+            const double value = x->values[i * x->size[1] + j];
+            if (isfinite(value))
+                append_cell(out, value, least, most);
+            else
+                g_string_append(out, "<td>–</td>");
+        }
+        g_string_append(out, "</tr>\n");
+    }
+    g_string_append(out, "</tbody>\n</table>\n</div>\n");
+    g_free(caption);
+}
+
+/* The first pairs that were encoded and have room. */
+static bool write_matrices(const xlm_sections *s, const matrices *m, GError **error)
+{
+    const int run = xlm_runs_find(s->runs, m->model);
+    char *title = run >= 0 ? g_strdup_printf("%s, step %" G_GINT64_FORMAT, s->runs->labels[run], m->step)
+                           : g_strdup_printf("%s, step %" G_GINT64_FORMAT, m->model, m->step);
+    xlm_page_heading(s->page, title);
+    xlm_page_paragraph(s->page, "%s. Layers in the file: %s. The stronger the colour, the larger among the values of a pair.",
+                       m->values, m->layers);
+    g_free(title);
+    bool good = true;
+    int shown = 0;
+    for (uint64_t pair = 0; pair < m->pairs && shown < s->pairs && good; pair++) {
+        matrix x = {0};
+        good = xlm_store_read(m->store, "/rows", XLM_U32, pair, 1, &x.size[0], error) &&
+               xlm_store_read(m->store, "/columns", XLM_U32, pair, 1, &x.size[1], error);
+        if (good && x.size[0] > 0 && x.size[1] > 0 && x.size[0] <= WIDEST && x.size[1] <= WIDEST) {
+            good = read_matrix(m, pair, &x, error);
+            if (good)
+                write_matrix(s->page, m, pair, &x);
+            clear_matrix(&x);
+            shown++;
+        }
+    }
+    if (good && shown == 0)
+        xlm_page_paragraph(s->page, "No pair has between 1 and %d subwords on both sides.", WIDEST);
+    return good;
+}
+
+static bool write_matrix_file(const xlm_sections *s, const char *path, GError **error)
+{
+    matrices m;
+    const bool good = open_matrices(&m, path, error) && write_matrices(s, &m, error);
+    close_matrices(&m);
+    return good;
+}
+
+typedef bool file_writer(const xlm_sections *s, const char *path, GError **error);
+
+/* Write what a file shows. One that was found, and not named, leaves a note and nothing else where it cannot be read. */
+static bool write_file(const xlm_sections *s, const char *path, bool found, file_writer *write, GError **error)
+{
+    const gsize before = s->page->body->len;
+    GError *why = NULL;
+    if (write(s, path, &why))
+        return true;
+    if (!found) {
+        g_propagate_error(error, why);
+        return false;
+    }
+    g_string_truncate(s->page->body, before);
+    xlm_page_note(s->page, "%s", why->message);
+    g_error_free(why);
+    return true;
+}
+
+bool xlm_section_heat_maps(const xlm_sections *s, GError **error)
+{
+    bool good = true;
+    if (s->matrices->len > 0)
+        xlm_page_section(s->page, "heat-maps", "Alignment of a few sentences");
+    for (guint i = 0; i < s->matrices->len && good; i++)
+        good = write_file(s, s->matrices->pdata[i], i < s->found_matrices, write_matrix_file, error);
+    return good;
+}
+
+/* ---- maps ---- */
+
+/* As an image, in which nothing of a picture of anybody's can run or be fetched. title: what it shows, for those who do not see
+ * it; below it too where it says nothing itself. */
+static void append_picture(xlm_page *page, const char *svg, gsize size, const char *title, bool captioned)
+{
+    char *coded = g_base64_encode((const guchar *)svg, size);
+    g_string_append(page->body, "<figure class=\"wide\">\n<img class=\"map\" alt=\"");
+    xlm_markup_append(page->body, title);
+    g_string_append_printf(page->body, "\" src=\"data:image/svg+xml;base64,%s\"/>\n", coded);
+    if (captioned) {
+        g_string_append(page->body, "<figcaption>");
+        xlm_markup_append(page->body, title);
+        g_string_append(page->body, "</figcaption>\n");
+    }
+    g_string_append(page->body, "</figure>\n");
+    g_free(coded);
+}
+
+static bool write_svg(const xlm_sections *s, const char *path, GError **error)
+{
+    char *text = NULL, *name = g_path_get_basename(path);
+    gsize size;
+    GError *why = NULL;
+    bool good = g_file_get_contents(path, &text, &size, &why);
+    if (!good)
+        xlm_error_set(error, EX_NOINPUT, "%s", why->message);
+    else if (strstr(text, "<svg") == NULL || !g_utf8_validate(text, (gssize)size, NULL))
+        good = xlm_error_set(error, EX_DATAERR, "%s: is no SVG", path);
+    else
+        append_picture(s->page, text, size, name, true);
+    g_clear_error(&why);
+    g_free(text);
+    g_free(name);
+    return good;
+}
+
+/* A picture for each panel, so that they stand side by side where there is room, and else one above the other. */
+static bool write_map(const xlm_sections *s, const char *path, GError **error)
+{
+    xlm_page *page = s->page;
+    xlm_map map;
+    xlm_tsne_options options;
+    if (!xlm_map_read(path, &map, &options, error))
+        return false;
+    g_string_append(page->body, "<div class=\"figures maps\">\n");
+    for (int p = 0; p < map.panels; p++) {
+        xlm_map one = map;
+        one.panels = 1;
+        one.panel = &map.panel[p];
+        GString *svg = xlm_map_picture(&one, &options, NULL, NAMED);
+        char *title = g_strdup_printf("Map: %s", map.panel[p].title);
+        append_picture(page, svg->str, svg->len, title, false);
+        g_free(title);
+        g_string_free(svg, TRUE);
+    }
+    g_string_append(page->body, "</div>\n");
+    xlm_map_free(&map);
+    return true;
+}
+
+bool xlm_section_maps(const xlm_sections *s, GError **error)
+{
+    bool good = true;
+    if (s->maps->len > 0) {
+        xlm_page_section(s->page, "maps", "Maps");
+        xlm_page_paragraph(s->page, "Points that are near one another have vectors that are; distances between groups, and the "
+                           "axes, mean nothing. Lines are between translations.");
+    }
+    for (guint i = 0; i < s->maps->len && good; i++) {
+        const char *path = s->maps->pdata[i];
+        good = write_file(s, path, i < s->found_maps, xlm_store_is_hdf5(path) ? write_map : write_svg, error);
+    }
+    return good;
+}

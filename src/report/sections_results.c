@@ -1,0 +1,280 @@
+/* xlm-mpi: the sections of a report on runs: what was measured. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/sections.h"
+
+#include <string.h>
+
+#include "report/plot.h"
+
+/* Measures that are known: the section they stand in, their titles, and whether less is better. */
+typedef struct measure {
+    const char *name, *section, *title;
+    bool share, less;
+} measure;
+
+static const measure measures[] = {
+    {"aer", "alignment", "Alignment error rate, %", true, true},
+    {"precision", "alignment", "Precision of links, %", true, false},
+    {"recall", "alignment", "Recall of links, %", true, false},
+    {"f1", "alignment", "F1 of links, %", true, false},
+    {"retrieval_cosine", "retrieval", "Nearest by cosine is the translation, %", true, false},
+    {"retrieval_csls", "retrieval", "Nearest by CSLS is the translation, %", true, false},
+    {"dictionary_mean_cosine", "words", "Mean cosine of translations", false, false},
+    {"dictionary_background_cosine", "words", "Mean cosine of any two subwords", false, true},
+    {"dictionary_cosine", "words", "Nearest by cosine is a translation, %", true, false},
+    {"dictionary_csls", "words", "Nearest by CSLS is a translation, %", true, false},
+    {"alignment_top1", "words", "A translation is nearest, %", true, false},
+    {"alignment_top5", "words", "A translation is among the 5 nearest, %", true, false},
+    {"alignment_top10", "words", "A translation is among the 10 nearest, %", true, false},
+    {"alignment_mrr", "words", "Mean reciprocal rank of translations", false, false},
+    {"perplexity", "held-out", "Perplexity", false, true},
+    {"pos_micro_f1", "tasks", "Parts of speech, micro F1, %", true, false},
+    {"micro_f1", "tasks", "Micro F1, %", true, false},
+    {"accuracy", "tasks", "Accuracy, %", true, false},
+    {"loss", "tasks", "Loss", false, true},
+};
+
+static measure measure_of(const xlm_result *r)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(measures); i++)
+        if (strcmp(measures[i].name, r->measure) == 0)
+            return measures[i];
+    return (measure){r->measure, "tasks", r->measure, false, false};
+}
+
+/* Languages and detail, which are together what the measure is of: "en → de, mean". both: of both directions. g_free. */
+static char *describe_object(const xlm_result *r, bool both)
+{
+    GString *text = g_string_new("");
+    if (*r->source != '\0' && *r->target != '\0' && both)
+        g_string_append_printf(text, "%s and %s, both directions", r->source, r->target);
+    else if (*r->source != '\0' && *r->target != '\0')
+        g_string_append_printf(text, "%s → %s", r->source, r->target);
+    else
+        g_string_append(text, *r->source != '\0' ? r->source : r->target);
+    if (*r->detail != '\0')
+        g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", r->detail);
+    return g_string_free(text, FALSE);
+}
+
+static const char *show(const measure *m, double value, char text[32])
+{
+    if (!m->share)
+        return xlm_page_number(value, text);
+    g_snprintf(text, 32, "%.2f", 100 * value);
+    return text;
+}
+
+/* The row of a table: what is measured, and of what. */
+static char *describe_row(const xlm_result *r)
+{
+    const measure m = measure_of(r);
+    char *object = describe_object(r, false), *text = g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
+    g_free(object);
+    return text;
+}
+
+bool xlm_sections_have_results(const xlm_sections *s, const char *id)
+{
+    bool any = false;
+    for (guint i = 0; i < s->results->rows->len && !any; i++)
+        any = strcmp(measure_of(&g_array_index(s->results->rows, xlm_result, i)).section, id) == 0;
+    return any;
+}
+
+void xlm_sections_write_results(const xlm_sections *s, const char *id)
+{
+    const GArray *rows = s->results->rows;
+    const int n = s->runs->n;
+    char **cells = g_new0(char *, n + 1);
+    bool *done = g_new0(bool, rows->len + 1), any = false;
+    for (guint i = 0; i < rows->len; i++) {
+        const xlm_result *r = &g_array_index(rows, xlm_result, i);
+        const measure m = measure_of(r);
+        if (done[i] || r->layer >= 0 || strcmp(m.section, id) != 0)
+            continue;
+        if (!any)
+            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, (const char *const *)s->runs->labels,
+                           s->runs->styles);
+        any = true;
+        for (guint k = i; k < rows->len; k++) {
+            const xlm_result *q = &g_array_index(rows, xlm_result, k);
+            char text[32];
+            if (q->layer >= 0 || strcmp(q->measure, r->measure) != 0 || strcmp(q->detail, r->detail) != 0 ||
+                strcmp(q->source, r->source) != 0 || strcmp(q->target, r->target) != 0)
+                continue;
+            done[k] = true;
+            g_free(cells[q->run]);
+            cells[q->run] = g_strdup(show(&m, q->value, text));
+        }
+        char *row = describe_row(r);
+        xlm_page_row(s->page, row, n, (const char *const *)cells, true);
+        g_free(row);
+        for (int k = 0; k < n; k++)
+            g_clear_pointer(&cells[k], g_free);
+    }
+    if (any)
+        xlm_page_table_end(s->page);
+    g_free(cells);
+    g_free(done);
+}
+
+/* Is q what r is, of another layer, run or direction? */
+static bool is_same_by_layer(const xlm_result *r, const xlm_result *q)
+{
+    return q->layer >= 0 && strcmp(q->measure, r->measure) == 0 && strcmp(q->detail, r->detail) == 0 &&
+           ((strcmp(q->source, r->source) == 0 && strcmp(q->target, r->target) == 0) ||
+            (strcmp(q->source, r->target) == 0 && strcmp(q->target, r->source) == 0));
+}
+
+static gint by_x(gconstpointer a, gconstpointer b)
+{
+    const double x = ((const xlm_plot_point *)a)->x, y = ((const xlm_plot_point *)b)->x;
+    return (x > y) - (x < y);
+}
+
+/* The values of a run by layer, means of both directions where both were measured. done: what has been used. */
+static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, bool *done, bool *both)
+{
+    const GArray *rows = s->results->rows;
+    const double unit = measure_of(r).share ? 100 : 1;
+    GArray *points = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
+    GArray *counts = g_array_new(FALSE, TRUE, sizeof(int));
+    for (guint k = 0; k < rows->len; k++) {
+        const xlm_result *q = &g_array_index(rows, xlm_result, k);
+        guint at = 0;
+        if (q->run != run || !is_same_by_layer(r, q))
+            continue;
+        done[k] = true;
+        while (at < points->len && g_array_index(points, xlm_plot_point, at).x != (double)q->layer)
+            at++;
+        if (at == points->len) {
+            const xlm_plot_point p = {(double)q->layer, 0};
+            const int none = 0;
+            g_array_append_val(points, p);
+            g_array_append_val(counts, none);
+        }
+        const int n = ++g_array_index(counts, int, at);
+        double *y = &g_array_index(points, xlm_plot_point, at).y;
+        *y += (unit * q->value - *y) / n;
+        *both |= n > 1;
+    }
+    g_array_unref(counts);
+    g_array_sort(points, by_x);
+    return points;
+}
+
+/* A row of the table of best layers. */
+typedef struct best {
+    char *title;
+    GPtrArray *cells; /* char * [runs] */
+} best;
+
+static char *best_cell(const GArray *points, bool less)
+{
+    if (points->len == 0)
+        return NULL;
+    xlm_plot_point top = g_array_index(points, xlm_plot_point, 0);
+    for (guint i = 1; i < points->len; i++) {
+        const xlm_plot_point p = g_array_index(points, xlm_plot_point, i);
+        if (less ? p.y < top.y : p.y > top.y)
+            top = p;
+    }
+    return g_strdup_printf("%.2f (layer %.0f)", top.y, top.x);
+}
+
+static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, best *row, GError **error)
+{
+    const measure m = measure_of(r);
+    const int n = s->runs->n;
+    GArray **points = g_new(GArray *, n);
+    bool both = false;
+    for (int i = 0; i < n; i++)
+        points[i] = by_layer(s, r, i, done, &both);
+    char *object = describe_object(r, both);
+    row->title = g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
+    row->cells = g_ptr_array_new_with_free_func(g_free);
+    xlm_plot *plot = xlm_plot_new(row->title, "layer", NULL);
+    xlm_plot_set_marks(plot);
+    for (int i = 0; i < n; i++) {
+        g_ptr_array_add(row->cells, best_cell(points[i], m.less));
+        xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
+    }
+    g_free(points);
+    g_free(object);
+    return xlm_plot_end(plot, s->page, false, error);
+}
+
+static void write_best(const xlm_sections *s, const GArray *rows)
+{
+    xlm_page_table(s->page, "The best layer of each", NULL, s->runs->n, (const char *const *)s->runs->labels, s->runs->styles);
+    for (guint i = 0; i < rows->len; i++) {
+        const best *b = &g_array_index(rows, best, i);
+        xlm_page_row(s->page, b->title, s->runs->n, (const char *const *)b->cells->pdata, true);
+    }
+    xlm_page_table_end(s->page);
+}
+
+static void clear_best(gpointer data)
+{
+    best *b = data;
+    g_free(b->title);
+    g_ptr_array_unref(b->cells);
+}
+
+/* Figures by layer and a table of the rest, under a heading, where the section has results. */
+static bool write_results(const xlm_sections *s, const char *id, const char *title, const char *about, GError **error)
+{
+    const GArray *rows = s->results->rows;
+    bool *done = g_new0(bool, rows->len + 1), good = true;
+    if (!xlm_sections_have_results(s, id)) {
+        g_free(done);
+        return true;
+    }
+    GArray *layers = g_array_new(FALSE, FALSE, sizeof(best));
+    g_array_set_clear_func(layers, clear_best);
+    xlm_page_section(s->page, id, title);
+    xlm_page_paragraph(s->page, "%s", about);
+    for (guint i = 0; i < rows->len && good; i++) {
+        const xlm_result *r = &g_array_index(rows, xlm_result, i);
+        best row;
+        if (done[i] || r->layer < 0 || strcmp(measure_of(r).section, id) != 0)
+            continue;
+        if (layers->len == 0)
+            xlm_sections_open_figures(s, s->runs->n > 1);
+        good = draw_layers(s, r, done, &row, error);
+        g_array_append_val(layers, row);
+    }
+    if (layers->len > 0) {
+        xlm_sections_close_figures(s);
+        write_best(s, layers);
+    }
+    xlm_sections_write_results(s, id);
+    g_array_unref(layers);
+    g_free(done);
+    return good;
+}
+
+bool xlm_section_alignment(const xlm_sections *s, GError **error)
+{
+    return write_results(s, "alignment", "Alignment of words",
+                         "Links between words of sentence pairs, by hidden states of each layer (0 are the embeddings) or by "
+                         "another method, against links made by people.", error);
+}
+
+bool xlm_section_retrieval(const xlm_sections *s, GError **error)
+{
+    return write_results(s, "retrieval", "Retrieval of sentences",
+                         "How often the nearest of all sentences of the other language is the translation, by vectors of each "
+                         "layer (0 are the embeddings).", error);
+}
+
+bool xlm_section_words(const xlm_sections *s, GError **error)
+{
+    return write_results(s, "words", "Words of a dictionary",
+                         "How near translations are to one another in the word embeddings.", error);
+}
+
+bool xlm_section_tasks(const xlm_sections *s, GError **error)
+{
+    return write_results(s, "tasks", "Tagging and other tasks", "Scores of fine-tuned models on test text.", error);
+}

@@ -1,0 +1,106 @@
+/* xlm-mpi: the sections of a report on runs: what they are, and their jobs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/sections.h"
+
+#include <string.h>
+
+#include "train/job_changes.h"
+
+static const char *find_fact(const xlm_run *run, const char *name)
+{
+    for (guint i = 0; i + 1 < run->facts->len; i += 2)
+        if (strcmp(run->facts->pdata[i], name) == 0)
+            return run->facts->pdata[i + 1];
+    return NULL;
+}
+
+/* A row for what any run knows, in the order of the first that knows it. */
+bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
+{
+    const xlm_runs *runs = s->runs;
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    const char **cells = g_new(const char *, runs->n);
+    xlm_page_section(s->page, "runs", runs->n > 1 ? "Runs" : "Run");
+    xlm_page_table(s->page, "What was run, and what came of it", NULL, runs->n, (const char *const *)runs->labels, runs->styles);
+    for (int i = 0; i < runs->n; i++)
+        for (guint f = 0; f < runs->run[i].facts->len; f += 2) {
+            const char *name = runs->run[i].facts->pdata[f];
+            for (int k = 0; k < runs->n; k++)
+                cells[k] = find_fact(&runs->run[k], name);
+            if (g_hash_table_add(seen, (gpointer)name))
+                xlm_page_row(s->page, name, runs->n, cells, false);
+        }
+    xlm_page_table_end(s->page);
+    g_hash_table_unref(seen);
+    g_free(cells);
+    return true;
+}
+
+static void write_differences(const xlm_sections *s, GPtrArray *differences, int jobs, const int *place)
+{
+    const char **cells = g_new(const char *, jobs), **labels = g_new(const char *, jobs);
+    int *styles = g_new(int, jobs);
+    for (int i = 0; i < s->runs->n; i++)
+        if (place[i] >= 0) {
+            labels[place[i]] = s->runs->labels[i];
+            styles[place[i]] = s->runs->styles[i];
+        }
+    xlm_page_table(s->page, "Keys of the jobs that differ", "Key", jobs, labels, styles);
+    for (guint d = 0; d < differences->len; d++) {
+        const xlm_job_difference *difference = differences->pdata[d];
+        char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
+                                    difference->key != NULL ? difference->key : "");
+        for (int i = 0; i < jobs; i++)
+            cells[i] = *difference->value[i] != '\0' ? difference->value[i] : "(empty)";
+        xlm_page_row(s->page, key, jobs, cells, false);
+        g_free(key);
+    }
+    xlm_page_table_end(s->page);
+    g_free(cells);
+    g_free(labels);
+    g_free(styles);
+}
+
+bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
+{
+    const char **text = g_new(const char *, s->runs->n);
+    int *place = g_new(int, s->runs->n), jobs = 0;
+    for (int i = 0; i < s->runs->n; i++) {
+        place[i] = s->runs->run[i].job != NULL ? jobs : -1;
+        if (place[i] >= 0)
+            text[jobs++] = s->runs->run[i].job;
+    }
+    if (jobs > 0) {
+        xlm_page_section(s->page, "job", jobs > 1 ? "Jobs" : "Job");
+        GPtrArray *differences = jobs > 1 ? xlm_job_differences(text, jobs) : NULL;
+        if (jobs > 1 && differences == NULL)
+            xlm_page_note(s->page, "the jobs are not compared: one of them is damaged");
+        else if (jobs > 1 && differences->len == 0)
+            xlm_page_paragraph(s->page, "The jobs are the same.");
+        else if (jobs > 1)
+            write_differences(s, differences, jobs, place);
+        if (differences != NULL)
+            g_ptr_array_unref(differences);
+    }
+    if (jobs > 1)
+        g_string_append(s->page->body, "<details><summary>Every key of each job</summary>\n");
+    for (int i = 0; i < s->runs->n; i++)
+        if (place[i] >= 0) {
+            char *summary = g_strdup_printf("Every key of the job of %s", s->runs->labels[i]);
+            xlm_page_details(s->page, summary, s->runs->run[i].job);
+            g_free(summary);
+        }
+    if (jobs > 1)
+        g_string_append(s->page->body, "</details>\n");
+    g_free(text);
+    g_free(place);
+    return true;
+}
+
+void xlm_sections_open_figures(const xlm_sections *s, bool legend)
+{
+    if (legend)
+        xlm_page_legend(s->page, s->runs->n, (const char *const *)s->runs->labels, s->runs->styles);
+    g_string_append(s->page->body, "<div class=\"figures\">\n");
+}
+
+void xlm_sections_close_figures(const xlm_sections *s) { g_string_append(s->page->body, "</div>\n"); }

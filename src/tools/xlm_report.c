@@ -1,0 +1,267 @@
+/* xlm-mpi: xlm_report, runs as a page of HTML. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/map.h"
+#include "analysis/matrix_file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "report/plot.h"
+#include "report/sections.h"
+#include "store/store.h"
+#include "text/fields.h"
+#include "tools/program.h"
+
+static const xlm_program program = {
+    .name = "xlm_report",
+    .arguments = "RUN... -o FILE.html",
+    .purpose = "Write a report on runs: one file of HTML that needs nothing else",
+    .notes =
+        "RUN is the output directory of xlm_train or xlm_tune, also of a run at work; up to 24 stand beside one another. The\n"
+        "page shows what there is: where a run comes from, keys of the jobs that differ, curves of losses, learning rate,\n"
+        "gradient norm and throughput, perplexity of held-out text by language, scores of dev text. It runs no script and loads\n"
+        "nothing, follows the reader's light or dark scheme, and can be printed.\n"
+        "\n"
+        "Further results are taken from files in a run's directory and from those that --measures, --matrices and --map name,\n"
+        "which are known by their contents: tables of jobs/measure, of xlm_embed retrieval, dictionary and alignment --csv, of\n"
+        "xlm_align score --csv and of xlm_eval --csv; matrices of xlm_align --checkpoint; maps of xlm_embed map. Rows of\n"
+        "jobs/measure name their checkpoints; any other table is that of the run in whose directory it lies, or of RUN=FILE.\n"
+        "\n"
+        "A point of a long curve is the mean of several steps, of gradient norms the largest; the figure says of how many.\n"
+        "gnuplot draws the figures, and must be in PATH.\n"
+        "\n"
+        "Examples:\n"
+        "  xlm_report run1 -o run1.html\n"
+        "  xlm_report run1 run2 run3 --measures measure.csv --map map.h5 -o runs.html\n"
+        "  xlm_report pos --measures pos=de.csv --title 'Parts of speech' -o pos.html\n"
+        "\n",
+    .files =
+        "  RUN/metrics.csv        losses and scores of a run\n"
+        "  RUN/job.conf           its job with every key\n"
+        "  RUN/checkpoint-*.h5    the newest has versions, ranks and the model's size; and the job, too\n"
+        "  RUN/*.csv, RUN/*.h5, RUN/*.svg  tables, matrices and maps, as above\n",
+    .exit_codes =
+        "  69  also: gnuplot is not in PATH, or makes no picture\n",
+};
+
+static struct {
+    char *output, *title;
+    char **measures, **matrices, **maps;
+    gint64 pairs;
+} given = {.pairs = 3};
+
+static const GOptionEntry options[] = {
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "page to write", "FILE.html"},
+    {"title", 0, 0, G_OPTION_ARG_STRING, &given.title, "what stands above the page (default: the names of the runs)", "TEXT"},
+    {"measures", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.measures, "a table of what was measured; may be given several times",
+     "[RUN=]FILE.csv"},
+    {"matrices", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
+     "matrices of xlm_align --checkpoint, shown as heat maps; may be given several times", "FILE.h5"},
+    {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs, "how many pairs of a file of matrices are shown, the first (default 3)",
+     "N"},
+    {"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
+     "a map of xlm_embed map, coordinates or picture; may be given several times", "FILE.h5|FILE.svg"},
+    {.long_name = NULL}};
+static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
+
+/* What is shown of the files that options name and of those found. */
+typedef struct files {
+    GPtrArray *matrices, *maps;       /* char * */
+    guint found_matrices, found_maps; /* how many of them, the first, were found */
+} files;
+
+/* The page may take the place of no file that it is made of. */
+static bool check_output(int n, char *const *runs, GError **error)
+{
+    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock"};
+    char **const named[] = {given.measures, given.matrices, given.maps};
+    GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; i < n; i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(own); k++)
+            g_ptr_array_add(inputs, g_build_filename(runs[i], own[k], NULL));
+    for (size_t k = 0; k < G_N_ELEMENTS(named); k++)
+        for (char **path = named[k]; path != NULL && *path != NULL; path++)
+            g_ptr_array_add(inputs, g_strdup(*path));
+    const char *const output = given.output;
+    const bool good = xlm_path_check_outputs(&output, 1, (const char *const *)inputs->pdata, inputs->len, error);
+    g_ptr_array_unref(inputs);
+    return good;
+}
+
+static bool read_command_line(int *argc, char ***argv, GError **error)
+{
+    if (!xlm_program_parse(&program, groups, argc, argv, error))
+        return false;
+    if (*argc < 2)
+        return xlm_error_set(error, EX_USAGE, "one run is needed at least; see %s --help", program.name);
+    if (*argc - 1 > XLM_RUNS_MOST)
+        return xlm_error_set(error, EX_USAGE, "there are %d runs; %d at most can be told apart", *argc - 1, XLM_RUNS_MOST);
+    if (given.output == NULL)
+        return xlm_error_set(error, EX_USAGE, "there is no page to write; say -o FILE.html");
+    if (given.pairs < 0 || given.pairs > 1000)
+        return xlm_error_set(error, EX_USAGE, "--pairs=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.pairs);
+    return check_output(*argc - 1, *argv + 1, error) && xlm_plot_check(error);
+}
+
+/* ---- files of results ---- */
+
+/* The format of an HDF5 file that is no checkpoint; NULL where it says none. g_free. */
+static char *format_of(const char *path, const char *name)
+{
+    if (!g_str_has_suffix(name, ".h5") || g_str_has_prefix(name, "checkpoint-"))
+        return NULL;
+    xlm_store *store = xlm_store_open(path, NULL);
+    char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+    xlm_store_close(store);
+    return format;
+}
+
+static bool is_picture(const char *path)
+{
+    char *text = NULL;
+    gsize size;
+    const bool is = g_file_get_contents(path, &text, &size, NULL) && strstr(text, "<svg") != NULL;
+    g_free(text);
+    return is;
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Names of the files in a directory, sorted. */
+static GPtrArray *list_files(const char *directory)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    GDir *open = g_dir_open(directory, 0, NULL);
+    for (const char *name; open != NULL && (name = g_dir_read_name(open)) != NULL;)
+        g_ptr_array_add(names, g_strdup(name));
+    if (open != NULL)
+        g_dir_close(open);
+    g_ptr_array_sort(names, by_name);
+    return names;
+}
+
+/* What lies in a run's directory and is known. */
+static void find_files(files *found, xlm_results *results, const xlm_runs *runs, int run, xlm_page *page)
+{
+    GPtrArray *names = list_files(runs->run[run].directory);
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i];
+        char *path = g_build_filename(runs->run[run].directory, name, NULL), *format = NULL;
+        GError *why = NULL;
+        if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
+            format = format_of(path, name);
+            if (g_str_has_suffix(name, ".csv") && xlm_results_knows(path))
+                xlm_results_read(results, path, runs, run, page, &why);
+            else if (g_strcmp0(format, XLM_MATRIX_FILE_FORMAT) == 0)
+                g_ptr_array_add(found->matrices, g_strdup(path));
+            else if (g_strcmp0(format, XLM_MAP_FORMAT) == 0 || (g_str_has_suffix(name, ".svg") && is_picture(path)))
+                g_ptr_array_add(found->maps, g_strdup(path));
+        }
+        if (why != NULL)
+            xlm_page_note(page, "%s", why->message);
+        g_clear_error(&why);
+        g_free(format);
+        g_free(path);
+    }
+    g_ptr_array_unref(names);
+}
+
+/* "RUN=FILE" or "FILE", whose run is the only one, or that in whose directory it lies. */
+static bool read_measures(const char *argument, xlm_results *results, const xlm_runs *runs, xlm_page *page, GError **error)
+{
+    int run = runs->n == 1 ? 0 : -1;
+    const char *path = argument, *equals = strchr(argument, '=');
+    for (int i = 0; i < runs->n && equals != NULL && path == argument; i++) {
+        char *name = g_strndup(argument, (gsize)(equals - argument));
+        if (strcmp(name, runs->labels[i]) == 0 || strcmp(name, runs->run[i].directory) == 0) {
+            run = i;
+            path = equals + 1;
+        }
+        g_free(name);
+    }
+    if (run < 0)
+        run = xlm_runs_find(runs, path);
+    return xlm_results_read(results, path, runs, run, page, error);
+}
+
+static bool read_files(files *found, xlm_results *results, const xlm_runs *runs, xlm_page *page, GError **error)
+{
+    for (int i = 0; i < runs->n; i++)
+        find_files(found, results, runs, i, page);
+    found->found_matrices = found->matrices->len;
+    found->found_maps = found->maps->len;
+    for (char **path = given.measures; path != NULL && *path != NULL; path++)
+        if (!read_measures(*path, results, runs, page, error))
+            return false;
+    for (char **path = given.matrices; path != NULL && *path != NULL; path++)
+        g_ptr_array_add(found->matrices, g_strdup(*path));
+    for (char **path = given.maps; path != NULL && *path != NULL; path++)
+        g_ptr_array_add(found->maps, g_strdup(*path));
+    return true;
+}
+
+/* ---- the page ---- */
+
+static bool write_sections(const xlm_sections *s, GError **error)
+{
+    static xlm_section *const sections[] = {
+        xlm_section_runs, xlm_section_job, xlm_section_training, xlm_section_held_out, xlm_section_alignment,
+        xlm_section_retrieval, xlm_section_words, xlm_section_validation, xlm_section_tasks,
+        xlm_section_heat_maps, xlm_section_maps};
+    for (size_t i = 0; i < G_N_ELEMENTS(sections); i++)
+        if (!sections[i](s, error))
+            return false;
+    return true;
+}
+
+static char *make_title(const xlm_runs *runs)
+{
+    if (given.title != NULL)
+        return g_strdup(given.title);
+    if (runs->n <= 3) {
+        char *names = g_strjoinv(", ", runs->labels);
+        char *title = g_strconcat("Report on ", names, NULL);
+        g_free(names);
+        return title;
+    }
+    return g_strdup_printf("Report on %d runs", runs->n);
+}
+
+static bool report(char *const *directories, int n, const char *command, GError **error)
+{
+    files found = {.matrices = g_ptr_array_new_with_free_func(g_free), .maps = g_ptr_array_new_with_free_func(g_free)};
+    xlm_page *page = xlm_page_new();
+    xlm_runs runs;
+    xlm_results results;
+    xlm_results_begin(&results);
+    bool good = xlm_runs_read(&runs, directories, n, page, error) && read_files(&found, &results, &runs, page, error);
+    if (good) {
+        const xlm_sections sections = {.page = page, .runs = &runs, .results = &results, .matrices = found.matrices,
+                                       .maps = found.maps, .found_matrices = found.found_matrices,
+                                       .found_maps = found.found_maps, .pairs = (int)given.pairs};
+        char *title = make_title(&runs);
+        good = write_sections(&sections, error) && xlm_fields_write(given.output, xlm_page_end(page, title, command), error);
+        g_free(title);
+    }
+    xlm_results_clear(&results);
+    xlm_runs_clear(&runs);
+    xlm_page_free(page);
+    g_ptr_array_unref(found.matrices);
+    g_ptr_array_unref(found.maps);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    char *command = xlm_program_command(&program, argv);
+    xlm_log_open(program.name, true);
+    if (read_command_line(&argc, &argv, &error) && report(argv + 1, argc - 1, command, &error))
+        xlm_log_info("%s: %d %s", given.output, argc - 1, argc == 2 ? "run" : "runs");
+    g_free(command);
+    g_free(given.output);
+    g_free(given.title);
+    g_strfreev(given.measures);
+    g_strfreev(given.matrices);
+    g_strfreev(given.maps);
+    return xlm_error_exit(error);
+}

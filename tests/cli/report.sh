@@ -1,0 +1,213 @@
+#!/usr/bin/env bash
+# xlm-mpi: xlm_report: what stands on the page, that it is well-formed and needs nothing else, names and damage of all kinds,
+# refusals. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+
+# Without gnuplot, and with one that fails: said by name, and no page. In folder bin are the programs that one in the build needs.
+mkdir bin
+for program in basename cat dirname expr grep ls sed sh tr uname; do
+    path=$(command -v "$program") && ln -s "$path" bin/
+done
+mkdir lone
+echo 'step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score' >head
+cp head lone/metrics.csv
+here=$PATH
+PATH=$XLM_BUILD:$scratch/bin expect 69 'gnuplot.*is not in PATH' xlm_report lone -o lone.html
+PATH=$here
+if ! command -v gnuplot >/dev/null; then
+    echo "the rest needs gnuplot (Debian/Ubuntu: gnuplot-nox)"
+    finish
+fi
+
+# page FILE: it is well-formed, and nothing in it is of elsewhere.
+page() {
+    [ -s "$1" ] || { fail "no $1"; return; }
+    ! command -v xmllint >/dev/null || xmllint --noout "$1" 2>lint || fail "$1 is not well-formed: $(head -4 lint)"
+    ! grep -nE '<script|<link|<iframe|<object| on[a-z]+=|@import' "$1" || fail "$1 has what it should not"
+    ! grep -oE '(src|href)="[^"]{0,40}' "$1" | grep -v -e '="#' -e '="data:image/svg+xml;base64,' || fail "$1 refers to elsewhere"
+    ! grep -qE 'rgb\( |stroke=.black|id="gnuplot' "$1" || fail "$1 has colours of gnuplot"
+    [ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ] || fail "$1: an id comes twice"
+}
+# reported FILE ARGUMENT...: a page, without complaint; messages are in report.log.
+reported() {
+    local file=$1
+    shift
+    logged report.log xlm_report "$@" -o "$file"
+    page "$file"
+}
+# has FILE TEXT...: stands there.
+has() {
+    local file=$1 text
+    shift
+    for text; do grep -qF -e "$text" "$file" || fail "$file has no $text"; done
+}
+hasnt() {
+    local file=$1 text
+    shift
+    for text; do ! grep -qF -e "$text" "$file" || fail "$file has $text"; done
+}
+# cells FILE ROW: of the rows of tables with this heading.
+cells() { grep -F "<tr><th scope=\"row\">$2</th>" "$1" | sed 's#.*</th>##; s#</td></tr>##; s#</td># #g; s#<td[^>]*>##g'; }
+
+# ---- runs that were trained ----
+small_corpus
+short=(--set train.steps=20 --set train.evaluate_every=5)
+trained job.conf a 1 "${short[@]}"
+sed '/^\[objective tlm\]/,$d; /^\[stream pairs\]/,/^length/d' job.conf >one.conf
+trained one.conf b 2 "${short[@]}" --set train.seed=2
+reported two.html a b
+[ "$(cells two.html Ranks)" = '1 2' ] && [ "$(cells two.html '[train] seed')" = '1 2' ] ||
+    fail "ranks or seeds: $(cells two.html Ranks)"
+[ "$(cells two.html Parameters)" = "$(attribute /parameters a/latest) $(attribute /parameters b/latest)" ] ||
+    [ "$(cells two.html Parameters)" = "$(attribute /parameters a/latest)" ] || fail "parameters: $(cells two.html Parameters)"
+[ "$(cells two.html Steps)" = '20 of 20' ] || fail "steps: $(cells two.html Steps)"
+last=$(cells two.html 'mlm perplexity, en')
+for run in a b; do
+    is_near "${last%% *}" "$(value $run 20 held_out mlm perplexity en)" 0.006 || fail "perplexity of $run: $last"
+    last=${last#* }
+done
+has two.html 'Loss of mlm</b>' 'Loss of tlm</b>' 'Norm of the gradient</b>' 'Learning rate</b>' 'Throughput' \
+    'Perplexity of tlm, xx</b>' '[objective tlm]' 'role="img" aria-labelledby="t1 d1"' '<title id="t1">' \
+    '<html lang="en"' 'prefers-color-scheme:dark'
+hasnt two.html 'id="alignment"' 'id="maps"' 'Each point is'
+# Of one run a line for each language, and what is in words is in metrics.csv.
+reported one.html a
+has one.html 'Perplexity of mlm</b>' '<title>xx</title>' 'hidden_size = 32'
+hasnt one.html 'Perplexity of mlm, xx'
+value a 5 held_out mlm perplexity xx >wanted
+first=$(grep -oE 'xx: [0-9.]+ at 0, [0-9.]+ at 20' one.html | head -n 1)
+is_near "$(sed 's/xx: \([0-9.]*\) .*/\1/' <<<"$first")" "$(value a 0 held_out mlm perplexity xx)" 0.006 || fail "words: $first"
+
+# ---- what was measured: in the run's directory, and by name ----
+head -n 20 text.en >pairs.en && head -n 20 text.xx >pairs.xx
+logged measure.log xlm_align pairs.en pairs.xx --checkpoint a/latest --layer all --matrices a/matrices.h5 -o links
+logged measure.log xlm_embed retrieval a/latest corpus.h5 --csv a/retrieval.csv
+logged measure.log xlm_embed map a/latest b/latest --sentences corpus.h5 --perplexity 5 --iterations 20 \
+    --coordinates map.h5 -o map.svg --title "$(printf 'x%.0s' {1..150}) end" --title b
+# A title that is wider than its picture keeps its end.
+grep -qE '>…x{20,55} end<' map.svg || fail "titles of maps: $(grep -m 3 '<text' map.svg)"
+cat >measure.csv <<'CSV'
+checkpoint,step,measure,layer,detail,source,target,value
+a/latest,20,aer,0,together,en,xx,0.500000
+a/latest,20,aer,1,together,en,xx,0.250000
+b/latest,10,aer,1,together,en,xx,0.9
+b/latest,20,aer,1,together,en,xx,0.75
+b/latest,20,pos_micro_f1,,a<b.conllu,en,xx,0.4321
+b/latest,20,aer,0,together,en,xx,nan
+c/latest,20,aer,0,together,en,xx,0.1
+CSV
+reported measured.html a b --measures measure.csv --map map.h5 --map map.svg --pairs 2
+[ "$(cells measured.html 'Alignment error rate, %: en → xx, together')" = '25.00 (layer 1) 75.00 (layer 1)' ] ||
+    fail "best layers: $(cells measured.html 'Alignment error rate, %: en → xx, together')"
+[ "$(cells measured.html 'Parts of speech, micro F1, %: en → xx, a&lt;b.conllu')" = '– 43.21' ] || fail "no score of tagging"
+[ "$(cells measured.html 'Nearest by CSLS is the translation, %: en and xx, both directions, mean' | wc -w)" -eq 4 ] ||
+    fail "retrieval: $(grep Nearest measured.html | head -n 3)"
+csls() {
+    awk -F, -v layer="$1" '$1 == layer && $2 == "mean" { s += 50 * $8 }
+        END { printf "%.2f (layer %d)", s, layer }' a/retrieval.csv
+}
+grep -qF -e "$(csls 0)" -e "$(csls 1)" -e "$(csls 2)" measured.html || fail "retrieval has not the mean of both directions"
+[ "$(grep -c '<table class="heat">' measured.html)" -eq 2 ] || fail "heat maps: $(grep -c '<table class="heat">' measured.html)"
+has measured.html '<caption>Pair 0: en down, xx to the right, layer 1' 'measure.csv: 1 lines are damaged'
+[ "$(grep -c '<img class="map"' measured.html)" -eq 3 ] || fail "maps: $(grep -c '<img class="map"' measured.html)"
+# Numbers of the first heat map are those of the file.
+h5dump -y -w 1 -d /layer.1/values -s 0 -c 3 a/matrices.h5 | sed -n 's/^ *\([0-9][-0-9.e]*\),\{0,1\}$/\1/p' |
+    awk '{ printf "%.0f ", 100 * $1 }' >wanted
+grep -A 5 '<table class="heat">' measured.html | sed -n 's#^<tr><th scope="row">[^<]*</th>##p' | head -n 1 |
+    sed 's#</td>#\n#g' | sed 's/.*>//' | head -n 3 | tr '\n' ' ' | cmp - wanted || fail "heat map: $(cat wanted)"
+# A table without checkpoints is of the run that is named, or whose directory it lies in.
+printf 'kind,name,precision,recall,f1,support,predicted,value\nmeasure,accuracy,,,,9,,0.8125\nlanguage,xx,,,,,,\n' >xx.csv
+reported named.html a b --measures b=xx.csv
+[ "$(cells named.html 'Accuracy, %: xx.csv')" = '– 81.25' ] || fail "accuracy: $(grep -F 'xx.csv' named.html)"
+expect 64 'xx.csv: does not say of which run' xlm_report a b --measures xx.csv -o none.html
+cp xx.csv b/
+reported lying.html a b
+[ "$(cells lying.html 'Accuracy, %: xx.csv')" = '– 81.25' ] || fail "a table in the run's directory is not found"
+expect 65 'has nothing of the runs' xlm_report b --measures <(grep -v '^b' measure.csv) -o none.html
+expect 65 'text.en: is no table' xlm_report a --measures text.en -o none.html
+expect 65 'not a file of matrices' xlm_report a --matrices map.h5 -o none.html
+expect 65 'text.en: is no SVG' xlm_report a --map text.en -o none.html
+[ ! -e none.html ] || fail "a page was written in spite of an error"
+
+# ---- names, damage, long runs: metrics.csv alone ----
+strange="x<i>&\"'y"
+mkdir -p "$strange" "other/$strange" long gone
+{
+    cat head
+    for step in 0 5 10; do echo "$step,held_out,<o>&,a\"<b>,10,3.5,33.1,0.2,,,,,"; done
+    echo '11,train,total,,,4.25,,,0.001,1.5,100,0.5,'
+    echo '12,train,total,,,nan,,,0.001,inf,100,0,'
+    echo '13,train,total,,,1e300,,,0.001,1e300,100,0.5,'
+    echo '14,train'
+    printf '15,\377\0,total,,,4,,,,,,,\n16,train,total,,,3.9,,,0.00'
+} >"$strange/metrics.csv"
+cp "$strange/metrics.csv" "other/$strange/"
+reported strange.html "$strange" "other/$strange" --title '</title><b>&'
+has strange.html '&lt;/title&gt;&lt;b&gt;&amp;</title>' 'other/x&lt;i&gt;&amp;&quot;&#39;y' '4 lines are cut short or damaged' \
+    '&lt;o&gt;&amp; perplexity, a&quot;&lt;b&gt;'
+hasnt strange.html '<i>' '<o>'
+# Columns by their names: fewer, in another order; a file of a run that never evaluated.
+printf 'step,loss,objective,split\n1,3.5,total,train\n2,3.25,total,train\n' >gone/metrics.csv
+reported gone.html gone
+has gone.html '3.500 at 1, 3.250 at 2'
+hasnt gone.html 'id="held-out"' 'Learning rate' 'damaged'
+# A point for so many steps: no more than there is room for, and their means.
+awk '{ print } END {
+    for (s = 1; s <= 16000; s++) printf "%d,train,total,,,%d,,,0.001,%d,100,0.5,\n", s, s % 2, s == 8000 ? 50 : 2
+}' head >long/metrics.csv
+reported long.html long
+has long.html 'Each point is the mean of up to 100 steps.' 'Each point is the largest of up to 100 steps.'
+points=$(sed -n '/<svg class="plot"/,/<\/svg>/p' long.html | grep -oE '[ML][0-9.]+,[0-9.]+' | wc -l)
+[ "$points" -ge 480 ] && [ "$points" -le 1000 ] || fail "the points of four figures are $points"
+has long.html 'long: 0.5 at 50.5, 0.5 at 15950.5' 'long: 2.000 at 50.5'
+cut -d'>' -f2 <(cells long.html 'Tokens per second') | grep -q '^200' || fail "throughput: $(cells long.html 'Tokens per second')"
+cp head long/metrics.csv
+reported empty.html long
+: >long/metrics.csv
+reported empty.html long a
+
+# Scores of fine-tuning: dev text by language, and of the mean of checkpoints.
+mkdir tuned
+{
+    cat head
+    for step in 10 20; do printf "$step,dev,micro_f1,%s,9,,,,,,,,0.$step\n" mean en xx; done
+    echo '20,dev_average,micro_f1,mean,9,,,,,,,,0.5'
+} >tuned/metrics.csv
+reported tuned.html tuned
+[ "$(cells tuned.html 'micro_f1, xx')" = 0.2 ] && [ "$(cells tuned.html 'micro_f1, mean, of the mean of checkpoints')" = 0.5 ] ||
+    fail "scores of dev text: $(grep -F 'micro_f1, ' tuned.html)"
+has tuned.html 'micro_f1</b>' 'xx: 0.1 at 10, 0.2 at 20'
+
+# ---- refusals, which leave what was there ----
+echo before >kept.html
+mkdir nothing
+expect 64 'one run' xlm_report -o kept.html
+expect 64 'say -o' xlm_report a
+expect 64 'the same run' xlm_report a b ./a -o kept.html
+expect 64 'there are 25 runs' xlm_report a a a a a a a a a a a a a a a a a a a a a a a a a -o kept.html
+expect 64 'pairs=-1' xlm_report a --pairs=-1 -o kept.html
+expect 66 'none: there is no such directory' xlm_report a none -o kept.html
+expect 66 'a/metrics.csv: there is no such directory' xlm_report a/metrics.csv -o kept.html
+expect 66 'nothing: is no output directory' xlm_report nothing -o kept.html
+expect 66 'none.csv' xlm_report a --measures none.csv -o kept.html
+expect 64 'a/metrics.csv' xlm_report a b -o a/metrics.csv
+expect 64 'xx.csv' xlm_report b --measures xx.csv -o xx.csv
+expect 73 'none/page.html' xlm_report a -o none/page.html
+rm bin/sh
+printf '#!/bin/sh\necho "no terminal" >&2\nexit 1\n' >bin/gnuplot
+chmod +x bin/gnuplot
+PATH=$scratch/bin:$PATH expect 69 'gnuplot made no picture; it says: no terminal' xlm_report a -o kept.html
+PATH=$here
+[ "$(cat kept.html)" = before ] || fail "a failed report has written kept.html"
+# A damaged checkpoint is noted, and the one before it is read; so is a map that was found and cannot be read.
+cp -r a damaged
+cp "damaged/$(checkpoint 20)" "damaged/$(checkpoint 30)"
+printf xxxx | dd of="damaged/$(checkpoint 30)" bs=1 seek=200 conv=notrunc 2>dd.log
+cp map.h5 damaged/
+at=$(h5ls -a -v map.h5/panel.1/coordinates | awk '$1 ~ /^0x/ { print $3; exit }')
+printf 'damage' | dd of=damaged/map.h5 bs=1 seek=$((at + 16)) conv=notrunc 2>dd.log
+reported damaged.html damaged
+has damaged.html "$(checkpoint 30)" ">$(checkpoint 20)<" 'damaged/map.h5: /panel.1/coordinates'
+expect 65 'damaged/map.h5: /panel.1/coordinates' xlm_report a --map damaged/map.h5 -o kept.html
+finish

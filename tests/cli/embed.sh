@@ -220,7 +220,7 @@ expect 64 'Unknown option --reverse' xlm_embed export out/latest --reverse
 expect 64 'the model has language embeddings; say --language' xlm_embed export out/latest --text one.txt
 expect 64 '--layer=3: the model of out/latest has 2 layers' ranks 2 xlm_embed export out/latest --layer 3
 expect 64 'mean, first or max' xlm_embed export out/latest --text one.txt --pooling sum
-expect 64 '--pooling and --length are for hidden states' xlm_embed export out/latest --pooling max
+expect 64 '--pooling, --length and --precision are for hidden states' xlm_embed export out/latest --pooling max
 expect 64 '--corpus needs --language' xlm_embed export out/latest --corpus corpus.h5
 expect 66 'none.txt' ranks 2 xlm_embed export out/latest --language en --text none.txt -o none.h5
 printf 'good\nb\377d\n' >latin

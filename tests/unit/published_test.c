@@ -345,7 +345,7 @@ static void test_unigram_refuses(void **state)
     REFUSED("token 10 is not", "tokenizer.json", UNIGRAM_JSON("", ", [\"x\", \"y\"]", "3"));
     REFUSED("SentencePiece cannot take this model", "tokenizer.json",
             UNIGRAM_JSON("", ", [\"<mask>\", 0], [\"ab\", -1]", "3"));
-    REFUSED("not that of SentencePiece (Precompiled)", "tokenizer.json",
+    REFUSED("neither that of SentencePiece (Precompiled)", "tokenizer.json",
             "{\"normalizer\": {\"type\": \"NFKC\"}, \"model\": {\"type\": \"Unigram\"}}");
     REFUSED("not that of SentencePiece (Metaspace)", "tokenizer.json",
             "{\"normalizer\": {\"type\": \"Precompiled\"}, \"model\": {\"type\": \"Unigram\"}}");

@@ -79,6 +79,8 @@ expect 64 'is not SOURCE,TARGET,LINKS' "$measure" out/latest --gold gold.en,gold
 expect 64 '--pos-train needs' "$measure" out/latest --pos-train train.tsv
 expect 66 'none.h5: there is no such file' "$measure" out/latest --corpus none.h5
 expect 66 'there is no en_ewt-ud-train' "$measure" out/latest --ud ud
+touch ud/en_ewt-ud-{train,dev}.conllu
+expect 66 'there is no fr_gsd-ud-test.conllu' "$measure" out/latest --ud-languages=fr --ud=ud
 expect 65 'd.csv: is no table of measure' "$measure" out/latest --dictionary dict.h5 --csv d.csv
 $measure --help | grep -q -e '--gold SOURCE,TARGET,LINKS' || fail "no help"
 finish

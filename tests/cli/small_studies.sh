@@ -21,9 +21,10 @@ head -n 5 text.xx >gold/test.de
 head -n 5 text.en >gold/test.en
 awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF, "S" }' gold/test.en >gold/alignv2.txt
 
+out=out
 study() { # SCRIPT [NAME=VALUE...]
-    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none GOLD="$PWD/gold" "${@:2}" \
-        "$XLM_SOURCE/jobs/$1/study" out ud >log 2>&1
+    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
+        "$XLM_SOURCE/jobs/$1/study" $out ud >log 2>&1
 }
 row() { awk -v run="$1" -v seed="$2" '$1 == run && $2 == seed' log; }
 
@@ -35,9 +36,23 @@ for wrong in mlm mlm+:1 mlm+nothing:1 'mlm@x:1'; do
 done
 [ ! -e out/corpus.h5 ] || fail "there is a corpus for runs that cannot be"
 
-# From nothing, in a new directory: the model is the study's own.
-study mlm-gc/small RUNS='mlm+gc-embedding:1' || fail "mlm-gc: $(tail -n 5 log)"
-h5dump -a /job/text out/runs/mlm+gc-embedding-from-nothing-1-6/latest >job
+# From nothing: the model is the study's own. With text and a language that are given.
+out=out-xx
+mkdir -p $out/text
+for file in mono.en en-xx.en; do cp text.en $out/text/$file; done
+for file in mono.xx en-xx.xx; do cp text.xx $out/text/$file; done
+cp gold/test.de gold/test.xx
+code=0
+study mlm-gc/small RUNS='mlm+gc-embedding:1' LANGUAGE=xx || code=$?
+[ "$code" -eq 66 ] && grep -q 'no xx_gsd-ud-test.conllu' log || fail "no treebank of xx: $code: $(tail -n 3 log)"
+mv ud/de_pud-ud-test.conllu ud/xx_pud-ud-test.conllu
+study mlm-gc/small RUNS='mlm+gc-embedding:1' LANGUAGE=xx GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
+    fail "mlm-gc: $(tail -n 5 log)"
+grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
+grep -q ',pos_micro_f1,.*,xx_pud-ud-test.conllu,' $out/measures.csv || fail "no parts of speech of xx: $(cat $out/measures.csv)"
+mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
+h5dump -a /job/text $out/runs/mlm+gc-embedding-from-nothing-1-6/latest >job
+out=out
 grep -q 'steps = 6' job && grep -q 'form = embedding' job && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 
 # Objectives of all papers together, from one model; the weights are those given.

@@ -154,7 +154,9 @@ make -s -C "$XLM_BUILD" install-pkgconfigDATA pkgconfigdir="$scratch/prefix/lib/
     fail "$(cat install.log)"
 block sentence-pairs.c >sentence-pairs.c
 (
-    cc() { "$XLM_CC" -Wall -Wextra -Werror "$@" ${XLM_SANITIZE_FLAGS:-}; }
+    # A compiler may be given with its first arguments, as "ccache gcc".
+    # shellcheck disable=SC2086
+    cc() { $XLM_CC -Wall -Wextra -Werror "$@" ${XLM_SANITIZE_FLAGS:-}; }
     pkg-config() { PKG_CONFIG_PATH=prefix/lib/pkgconfig command pkg-config --define-prefix "$@"; }
     eval "$(block compile)"
 ) >cc.log 2>&1 || fail "the example does not compile: $(cat cc.log)"

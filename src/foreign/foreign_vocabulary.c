@@ -201,6 +201,16 @@ static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *conf
     return good && xlm_foreign_write_json(directory, "special_tokens_map.json", specials, error);
 }
 
+/* What no tokenizer of theirs does, of whatever kind. */
+static void note_made(const xlm_vocabulary *v, GString *notes)
+{
+    int made;
+    xlm_vocabulary_made_languages(v, &made);
+    if (made > 0)
+        g_string_append(notes, "Text of synthetic languages, which xlm-mpi makes of another language's, cannot be tokenised "
+                        "here.\n");
+}
+
 static bool write_files(const char *directory, json_t *files, GError **error)
 {
     const char *name;
@@ -227,6 +237,7 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_mo
     }
     json_t *files = json_object(), *settings = json_object();
     cls->publish(vocabulary, files, settings, notes);
+    note_made(vocabulary, notes);
     const bool good = write_files(directory, files, error);
     json_decref(files);
     if (!good)

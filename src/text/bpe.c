@@ -268,16 +268,9 @@ static const char *segment(void *cutter, const char *word, size_t size, size_t *
     return xlm_bpe_cutter_word(cutter, word, size, n);
 }
 
-/* What does not end a word is cut in front of BPE_BEHIND, which then stands last, and is unknown to every vocabulary. */
 static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 {
-    GString *text = g_string_new(NULL);
-    spell(NULL, subword, text);
-    if (joins(NULL, subword, NULL))
-        g_string_append(text, BPE_BEHIND);
-    const char *segmented = xlm_bpe_cutter_word(cutter, text->str, text->len, n);
-    g_string_free(text, TRUE);
-    return segmented;
+    return bpe_segment_subword(&xlm_segmenter_bpe, cutter, subword, n);
 }
 
 const xlm_segmenter_class xlm_segmenter_bpe = {

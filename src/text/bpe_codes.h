@@ -72,6 +72,10 @@ bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right
 /* The same; false when it has the pair of an earlier one. Of codes with one result the first takes it apart. */
 bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 
+/* segment_subword of a class of BPE (text/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then stands
+ * last, and is unknown to every vocabulary. cls: whose spell, joins and segment are asked; cutter: of it. */
+const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
+
 /* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */
 void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);
 

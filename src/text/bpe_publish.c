@@ -82,11 +82,6 @@ static void note_words(const xlm_vocabulary *v, bool xlm, GString *notes)
                         "by dictionaries, it is not. For the same subwords as in training, split text with xlm-mpi.\n");
     if (xlm && xlm_vocabulary_lowercase(v))
         g_string_append(notes, "Text must be lower-cased before.\n");
-    int made;
-    xlm_vocabulary_made_languages(v, &made);
-    if (made > 0)
-        g_string_append(notes, "Text of synthetic languages, which xlm-mpi makes of another language's, cannot be tokenised "
-                        "here.\n");
 }
 
 /* The whole of tokenizer.json. Takes vocabulary and merges. */

@@ -245,3 +245,14 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
     *n = s->word->len;
     return s->word->str;
 }
+
+const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
+{
+    GString *text = g_string_new(NULL);
+    cls->spell(NULL, subword, text);
+    if (cls->joins(NULL, subword, NULL))
+        g_string_append(text, BPE_BEHIND);
+    const char *segmented = cls->segment(cutter, text->str, text->len, n);
+    g_string_free(text, TRUE);
+    return segmented;
+}

@@ -446,16 +446,9 @@ static const char *segment(void *pointer, const char *word, size_t size, size_t 
     return c->segmented->str;
 }
 
-/* As text/bpe.c. */
-static const char *segment_subword(void *pointer, const char *subword, size_t *n)
+static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 {
-    GString *text = g_string_new(NULL);
-    spell(NULL, subword, text);
-    if (joins(NULL, subword, NULL))
-        g_string_append(text, BPE_BEHIND);
-    const char *segmented = segment(pointer, text->str, text->len, n);
-    g_string_free(text, TRUE);
-    return segmented;
+    return bpe_segment_subword(&xlm_segmenter_bpe_xlm, cutter, subword, n);
 }
 
 const xlm_segmenter_class xlm_segmenter_bpe_xlm = {

@@ -136,11 +136,6 @@ static void note_albert(const xlm_albert_text *rules, GString *notes)
 void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const xlm_pieces *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    int made;
-    xlm_vocabulary_made_languages(v, &made);
-    if (made > 0)
-        g_string_append(notes, "Text of synthetic languages, which xlm-mpi makes of another language's, cannot be tokenised "
-                        "here.\n");
     const bool own = has_pieces(v, m, 0, 0), unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
     if (is_fairseq(v, m) && !m->is_albert) {
         json_object_set_new(files, "sentencepiece.bpe.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));

@@ -8,6 +8,7 @@ base_sources = \
 	src/base/jobfile.c src/base/jobfile.h \
 	src/base/large_array.c src/base/large_array.h \
 	src/base/launcher.c src/base/launcher.h \
+	src/base/lfs_pointer.c src/base/lfs_pointer.h \
 	src/base/log.c src/base/log.h \
 	src/base/markup.c src/base/markup.h \
 	src/base/names.c src/base/names.h \

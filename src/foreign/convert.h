@@ -22,8 +22,8 @@ bool xlm_convert_import(const char *directory, const xlm_convert_options *option
  * above. The directory has its name when all is in it. */
 bool xlm_convert_export(const char *model, const xlm_convert_options *options, const char *output, GError **error);
 
-/* Is a file, by its name, one of the pickled ones, which xlm_convert_import refuses? */
-bool xlm_convert_is_pickled(const char *path);
+/* Is it a directory, or by its name a file of such a one, pickled too, which xlm_convert_import refuses with a message? */
+bool xlm_convert_is_theirs(const char *path);
 
 #define XLM_CONVERT_VOCABULARY "xlm_vocabulary.h5"
 /* format of that file; its layout: format_version, /vocabulary and /languages (text/vocabulary.h). */

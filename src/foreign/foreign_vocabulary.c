@@ -36,13 +36,32 @@ static bool check_own(const xlm_vocabulary *v, const char *path, const xlm_conve
                          xlm_vocabulary_languages(v), embedded);
 }
 
+/* Names of config.json as ours can be (xlm_is_language_name), each its own: "zh-yue" is "zh_yue". g_strfreev. */
+static char **usable_names(char **named)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (; *named != NULL; named++) {
+        GString *name = g_string_new(*named);
+        for (size_t i = 0; i < name->len; i++)
+            if (!g_ascii_isalnum(name->str[i]) && name->str[i] != '_' && (i == 0 || name->str[i] != '.'))
+                name->str[i] = '_';
+        while (g_ptr_array_find_with_equal_func(names, name->str, g_str_equal, NULL))
+            g_string_append_c(name, '_');
+        if (strcmp(name->str, *named) != 0)
+            xlm_log_info("the language \"%s\" is called %s here", *named, name->str);
+        g_ptr_array_add(names, g_string_free(name, FALSE));
+    }
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
 /* Languages of a published tokenizer, which knows none: those of the command line, else of config.json, else one. */
 static char **choose_languages(const xlm_convert_options *options, int64_t embedded, char **named)
 {
     if (options->languages != NULL)
         return g_strdupv(options->languages);
     if (named != NULL)
-        return g_strdupv(named);
+        return usable_names(named);
     if (embedded == 0)
         return g_strsplit("und", ",", 0);
     char **names = g_new0(char *, (gsize)embedded + 1);
@@ -89,7 +108,10 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
                       G_GINT64_FORMAT, place, tokens, rows);
     else
         completed = complete(v, rows, languages, error);
-    if (completed != NULL && tokens < rows)
+    if (completed != NULL && rows - tokens > rows / 8) /* a few are usual, for a round number */
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " rows of the word embeddings have no token; is this the "
+                     "tokenizer of the model?", place, rows - tokens, rows);
+    else if (completed != NULL && tokens < rows)
         xlm_log_info("%" G_GINT64_FORMAT " rows of the word embeddings have no token", rows - tokens);
     if (completed != NULL && xlm_vocabulary_size(completed) > rows)
         xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them",

@@ -466,13 +466,19 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
            check_sinusoids(im, error) && check_others(im, error);
 }
 
-bool xlm_convert_is_pickled(const char *path)
+static bool ends_in(const char *path, const char *const *endings)
 {
-    static const char *const endings[] = {".bin", ".pth", ".pt", ".ckpt", ".pkl"};
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
-        if (g_str_has_suffix(path, endings[i]))
-            return true;
-    return false;
+    while (*endings != NULL && !g_str_has_suffix(path, *endings))
+        endings++;
+    return *endings != NULL;
+}
+
+static const char *const pickled[] = {".bin", ".pth", ".pt", ".ckpt", ".pkl", NULL};
+static const char *const parts[] = {".safetensors", ".json", "/", NULL};
+
+bool xlm_convert_is_theirs(const char *path)
+{
+    return g_file_test(path, G_FILE_TEST_IS_DIR) || ends_in(path, pickled) || ends_in(path, parts);
 }
 
 static bool check_directory(const char *path, GError **error)
@@ -481,10 +487,10 @@ static bool check_directory(const char *path, GError **error)
         return true;
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return xlm_error_set(error, EX_NOINPUT, "%s: there is no such directory", path);
-    if (xlm_convert_is_pickled(path))
+    if (ends_in(path, pickled))
         return xlm_error_set(error, EX_DATAERR, "%s: a pickled file, which can run any program and is not read; convert it to a "
                              "directory with model.safetensors first (save_pretrained of transformers does)", path);
-    return xlm_error_set(error, EX_DATAERR, "%s: not the directory of a model", path);
+    return xlm_error_set(error, EX_DATAERR, "%s: a published model is a directory; give that, not a file of it", path);
 }
 
 bool xlm_convert_import(const char *directory, const xlm_convert_options *options, const char *output, GError **error)

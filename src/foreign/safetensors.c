@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lfs_pointer.h"
+
 enum { BLOCK = 1 << 16 };                             /* elements that are converted at once */
 static const uint64_t LARGEST_HEAD = 100u * 1000 * 1000; /* bytes; the format's own limit */
 
@@ -183,6 +185,13 @@ static bool open_file(weight_file *file, const char *path, uint64_t *size, GErro
     return true;
 }
 
+static bool check_pointer(const weight_file *file, const char *path, uint64_t size, GError **error)
+{
+    char first[64];
+    const size_t n = (size_t)MIN(size, sizeof first);
+    return read_bytes(file, 0, first, n, error) && xlm_lfs_pointer_refuse(path, first, n, error);
+}
+
 /* The JSON of a file, and how many bytes of values follow. */
 static json_t *read_head(weight_file *file, const char *path, uint64_t *room, GError **error)
 {
@@ -193,7 +202,7 @@ static json_t *read_head(weight_file *file, const char *path, uint64_t *room, GE
         xlm_error_set(error, EX_DATAERR, "%s: is no safetensors file: it has %" G_GUINT64_FORMAT " bytes", path, size);
         return NULL;
     }
-    if (!read_bytes(file, 0, &head, sizeof head, error))
+    if (!check_pointer(file, path, size, error) || !read_bytes(file, 0, &head, sizeof head, error))
         return NULL;
     head = GUINT64_FROM_LE(head);
     if (head > size - sizeof head || head > LARGEST_HEAD || head < 2) {
@@ -336,28 +345,35 @@ static bool open_table(xlm_safetensors *tensors, const char *path, GPtrArray *al
     return good;
 }
 
+/* The first of these names that a directory has, or NULL. */
+static const char *find_one(const char *path, const char *const *names, size_t n)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < n && found == NULL; i++) {
+        char *file = g_build_filename(path, names[i], NULL);
+        found = g_file_test(file, G_FILE_TEST_EXISTS) ? names[i] : NULL;
+        g_free(file);
+    }
+    return found;
+}
+
 /* The file or table of a directory; NULL with an error. g_free. */
 static char *find_in_directory(const char *path, GError **error)
 {
     static const char *const names[] = {"model.safetensors", "model.safetensors.index.json"};
     static const char *const pickled[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        char *found = g_build_filename(path, names[i], NULL);
-        if (g_file_test(found, G_FILE_TEST_EXISTS))
-            return found;
-        g_free(found);
-    }
-    for (size_t i = 0; i < G_N_ELEMENTS(pickled); i++) {
-        char *found = g_build_filename(path, pickled[i], NULL);
-        const bool there = g_file_test(found, G_FILE_TEST_EXISTS);
-        g_free(found);
-        if (there) {
-            xlm_error_set(error, EX_DATAERR, "%s: its weights are in %s, a pickled file, which can run any program and is not "
-                          "read; convert it to model.safetensors first (save_pretrained of transformers does)", path, pickled[i]);
-            return NULL;
-        }
-    }
-    xlm_error_set(error, EX_NOINPUT, "%s: has neither model.safetensors nor model.safetensors.index.json", path);
+    static const char *const others[] = {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.ckpt.index"};
+    const char *found = find_one(path, names, G_N_ELEMENTS(names));
+    if (found != NULL)
+        return g_build_filename(path, found, NULL);
+    if ((found = find_one(path, pickled, G_N_ELEMENTS(pickled))) != NULL)
+        xlm_error_set(error, EX_DATAERR, "%s: its weights are in %s, a pickled file, which can run any program and is not read; "
+                      "convert it to model.safetensors first (save_pretrained of transformers does)", path, found);
+    else if ((found = find_one(path, others, G_N_ELEMENTS(others))) != NULL)
+        xlm_error_set(error, EX_DATAERR, "%s: its weights are in %s, which is not read; convert it to model.safetensors first "
+                      "(from_pretrained and save_pretrained of transformers do)", path, found);
+    else
+        xlm_error_set(error, EX_NOINPUT, "%s: has neither model.safetensors nor model.safetensors.index.json", path);
     return NULL;
 }
 

@@ -49,14 +49,11 @@ void xlm_prep_options_free(xlm_prep_options *options)
 
 /* ---- inputs ---- */
 
-/* Languages become names of groups in the file and parts of "a-b": letters, digits, '_' and '.' only. */
 static bool check_language(const char *name, const char *option, const char *specification, GError **error)
 {
-    bool good = *name != '\0' && *name != '.';
-    for (const char *p = name; *p != '\0' && good; p++)
-        good = g_ascii_isalnum(*p) || *p == '_' || *p == '.';
-    return good || xlm_error_set(error, EX_USAGE, "%s=%s: \"%s\" is no name of a language; use letters, digits, _ and "
-                                 ". (zh_cn, not zh-cn)", option, specification, name);
+    return xlm_is_language_name(name) ||
+           xlm_error_set(error, EX_USAGE, "%s=%s: \"%s\" is no name of a language; use letters, digits, _ and . (zh_cn, not "
+                         "zh-cn)", option, specification, name);
 }
 
 /* The id of a language, new or known. */

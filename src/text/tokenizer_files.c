@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/lfs_pointer.h"
+#include "text/lines.h"
 #include "text/normalise.h"
 
 typedef struct tokenizer_file {
@@ -77,8 +79,17 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
     return false;
 }
 
+/* A text may begin with a byte order mark, which is no part of its first token. */
 static bool add_file(xlm_tokenizer_files *files, const char *name, const char *bytes, size_t size, GError **error)
 {
+    char *path = path_of(files, name);
+    const bool whole = xlm_lfs_pointer_refuse(path, bytes, size, error);
+    g_free(path);
+    if (!whole)
+        return false;
+    const size_t mark = g_str_has_suffix(name, ".model") ? 0 : xlm_lines_mark(bytes, size);
+    bytes += mark;
+    size -= mark;
     tokenizer_file *file = g_new0(tokenizer_file, 1);
     file->name = g_strdup(name);
     file->bytes = g_string_new_len(bytes, (gssize)size);

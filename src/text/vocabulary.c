@@ -231,6 +231,14 @@ const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *v)
     return (const char *const *)v->languages;
 }
 
+bool xlm_is_language_name(const char *name)
+{
+    bool good = *name != '\0' && *name != '.';
+    for (; *name != '\0' && good; name++)
+        good = g_ascii_isalnum(*name) || *name == '_' || *name == '.';
+    return good;
+}
+
 int xlm_vocabulary_find_language(const xlm_vocabulary *v, const char *name)
 {
     for (int i = 0; i < v->language_count; i++)

@@ -82,6 +82,10 @@ bool xlm_vocabulary_save(const xlm_vocabulary *vocabulary, xlm_store *store, con
 /* Read what xlm_vocabulary_save wrote; not collective. EX_DATAERR, with the file, for anything that is not. */
 xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error);
 
+/* Can a language be called so? Names are those of groups in files and parts of "a-b": letters, digits, '_' and '.', which is not
+ * the first. */
+bool xlm_is_language_name(const char *name);
+
 /* Special tokens, subwords and twins together. */
 int64_t xlm_vocabulary_size(const xlm_vocabulary *vocabulary);
 const char *const *xlm_vocabulary_words(const xlm_vocabulary *vocabulary); /* [size] UTF-8, by id, then NULL */

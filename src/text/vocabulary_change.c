@@ -190,7 +190,8 @@ xlm_word_counts *xlm_vocabulary_read_words(const xlm_vocabulary *v, const char *
     word_reader r = {.segmenter = xlm_vocabulary_segmenter(v), .words = xlm_word_counts_new()};
     const bool good = (r.tokenizer = xlm_tokenizer_new(v, error)) != NULL &&
                       (r.normaliser = xlm_segmenter_normaliser(r.segmenter, xlm_vocabulary_lowercase(v), error)) != NULL &&
-                      read_words(&r, lines, error);
+                      read_words(&r, lines, error) &&
+                      (xlm_word_counts_size(r.words) > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no words", path));
     xlm_normaliser_free(r.normaliser);
     xlm_tokenizer_free(r.tokenizer);
     xlm_lines_close(lines);

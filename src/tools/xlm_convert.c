@@ -1,6 +1,8 @@
 /* xlm-mpi: xlm_convert, models of transformers and ours. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/log.h"
+#include "base/path.h"
 #include "foreign/convert.h"
+#include "text/vocabulary.h"
 #include "tools/program.h"
 #include "train/model_vocabulary.h"
 
@@ -17,8 +19,8 @@ static const xlm_program program = {
         "\n"
         "With --keep, --add-words, --add-languages or --restore a file becomes one with another vocabulary. --keep leaves out\n"
         "what no corpus has, but for special tokens, the single characters of what stays, and what the segmenter needs; text of\n"
-        "the corpora is cut as before. Prepare text for the new file with xlm_prep --like. --restore is the way back, before\n"
-        "and after training: rows of the model where it has the subword, of the original for all others.\n"
+        "the corpora is cut as before. Prepare text for the new file with xlm_prep --like. --restore gives the whole\n"
+        "vocabulary again, before and after training: rows of the model where it has the subword, of the original for all others.\n"
         "\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
@@ -67,12 +69,12 @@ static bool read_names(const char *option, const char *text, char ***languages, 
         return true;
     char **names = *languages = g_strsplit(text, ",", 0);
     for (int i = 0; names[i] != NULL; i++) {
-        bool good = *names[i] != '\0' && g_utf8_validate(names[i], -1, NULL);
+        bool good = xlm_is_language_name(names[i]);
         for (int k = 0; k < i && good; k++)
             good = !g_str_equal(names[i], names[k]);
         if (!good)
-            return xlm_error_set(error, EX_USAGE, "%s %s: name %d is empty, not UTF-8, or the same as another", option, text,
-                                 i + 1);
+            return xlm_error_set(error, EX_USAGE, "%s %s: name %d, \"%s\", is that of another too, or no name of a language; use "
+                                 "letters, digits, _ and . (zh_cn, not zh-cn)", option, text, i + 1, names[i]);
     }
     return names[0] != NULL || xlm_error_set(error, EX_USAGE, "%s: no names", option);
 }
@@ -93,6 +95,30 @@ static bool changes_vocabulary(void)
     return v->keep != NULL || v->words != NULL || v->languages != NULL || v->restore != NULL;
 }
 
+/* A file is to be written: can it, and is it none that is read? */
+static bool check_file(const char *model, GError **error)
+{
+    const xlm_model_vocabulary_options *v = &given.vocabulary;
+    const char *const outputs[] = {given.output}, *const inputs[] = {model, v->words, v->restore};
+    if (g_str_has_suffix(given.output, ".safetensors"))
+        return xlm_error_set(error, EX_USAGE, "%s: what is written is a model file of ours; call it model.h5", given.output);
+    for (char **corpus = v->keep; corpus != NULL && *corpus != NULL; corpus++)
+        if (xlm_path_same_file(given.output, *corpus))
+            return xlm_error_set(error, EX_USAGE, "%s: is both input and output", given.output);
+    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), inputs, G_N_ELEMENTS(inputs), error);
+}
+
+/* A directory is to be written. */
+static bool check_directory(const char *model, GError **error)
+{
+    static const char *const files[] = {".h5", ".safetensors"};
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+        if (g_str_has_suffix(given.output, files[i]))
+            return xlm_error_set(error, EX_USAGE, "%s: %s is a file of ours, of which a directory is made; give the name of one "
+                                 "without %s", given.output, model, files[i]);
+    return true;
+}
+
 static bool change_vocabulary(const char *model, bool directory, GError **error)
 {
     const xlm_model_vocabulary_options *v = &given.vocabulary;
@@ -101,18 +127,25 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
                              model, model);
     if (v->restore != NULL && (v->keep != NULL || v->words != NULL || v->languages != NULL))
         return xlm_error_set(error, EX_USAGE, "--restore stands alone, without --keep, --add-words and --add-languages");
-    return xlm_model_vocabulary_change(model, v, given.output, error);
+    return check_file(model, error) && xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
 static bool convert(const char *model, GError **error)
 {
-    const bool directory = g_file_test(model, G_FILE_TEST_IS_DIR) || xlm_convert_is_pickled(model);
+    const xlm_model_vocabulary_options *v = &given.vocabulary;
+    const bool directory = xlm_convert_is_theirs(model);
+    if (!directory && !g_file_test(model, G_FILE_TEST_EXISTS))
+        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such file or directory; published models are not fetched here, "
+                             "give the directory that you have fetched", model);
     if (!directory && (given.convert.languages != NULL || given.convert.tokenizer != NULL))
         return xlm_error_set(error, EX_USAGE, "%s is no directory; --languages and --tokenizer are for published models", model);
+    if (given.new_rows != NULL && v->words == NULL && v->languages == NULL)
+        return xlm_error_set(error, EX_USAGE, "--new-rows is for --add-words and --add-languages");
     if (changes_vocabulary())
         return change_vocabulary(model, directory, error);
-    return directory ? xlm_convert_import(model, &given.convert, given.output, error)
-                     : xlm_convert_export(model, &given.convert, given.output, error);
+    if (directory)
+        return check_file(model, error) && xlm_convert_import(model, &given.convert, given.output, error);
+    return check_directory(model, error) && xlm_convert_export(model, &given.convert, given.output, error);
 }
 
 int main(int argc, char **argv)

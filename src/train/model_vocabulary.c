@@ -93,6 +93,27 @@ static xlm_vocabulary *reduce(const xlm_vocabulary *v, const char *path, char *c
     return reduced;
 }
 
+/* Words and languages that are there already are not added; some must be new. */
+static bool check_new(const xlm_vocabulary *v, const char *path, const xlm_word_counts *words,
+                      const xlm_model_vocabulary_options *o, GError **error)
+{
+    int64_t there = 0, asked = xlm_word_counts_size(words);
+    for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(words, i, &size);
+        there += xlm_vocabulary_find(v, word, size) != xlm_vocabulary_special(v, XLM_UNK);
+    }
+    if (there > 0)
+        xlm_log_info("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " words of %s are subwords of the model already", there, asked,
+                     o->words);
+    for (char **name = o->languages; name != NULL && *name != NULL; name++, asked++)
+        if (xlm_vocabulary_find_language(v, *name) >= 0) {
+            xlm_log_info("the model has the language %s already", *name);
+            there++;
+        }
+    return there < asked || xlm_error_set(error, EX_DATAERR, "%s: has all that is to be added already", path);
+}
+
 static xlm_vocabulary *change(const xlm_vocabulary *v, const char *path, const xlm_model_vocabulary_options *o, GError **error)
 {
     xlm_word_counts *words =
@@ -100,7 +121,7 @@ static xlm_vocabulary *change(const xlm_vocabulary *v, const char *path, const x
     if (words == NULL)
         return NULL;
     xlm_vocabulary *reduced = o->keep != NULL ? reduce(v, path, o->keep, words, error) : NULL, *changed = NULL;
-    if (o->keep == NULL || reduced != NULL)
+    if (reduced != NULL || (o->keep == NULL && check_new(v, path, words, o, error)))
         changed = xlm_vocabulary_enlarge(reduced != NULL ? reduced : v, words, (const char *const *)o->languages, "--add-words",
                                          error);
     xlm_vocabulary_free(reduced);

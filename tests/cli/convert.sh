@@ -91,7 +91,7 @@ grep -q 'left out.*pooler.predicti' published.log && grep -q '1 rows of the word
 h5diff published.h5 bert.h5 /model/encoder /model/encoder >diff.log 2>&1 || fail "names of old models: $(head -n 3 diff.log)"
 [ "$(attribute /model/head published.h5)" = '"none"' ] || fail "without a head: $(attribute /model/head published.h5)"
 h5dump -d /languages published.h5 | grep -q '"de", "fr"' || fail "languages: $(h5dump -d /languages published.h5)"
-expect 64 'name 2 is empty' xlm_convert published -o none.h5 --languages de,,fr
+expect 64 'name 2, "",' xlm_convert published -o none.h5 --languages de,,fr
 
 # Heads of tasks: there and back with the same bits, and the same predictions; what no head of theirs computes is left out.
 phrases text.en | head -n 400 >tags.tsv
@@ -196,6 +196,32 @@ rm changed/model.safetensors && : >changed/pytorch_model.bin
 expect 65 'pickled' xlm_convert changed -o none/model.h5
 : >model.pt
 expect 65 'model.pt: a pickled file' xlm_convert model.pt -o none/model.h5
+rm changed/* && : >changed/tf_model.h5
+expect 65 'changed: its weights are in tf_model.h5' xlm_convert changed -o none/model.h5
+# Without git-lfs a clone has texts in place of large files.
+pointer() { printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 995526\n' 7; }
+rm -rf changed && cp -r bert changed
+pointer >changed/model.safetensors
+expect 65 'changed/model.safetensors: .*git lfs pull' xlm_convert changed -o none/model.h5
+rm -rf changed && cp -r published changed
+pointer >changed/vocab.txt
+expect 65 'changed/vocab.txt: .*git lfs pull' xlm_convert changed -o none/model.h5
+expect 65 'changed/vocab.txt: .*git lfs pull' xlm_prep --tokenizer changed --mono en=text.en -o none/corpus.h5
+nothing_in none
+# A byte order mark is no part of the first token; few tokens are those of another model.
+{ printf '\357\273\277'; cat published/vocab.txt; } >changed/vocab.txt
+logged marked.log xlm_convert changed -o marked.h5 --languages de,fr
+h5diff marked.h5 published.h5 /vocabulary /vocabulary >diff.log 2>&1 || fail "byte order mark: $(head -n 3 diff.log)"
+head -n 20 published/vocab.txt >changed/vocab.txt
+logged few.log xlm_convert changed -o few.h5
+grep -q "warning: .* $((V - 20)) of $V rows .* is this the tokenizer" few.log || fail "few tokens: $(cat few.log)"
+# Languages of config.json have names that ours can have; those of the command line must.
+rm -rf changed && cp -r xlm changed
+rm changed/xlm_vocabulary.h5
+sed -i 's/"en": 0/"zh-yue": 0/' changed/config.json
+logged names.log xlm_convert changed -o names.h5
+[ "$(strings /languages names.h5 | paste -s)" = "$(printf 'zh_yue\txx')" ] || fail "names: $(strings /languages names.h5)"
+expect 64 'name 2, " fr"' xlm_convert published -o none/model.h5 --languages 'de, fr'
 rm -rf changed && cp -r bert changed
 rm changed/xlm_vocabulary.h5 changed/vocab.json changed/merges.txt
 expect 65 'no tokenizer that is known' xlm_convert changed -o none/model.h5
@@ -203,6 +229,11 @@ nothing_in none
 model both model.position_offset=0
 expect 65 'no architecture of transformers can hold the model: .*bert has not language embeddings' xlm_convert both.h5 -o none/dir
 nothing_in none
+expect 65 'bert/config.json: a published model is a directory' xlm_convert bert/config.json -o none/model.h5
+expect 73 'xlm: is not a regular file' xlm_convert bert -o xlm
+expect 64 'x.h5: bert.h5 is a file of ours' xlm_convert bert.h5 -o none/x.h5
+expect 64 'model file of ours' xlm_convert bert -o none/model.safetensors
+expect 64 '--new-rows is for' xlm_convert bert.h5 --new-rows draw -o none/dir
 expect 73 'bert: is there already' xlm_convert bert.h5 -o bert
 expect 66 'missing.h5' xlm_convert missing.h5 -o none/dir
 expect 65 'corpus.h5' xlm_convert corpus.h5 -o none/dir

@@ -317,12 +317,12 @@ static size_t mark_size(const char *text)
     return *text == ' ' ? 1 : strncmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0;
 }
 
-/* Characters of a text that are no such marks. */
-static size_t count_characters(const char *text)
+/* Characters of a text that are no such marks. A byte 0 is one of them: some forms leave it where it is. */
+static size_t count_characters(const GString *text)
 {
     size_t count = 0;
-    for (size_t mark; *text != '\0'; text += mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)*text]) {
-        mark = mark_size(text);
+    for (size_t at = 0, mark; at < text->len; at += mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)text->str[at]]) {
+        mark = mark_size(text->str + at);
         count += mark == 0;
     }
     return count;
@@ -342,20 +342,20 @@ static size_t end_of_character(const char *text, size_t at, size_t size)
 static void note_other_origins(xlm_normaliser *n, const char *text, size_t size)
 {
     GString *line = n->out;
-    const char *to = line->str;
+    const char *to = line->str, *const all = line->str + line->len;
     n->out = g_string_new(NULL);
     for (size_t at = 0, end; at < size; at = end) {
         end = end_of_character(text, at, size);
         g_string_truncate(n->out, 0);
         n->form->append(n->state, text + at, end - at, n->out);
-        for (size_t left = count_characters(n->out->str); left > 0 && *to != '\0';) {
+        for (size_t left = count_characters(n->out); left > 0 && to < all;) {
             const size_t mark = mark_size(to), bytes = mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)*to];
             note_origin(n, bytes, at, mark > 0 ? 0 : end - at);
             to += bytes;
             left -= mark == 0;
         }
     }
-    note_origin(n, strlen(to), size, 0);
+    note_origin(n, (size_t)(all - to), size, 0);
     g_string_free(n->out, TRUE);
     n->out = line;
 }

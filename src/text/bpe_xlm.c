@@ -446,9 +446,9 @@ static const char *segment(void *pointer, const char *word, size_t size, size_t 
     return c->segmented->str;
 }
 
-static const char *segment_subword(void *cutter, const char *subword, size_t *n)
+static const char *segment_subword(void *pointer, const char *subword, size_t *n)
 {
-    return bpe_segment_subword(&xlm_segmenter_bpe_xlm, cutter, subword, n);
+    return bpe_segment_subword(&xlm_segmenter_bpe_xlm, pointer, subword, n);
 }
 
 const xlm_segmenter_class xlm_segmenter_bpe_xlm = {

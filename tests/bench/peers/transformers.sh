@@ -119,6 +119,7 @@ surgery bert
 compare bert-old bert old sharded
 compare bert-half bert f16
 compare bert-brain bert bf16
+compare bert-tanh bert gelu_new
 compare roberta roberta
 tasks roberta roberta
 surgery roberta
@@ -127,7 +128,10 @@ tasks xlm-roberta xlm-roberta
 compare xlm xlm
 tasks xlm xlm
 surgery xlm
+compare xlm-sines xlm sinusoidal
+compare xlm-alone xlm alone
 compare albert albert
 tasks albert albert
 surgery albert
+compare albert-groups albert groups
 finish

@@ -2,8 +2,9 @@
 """Models of Hugging Face's layout in PyTorch, written from the papers and the published names: BERT (Devlin et al. 2019), RoBERTa
 (Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM (Conneau, Lample 2019), ALBERT (Lan et al. 2020).
 
-    transformers_models.py make KIND DIR [bare|tagging|classification|answering|old|sharded|f16|bf16]...
-                                                  a tiny model, random weights, a tokenizer
+    transformers_models.py make KIND DIR [bare|tagging|classification|answering|old|sharded|f16|bf16|FORM]...
+                                                  a tiny model, random weights, a tokenizer; FORM: sinusoidal, alone (without
+                                                  language embeddings), groups (of layers), gelu_new
     transformers_models.py check DIR step.h5      hidden states of every layer, logits, and the loss of a step that xlm_train or
                                                   xlm_tune has dumped
     transformers_models.py same A B               two directories have the same tensors, to the bit
@@ -112,6 +113,14 @@ def make(kind, directory, *forms):
     with open(os.path.join(directory, "vocab.txt"), "w") as f:
         f.write("".join(t + "\n" for t in tokens))
     c = config_of(kind, len(tokens) + 3)  # rows that no token has, as in published models
+    if "sinusoidal" in forms:
+        c["sinusoidal_embeddings"] = True
+    if "alone" in forms:
+        c["use_lang_emb"] = False
+    if "groups" in forms:
+        c["num_hidden_groups"] = L
+    if "gelu_new" in forms:
+        c["hidden_act"] = "gelu_new"
     tensors, v = {}, c["vocab_size"]
 
     def normal(name, *shape):
@@ -132,7 +141,12 @@ def make(kind, directory, *forms):
     body = "" if "bare" in forms else prefix
     if kind == "xlm":
         normal(body + "position_embeddings.weight", P, D)
-        normal(body + "lang_embeddings.weight", LANGUAGES, D)
+        if "sinusoidal" in forms:  # Vaswani et al. 2017, section 3.5
+            angle = numpy.arange(P)[:, None] / 10000 ** (numpy.arange(D) // 2 * 2 / D)
+            tensors[body + "position_embeddings.weight"] = numpy.where(numpy.arange(D) % 2, numpy.cos(angle),
+                                                                       numpy.sin(angle)).astype(numpy.float32)
+        if "alone" not in forms:
+            normal(body + "lang_embeddings.weight", LANGUAGES, D)
         normal(body + "embeddings.weight", v, D)
         norm(body + "layer_norm_emb", D)
         for i in range(L):
@@ -156,13 +170,14 @@ def make(kind, directory, *forms):
         tensors[body + "embeddings.position_ids"] = numpy.arange(c["max_position_embeddings"])[None]
         if kind == "albert":
             linear(body + "encoder.embedding_hidden_mapping_in", D, E)
-            layer = body + "encoder.albert_layer_groups.0.albert_layers.0."
-            for part in "query", "key", "value", "dense":
-                linear(layer + "attention." + part, D, D)
-            norm(layer + "attention.LayerNorm", D)
-            linear(layer + "ffn", F_, D)
-            linear(layer + "ffn_output", D, F_)
-            norm(layer + "full_layer_layer_norm", D)
+            for i in range(c["num_hidden_groups"]):
+                layer = f"{body}encoder.albert_layer_groups.{i}.albert_layers.0."
+                for part in "query", "key", "value", "dense":
+                    linear(layer + "attention." + part, D, D)
+                norm(layer + "attention.LayerNorm", D)
+                linear(layer + "ffn", F_, D)
+                linear(layer + "ffn_output", D, F_)
+                norm(layer + "full_layer_layer_norm", D)
             linear(body + "pooler", D, D)
         else:
             for i in range(L):
@@ -368,8 +383,8 @@ def same(a, b):
 
 
 def check(directory, dump):
-    """Hidden states and logits within 1e-5 and losses of masked words within 1e-6 of the largest value. Rows of subwords are the same on
-    both sides, since the run's corpus was made like the model."""
+    """Hidden states and logits within 1e-5 and losses of masked words within 1e-6 of the largest value. Rows of subwords
+    are the same on both sides, since the run's corpus was made like the model."""
     import h5py
     model, good, compared, logits = Model(directory), True, 0, 0
     with h5py.File(dump, "r") as f:

@@ -3,9 +3,11 @@
 
 #include <hdf5.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/launcher.h"
 #include "base/log.h"
@@ -77,6 +79,25 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
     xlm_log_open(program, comm->rank == 0);
 }
 
+/* Open MPI 4 takes libraries apart in MPI_Finalize under a thread of its PMIx that may still run code of theirs: one program of
+ * some thousands is killed there by a segmentation fault (openpmix issue 2508, Open MPI issue 10117). By then all work is
+ * done, every file is closed and every message printed, so the program ends with the code that it has. */
+static volatile sig_atomic_t exit_code;
+
+static void leave(int number)
+{
+    (void)number;
+    _exit(exit_code);
+}
+
+static void outlive_finalize(int code)
+{
+    struct sigaction action = {.sa_handler = leave};
+    exit_code = code;
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
 int xlm_comm_close(xlm_comm *comm, GError *error)
 {
     const int code = xlm_error_exit(error);
@@ -84,6 +105,7 @@ int xlm_comm_close(xlm_comm *comm, GError *error)
     fflush(NULL);
     MPI_Barrier(comm->mpi);
     MPI_Comm_free(&comm->node);
+    outlive_finalize(code);
     MPI_Finalize();
     if (xlm_signals_noted() != 0 && comm->local_rank == 0)
         xlm_launcher_secure_exit_code();

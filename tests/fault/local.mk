@@ -1,5 +1,6 @@
 # Tests that break things: files, disks, ranks.
 test_scripts += \
+	tests/fault/finalize_crashed.sh \
 	tests/fault/prep.sh \
 	tests/fault/store.sh \
 	tests/fault/train_damage.sh \

@@ -2,6 +2,7 @@
 #include <glib.h>
 
 #include "nn/model_internal.h"
+#include "tensor/feed_forward.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
@@ -94,12 +95,22 @@ static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x, xl
     return xlm_attention(tape, &inputs);
 }
 
-/* LayerNorm(x + dropout(h Wᵀ + b)) */
-static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *linear, const char *norm, xlm_var *x, xlm_var *h)
+/* LayerNorm(x + dropout(z + b)) */
+static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *linear, const char *norm, xlm_var *x, xlm_var *z)
 {
-    xlm_var *z = xlm_linear(tape, h, parameter(tape, linear, "weight"), NULL);
     return xlm_residual_norm(tape, x, z, parameter(tape, linear, "bias"), m->config.dropout, parameter(tape, norm, "weight"),
                              parameter(tape, norm, "bias"), m->config.layer_norm_epsilon);
+}
+
+/* GELU(x W₁ᵀ + b₁) W₂ᵀ: n x d */
+static xlm_var *feed_forward(const struct layer *layer, xlm_tape *tape, xlm_var *x)
+{
+    const xlm_layer_names *n = layer->names;
+    xlm_var *inner = parameter(tape, n->intermediate, "weight"), *outer = parameter(tape, n->output, "weight");
+    if (xlm_feed_forward_rounds(tape, inner))
+        return xlm_feed_forward(tape, x, inner, parameter(tape, n->intermediate, "bias"), outer,
+                                layer->model->config.activation == XLM_GELU_TANH);
+    return xlm_linear(tape, xlm_model_gelu(layer->model, tape, n->intermediate, x), outer, NULL); /* inside T x F */
 }
 
 static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
@@ -108,9 +119,9 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     const xlm_model *m = layer->model;
     const xlm_layer_names *n = layer->names;
     xlm_var *at = layer->rows != NULL ? xlm_rows(tape, x, layer->rows, layer->n) : x;
-    x = add_and_norm(m, tape, n->attention_output, n->attention_norm, at, attend(layer, tape, x, at));
-    xlm_var *wide = xlm_model_gelu(m, tape, n->intermediate, x); /* T x F */
-    return add_and_norm(m, tape, n->output, n->output_norm, x, wide);
+    xlm_var *attended = xlm_linear(tape, attend(layer, tape, x, at), parameter(tape, n->attention_output, "weight"), NULL);
+    x = add_and_norm(m, tape, n->attention_output, n->attention_norm, at, attended);
+    return add_and_norm(m, tape, n->output, n->output_norm, x, feed_forward(layer, tape, x));
 }
 
 /* A layer that is frozen with all below it (tensor/parameters.h) is computed as in a pass without gradient: nothing of it is

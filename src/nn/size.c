@@ -3,6 +3,7 @@
 
 #include "nn/model.h"
 #include "tensor/attention.h"
+#include "tensor/feed_forward.h"
 
 double xlm_model_forward_flops(const xlm_model_config *config, const xlm_pass_size *size)
 {
@@ -30,11 +31,13 @@ double xlm_model_frozen_flops(const xlm_model_config *config, const xlm_pass_siz
 
 /* All in reals a token, or a masked token, unless stated otherwise. A layer's results, in the order of the encoder: query, key
  * and value 3 d, attention d and a log-sum-exp a head, its output, which the sum takes the place of, and norm d each; inner layer
- * and GELU F each; output, or sum, and norm d each. A norm keeps 2 numbers beside, dropout a bit an element. */
-static double layer_results(const xlm_model_config *c)
+ * and GELU F each, in bfloat16 GELU and its derivative, half as wide; output, or sum, and norm d each. A norm keeps 2 numbers
+ * beside, dropout a bit an element. */
+static double layer_results(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, bit = 1.0 / (8 * sizeof(xlm_real));
-    return 8 * d + 2 * (double)c->feed_forward_size + (double)c->attention_heads + 4 + (c->dropout > 0 ? 2 * d * bit : 0);
+    return 8 * d + (rounded ? 1 : 2) * (double)c->feed_forward_size + (double)c->attention_heads + 4 +
+           (c->dropout > 0 ? 2 * d * bit : 0);
 }
 
 static double embedding_results(const xlm_model_config *c)
@@ -54,21 +57,25 @@ static double head_results(const xlm_model_config *c)
 
 /* Gradients are memory used by turns; a buffer serves others of its size, down to half. Of width d: a layer's input, a
  * sublayer's output, and dropout in between. Wider: of the inner layer F, of query, key and value 3 d, together if sizes
- * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. */
-static double gradients(const xlm_model_config *c)
+ * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. In
+ * bfloat16 the gradients that products read are rounded, half as wide: of the inner layer F and of its output d, which those of
+ * query, key and value 3 d and of attention's output find; those of the inner layer are not there as a whole. */
+static double gradients(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, f = (double)c->feed_forward_size;
     const double wide = f >= 3 * d && f <= 6 * d ? f : f + 3 * d;
+    if (rounded)
+        return 3 * d + wide / 2 + d / 2 + (c->dropout > 0 ? 3 : 2) * d + (f / 2 + 4 * d) / 64;
     return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 4 * d) / 64;
 }
 
 /* Reals of `layers` whole ones. When layers are recomputed all keep a copy of their last result, and one has the others too; so
  * do the `frozen` lowest ones in any case. */
-static double encoder_results(const xlm_model_config *c, int64_t layers, int64_t frozen, bool recompute)
+static double encoder_results(const xlm_model_config *c, int64_t layers, int64_t frozen, bool recompute, bool rounded)
 {
     const int64_t alone = recompute ? layers : MIN(frozen, layers);
-    return (double)(layers - alone) * layer_results(c) + (double)alone * (double)c->hidden_size +
-           (alone > 0 ? layer_results(c) : 0);
+    return (double)(layers - alone) * layer_results(c, rounded) + (double)alone * (double)c->hidden_size +
+           (alone > 0 ? layer_results(c, rounded) : 0);
 }
 
 /* Reals of a last layer that is computed for some rows: keys and values of all, and the gradient of both, part of which serves
@@ -76,9 +83,10 @@ static double encoder_results(const xlm_model_config *c, int64_t layers, int64_t
 static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 {
     const double d = (double)c->hidden_size;
+    const double own = layer_results(c, size->rounded) - 2 * d;
     if (size->constant)
-        return (double)size->tokens * 2 * d + (double)size->rows * (layer_results(c) - 2 * d);
-    return (double)size->tokens * 3 * d + (double)size->rows * (layer_results(c) - 2 * d + gradients(c));
+        return (double)size->tokens * 2 * d + (double)size->rows * own;
+    return (double)size->tokens * 3 * d + (double)size->rows * (own + gradients(c, size->rounded));
 }
 
 /* Layers that are computed for all rows. */
@@ -89,7 +97,8 @@ static int64_t whole_layers(const xlm_pass_size *size)
 
 uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_size *size)
 {
-    return whole_layers(size) > 0 ? (uint64_t)((double)sizeof(xlm_real) * (double)size->tokens * layer_results(config)) : 0;
+    const double reals = (double)size->tokens * layer_results(config, size->rounded);
+    return whole_layers(size) > 0 ? (uint64_t)((double)sizeof(xlm_real) * reals) : 0;
 }
 
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
@@ -100,10 +109,13 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const int64_t whole = whole_layers(size);
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = tokens * (encoder_results(config, whole, size->frozen, recompute) + embedding_results(config) +
-                                   (whole > 0 && !size->constant ? gradients(config) : 0)) +
+    const double reals = tokens * (encoder_results(config, whole, size->frozen, recompute, size->rounded) +
+                                   embedding_results(config) +
+                                   (whole > 0 && !size->constant ? gradients(config, size->rounded) : 0)) +
                          (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
-                         logits * (double)config->vocabulary + sinusoids;
-    return (uint64_t)((double)sizeof(xlm_real) * reals) +
+                         (size->rounded && !size->constant ? 1.5 : 1) * logits * (double)config->vocabulary + sinusoids;
+    const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);
+    const uint64_t blocks = size->rounded ? xlm_feed_forward_scratch_bytes(widest) : 0;
+    return (uint64_t)((double)sizeof(xlm_real) * reals) + blocks +
            xlm_attention_scratch_bytes(size->length, config->hidden_size / config->attention_heads);
 }

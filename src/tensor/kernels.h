@@ -60,6 +60,13 @@ typedef struct xlm_kernels {
     void (*to_bfloat16)(int64_t n, const xlm_real *x, uint16_t *y);
     /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
+    /* The same of rows that are rounded already. */
+    void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y);
+    /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
+    void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
+    void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
+    /* x_i = slope_i x_i, in place; dbias: [n], added to. */
+    void (*slope_back)(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *dbias);
 
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);

@@ -34,12 +34,8 @@ static void backward(void *pointer)
 {
     const struct state *s = pointer;
     const int64_t n = s->x->rows;
-    const xlm_grad dx = xlm_grad_open(s->x);
-    if (dx.at != NULL)
-        xlm_product_of_gradient(s->tape, n, s->y->grad, s->weight, dx);
-    const xlm_grad dw = xlm_grad_open(s->weight);
-    if (dw.at != NULL)
-        xlm_product_of_weight(s->tape, n, s->y->grad, s->x->value, s->weight, dw);
+    const xlm_grad dx = xlm_grad_open(s->x), dw = xlm_grad_open(s->weight);
+    xlm_product_backward(s->tape, n, s->y->grad, s->x->value, s->weight, dx, dw);
     if (s->bias != NULL)
         backward_bias(s);
 }

@@ -7,6 +7,7 @@ tensor_sources = \
 	src/tensor/dropout.c src/tensor/dropout.h \
 	src/tensor/elementwise.c \
 	src/tensor/embedding_sum.c \
+	src/tensor/feed_forward.c src/tensor/feed_forward.h \
 	src/tensor/gelu.c \
 	src/tensor/gemm.c src/tensor/gemm.h \
 	src/tensor/crowding.c src/tensor/crowding.h \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bfloat16.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
 #include "tensor/kernels/processor.h"
@@ -26,6 +27,7 @@ struct xlm_packed {
     int64_t k, n;
     void *bytes; /* blocks of columns, one behind the other; emulated: B as it was, floats that were rounded */
     size_t room; /* there are at it */
+    GPtrArray *parts; /* xlm_packed: of a long B, PART rows each, the last one fewer; NULL or empty: B is whole */
     bool emulated, transpose;
 };
 
@@ -68,6 +70,16 @@ uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n)
     return (precision == XLM_BFLOAT16 ? sizeof(bfloat16) : sizeof(float)) * (uint64_t)k * (uint64_t)n;
 }
 
+/* op(A), with what is asked of it. */
+typedef struct left {
+    const xlm_packed *p;
+    int64_t m;
+    bool transpose;
+    const xlm_real *a;       /* NULL: rounded */
+    const bfloat16 *rounded;
+    int64_t apart;           /* from row to row of A */
+} left;
+
 /* ---- without oneDNN, for tests ---- */
 
 static void rounded(int64_t n, const xlm_real *x, float *y)
@@ -84,19 +96,30 @@ static void rounded(int64_t n, const xlm_real *x, float *y)
     }
 }
 
-static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
-                    xlm_real *c)
+static void widened(int64_t n, const bfloat16 *x, float *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = xlm_bfloat16_value(x[i]);
+}
+
+static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
 {
 #ifndef XLM_DOUBLE
+    const xlm_packed *p = l->p;
+    const int64_t m = l->m;
+    const bool transpose = l->transpose;
     float *copy = g_new(float, m * p->k);
-    rounded(m * p->k, a, copy);
+    if (l->a != NULL)
+        rounded(m * p->k, l->a, copy);
+    else
+        widened(m * p->k, l->rounded, copy);
     for (int64_t i = 0; bias != NULL && i < m; i++)
         memcpy(c + i * p->n, bias, sizeof *c * (size_t)p->n);
     xlm_gemm(transpose, p->transpose, m, p->n, p->k, 1, copy, transpose ? m : p->k, p->bytes, p->transpose ? p->k : p->n,
              bias != NULL || add, c, p->n);
     g_free(copy);
 #else
-    (void)p, (void)m, (void)transpose, (void)a, (void)bias, (void)add, (void)c;
+    (void)l, (void)bias, (void)add, (void)c;
 #endif
 }
 
@@ -108,9 +131,10 @@ static void emulate(const xlm_packed *p, int64_t m, bool transpose, const xlm_re
  * up to a multiple of ROW_UNIT: oneDNN makes code for each shape (0.3 ms), which is kept. Many columns, those of a vocabulary,
  * are cut too. */
 enum {
-    ROWS = 128,        /* of a block */
-    LONG = 1 << 14,    /* from this k on */
-    ROWS_OF_LONG = 32, /* so many, as its rows take much memory */
+    ROWS = 128,     /* of a block */
+    LONG = 1 << 14, /* more rows of B */
+    PART = 2048,    /* are multiplied by so many at a time, which stay in a cache for all rows of A, */
+    ROWS_OF_PART = 64,
     ROW_UNIT = 16,
     MOST_COLUMNS = 4096, /* more are cut */
     COLUMNS = 2048,      /* into blocks of so many */
@@ -267,13 +291,12 @@ static void run(dnnl_primitive_t primitive, int n, const dnnl_exec_arg_t *argume
 
 /* Columns of each block but the last. */
 static int64_t columns_of_block(int64_t n) { return n > MOST_COLUMNS ? COLUMNS : n; }
-static int64_t rows_of_block(int64_t k) { return k > LONG ? ROWS_OF_LONG : ROWS; }
 static int64_t padded_rows(int64_t rows) { return (rows + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT; }
 static size_t aligned(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 /* Of a block of so many columns: what oneDNN asks for, k and n rounded up to its tiles. */
 static size_t bytes_of_block(const xlm_packed *p, int64_t cols)
 {
-    compiled *c = find_block(p, rows_of_block(p->k), cols, false, false);
+    compiled *c = find_block(p, ROWS, cols, false, false);
     const size_t bytes = aligned(dnnl_memory_desc_get_size(&c->b));
     free_compiled(c);
     return bytes;
@@ -281,12 +304,23 @@ static size_t bytes_of_block(const xlm_packed *p, int64_t cols)
 
 static int threads_for(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 
-static void pack_block(const xlm_packed *p, int64_t cols, bool transpose, const float *b, void *packed)
+/* What is packed: floats, or when b is NULL numbers that are rounded, row-major. */
+typedef struct right {
+    const float *b;
+    const bfloat16 *rounded;
+    bool transpose;
+    int64_t apart; /* from row to row */
+} right;
+
+static void pack_block(const xlm_packed *p, int64_t cols, const right *r, int64_t first, void *packed)
 {
-    compiled *c = find_block(p, rows_of_block(p->k), cols, false, false);
+    compiled *c = find_block(p, ROWS, cols, false, false);
     dnnl_memory_desc_t from;
-    const dnnl_dims_t dims = {p->k, cols}, strides = {transpose ? 1 : p->n, transpose ? p->k : 1};
-    insist(dnnl_memory_desc_init_by_strides(&from, 2, dims, dnnl_f32, strides), "a matrix");
+    const dnnl_dims_t dims = {p->k, cols}, strides = {r->transpose ? 1 : r->apart, r->transpose ? r->apart : 1};
+    const int64_t start = first * (r->transpose ? r->apart : 1);
+    const void *b = r->b != NULL ? (const void *)(r->b + start) : r->rounded + start;
+    const dnnl_data_type_t type = r->b != NULL ? dnnl_f32 : dnnl_bf16;
+    insist(dnnl_memory_desc_init_by_strides(&from, 2, dims, type, strides), "a matrix");
     dnnl_primitive_desc_t description;
     dnnl_primitive_t primitive;
     const int threads = omp_get_max_threads();
@@ -303,19 +337,20 @@ static void pack_block(const xlm_packed *p, int64_t cols, bool transpose, const 
 }
 
 /* Blocks of columns in the order that oneDNN asks for, by oneDNN. */
-static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, bool transpose, const float *b)
+static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, const right *r)
 {
     const int threads = threads_for();
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int64_t j = 0; j < p->n; j += cols)
-        pack_block(p, MIN(cols, p->n - j), transpose, b + j * (transpose ? p->k : 1),
-                   (char *)p->bytes + stride * (size_t)(j / cols));
+        pack_block(p, MIN(cols, p->n - j), r, j, (char *)p->bytes + stride * (size_t)(j / cols));
 }
 
 /* The usual order in bfloat16: panels of `width` columns, in a panel rows two by two, of which the elements of a column stand
  * side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make it. */
 typedef struct panels {
     const float *b;
+    const bfloat16 *rounded; /* where b is NULL */
+    int64_t apart;
     int64_t k, n, depth; /* depth: k rounded up */
     int64_t cols, width; /* of a block, of a panel */
     size_t stride;       /* bytes of a block */
@@ -351,8 +386,12 @@ static void pack_rows(const panels *p, int64_t row)
         bfloat16 *panel = panel_of(p, j) + row * p->width;
         if (cols < p->width || row + DEPTH_UNIT > p->k)
             memset(panel, 0, sizeof *panel * (size_t)(DEPTH_UNIT * p->width));
-        for (int64_t i = row; i < MIN(row + DEPTH_UNIT, p->k); i += 2)
-            kernel->to_bfloat16_pairs(cols, p->b + i * p->n + j, i + 1 < p->k ? p->b + (i + 1) * p->n + j : NULL,
+        for (int64_t i = row; p->b == NULL && i < MIN(row + DEPTH_UNIT, p->k); i += 2)
+            kernel->bfloat16_pairs(cols, p->rounded + i * p->apart + j,
+                                   i + 1 < p->k ? p->rounded + (i + 1) * p->apart + j : NULL,
+                                   panel + (i - row) * p->width);
+        for (int64_t i = row; p->b != NULL && i < MIN(row + DEPTH_UNIT, p->k); i += 2)
+            kernel->to_bfloat16_pairs(cols, p->b + i * p->apart + j, i + 1 < p->k ? p->b + (i + 1) * p->apart + j : NULL,
                                       panel + (i - row) * p->width);
     }
 }
@@ -370,7 +409,7 @@ static void pack_columns(const panels *p, int64_t column)
         const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MIN(rows, p->k - row);
         for (int64_t j = 0; j < cols; j++) {
             bfloat16 *to = (bfloat16 *)(void *)part + j * PART_OF_K;
-            kernel->to_bfloat16(there, p->b + (column + j) * p->k + row, to);
+            kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, to);
             memset(to + there, 0, sizeof *to * (size_t)(rows - there));
         }
         kernel->transpose(cols, rows / 2, (const xlm_real *)part, PART_OF_K / 2, (xlm_real *)(void *)(panel + row * p->width),
@@ -378,19 +417,20 @@ static void pack_columns(const panels *p, int64_t column)
     }
 }
 
-static void pack(xlm_packed *p, bool transpose, const float *b)
+static void pack_whole(xlm_packed *p, const right *r)
 {
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
     const size_t stride = bytes_of_block(p, cols);
     make_room(p, stride * (size_t)(blocks - 1) + bytes_of_block(p, last));
-    compiled *whole = find_block(p, rows_of_block(p->k), cols, false, false);
-    compiled *rest = find_block(p, rows_of_block(p->k), last, false, false);
-    const panels q = {.b = b, .k = p->k, .n = p->n, .depth = whole->b.padded_dims[0], .cols = cols,
+    compiled *whole = find_block(p, ROWS, cols, false, false);
+    compiled *rest = find_block(p, ROWS, last, false, false);
+    const panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .k = p->k, .n = p->n,
+                      .depth = whole->b.padded_dims[0], .cols = cols,
                       .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
     const int threads = threads_for();
     if (q.width == 0 || q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)) {
-        pack_by_library(p, stride, cols, transpose, b);
-    } else if (transpose) {
+        pack_by_library(p, stride, cols, r);
+    } else if (r->transpose) {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t j = 0; j < q.n; j += q.width)
             pack_columns(&q, j);
@@ -401,6 +441,31 @@ static void pack(xlm_packed *p, bool transpose, const float *b)
     }
     free_compiled(whole);
     free_compiled(rest);
+}
+
+static void pack(xlm_packed *p, const right *r)
+{
+    if (p->parts == NULL)
+        p->parts = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_packed_free);
+    const guint parts = p->k > LONG ? (guint)((p->k + PART - 1) / PART) : 0, before = p->parts->len;
+    g_ptr_array_set_size(p->parts, (gint)parts);
+    if (parts == 0) {
+        pack_whole(p, r);
+        return;
+    }
+    for (guint i = 0; i < parts; i++) {
+        if (i >= before)
+            p->parts->pdata[i] = xlm_packed_new();
+        xlm_packed *part = p->parts->pdata[i];
+        const int64_t first = (int64_t)i * PART;
+        part->precision = p->precision;
+        part->k = MIN(PART, p->k - first);
+        part->n = p->n;
+        const int64_t start = first * (r->transpose ? 1 : r->apart);
+        pack_whole(part, &(right){.b = r->b != NULL ? r->b + start : NULL,
+                                  .rounded = r->rounded != NULL ? r->rounded + start : NULL,
+                                  .transpose = r->transpose, .apart = r->apart});
+    }
 }
 
 /* ---- multiplying ---- */
@@ -434,30 +499,47 @@ static char *take(size_t bytes)
     return w->bytes;
 }
 
-/* op(A), with what is asked of it. */
-typedef struct left {
-    const xlm_packed *p;
-    int64_t m;
-    bool transpose;
-    const float *a;
-} left;
+/* The same of numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
+static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16 *y)
+{
+    enum { DEPTH = 64 };
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t k = l->p->k;
+    float part[DEPTH / 2 * ROWS], turned[ROWS * DEPTH / 2];
+    for (int64_t j = 0; j < k; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, k - j);
+        for (int64_t i = 0; i < depth; i += 2) {
+            const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
+            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * ROWS));
+        }
+        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, ROWS, (xlm_real *)turned, DEPTH / 2);
+        for (int64_t i = 0; i < rows; i++)
+            memcpy(y + i * k + j, turned + i * (DEPTH / 2), sizeof *y * (size_t)depth);
+    }
+}
 
 /* y = rows row … row + rows of op(A) as bfloat16, and zeros below them up to `padded`. A is transposed a part at a time, which
  * stays in the first-level cache; a row of it fills a line of y. */
 static void round_rows(const left *l, int64_t row, int64_t rows, int64_t padded, bfloat16 *y)
 {
-    enum { PART = 32 };
+    enum { COLS = 32 };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    if (!l->transpose) {
-        kernel->to_bfloat16(rows * k, l->a + row * k, y);
+    if (l->a == NULL && l->transpose) {
+        transpose_rounded(l, row, rows, y);
+    } else if (l->a == NULL) {
+        for (int64_t i = 0; i < rows; i++)
+            memcpy(y + i * k, l->rounded + (row + i) * l->apart, sizeof *y * (size_t)k);
+    } else if (!l->transpose) {
+        for (int64_t i = 0; i < rows; i++)
+            kernel->to_bfloat16(k, l->a + (row + i) * l->apart, y + i * k);
     } else {
-        xlm_real part[ROWS * PART]; /* [rows x PART] */
-        for (int64_t j = 0; j < k; j += PART) {
-            const int64_t cols = MIN(PART, k - j);
-            kernel->transpose(cols, rows, l->a + j * l->m + row, l->m, part, PART);
+        xlm_real part[ROWS * COLS]; /* [rows x COLS] */
+        for (int64_t j = 0; j < k; j += COLS) {
+            const int64_t cols = MIN(COLS, k - j);
+            kernel->transpose(cols, rows, l->a + j * l->apart + row, l->apart, part, COLS);
             for (int64_t i = 0; i < rows; i++)
-                kernel->to_bfloat16(cols, part + i * PART, y + i * k + j);
+                kernel->to_bfloat16(cols, part + i * COLS, y + i * k + j);
         }
     }
     memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
@@ -467,9 +549,9 @@ static void copy_rows(const left *l, int64_t row, int64_t rows, int64_t padded, 
 {
     const int64_t k = l->p->k;
     if (l->transpose)
-        xlm_kernels_get()->transpose(k, rows, (const xlm_real *)(l->a + row), l->m, (xlm_real *)y, k);
-    else
-        memcpy(y, l->a + row * k, sizeof *y * (size_t)(rows * k));
+        xlm_kernels_get()->transpose(k, rows, (const xlm_real *)(l->a + row), l->apart, (xlm_real *)y, k);
+    for (int64_t i = 0; !l->transpose && i < rows; i++)
+        memcpy(y + i * k, l->a + (row + i) * l->apart, sizeof *y * (size_t)k);
     memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
 }
 
@@ -507,16 +589,19 @@ static void multiply_rows(const left *l, compiled *const made[2], size_t stride,
 {
     const xlm_packed *p = l->p;
     const int64_t padded = made[0]->c.dims[0], cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols;
-    const bool direct = p->precision == XLM_FLOAT32 && !l->transpose && padded == rows, copies = blocks > 1 || padded != rows;
+    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL, copies = blocks > 1 || padded != rows;
+    const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;
     const size_t a_bytes = direct ? 0 : aligned(xlm_packed_bytes(p->precision, padded, p->k));
     const size_t c_bytes = copies ? aligned(sizeof *c * (size_t)(padded * cols)) : 0;
     char *memory = take(a_bytes + c_bytes + MAX(made[0]->scratch_bytes, made[1]->scratch_bytes));
     char *scratch = memory + a_bytes + c_bytes;
-    if (p->precision == XLM_BFLOAT16)
+    const void *a = memory;
+    if (direct)
+        a = l->a != NULL ? (const void *)(l->a + row * p->k) : l->rounded + row * p->k;
+    else if (p->precision == XLM_BFLOAT16)
         round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
-    else if (!direct)
+    else
         copy_rows(l, row, rows, padded, (float *)(void *)memory);
-    const void *a = direct ? (const void *)(l->a + row * p->k) : memory;
     for (int64_t j = 0; j < blocks; j++) {
         const compiled *of = made[j == blocks - 1];
         const void *b = (const char *)p->bytes + stride * (size_t)j;
@@ -529,10 +614,11 @@ static void multiply_rows(const left *l, compiled *const made[2], size_t stride,
     }
 }
 
-static void multiply(const left *l, const float *bias, bool add, float *c)
+/* In blocks of so many rows. */
+static void multiply_whole(const left *l, int64_t unit, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
-    const int64_t unit = rows_of_block(p->k), down = (l->m + unit - 1) / unit, last_rows = l->m - (down - 1) * unit;
+    const int64_t down = (l->m + unit - 1) / unit, last_rows = l->m - (down - 1) * unit;
     const int64_t cols = columns_of_block(p->n), last_cols = p->n - (p->n - 1) / cols * cols;
     const size_t stride = bytes_of_block(p, cols);
     compiled *made[2][2]; /* [the last rows][the last columns] */
@@ -547,6 +633,23 @@ static void multiply(const left *l, const float *bias, bool add, float *c)
         free_compiled(made[i / 2][i % 2]);
 }
 
+static void multiply(const left *l, const float *bias, bool add, float *c)
+{
+    const xlm_packed *p = l->p;
+    if (p->parts == NULL || p->parts->len == 0) {
+        multiply_whole(l, ROWS, bias, add, c);
+        return;
+    }
+    for (guint i = 0; i < p->parts->len; i++) {
+        const int64_t first = (int64_t)i * PART, start = first * (l->transpose ? l->apart : 1);
+        left part = *l;
+        part.p = p->parts->pdata[i];
+        part.a = l->a != NULL ? l->a + start : NULL;
+        part.rounded = l->rounded != NULL ? l->rounded + start : NULL;
+        multiply_whole(&part, ROWS_OF_PART, i == 0 ? bias : NULL, i > 0 || add, c);
+    }
+}
+
 #endif
 
 /* ---- for all ---- */
@@ -555,6 +658,7 @@ void xlm_packed_free(xlm_packed *p)
 {
     if (p == NULL)
         return;
+    g_clear_pointer(&p->parts, g_ptr_array_unref);
     free(p->bytes);
     g_free(p);
 }
@@ -572,27 +676,68 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
         return;
     }
 #if WITH_ONEDNN
-    pack(p, transpose, b);
+    pack(p, &(right){.b = b, .transpose = transpose, .apart = transpose ? k : n});
 #else
     (void)b;
     g_error("xlm_packed_set: %s", xlm_packed_lacks(precision));
 #endif
 }
 
-void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
-                         xlm_real *c)
+void xlm_packed_set_rounded(xlm_packed *p, int64_t k, int64_t n, const uint16_t *b)
 {
-    if (m == 0)
-        return;
+    p->precision = XLM_BFLOAT16;
+    p->k = k;
+    p->n = n;
+    p->transpose = false;
+    p->emulated = emulates(XLM_BFLOAT16);
     if (p->emulated) {
-        emulate(p, m, transpose, a, bias, add, c);
+        make_room(p, sizeof(float) * (size_t)(k * n));
+        widened(k * n, b, p->bytes);
         return;
     }
 #if WITH_ONEDNN
-    const left l = {.p = p, .m = m, .transpose = transpose, .a = a};
-    multiply(&l, bias, add, c);
-    xlm_gemm_count(2 * (double)m * (double)p->n * (double)p->k);
+    pack(p, &(right){.rounded = b, .apart = n});
+#else
+    g_error("xlm_packed_set_rounded: %s", xlm_packed_lacks(XLM_BFLOAT16));
 #endif
+}
+
+static void multiply_by(const left *l, const xlm_real *bias, bool add, xlm_real *c)
+{
+    if (l->m == 0)
+        return;
+    if (l->p->emulated) {
+        emulate(l, bias, add, c);
+        return;
+    }
+#if WITH_ONEDNN
+    multiply(l, bias, add, c);
+    xlm_gemm_count(2 * (double)l->m * (double)l->p->n * (double)l->p->k);
+#endif
+}
+
+void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
+                         xlm_real *c)
+{
+    multiply_by(&(left){.p = p, .m = m, .transpose = transpose, .a = a, .apart = transpose ? m : p->k}, bias, add, c);
+}
+
+void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c)
+{
+    multiply_by(&(left){.p = p, .m = m, .transpose = transpose, .rounded = a, .apart = transpose ? m : p->k}, NULL, add, c);
+}
+
+void xlm_packed_multiply_and_round(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c, uint16_t *rounded)
+{
+    enum { UNIT = 128 }; /* rows that are read again while they are in a cache */
+    const int64_t units = (m + UNIT - 1) / UNIT, k = p->k;
+    const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < units; i++) {
+        const int64_t first = i * UNIT, rows = MIN(UNIT, m - first);
+        xlm_kernels_get()->to_bfloat16(rows * k, a + first * k, rounded + first * k);
+        xlm_packed_multiply_rounded(p, rows, false, rounded + first * k, add, c + first * p->n);
+    }
 }
 
 const char *xlm_packed_library(void)

@@ -30,6 +30,11 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
  * Uses all threads of the rank, or one when called inside a parallel region. */
 void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
                          xlm_real *c);
+/* The same with factors that are rounded to bfloat16 already, for products made in it. B: k x n, op(A): m x k. */
+void xlm_packed_set_rounded(xlm_packed *p, int64_t k, int64_t n, const uint16_t *b);
+void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c);
+/* C = A B, or C += A B, in bfloat16; rounded: [m x k], what A was rounded to, for another product with it. */
+void xlm_packed_multiply_and_round(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c, uint16_t *rounded);
 /* Bytes that a k x n matrix takes when it is packed; about. */
 uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n);
 

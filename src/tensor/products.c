@@ -45,7 +45,12 @@ static bool packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
     return tape->precision == XLM_BFLOAT16 || n * weight->rows * weight->cols > SMALL;
 }
 
-static const xlm_packed *pack(xlm_tape *tape, xlm_var *weight, bool transpose)
+bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight)
+{
+    return tape->packs && tape->precision == XLM_BFLOAT16 && ((const variable *)weight)->leaf;
+}
+
+const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)
 {
     if (tape->packed == NULL)
         tape->packed = g_hash_table_new_full(hash_key, equal_keys, NULL, free_entry);
@@ -69,7 +74,7 @@ void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, 
 {
     const int64_t in = weight->cols, out = weight->rows;
     if (packs(tape, n, weight)) {
-        xlm_packed_multiply(pack(tape, weight, true), n, false, x, bias != NULL ? bias->value : NULL, false, y);
+        xlm_packed_multiply(xlm_product_parameter(tape, weight, true), n, false, x, bias != NULL ? bias->value : NULL, false, y);
         return;
     }
     if (bias != NULL) {
@@ -84,9 +89,16 @@ void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_
 {
     const int64_t in = weight->cols, out = weight->rows;
     if (packs(tape, n, weight))
-        xlm_packed_multiply(pack(tape, weight, false), n, false, dy, NULL, dx.add, dx.at);
+        xlm_packed_multiply(xlm_product_parameter(tape, weight, false), n, false, dy, NULL, dx.add, dx.at);
     else
         xlm_gemm(false, false, n, in, out, 1, dy, out, weight->value, in, dx.add, dx.at, in);
+}
+
+static xlm_packed *packed_rows(xlm_tape *tape)
+{
+    if (tape->packed_rows == NULL)
+        tape->packed_rows = xlm_packed_new();
+    return tape->packed_rows;
 }
 
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, const xlm_var *weight, xlm_grad dw)
@@ -96,10 +108,38 @@ void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const 
         xlm_gemm(true, false, out, in, n, 1, dy, out, x, in, dw.add, dw.at, in);
         return;
     }
-    if (tape->packed_rows == NULL)
-        tape->packed_rows = xlm_packed_new();
-    xlm_packed_set(tape->packed_rows, tape->precision, false, n, in, x);
-    xlm_packed_multiply(tape->packed_rows, out, true, dy, NULL, dw.add, dw.at);
+    xlm_packed_set(packed_rows(tape), tape->precision, false, n, in, x);
+    xlm_packed_multiply(packed_rows(tape), out, true, dy, NULL, dw.add, dw.at);
+}
+
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, const uint16_t *dy, const xlm_real *x,
+                            const uint16_t *x_rounded, const xlm_var *weight, xlm_grad dw)
+{
+    if (n == 0 && !dw.add)
+        memset(dw.at, 0, sizeof(xlm_real) * (size_t)(weight->rows * weight->cols));
+    if (n == 0)
+        return;
+    if (x_rounded != NULL)
+        xlm_packed_set_rounded(packed_rows(tape), n, weight->cols, x_rounded);
+    else
+        xlm_packed_set(packed_rows(tape), XLM_BFLOAT16, false, n, weight->cols, x);
+    xlm_packed_multiply_rounded(packed_rows(tape), weight->rows, true, dy, dw.add, dw.at);
+}
+
+void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
+                          xlm_grad dw)
+{
+    if (dx.at != NULL && dw.at != NULL && n > 0 && xlm_product_rounds(tape, weight)) {
+        uint16_t *rounded = XLM_TAPE_BORROW(tape, uint16_t, weight->rows * n);
+        xlm_packed_multiply_and_round(xlm_product_parameter(tape, weight, false), n, dy, dx.add, dx.at, rounded);
+        xlm_product_of_rounded(tape, n, rounded, x, NULL, weight, dw);
+        xlm_tape_return(tape, rounded);
+        return;
+    }
+    if (dx.at != NULL)
+        xlm_product_of_gradient(tape, n, dy, weight, dx);
+    if (dw.at != NULL)
+        xlm_product_of_weight(tape, n, dy, x, weight, dw);
 }
 
 void tape_free_products(xlm_tape *tape)

@@ -6,6 +6,7 @@
 #ifndef XLM_TENSOR_PRODUCTS_H
 #define XLM_TENSOR_PRODUCTS_H
 
+#include "tensor/packed.h"
 #include "tensor/tape.h"
 
 /* y = x Wᵀ + b. bias: 1 x out, or NULL. */
@@ -14,5 +15,17 @@ void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, 
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x where dw.add. */
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, const xlm_var *weight, xlm_grad dw);
+/* Both; where at is NULL, not that one. In bfloat16 dy is read and rounded once. */
+void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
+                          xlm_grad dw);
+
+/* For operators that make several products of one part of the rows, which are to be called when this is true: products with this
+ * parameter are made in bfloat16. */
+bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
+/* The parameter packed as it is now: Wᵀ, in x out, where `transpose`, else W. The tape's. */
+const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);
+/* dW = dyᵀ x, or dW += dyᵀ x; dy is rounded, and so is x where x_rounded, and not x, is given. */
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, const uint16_t *dy, const xlm_real *x,
+                            const uint16_t *x_rounded, const xlm_var *weight, xlm_grad dw);
 
 #endif

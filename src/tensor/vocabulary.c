@@ -62,6 +62,58 @@ static void differentiate(const struct state *s, int64_t first, int64_t rows, xl
     }
 }
 
+/* Rows and columns of a tile that is still in the first-level cache when its last use comes. */
+enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
+
+/* dz as products in bfloat16 read it, [rows x V], z of the same shape being read once. */
+struct rounded {
+    const struct state *s;
+    int64_t first, rows;
+    xlm_real factor;
+    const xlm_real *z;
+    uint16_t *dz;
+    xlm_real *db; /* [V], added to, or NULL */
+};
+
+static void round_tile(const struct rounded *r, int64_t row, int64_t column)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t v = r->s->table->rows, rows = MIN(TILE_ROWS, r->rows - row), cols = MIN(TILE_COLUMNS, v - column);
+    xlm_real tile[TILE_ROWS * TILE_COLUMNS];
+    for (int64_t i = 0; i < rows; i++) {
+        xlm_real *dz = tile + i * TILE_COLUMNS;
+        const int64_t target = r->s->targets[r->first + row + i] - column;
+        kernel->scale(cols, r->factor * r->s->inverse[r->first + row + i], r->z + (row + i) * v + column, dz, false);
+        if (target >= 0 && target < cols)
+            dz[target] -= r->factor;
+        kernel->to_bfloat16(cols, dz, r->dz + (row + i) * v + column);
+    }
+    if (r->db != NULL)
+        kernel->column_sums(rows, cols, tile, TILE_COLUMNS, r->db + column);
+}
+
+static void round_gradients(const struct rounded *r)
+{
+    const int64_t v = r->s->table->rows;
+#pragma omp parallel for schedule(static) if (r->rows * v > XLM_PARALLEL)
+    for (int64_t column = 0; column < v; column += TILE_COLUMNS)
+        for (int64_t row = 0; row < r->rows; row += TILE_ROWS)
+            round_tile(r, row, column);
+}
+
+static void backward_rounded(struct rounded *r, xlm_grad dh, xlm_grad de)
+{
+    const struct state *s = r->s;
+    const int64_t v = s->table->rows;
+    r->dz = XLM_TAPE_BORROW(s->tape, uint16_t, r->rows * v);
+    round_gradients(r);
+    if (dh.at != NULL)
+        xlm_packed_multiply_rounded(xlm_product_parameter(s->tape, s->table, false), r->rows, false, r->dz, dh.add, dh.at);
+    if (de.at != NULL)
+        xlm_product_of_rounded(s->tape, r->rows, r->dz, s->h->value + r->first * s->h->cols, NULL, s->table, de);
+    xlm_tape_return(s->tape, r->dz);
+}
+
 static void backward_bias(int64_t rows, int64_t v, const xlm_real *dz, xlm_real *db)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -87,11 +139,15 @@ static void backward(void *pointer)
             make_logits(s, first, rows, z);
             exponentiate(s, first, rows, z, NULL);
         }
+        if (xlm_product_rounds(s->tape, s->table)) {
+            struct rounded r = {.s = s, .first = first, .rows = rows, .factor = factor, .z = z, .db = db};
+            backward_rounded(&r, (xlm_grad){.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add}, de);
+            de.add = true;
+            continue;
+        }
         differentiate(s, first, rows, factor, z);
-        if (dh.at != NULL)
-            xlm_product_of_gradient(s->tape, rows, z, s->table, (xlm_grad){.at = dh.at + first * e, .add = dh.add});
-        if (de.at != NULL)
-            xlm_product_of_weight(s->tape, rows, z, s->h->value + first * e, s->table, de);
+        const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add};
+        xlm_product_backward(s->tape, rows, z, s->h->value + first * e, s->table, own, de);
         de.add = true;
         if (db != NULL)
             backward_bias(rows, v, z, db);

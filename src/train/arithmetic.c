@@ -34,7 +34,7 @@ const char *xlm_arithmetic_name(xlm_arithmetic arithmetic)
 {
     static char text[64];
     if (!arithmetic.packs)
-        return "BLIS";
+        return "BLIS in float32";
     snprintf(text, sizeof text, "%s in %s", xlm_packed_library(), xlm_precision_names[arithmetic.precision]);
     return text;
 }

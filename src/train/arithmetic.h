@@ -21,7 +21,7 @@ bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config,
 /* Bytes that packed parameters take, of `elements` in all. */
 uint64_t xlm_arithmetic_bytes(xlm_arithmetic arithmetic, int64_t elements);
 
-/* "oneDNN 2.6.3 in bfloat16"; "BLIS" */
+/* "oneDNN 2.6.3 in bfloat16"; "BLIS in float32" */
 const char *xlm_arithmetic_name(xlm_arithmetic arithmetic);
 
 #endif

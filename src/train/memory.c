@@ -103,6 +103,8 @@ double xlm_step_flops(const xlm_run_size *size)
     return flops;
 }
 
+static bool rounds(const xlm_run_size *size) { return size->arithmetic.packs && size->arithmetic.precision == XLM_BFLOAT16; }
+
 /* The largest micro-batch of stream s, more of which may be predicted than on average. */
 static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64_t micro_batches)
 {
@@ -111,6 +113,7 @@ static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64
     xlm_input_size input = full_size(stream, instances);
     input.predicted = xlm_stream_most_predicted(stream, instances);
     input.frozen = frozen_layers(size->job);
+    input.rounded = rounds(size);
     return input;
 }
 
@@ -122,6 +125,7 @@ static xlm_input_size evaluation_block(const xlm_run_size *size, int s)
     xlm_input_size input = full_size(stream, instances);
     input.predicted = xlm_stream_most_predicted(stream, instances);
     input.forward = true;
+    input.rounded = rounds(size);
     return input;
 }
 
@@ -138,8 +142,10 @@ static uint64_t largest_pass(const xlm_run_size *size, int64_t micro_batches, bo
             most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, s, &input, recompute));
         }
     }
-    if (size->validation.tokens > 0)
-        most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, 0, &size->validation, recompute));
+    xlm_input_size validation = size->validation;
+    validation.rounded = rounds(size);
+    if (validation.tokens > 0)
+        most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, 0, &validation, recompute));
     return most.pass + most.layer;
 }
 

@@ -290,7 +290,8 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     }
 }
 
-void xlm_report_profile(xlm_profile *profile, const xlm_reduce_scatter_report *reduce_scatter, int64_t steps)
+void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_reduce_scatter_report *reduce_scatter,
+                        int64_t steps)
 {
     int n;
     double total = 0;
@@ -299,7 +300,8 @@ void xlm_report_profile(xlm_profile *profile, const xlm_reduce_scatter_report *r
         total += row[i].seconds;
     if (steps < 1 || total <= 0)
         return;
-    xlm_log_info("profile of %" G_GINT64_FORMAT " steps of rank 0, %.2f ms each", steps, 1e3 * total / (double)steps);
+    xlm_log_info("profile of %" G_GINT64_FORMAT " steps of rank 0, %.2f ms each, products by %s", steps,
+                 1e3 * total / (double)steps, arithmetic);
     xlm_log_info("%-32s %9s %10s %7s %9s %7s", "operator", "calls", "ms", "share", "GFLOP/s", "GB/s");
     for (int i = 0; i < n; i++) {
         const xlm_profile_row *r = &row[i];

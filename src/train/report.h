@@ -48,8 +48,10 @@ void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const
 /* One line in the end: steps, time, tokens, the last and the best held-out loss (or measure of the validation) of what ran
  * since the report was opened, and where the checkpoint is. */
 void xlm_report_summary(const xlm_report *report);
-/* Where the time of `steps` steps of this rank went, as a table in the log; the reduce-scatter's report has one step more. */
-void xlm_report_profile(xlm_profile *profile, const xlm_reduce_scatter_report *reduce_scatter, int64_t steps);
+/* Where the time of `steps` steps of this rank went, as a table in the log, with who made products and in which precision
+ * (xlm_arithmetic_name); the reduce-scatter's report has one step more. */
+void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_reduce_scatter_report *reduce_scatter,
+                        int64_t steps);
 /* Time outside of steps (evaluation, checkpoints) that tokens/s should not count: call before and after. */
 void xlm_report_pause(xlm_report *report);
 void xlm_report_resume(xlm_report *report);

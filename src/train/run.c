@@ -338,7 +338,8 @@ static bool train(run *r, bool *interrupted, GError **error)
                      r->options->validation->split, measured_since_best(r));
     if (profile != NULL) {
         const xlm_reduce_scatter_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
-        xlm_report_profile(profile, &reduce_scatter, progress->step - first);
+        xlm_report_profile(profile, xlm_arithmetic_name(xlm_engine_arithmetic(r->engine)), &reduce_scatter,
+                           progress->step - first);
     }
     xlm_step_report_clear(&step);
     return good;

@@ -4,13 +4,16 @@
  *     step [threads [rounds]]            a line of the table (tests/bench/table.sh) for each model; recomputing with several
  *                                        threads only
  *     step THREADS ROUNDS yardstick      GFLOP/s of roberta-8's yardstick alone
+ *     step THREADS ROUNDS profile        where the time of roberta-8's passes goes, by operator, a table for each way to
+ *                                        multiply; profile N: for the N-th alone, from 0
  *
  * A round is a step (encode, masked language modelling, backward; dropout on; no optimiser) and then the yardstick: the same
  * products in the same shapes, transposes and order, each layer with weights and activations of its own. Attention's
  * products are not in the yardstick, but are counted in the step's rate; products made again (recompute) are in neither.
  * Machines shared with others give other rates from minute to minute, so the share is the median over rounds of step and
  * yardstick measured in turn. So are the steps with oneDNN's products, in float32 and in bfloat16 where the processor has it,
- * whose rows give their speed beside that of the step with BLIS's. */
+ * whose rows give their speed beside that of the step with BLIS's; and in bfloat16 a row gives their rate beside that of the same
+ * products with all factors rounded and packed beforehand. */
 #include <glib.h>
 #include <omp.h>
 #include <stdio.h>
@@ -23,7 +26,9 @@
 #include "nn/model.h"
 #include "tensor/gemm.h"
 #include "tensor/hardware.h"
+#include "tensor/kernels.h"
 #include "tensor/parameters.h"
+#include "tensor/profile.h"
 #include "text/special_tokens.h"
 
 struct test {
@@ -190,6 +195,56 @@ static void run_yardstick(const struct yardstick *y)
     }
 }
 
+/* The same in bfloat16, all factors rounded and packed before the clock runs. */
+struct rounded_linear {
+    const struct linear *l;
+    uint16_t *x, *dy;
+    xlm_packed *forward, *backward, *rows; /* Wᵀ, W, x */
+};
+
+static uint16_t *halves(const float *x, int64_t n)
+{
+    uint16_t *y = take(n, sizeof *y);
+    xlm_kernels_get()->to_bfloat16(n, x, y);
+    return y;
+}
+
+static struct rounded_linear *round_yardstick(const struct yardstick *y)
+{
+    struct rounded_linear *all = g_new0(struct rounded_linear, y->linears);
+    for (int i = 0; i < y->linears; i++) {
+        const struct linear *l = &y->linear[i];
+        all[i] = (struct rounded_linear){.l = l, .x = halves(l->x, l->n * l->in), .dy = halves(y->dy, l->n * l->out),
+                                         .forward = xlm_packed_new(), .backward = xlm_packed_new(), .rows = xlm_packed_new()};
+        xlm_packed_set(all[i].forward, XLM_BFLOAT16, true, l->in, l->out, l->w);
+        xlm_packed_set(all[i].backward, XLM_BFLOAT16, false, l->out, l->in, l->w);
+        xlm_packed_set(all[i].rows, XLM_BFLOAT16, false, l->n, l->in, l->x);
+    }
+    return all;
+}
+
+static void free_rounded(struct rounded_linear *all, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(all[i].x);
+        free(all[i].dy);
+        xlm_packed_free(all[i].forward);
+        xlm_packed_free(all[i].backward);
+        xlm_packed_free(all[i].rows);
+    }
+    g_free(all);
+}
+
+static void run_rounded(const struct rounded_linear *all, int n, float *dx)
+{
+    for (int i = 0; i < n; i++)
+        xlm_packed_multiply_rounded(all[i].forward, all[i].l->n, false, all[i].x, false, all[i].l->y);
+    for (int i = n; i-- > 0;) {
+        xlm_packed_multiply_rounded(all[i].backward, all[i].l->n, false, all[i].dy, false, dx);
+        xlm_packed_multiply_rounded(all[i].rows, all[i].l->out, true, all[i].dy, true, all[i].l->dw);
+    }
+}
+
 /* ---- rounds ---- */
 
 static void run_step(const xlm_model *model, xlm_tape *tape, const xlm_batch *b, float *gradients, uint64_t step)
@@ -244,11 +299,16 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         }
     }
     run_yardstick(&y);
+    const int half = WAYS - 1;
+    struct rounded_linear *rounded = there[half] ? round_yardstick(&y) : NULL;
+    if (rounded != NULL)
+        run_rounded(rounded, y.linears, y.dx);
 
     double *other[WAYS], *faster = g_new(double, rounds);
     for (int w = 0; w < WAYS; w++)
         other[w] = g_new0(double, rounds);
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
+    double *rounded_seconds = g_new0(double, rounds), *rounded_share = g_new0(double, rounds);
     const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .layers = c.layers,
                                 .rows = b.batch.masked,
                                 .predicted = b.batch.masked};
@@ -261,6 +321,10 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
                 run_step(model, tape, &b.batch, gradients, (uint64_t)i);
             other[w][i] = xlm_clock() - begin;
         }
+        const double begin = xlm_clock();
+        if (rounded != NULL)
+            run_rounded(rounded, y.linears, y.dx);
+        rounded_seconds[i] = xlm_clock() - begin;
         xlm_tape_multiply_by(tape, false, XLM_FLOAT32);
         const double start = xlm_clock();
         if (!yardstick_alone)
@@ -271,6 +335,7 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         step[i] = middle - start;
         products[i] = xlm_clock() - middle;
         share[i] = (flops / step[i]) / (yardstick_flops / products[i]);
+        rounded_share[i] = (flops / other[half][i]) / (yardstick_flops / rounded_seconds[i]);
     }
     const struct cost cost = {median(step, rounds), (double)xlm_tape_peak_bytes(tape)};
     const double rate = 1e-9 * yardstick_flops / median(products, rounds);
@@ -287,9 +352,17 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         if (there[w])
             printf("row\t  %s beside BLIS\t%.0f tokens/s, %.1f GFLOP/s\t%.0f tokens/s\t%.2f\n", ways[w].name, t->tokens / seconds,
                    1e-9 * flops / seconds, t->tokens / cost.seconds, ratio);
+        if (there[w] && w == half)
+            printf("row\t  %s beside its products\t%.1f GFLOP/s\t%.1f GFLOP/s\t%.2f\t>= 0.85\n", ways[w].name,
+                   1e-9 * flops / seconds,
+                   1e-9 * yardstick_flops / median(rounded_seconds, rounds), median(rounded_share, rounds));
         g_free(other[w]);
     }
     g_free(other[0]);
+    if (rounded != NULL)
+        free_rounded(rounded, y.linears);
+    g_free(rounded_seconds);
+    g_free(rounded_share);
     g_free(faster);
     fflush(stdout);
     g_free(step);
@@ -305,11 +378,56 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     return cost;
 }
 
+/* Milliseconds of a pass, by operator; the ways take turns. */
+static void show_profile(const struct test *t, int rounds, int only)
+{
+    xlm_model_config c;
+    xlm_options_defaults(xlm_model_options, &c, NULL);
+    c.layers = t->layers, c.hidden_size = t->d, c.attention_heads = t->heads, c.vocabulary = t->vocabulary, c.languages = 1;
+    xlm_model_check(&c, NULL);
+    xlm_parameters *parameters = xlm_parameters_new();
+    xlm_model *model = xlm_model_new(&c, parameters);
+    xlm_parameters_seal(parameters);
+    xlm_parameters_initialise(parameters, 1);
+    float *gradients = take(xlm_parameters_size(parameters), sizeof *gradients);
+    xlm_tape *tape = xlm_tape_new(parameters);
+    struct batch b;
+    make_batch(&b, t);
+    xlm_profile *profile[WAYS];
+    for (int w = 0; w < WAYS; w++)
+        profile[w] = xlm_profile_new();
+    for (int i = -2; i < rounds; i++)
+        for (int w = 0; w < WAYS; w++) {
+            if ((only >= 0 && only != w) || (ways[w].packs && xlm_packed_lacks(ways[w].precision) != NULL))
+                continue;
+            xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
+            xlm_tape_profile(tape, i < 0 ? NULL : profile[w]);
+            run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+        }
+    for (int w = 0; w < WAYS; w++) {
+        int n;
+        const xlm_profile_row *row = xlm_profile_rows(profile[w], &n);
+        double total = 0;
+        for (int i = 0; i < n; i++)
+            total += row[i].seconds;
+        if (n > 0)
+            printf("%s: %.1f ms\n", ways[w].name, 1e3 * total / rounds);
+        for (int i = 0; i < n; i++)
+            printf("  %-24s %-8s %8.2f ms %5.1f %% %8.1f GFLOP/s\n", row[i].name, row[i].backward ? "backward" : "forward",
+                   1e3 * row[i].seconds / rounds, 100 * row[i].seconds / total, 1e-9 * row[i].flops / row[i].seconds);
+        xlm_profile_free(profile[w]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
     const int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    if (argc > 3 && strcmp(argv[3], "profile") == 0) {
+        show_profile(&tests[0], rounds, argc > 4 ? atoi(argv[4]) : -1);
+        return 0;
+    }
     if (argc > 3) {
         run_test(&tests[0], rounds, true);
         return 0;

@@ -25,7 +25,6 @@ fi
 expect 78 'precision = bfloat16: BLIS' ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set train.gemm=blis
 expect 64 'precision = int8: is none of' ranks 1 xlm_train job.conf --dry-run --set train.precision=int8
 
-run float 1 --set train.gemm=blis
 # all_alike NAME [LINE OF [train]...]: eight steps have the same bits on 1, 2 and 4 ranks, with 2 threads, and when they are
 # resumed.
 all_alike() {
@@ -63,7 +62,9 @@ expect 78 'exchange = bfloat16: 3 ranks' ranks 3 xlm_train job.conf --dry-run --
 [ "$(digest blis-1/latest)" != "$(digest emulated-1/latest)" ] || fail "precision = bfloat16 gives the bits of float32"
 
 run float 1 --set train.gemm=blis
-run half 1 "${half[@]}"
+run half 1 "${half[@]}" --profile
+grep -q '^profile of .*, products by .* in bfloat16$' half.log ||
+    fail "the profile does not name bfloat16: $(grep '^profile' half.log)"
 # What it learns is the same, to half a percent, and it does round.
 last=$(value float $steps held_out mlm loss all)
 is_between "$(awk "BEGIN { print 0.995 * $last }")" "$(value half $steps held_out mlm loss all)" \

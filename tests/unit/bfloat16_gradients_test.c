@@ -78,11 +78,12 @@ static void check_tensor(const xlm_parameter *p, const float *a, const float *b)
         fail_msg("%s: the gradient is not of products in bfloat16", p->name);
 }
 
-static void check_gradients(void)
+static void check_gradients(int64_t activation)
 {
     xlm_model_config c;
     assert_true(xlm_options_defaults(xlm_model_options, &c, NULL));
     c.layers = 6, c.hidden_size = 128, c.attention_heads = 4, c.vocabulary = VOCABULARY, c.languages = 1;
+    c.activation = activation;
     assert_true(xlm_model_check(&c, NULL));
     xlm_parameters *parameters = xlm_parameters_new();
     xlm_model *model = xlm_model_new(&c, parameters);
@@ -110,10 +111,12 @@ static void gradients_agree(void **state)
 {
     (void)state;
     g_unsetenv("XLM_BF16_EMULATE");
-    if (xlm_packed_lacks(XLM_BFLOAT16) == NULL)
-        check_gradients();
+    if (xlm_packed_lacks(XLM_BFLOAT16) == NULL) {
+        check_gradients(XLM_GELU);
+        check_gradients(XLM_GELU_TANH);
+    }
     g_setenv("XLM_BF16_EMULATE", "1", TRUE);
-    check_gradients();
+    check_gradients(XLM_GELU);
     g_unsetenv("XLM_BF16_EMULATE");
 }
 

@@ -352,6 +352,76 @@ static void check_bfloat16(const xlm_kernels *kernel, int64_t n)
     g_free(z);
 }
 
+/* What x is when it is rounded may be one step beside that of a result that differs by rounding: 2^-8 of it. */
+static void expect_rounded(const xlm_kernels *kernel, const char *what, int64_t n, uint16_t got, double wanted)
+{
+    const uint32_t bits = (uint32_t)got << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    if (!(fabs((double)x - wanted) <= fabs(wanted) / 255 + 1e-6))
+        fail_msg("%s %s, n = %d: %.9g, not %.9g", kernel->name, what, (int)n, (double)x, wanted);
+}
+
+static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
+{
+    const gelu_form form = tanh ? tanh_form(kernel) : exact_form(kernel);
+    void (*const gelu)(int64_t, const float *, const float *, uint16_t *, uint16_t *) =
+        tanh ? kernel->gelu_tanh_bfloat16 : kernel->gelu_bfloat16;
+    enum { LOW = 0x1234 };
+    float *x = numbers(6, n), *bias = numbers(13, n);
+    uint16_t y[MOST + 1], slope[MOST + 1], alone[MOST + 1];
+    y[n] = slope[n] = alone[n] = LOW;
+    gelu(n, x, bias, y, slope);
+    gelu(n, x, bias, alone, NULL);
+    assert_memory_equal(y, alone, sizeof *y * (size_t)(n + 1));
+    for (int64_t i = 0; i < n; i++) {
+        const double u = (double)x[i] + (double)bias[i];
+        expect_rounded(kernel, form.name, n, y[i], u * form.distribution(u));
+        expect_rounded(kernel, form.back_name, n, slope[i], form.distribution(u) + u * form.density(u));
+    }
+    assert_int_equal(y[n], LOW);
+    assert_int_equal(slope[n], LOW);
+    float dbias[MOST + GUARD], d[MOST + GUARD];
+    start_output(dbias, 0.25f);
+    start_output(d, 0.5f);
+    for (int64_t i = 0; i < n; i++) {
+        d[i] = x[i];
+        slope[i] = bfloat16_of(bias[i]);
+    }
+    kernel->slope_back(n, slope, d, dbias);
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t bits = (uint32_t)slope[i] << 16;
+        float factor;
+        memcpy(&factor, &bits, sizeof factor);
+        expect(kernel, "slope_back", n, (double)d[i], (double)x[i] * (double)factor);
+        expect(kernel, "slope_back", n, (double)dbias[i], 0.25 + (double)x[i] * (double)factor);
+    }
+    expect_untouched(kernel, "slope_back", n, d, 0.5f);
+    expect_untouched(kernel, "slope_back", n, dbias, 0.25f);
+    g_free(x);
+    g_free(bias);
+}
+
+static void check_pairs_of_rounded(const xlm_kernels *kernel, int64_t n)
+{
+    enum { LOW = 0x1234 };
+    uint16_t *x = g_new(uint16_t, n), *z = g_new(uint16_t, n), y[2 * MOST + 1];
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = (uint16_t)(40000 + 13 * i);
+        z[i] = (uint16_t)(7 * i + 1);
+    }
+    for (int form = 0; form < 2; form++) {
+        y[2 * n] = LOW;
+        kernel->bfloat16_pairs(n, x, form == 0 ? NULL : z, y);
+        for (int64_t i = 0; i < n; i++)
+            if (y[2 * i] != x[i] || y[2 * i + 1] != (form == 0 ? 0 : z[i]))
+                fail_msg("%s bfloat16_pairs, n = %d: element %d", kernel->name, (int)n, (int)i);
+        assert_int_equal(y[2 * n], LOW);
+    }
+    g_free(x);
+    g_free(z);
+}
+
 static void test_against_loops(void **state)
 {
     (void)state;
@@ -373,6 +443,9 @@ static void test_against_loops(void **state)
             check_layer_norm(kernel, n);
             check_keep(kernel, n);
             check_bfloat16(kernel, n);
+            check_rounded_gelu(kernel, false, n);
+            check_rounded_gelu(kernel, true, n);
+            check_pairs_of_rounded(kernel, n);
             check_residuals(kernel, n);
         }
         check_gelu_far_out(kernel, exact_form(kernel));

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <glib.h>
 
+#include "base/bfloat16.h"
 #include "base/rng.h"
 #include "tensor/gemm.h"
 #include "tensor/packed.h"
@@ -71,15 +72,59 @@ static void check_product(xlm_precision precision, const form *f, xlm_packed *pa
     g_free(c);
 }
 
+static uint16_t *halves_of(const float *x, int64_t n)
+{
+    uint16_t *halves = g_new(uint16_t, n);
+    for (int64_t i = 0; i < n; i++)
+        halves[i] = xlm_bfloat16_of(x[i]);
+    return halves;
+}
+
+/* Factors that were rounded before give the bits of those that are rounded meanwhile, and what A was rounded to is handed
+ * out. */
+static void check_rounded(const form *f, xlm_packed *packed)
+{
+    float *a = draw(f->m * f->k, 1, false), *b = draw(f->n * f->k, 2, false), *before = draw(f->m * f->n, 4, false);
+    uint16_t *a_halves = halves_of(a, f->m * f->k), *b_halves = halves_of(b, f->n * f->k), *out = g_new0(uint16_t, f->m * f->k);
+    const size_t bytes = sizeof(float) * (size_t)(f->m * f->n);
+    float *wanted = g_memdup2(before, bytes);
+    xlm_packed_set(packed, XLM_BFLOAT16, false, f->k, f->n, b);
+    xlm_packed_multiply(packed, f->m, f->transpose_a, a, NULL, f->add, wanted);
+    for (int way = 0; way < 3; way++) {
+        float *c = g_memdup2(before, bytes);
+        if (way == 1)
+            xlm_packed_set_rounded(packed, f->k, f->n, b_halves);
+        if (way < 2)
+            xlm_packed_multiply_rounded(packed, f->m, f->transpose_a, a_halves, f->add, c);
+        else if (!f->transpose_a)
+            xlm_packed_multiply_and_round(packed, f->m, a, f->add, c, out);
+        if ((way < 2 || !f->transpose_a) && memcmp(c, wanted, bytes) != 0)
+            fail_msg("%d x %d x %d%s: other bits with rounded factors, %d", (int)f->m, (int)f->n, (int)f->k,
+                     f->transpose_a ? ", A transposed" : "", way);
+        g_free(c);
+    }
+    if (!f->transpose_a)
+        assert_memory_equal(out, a_halves, sizeof *out * (size_t)(f->m * f->k));
+    g_free(a);
+    g_free(b);
+    g_free(before);
+    g_free(a_halves);
+    g_free(b_halves);
+    g_free(out);
+    g_free(wanted);
+}
+
 static void check_products(xlm_precision precision)
 {
     static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {1, 800, 700}, {100, 70, 90}, {257, 129, 65}, {130, 4500, 24},
-                                       {40, 8, 17000}};
+                                       {40, 8, 17000}, {150, 70, 16400}};
     xlm_packed *packed = xlm_packed_new(); /* for all, as its memory is used again */
     for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++)
         for (int way = 0; way < 12; way++) {
             const form f = {sizes[s][0], sizes[s][1], sizes[s][2], way & 1, way & 2, way / 4 == 1, way / 4 == 2};
             check_product(precision, &f, packed);
+            if (precision == XLM_BFLOAT16 && !f.bias && !f.transpose_b)
+                check_rounded(&f, packed);
         }
     xlm_packed_free(packed);
 }

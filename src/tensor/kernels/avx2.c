@@ -80,6 +80,7 @@ static inline decisions keep_mask(words low, words high, words threshold)
 }
 
 static inline words bits_of(vec v) { return _mm256_castps_si256(v); }
+static inline vec float_bits(words w) { return _mm256_castsi256_ps(w); }
 static inline words both(words a, words b) { return _mm256_and_si256(a, b); }
 static inline words either(words a, words b) { return _mm256_or_si256(a, b); }
 
@@ -95,6 +96,16 @@ static inline void store_halves(uint16_t *p, int k, words w)
         _mm_storeu_si128((__m128i *)(void *)p, halves);
     else
         memcpy(p, &halves, sizeof *p * (size_t)k);
+}
+
+static inline words halves(const uint16_t *p, int k)
+{
+    __m128i h = _mm_setzero_si128();
+    if (k == W)
+        h = _mm_loadu_si128((const __m128i *)(const void *)p);
+    else
+        memcpy(&h, p, sizeof *p * (size_t)k);
+    return _mm256_cvtepu16_epi32(h);
 }
 
 static inline void store_words(uint16_t *p, int k, words w) { _mm256_maskstore_epi32((int *)(void *)p, first(k), w); }

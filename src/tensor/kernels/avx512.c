@@ -70,6 +70,8 @@ static inline decisions keep_mask(words low, words high, words threshold)
 }
 
 static inline words bits_of(vec v) { return _mm512_castps_si512(v); }
+static inline vec float_bits(words w) { return _mm512_castsi512_ps(w); }
+static inline words halves(const uint16_t *p, int k) { return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first(k), p)); }
 static inline words both(words a, words b) { return _mm512_and_si512(a, b); }
 static inline words either(words a, words b) { return _mm512_or_si512(a, b); }
 

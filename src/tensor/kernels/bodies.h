@@ -10,6 +10,7 @@
  *     chosen(bits, i, k, v)             lane j < k: v where bit i + j of the array is set, else 0; i a multiple of W
  *     rounded(v), pair(a, b)            bfloat16 in the lower halves of 32-bit lanes; two of them in one lane
  *     store_halves(p, k, w), store_words(p, k, w)   the lower halves of k lanes, or all of them
+ *     halves(p, k), value_of(w)         k numbers of 16 bits in the lower halves of lanes; the bfloat16 there as floats
  *     keep_bits                         the function of the table
  * Macros and functions here are seen by one translation unit only. */
 
@@ -297,6 +298,49 @@ static void to_bfloat16_pairs(int64_t n, const xlm_real *x, const xlm_real *z, u
     }
 }
 
+static void bfloat16_pairs(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        store_words(y + 2 * i, k, z != NULL ? pair(halves(x + i, k), halves(z + i, k)) : halves(x + i, k));
+    }
+}
+
+typedef vec distribution_of(vec x, vec *density);
+
+INLINE void gelu_rounded(distribution_of *of, int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        const vec v = biased(x, bias, i, k);
+        vec density;
+        const vec distribution = of(v, &density);
+        store_halves(y + i, k, rounded(times(v, distribution)));
+        if (slope != NULL)
+            store_halves(slope + i, k, rounded(fma(v, density, distribution)));
+    }
+}
+
+static void gelu_bfloat16(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope)
+{
+    gelu_rounded(normal_distribution, n, x, bias, y, slope);
+}
+
+static void gelu_tanh_bfloat16(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope)
+{
+    gelu_rounded(tanh_distribution, n, x, bias, y, slope);
+}
+
+static void slope_back(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *dbias)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        const vec d = times(load(x + i, k), value_of(halves(slope + i, k)));
+        store(x + i, k, d);
+        put(dbias + i, k, d, true);
+    }
+}
+
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
@@ -304,6 +348,7 @@ static void to_bfloat16_pairs(int64_t n, const xlm_real *x, const xlm_real *z, u
         .gelu_tanh = gelu_tanh, .gelu_tanh_back = gelu_tanh_back,                                                      \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
         .residual = residual, .residual_back = residual_back,                                                          \
-        .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs,                                            \
+        .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs, .bfloat16_pairs = bfloat16_pairs,          \
+        .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16, .slope_back = slope_back,            \
         .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \
     }

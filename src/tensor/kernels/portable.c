@@ -68,6 +68,16 @@ static inline words rounded(vec v)
     return (x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
+static inline words halves(const uint16_t *p, int k) { (void)k; return *p; }
+
+static inline vec value_of(words w)
+{
+    const words bits = w << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 static inline words pair(words low, words high) { return low | high << 16; }
 static inline void store_halves(uint16_t *p, int k, words w) { (void)k; *p = (uint16_t)w; }
 static inline void store_words(uint16_t *p, int k, words w) { (void)k; memcpy(p, &w, sizeof w); }

@@ -5,6 +5,8 @@
  *     OF(name)                          the intrinsic of that name for this width: _mm256_name or _mm512_name
  *     load, store, chosen, magnitude, where_negative, sum_of, largest_of, exponential   as bodies.h and normal.h want them
  *     wide(word), counting()            a word in each 64-bit lane; 0, 1, 2, ... in them
+ *     float_bits(words)                 the floats of these bits
+ *     halves(p, k)                      as bodies.h wants it
  *     bits_of(vec), both(a, b), either(a, b), where_nan(x, a, b)   of 32-bit lanes: a & b; a | b; a where x is no number, else b
  *     store_halves(p, k, words), store_words(p, k, words)   the first k 32-bit lanes: their lower halves, or all of them
  *     xor3(a, b, c), odd_words(a, b)    a ^ b ^ c; the even 32-bit lanes of a beside the odd ones of b
@@ -65,6 +67,7 @@ static inline words rounded(vec v)
     return OF(srli_epi32)(where_nan(v, either(bits, quiet), even), 16);
 }
 
+static inline vec value_of(words w) { return float_bits(OF(slli_epi32)(w, 16)); }
 static inline words pair(words low, words high) { return either(low, OF(slli_epi32)(high, 16)); }
 
 #include "tensor/kernels/normal.h"

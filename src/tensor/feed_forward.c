@@ -1,0 +1,135 @@
+/* xlm-mpi: the inner layer of a transformer in one. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * With z = x W₁ᵀ + b₁, a = GELU z, y = a W₂ᵀ the backward pass is
+ *     dz = (dy W₂) ∘ GELU' z,  dx = dz W₁,  dW₁ = dzᵀ x,  dW₂ = dyᵀ a,  db₁ = column sums of dz.
+ * Blocks of rows go through both products one after the other, so that z and dz exist for a block a thread at a time and are
+ * still in its cache when they are read; a and GELU' z are kept, as bfloat16. dy and dz are rounded once for both their products. */
+#include "tensor/feed_forward.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "tensor/kernels.h"
+#include "tensor/products.h"
+
+enum { BLOCK = 128 }; /* rows; as many as xlm_packed_multiply takes at a time */
+
+typedef void activation_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
+
+struct state {
+    xlm_tape *tape;
+    xlm_var *x, *inner, *bias, *outer, *y;
+    uint16_t *active, *slope; /* [n x F] a, GELU' z */
+};
+
+static int64_t blocks_of(int64_t n) { return (n + BLOCK - 1) / BLOCK; }
+
+uint64_t xlm_feed_forward_scratch_bytes(int64_t width)
+{
+    return sizeof(xlm_real) * (uint64_t)(BLOCK * width * omp_get_max_threads());
+}
+
+/* Of this thread, [BLOCK x width]. */
+static xlm_real *own_part(xlm_real *scratch, int64_t width) { return scratch + BLOCK * width * omp_get_thread_num(); }
+
+/* Of z and dz; and where dx is not wanted, of it. */
+static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
+
+static void forward(const struct state *s, activation_kernel *activate, uint16_t *active, uint16_t *slope)
+{
+    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows, blocks = blocks_of(n);
+    const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
+    const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
+    xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < blocks; k++) {
+        const int64_t first = k * BLOCK, rows = MIN(BLOCK, n - first);
+        xlm_real *z = own_part(scratch, width_of(s));
+        uint16_t *a = active + first * f;
+        xlm_packed_multiply(inner, rows, false, s->x->value + first * d, NULL, false, z);
+        for (int64_t i = 0; i < rows; i++)
+            activate(f, z + i * f, s->bias->value, a + i * f, slope != NULL ? slope + (first + i) * f : NULL);
+        xlm_packed_multiply_rounded(outer, rows, false, a, false, s->y->value + first * out);
+    }
+    xlm_tape_return(s->tape, scratch);
+}
+
+/* The backward pass up to the gradients of the weights. */
+struct gradients {
+    xlm_grad dx;
+    uint16_t *dy, *dz; /* [n x d'], [n x F] rounded */
+    xlm_real *sums;     /* [blocks x F] */
+};
+
+static void backward_rows(const struct state *s, const struct gradients *g, xlm_real *scratch)
+{
+    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows, blocks = blocks_of(n);
+    const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, false);
+    const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, false);
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < blocks; k++) {
+        const int64_t first = k * BLOCK, rows = MIN(BLOCK, n - first);
+        xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + k * f;
+        xlm_packed_multiply_and_round(outer, rows, s->y->grad + first * out, false, dz, g->dy + first * out);
+        memset(sums, 0, sizeof *sums * (size_t)f);
+        for (int64_t i = 0; i < rows; i++)
+            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, sums);
+        xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
+        xlm_packed_multiply_and_round(inner, rows, dz, g->dx.add, dx, g->dz + first * f);
+    }
+}
+
+static void backward(void *pointer)
+{
+    const struct state *s = pointer;
+    const int64_t n = s->x->rows, f = s->inner->rows, blocks = blocks_of(n);
+    xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
+    struct gradients g = {
+        .dx = xlm_grad_open(s->x),
+        .dy = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * n),
+        .dz = XLM_TAPE_BORROW(s->tape, uint16_t, f * n),
+        .sums = XLM_TAPE_BORROW(s->tape, xlm_real, blocks * f),
+    };
+    backward_rows(s, &g, scratch);
+    xlm_tape_return(s->tape, scratch);
+    const xlm_grad dw2 = xlm_grad_open(s->outer), dw1 = xlm_grad_open(s->inner);
+    if (dw2.at != NULL)
+        xlm_product_of_rounded(s->tape, n, g.dy, NULL, s->active, s->outer, dw2);
+    if (dw1.at != NULL)
+        xlm_product_of_rounded(s->tape, n, g.dz, s->x->value, NULL, s->inner, dw1);
+    xlm_real *db = xlm_grad_add(s->bias);
+    if (db != NULL)
+        xlm_sum_chunks(blocks, f, g.sums, db);
+    xlm_tape_return(s->tape, g.sums);
+    xlm_tape_return(s->tape, g.dz);
+    xlm_tape_return(s->tape, g.dy);
+}
+
+bool xlm_feed_forward_rounds(const xlm_tape *tape, const xlm_var *weight) { return xlm_product_rounds(tape, weight); }
+
+xlm_var *xlm_feed_forward(xlm_tape *tape, xlm_var *x, xlm_var *inner, xlm_var *bias, xlm_var *outer, bool tanh)
+{
+    const int64_t n = x->rows, f = inner->rows;
+    if (inner->cols != x->cols || bias->rows != 1 || bias->cols != f || outer->cols != f)
+        xlm_tape_fail("feed_forward", "x has %" G_GINT64_FORMAT " columns, the weights %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                      ", for %" G_GINT64_FORMAT " inner ones", x->cols, inner->cols, outer->cols, f);
+    struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
+    xlm_var *const inputs[] = {x, inner, bias, outer};
+    xlm_var *y = xlm_tape_record(tape, "feed_forward", n, outer->rows, 4, inputs, backward, s);
+    y->keys = x->keys;
+    xlm_tape_passing(y);
+    *s = (struct state){.tape = tape, .x = x, .inner = inner, .bias = bias, .outer = outer, .y = y};
+    const xlm_kernels *kernel = xlm_kernels_get();
+    activation_kernel *activate = tanh ? kernel->gelu_tanh_bfloat16 : kernel->gelu_bfloat16;
+    if (y->grad != NULL) {
+        s->active = XLM_TAPE_TAKE(tape, uint16_t, n * f);
+        s->slope = XLM_TAPE_TAKE(tape, uint16_t, n * f);
+        forward(s, activate, s->active, s->slope);
+    } else {
+        uint16_t *active = XLM_TAPE_BORROW(tape, uint16_t, n * f);
+        forward(s, activate, active, NULL);
+        xlm_tape_return(tape, active);
+    }
+    return y;
+}

@@ -19,6 +19,7 @@ nobase_dist_doc_DATA = \
 	docs/question-answering.md \
 	docs/report.md \
 	docs/retrieval.md \
+	docs/studies.md \
 	docs/tagging.md \
 	docs/troubleshooting.md \
 	docs/transformers.md \

@@ -55,8 +55,9 @@ static void begin_section(reader *r, const char *name)
         g_ptr_array_add(r->to->sections, g_strdup(name));
 }
 
-static bool add_line(reader *r, const xlm_lines *lines, char *line, GError **error)
+static bool take_line(void *data, const xlm_lines *lines, char *line, GError **error)
 {
+    reader *r = data;
     g_strstrip(line);
     if (*line == '\0')
         return true;
@@ -87,22 +88,10 @@ static bool add_line(reader *r, const xlm_lines *lines, char *line, GError **err
 
 xlm_analogies *xlm_analogies_read(const char *path, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
-    if (lines == NULL)
-        return NULL;
     xlm_analogies *a = g_new(xlm_analogies, 1);
     *a = (xlm_analogies){g_ptr_array_new_with_free_func(g_free), g_ptr_array_new_with_free_func(free_question)};
     reader r = {.to = a, .pairs = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev)};
-    const char *text;
-    size_t size;
-    int more = 0;
-    bool good = true;
-    while (good && (more = xlm_lines_next(lines, &text, &size, error)) > 0) {
-        char *line = g_strndup(text, size);
-        good = xlm_lines_check_text(lines, text, size, error) && add_line(&r, lines, line, error);
-        g_free(line);
-    }
-    good = good && more == 0;
+    bool good = xlm_lines_each(path, take_line, &r, error);
     if (good)
         begin_section(&r, NULL);
     if (good && a->questions->len == 0)
@@ -110,7 +99,6 @@ xlm_analogies *xlm_analogies_read(const char *path, GError **error)
     if (!good)
         g_clear_pointer(&a, xlm_analogies_free);
     g_ptr_array_unref(r.pairs);
-    xlm_lines_close(lines);
     return a;
 }
 

@@ -68,18 +68,19 @@ typedef struct list_reader {
     bool keys; /* there is a file of them */
     bool head; /* there was a line of titles */
 } list_reader;
-typedef bool take_line(list_reader *r, const xlm_lines *lines, char *line, GError **error);
 
-static bool take_pair(list_reader *r, const xlm_lines *lines, char *line, GError **error)
+static bool take_pair(void *data, const xlm_lines *lines, char *line, GError **error)
 {
+    list_reader *r = data;
     char **fields = xlm_fields_split(line, true);
     const bool good = *g_strstrip(line) == '\0' || *line == '#' || add_pair(r->list, lines, fields, r->keys, &r->head, error);
     g_strfreev(fields);
     return good;
 }
 
-static bool take_key(list_reader *r, const xlm_lines *lines, char *line, GError **error)
+static bool take_key(void *data, const xlm_lines *lines, char *line, GError **error)
 {
+    list_reader *r = data;
     double score;
     if (*g_strstrip(line) == '\0')
         return true;
@@ -89,29 +90,11 @@ static bool take_key(list_reader *r, const xlm_lines *lines, char *line, GError 
     return true;
 }
 
-static bool read_lines(const char *path, take_line *take, list_reader *r, GError **error)
-{
-    xlm_lines *lines = xlm_lines_open(path, error);
-    if (lines == NULL)
-        return false;
-    const char *text;
-    size_t size;
-    int more = 0;
-    bool good = true;
-    while (good && (more = xlm_lines_next(lines, &text, &size, error)) > 0) {
-        char *line = g_strndup(text, size);
-        good = xlm_lines_check_text(lines, text, size, error) && take(r, lines, line, error);
-        g_free(line);
-    }
-    xlm_lines_close(lines);
-    return good && more == 0;
-}
-
 bool xlm_scored_pairs_read(const char *path, const char *keys, xlm_pair_list *list, GError **error)
 {
     list_reader r = {.list = list, .keys = keys != NULL};
     open_list(list);
-    if (!read_lines(path, take_pair, &r, error) || (keys != NULL && !read_lines(keys, take_key, &r, error)))
+    if (!xlm_lines_each(path, take_pair, &r, error) || (keys != NULL && !xlm_lines_each(keys, take_key, &r, error)))
         return false;
     const guint pairs = list->words[0]->len;
     if (pairs == 0)

@@ -50,6 +50,11 @@ bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **e
 /* Is the line last returned text, UTF-8 without a byte 0? Else EX_DATAERR, with file and line. */
 bool xlm_lines_check_text(const xlm_lines *lines, const char *text, size_t length, GError **error);
 
+/* What is made of a line of text, terminated by 0 and its own to change; false with *error ends the reading. */
+typedef bool xlm_lines_take(void *data, const xlm_lines *lines, char *line, GError **error);
+/* Give all lines of a file to `take`, each of which must be text: xlm_lines_open, xlm_lines_check_text. */
+bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError **error);
+
 /* For texts that are not read by xlm_lines: bytes of the byte order mark that a file of these bytes begins with, 3 or 0; and the
  * size of a line, given without its LF, without its CR. */
 size_t xlm_lines_mark(const char *text, size_t size);

@@ -67,36 +67,31 @@ typedef struct work {
 
 /* ---- reading ---- */
 
-/* The words of a file, one a line; how many are not covered in *left_out. */
-static bool read_words(const char *path, xlm_word_set *set, int64_t *left_out, GError **error)
+/* Words of a list, one a line, and how many have no vector. */
+typedef struct word_list {
+    xlm_word_set *set;
+    int64_t left_out;
+} word_list;
+
+static bool take_word(void *data, const xlm_lines *lines, char *line, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
-    if (lines == NULL)
-        return false;
-    const char *text;
-    size_t size;
-    int more = 0;
-    bool good = true;
-    while (good && (more = xlm_lines_next(lines, &text, &size, error)) > 0) {
-        char *word = g_strstrip(g_strndup(text, size));
-        good = xlm_lines_check_text(lines, text, size, error);
-        *left_out += good && *word != '\0' && xlm_word_set_add(set, word) < 0;
-        g_free(word);
-    }
-    xlm_lines_close(lines);
-    return good && more == 0;
+    word_list *list = data;
+    (void)lines;
+    (void)error;
+    list->left_out += *g_strstrip(line) != '\0' && xlm_word_set_add(list->set, line) < 0;
+    return true;
 }
 
 static bool open_candidates(work *w, GError **error)
 {
     const xlm_word_side *side = &w->in.sides.side[0];
-    int64_t left_out = 0;
+    word_list list = {.set = &w->candidates};
     xlm_word_set_open(&w->candidates, side->space, side->language);
     if (given.words != NULL) {
-        if (!read_words(given.words, &w->candidates, &left_out, error))
+        if (!xlm_lines_each(given.words, take_word, &list, error))
             return false;
-        if (left_out > 0)
-            xlm_log_warn("%s: %" G_GINT64_FORMAT " words have no vector", given.words, left_out);
+        if (list.left_out > 0)
+            xlm_log_warn("%s: %" G_GINT64_FORMAT " words have no vector", given.words, list.left_out);
     } else if (w->in.rows[0] != NULL) {
         for (guint i = 0; i < w->in.rows[0]->len; i++)
             xlm_word_set_add_row(&w->candidates, g_array_index(w->in.rows[0], int32_t, i));

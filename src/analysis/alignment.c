@@ -2,6 +2,7 @@
 #include "analysis/alignment.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/progress.h"
@@ -153,85 +154,119 @@ void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, i
 
 /* ---- neighbours ---- */
 
-/* x among the k largest, in falling order, if it is one of them. */
-static void keep(float x, int k, float *largest)
+/* A candidate as a number: of two, the one with the larger score is larger, of equal scores the earlier row. */
+static uint64_t key_of(float score, int64_t row)
 {
-    int at = k - 1;
-    if (!(x > largest[at]))
-        return;
-    for (; at > 0 && largest[at - 1] < x; at--)
-        largest[at] = largest[at - 1];
-    largest[at] = x;
+    const float x = score + 0.0f; /* no -0 */
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+    return (uint64_t)bits << 32 | (UINT32_MAX - (uint32_t)row);
 }
 
-static double mean_of_largest(int k, const float *largest)
+static int32_t row_of(uint64_t key) { return (int32_t)(UINT32_MAX - (uint32_t)key); }
+
+static float score_of(uint64_t key)
+{
+    uint32_t bits = (uint32_t)(key >> 32);
+    bits = bits >> 31 ? bits & ~(UINT32_C(1) << 31) : ~bits;
+    float score;
+    memcpy(&score, &bits, sizeof score);
+    return score;
+}
+
+/* Of n keys, all different, the k largest come first, the least of them last (Hoare 1961, "Algorithm 65: Find"). */
+static void select_largest(int64_t n, int64_t k, uint64_t *keys)
+{
+    for (int64_t low = 0, high = n - 1; low < high;) {
+        const uint64_t x = keys[low], y = keys[(low + high) / 2], z = keys[high];
+        const uint64_t pivot = MAX(MIN(x, y), MIN(MAX(x, y), z));
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (keys[i] > pivot)
+                i++;
+            while (keys[j] < pivot)
+                j--;
+            if (i <= j) {
+                const uint64_t other = keys[i];
+                keys[i++] = keys[j];
+                keys[j--] = other;
+            }
+        }
+        if (k - 1 <= j)
+            high = j;
+        else if (k - 1 >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+/* The best candidates of a source token: some more than k, which are cut down to k when there is no place for another. */
+typedef struct kept {
+    uint64_t *keys;
+    int64_t n;
+    float least; /* of the k best when they were cut down; later rows must be above it */
+} kept;
+
+enum { ROOM = 64 };
+
+static int64_t places_for(int k) { return k + MAX(k, ROOM); }
+
+static void cut_down(int k, kept *to)
+{
+    if (to->n < k)
+        return;
+    select_largest(to->n, k, to->keys);
+    to->n = k;
+    to->least = score_of(to->keys[k - 1]);
+}
+
+/* Scores of rows first … first + n, which come in their order. */
+static void keep(const float *score, int64_t first, int64_t n, int k, kept *to)
+{
+    for (int64_t j = 0; j < n; j++)
+        if (score[j] > to->least) {
+            to->keys[to->n++] = key_of(score[j], first + j);
+            if (to->n == places_for(k))
+                cut_down(k, to);
+        }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+static double mean_of_kept(const kept *of)
 {
     double sum = 0;
-    int n = 0;
-    for (; n < k && largest[n] > -INFINITY; n++)
-        sum += (double)largest[n];
-    return n > 0 ? sum / n : 0;
+    for (int64_t i = 0; i < of->n; i++)
+        sum += (double)score_of(of->keys[i]);
+    return of->n > 0 ? sum / (double)of->n : 0;
 }
 
-/* largest: [SOURCES x k] to work in. mean: [n of the block]. */
-static void mean_block(const xlm_alignment *a, const struct block *b, int k, struct work *w, float *largest, double *mean)
+static kept *open_kept(int k)
 {
-    for (int64_t i = 0; i < b->n * k; i++)
-        largest[i] = -INFINITY;
-    for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
-        const int64_t width = MIN(CANDIDATES, b->end - begin);
-        score_block(a, b, begin, width, w->sources, w->candidates, w->score);
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < b->n; i++) {
-            float *row = w->score + i * width;
-            leave_out(a, b->first + i, false, begin, width, row);
-            for (int64_t j = 0; j < width; j++)
-                keep(row[j], k, largest + i * k);
-        }
-    }
+    kept *all = g_new(kept, SOURCES);
+    uint64_t *keys = g_new(uint64_t, SOURCES * places_for(k));
+    for (int64_t i = 0; i < SOURCES; i++)
+        all[i].keys = keys + i * places_for(k);
+    return all;
+}
+
+static void close_kept(kept *all)
+{
+    g_free(all[0].keys);
+    g_free(all);
+}
+
+/* The k best candidates of each of a block's source tokens, in any order: best [n of the block]. */
+static void keep_block(const xlm_alignment *a, const struct block *b, int k, struct work *w, kept *best)
+{
     for (int64_t i = 0; i < b->n; i++)
-        mean[i] = mean_of_largest(k, largest + i * k);
-}
-
-void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean)
-{
-    xlm_alignment a = *alignment;
-    a.hubness = NULL;
-    struct work w;
-    struct block b = {0};
-    float *largest = g_new(float, SOURCES * k);
-    double *means = g_new0(double, MAX(a.n, 1));
-    open_work(&w, &a);
-    while (next_block(comm, &a, &b)) {
-        normalise(b.n, a.width, a.source_vectors + b.first * a.width, w.sources);
-        mean_block(&a, &b, k, &w, largest, means + b.first);
-    }
-    for (int64_t at = 0; at < a.n; at += G_MAXINT32)
-        xlm_comm_merge_double(comm, means + at, (int)MIN(G_MAXINT32, a.n - at));
-    for (int64_t i = 0; i < a.n; i++)
-        mean[i] = (float)means[i];
-    close_work(&w);
-    g_free(largest);
-    g_free(means);
-}
-
-/* Candidate j with score x into the k best so far, behind those that are as good. */
-static void insert(float x, int32_t j, int k, float *best, int32_t *rows)
-{
-    int at = k - 1;
-    if (!(x > best[at]))
-        return;
-    for (; at > 0 && best[at - 1] < x; at--)
-        best[at] = best[at - 1], rows[at] = rows[at - 1];
-    best[at] = x;
-    rows[at] = j;
-}
-
-/* best, rows: [n of the block x k]. */
-static void find_in_block(const xlm_alignment *a, const struct block *b, int k, struct work *w, float *best, int32_t *rows)
-{
-    for (int64_t i = 0; i < b->n * k; i++)
-        best[i] = -INFINITY, rows[i] = -1;
+        best[i].n = 0, best[i].least = -INFINITY;
     for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
         const int64_t width = MIN(CANDIDATES, b->end - begin);
         score_block(a, b, begin, width, w->sources, w->candidates, w->score);
@@ -239,10 +274,37 @@ static void find_in_block(const xlm_alignment *a, const struct block *b, int k, 
         for (int64_t i = 0; i < b->n; i++) {
             float *row = w->score + i * width;
             leave_out(a, b->first + i, a->first != NULL, begin, width, row);
-            for (int64_t j = 0; j < width; j++)
-                insert(row[j], (int32_t)(begin + j), k, best + i * k, rows + i * k);
+            keep(row, begin, width, k, best + i);
         }
     }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < b->n; i++)
+        cut_down(k, best + i);
+}
+
+void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean)
+{
+    xlm_alignment a = *alignment;
+    a.hubness = NULL;
+    a.first = NULL;
+    struct work w;
+    struct block b = {0};
+    kept *best = open_kept(k);
+    double *means = g_new0(double, MAX(a.n, 1));
+    open_work(&w, &a);
+    while (next_block(comm, &a, &b)) {
+        normalise(b.n, a.width, a.source_vectors + b.first * a.width, w.sources);
+        keep_block(&a, &b, k, &w, best);
+        for (int64_t i = 0; i < b.n; i++)
+            means[b.first + i] = mean_of_kept(best + i);
+    }
+    for (int64_t at = 0; at < a.n; at += G_MAXINT32)
+        xlm_comm_merge_double(comm, means + at, (int)MIN(G_MAXINT32, a.n - at));
+    for (int64_t i = 0; i < a.n; i++)
+        mean[i] = (float)means[i];
+    close_work(&w);
+    close_kept(best);
+    g_free(means);
 }
 
 void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score)
@@ -250,17 +312,19 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
     const xlm_alignment *a = alignment;
     struct work w;
     struct block b = {0};
-    float *best = g_new(float, SOURCES * k);
-    int32_t *rows = g_new(int32_t, SOURCES * k);
+    kept *best = open_kept(k);
     double *found = g_new0(double, MAX(a->n * k, 1) * 2); /* row + 1, 0: none; score */
     open_work(&w, a);
     while (next_block(comm, a, &b)) {
         normalise(b.n, a->width, a->source_vectors + b.first * a->width, w.sources);
-        find_in_block(a, &b, k, &w, best, rows);
-        for (int64_t i = 0; i < b.n * k; i++) {
-            double *to = found + 2 * (b.first * k + i);
-            to[0] = rows[i] + 1.0;
-            to[1] = rows[i] >= 0 ? (double)best[i] : 0;
+        keep_block(a, &b, k, &w, best);
+        for (int64_t i = 0; i < b.n; i++) {
+            qsort(best[i].keys, (size_t)best[i].n, sizeof *best[i].keys, by_key);
+            for (int64_t j = 0; j < best[i].n; j++) {
+                double *to = found + 2 * ((b.first + i) * k + j);
+                to[0] = row_of(best[i].keys[j]) + 1.0;
+                to[1] = (double)score_of(best[i].keys[j]);
+            }
         }
     }
     for (int64_t at = 0; at < 2 * a->n * k; at += G_MAXINT32)
@@ -270,8 +334,7 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
         score[i] = nearest[i] >= 0 ? (float)found[2 * i + 1] : -INFINITY;
     }
     close_work(&w);
-    g_free(best);
-    g_free(rows);
+    close_kept(best);
     g_free(found);
 }
 

@@ -7,7 +7,9 @@
 
 #include "analysis/alignment.h"
 
-enum { FEW = 1024 }; /* sources that bounds are made of */
+/* Sources that bounds are made of: so many, and so many for each of the k nearest. The mean of the k largest of not many more
+ * than k cosines is that of nearly all, and bounds nothing. */
+enum { FEW = 1024, FEW_EACH = 10 };
 
 /* Where each word of a set is in another one of the same space: [n], −1 where it is not; NULL: they are of two spaces. */
 static int32_t *find_selves(const xlm_word_set *of, const xlm_word_set *in)
@@ -74,8 +76,8 @@ static int by_score(const void *a, const void *b)
     return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* The `looked` candidates of each word with the largest bounds, which are in nearest and bound, by their scores: the first `count`
- * of these are right when the last bound is no larger than the score of the last of them. Are they, of all words? */
+/* The `looked` candidates of each word with the largest bounds, which are in nearest and bound, by their scores: the first
+ * `count` of these are right when the last bound is no larger than the score of the last of them. Are they, of all words? */
 static bool rank_looked(const xlm_comm *comm, const xlm_near_words_input *in, const vectors *v, const float *low, int64_t looked,
                         const int32_t *nearest, const float *bound, int32_t *best, float *score)
 {
@@ -121,7 +123,8 @@ static void find_by_csls(const xlm_comm *comm, const xlm_near_words_input *in, c
     float *low = g_new(float, v->all);
     for (int64_t j = 0; j < v->all; j++)
         everyone[j] = (int32_t)j;
-    find_hubness(comm, v, everyone, v->all, MIN(v->sources, FEW), in->neighbours, low);
+    const int64_t few = MAX(FEW, FEW_EACH * (int64_t)in->neighbours);
+    find_hubness(comm, v, everyone, v->all, MIN(v->sources, few), in->neighbours, low);
     a->hubness = low;
     bool good = false;
     for (int64_t looked = MIN(v->all, 4 * (int64_t)in->count + 16); !good; looked = MIN(v->all, 2 * looked)) {

@@ -10,7 +10,7 @@
 #include "analysis/near_words.h"
 #include "base/rng.h"
 
-enum { N = 3000, WIDTH = 6, K = 10, COUNT = 4, ASKED = 5 };
+enum { N = 3000, WIDTH = 6, MOST = 300, ASKED = 5 };
 
 static const xlm_comm alone = {.ranks = 1};
 static double x[2][N][WIDTH]; /* of length 1 */
@@ -58,28 +58,28 @@ static double cosine(int s, int i, int t, int j)
     return sum;
 }
 
-/* The mean cosine of a word with its K nearest of a side, but for itself. */
-static double mean_nearest(int s, int i, int t)
+/* The mean cosine of a word with its n nearest of a side, but for itself. */
+static double mean_nearest(int s, int i, int t, int n)
 {
-    double largest[K], sum = 0;
-    for (int k = 0; k < K; k++)
+    double largest[MOST], sum = 0;
+    for (int k = 0; k < n; k++)
         largest[k] = -2;
     for (int j = 0; j < N; j++) {
         double value = s == t && i == j ? -2 : cosine(s, i, t, j);
-        for (int k = 0; k < K; k++)
+        for (int k = 0; k < n && value > largest[n - 1]; k++)
             if (value > largest[k]) {
                 const double swap = largest[k];
                 largest[k] = value;
                 value = swap;
             }
     }
-    for (int k = 0; k < K; k++)
-        sum += largest[k] / K;
+    for (int k = 0; k < n; k++)
+        sum += largest[k] / n;
     return sum;
 }
 
-/* Neighbours on side t of words of side 0. */
-static void check(xlm_word_space *const spaces[2], int t)
+/* `count` neighbours on side t of words of side 0, with CSLS by the n nearest. */
+static void check(xlm_word_space *const spaces[2], int t, int count, int n)
 {
     static double hubness[N];
     xlm_word_set words, candidates;
@@ -89,21 +89,21 @@ static void check(xlm_word_space *const spaces[2], int t)
         xlm_word_set_add_row(&words, 17 + 600 * i);
     for (int j = 0; j < N; j++) {
         xlm_word_set_add_row(&candidates, j);
-        hubness[j] = mean_nearest(t, j, 0);
+        hubness[j] = mean_nearest(t, j, 0, n);
     }
-    const xlm_near_words_input input = {.words = &words, .candidates = &candidates, .count = COUNT, .neighbours = K};
+    const xlm_near_words_input input = {.words = &words, .candidates = &candidates, .count = count, .neighbours = n};
     xlm_near_words found = xlm_near_words_find(&alone, &input);
     for (int i = 0; i < ASKED; i++)
         for (int by = 0; by < 2; by++)
-            for (int k = 0; k < COUNT; k++) {
-                const int word = 17 + 600 * i, got = found.nearest[by][i * COUNT + k];
-                const double own = by == 1 ? mean_nearest(0, word, t) : 0;
+            for (int k = 0; k < count; k++) {
+                const int word = 17 + 600 * i, got = found.nearest[by][i * count + k];
+                const double own = by == 1 ? mean_nearest(0, word, t, n) : 0;
                 double score[2] = {0, 0};
                 int better = 0;
                 assert_in_range(got, 0, N - 1);
                 assert_true(t == 1 || got != word);
                 score[0] = by == 1 ? 2 * cosine(0, word, t, got) - hubness[got] - own : cosine(0, word, t, got);
-                assert_true(fabs(score[0] - (double)found.score[by][i * COUNT + k]) < 2e-6);
+                assert_true(fabs(score[0] - (double)found.score[by][i * count + k]) < 2e-6);
                 for (int j = 0; j < N; j++) {
                     score[1] = by == 1 ? 2 * cosine(0, word, t, j) - hubness[j] - own : cosine(0, word, t, j);
                     better += (t == 1 || j != word) && score[1] > score[0] + 4e-6;
@@ -127,8 +127,10 @@ static void test_near_words(void **state)
         g_unlink(path);
         g_free(path);
     }
-    check(spaces, 0);
-    check(spaces, 1);
+    for (int t = 0; t < 2; t++) {
+        check(spaces, t, 4, 10);
+        check(spaces, t, 70, MOST);
+    }
     for (int s = 0; s < 2; s++)
         xlm_word_space_free(spaces[s]);
 }

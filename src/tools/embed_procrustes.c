@@ -339,6 +339,9 @@ static bool learn(work *w, const xlm_procrustes *p, double *map, GError **error)
     xlm_procrustes_map(p, map, w->mapped);
     xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s; words "
                  "mapped: %.2f s", w->pairs->len / 2, rank, d, middle - begin, xlm_clock() - middle);
+    if (rank < d && w->pairs->len / 2 >= d)
+        xlm_log_warn("%s: the vectors of its pairs have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; some rotation "
+                     "is taken in the others", w->dictionary, rank, d);
     double *next = g_memdup2(map, sizeof *map * (size_t)(d * d));
     bool good = true;
     for (int64_t round = 0; round <= given.refine && given.refine > 0 && good; round++) {

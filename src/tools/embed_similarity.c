@@ -172,6 +172,13 @@ static void print_number(const char *format, int width, double value)
     printf(" %*s", width, isnan(value) ? "-" : text);
 }
 
+/* None of a file is covered: most often it is of other languages, or the vectors are. */
+static void check_covered(const char *file, const char *what, int64_t covered)
+{
+    if (covered == 0)
+        xlm_log_warn("%s: none of its %s has vectors; is it of these languages, in this order?", file, what);
+}
+
 static void show_scored(work *w)
 {
     const int width = widest(given.pairs);
@@ -179,6 +186,7 @@ static void show_scored(work *w)
     for (guint i = 0; i < count(given.pairs); i++) {
         const xlm_pair_measure m = xlm_pair_list_measure(&w->scored[i], &w->in.sides);
         char *name = g_path_get_basename(given.pairs[i]);
+        check_covered(given.pairs[i], "pairs", m.covered);
         print_name(name, width);
         print_count(m.pairs, m.covered);
         print_number("%.4f", 9, m.pearson);
@@ -201,6 +209,7 @@ static void show_dictionaries(work *w)
     for (guint i = 0; i < count(given.dictionaries); i++) {
         const xlm_pair_measure m = xlm_pair_list_measure(&w->dictionaries[i], &w->in.sides);
         char *name = g_path_get_basename(given.dictionaries[i]);
+        check_covered(given.dictionaries[i], "pairs", m.covered);
         print_name(name, width);
         print_count(m.pairs, m.covered);
         print_number("%.4f", 9, m.cosine);
@@ -217,6 +226,7 @@ static void show_analogies(work *w, guint file, const xlm_analogy_score *scores)
     const xlm_analogies *a = w->analogies[file];
     const guint sections = a->sections->len;
     char *name = g_path_get_basename(given.analogies[file]);
+    check_covered(given.analogies[file], "questions", scores[sections].covered);
     int width = MAX(24, xlm_terminal_columns(name, strlen(name)));
     for (guint i = 0; i < sections; i++)
         width = MAX(width, 2 + xlm_terminal_columns(a->sections->pdata[i], strlen(a->sections->pdata[i])));

@@ -195,6 +195,16 @@ xlm_embed neighbours $model house --language en --words words -n 3 >w.out 2>w.lo
 sed 1,2d w.out | awk '{ print $3; print $5 }' | sort -u | comm -23 - <(sort words) | grep . &&
     fail "no words of the list: $(cat w.out)"
 
+# Files of other words, on each table: there is nothing to show, and a warning says so; once, whatever the ranks.
+printf 'no\tsuch\t1\nno\tthing\t2\n' >other.tsv
+printf 'no such\nno thing\n' >other.pairs
+printf ': none\nno such thing here\n' >other.txt
+ranks 2 xlm_embed similarity one.vec --pairs other.tsv --dictionary other.pairs --analogies other.txt >w.out 2>w.log ||
+    fail "$(cat w.log)"
+[ "$(grep -c 'warning: other[.a-z]*: none of its pairs has vectors' w.log)" -eq 2 ] &&
+    [ "$(grep -c 'warning: other.txt: none of its questions has vectors' w.log)" -eq 1 ] || fail "coverage of 0: $(cat w.log)"
+xlm_embed similarity one.vec --analogies analogies.txt 2>&1 >/dev/null | grep -q warning && fail "a warning about what is covered"
+
 # ---- what is wrong ----
 expect 64 'there is nothing to measure' xlm_embed similarity $model
 expect 64 'similarity takes a checkpoint' xlm_embed similarity --pairs pairs.tsv

@@ -72,6 +72,16 @@ xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 2>/dev/nul
 logged cca.log xlm_embed cca out/latest out/latest
 grep -q '^linear CKA 1.000000' cca.log || fail "$(cat cca.log)"
 
+# Vectors in a plane: 20 pairs, but two dimensions of three.
+awk 'NR > 1 { print $1, $2, $3, $2 + $3 }' source.vec >flat.vec
+awk 'NR > 1 { print $1, $3, $2, $2 + $3 }' target.vec >flat-target.vec
+logged flat.log ranks 8 xlm_embed procrustes flat.vec flat-target.vec learn.txt --refine 0
+grep -q 'warning: learn.txt: the vectors of its pairs have 2 dimensions of 3' flat.log ||
+    fail "no word of the rank: $(cat flat.log)"
+grep -q 'the vectors of its pairs have' procrustes.log && fail "$(cat procrustes.log)"
+logged flat.log ranks 8 xlm_embed cca flat.vec flat.vec --variance 1
+grep -q ': 2 of 3, 2 of 3$' flat.log && grep -q '^SVCCA 1.000000' flat.log || fail "$(cat flat.log)"
+
 # ---- bad input ----
 mkdir none
 printf 'no such\n' >foreign.txt
@@ -86,6 +96,12 @@ logged dict.log xlm_dict other.h5 --source en --target xx --text pairs.txt --sub
 expect 65 'other-dict.h5' ranks 2 xlm_embed procrustes out/latest other-dict.h5 -o none/x.h5
 expect 65 'in 2 of 3 directions alone; --keep 2' ranks 2 xlm_embed whiten cross.vec -o none/x.h5
 expect 65 'nan.vec' ranks 2 xlm_embed pca nan.vec
+sed '1d; 5s/ .*/ inf 0 0/' target.vec >inf.vec
+expect 65 'inf.vec:4: has a number that is not finite' ranks 2 xlm_embed procrustes source.vec inf.vec learn.txt -o none/x.h5
+expect 65 'inf.vec:4: has a number that is not finite' ranks 2 xlm_embed whiten inf.vec -o none/x.h5
+expect 65 'inf.vec:4: has a number that is not finite' ranks 2 xlm_embed cca target.vec inf.vec
+expect 65 'foreign.txt: of its 1 pairs none' \
+    ranks 2 xlm_embed procrustes source.vec target.vec learn.txt -e foreign.txt -o none/x.h5
 expect 65 'at least 2' xlm_embed pca source.vec --most 1
 printf 'a 1 1\nb 1 1\n' >same.vec
 expect 65 'no variance' xlm_embed pca same.vec

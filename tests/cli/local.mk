@@ -19,6 +19,7 @@ test_scripts += \
 	tests/cli/embed_measures.sh \
 	tests/cli/embed_map.sh \
 	tests/cli/embed_mine.sh \
+	tests/cli/embed_ranks.sh \
 	tests/cli/embed_spaces.sh \
 	tests/cli/embed_similarity.sh \
 	tests/cli/train_jobs.sh \

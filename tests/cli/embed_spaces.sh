@@ -94,6 +94,9 @@ expect 64 'is unit, centre or none' xlm_embed procrustes source.vec target.vec l
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 300 -o other.h5 2>/dev/null
 logged dict.log xlm_dict other.h5 --source en --target xx --text pairs.txt --subwords first -o other-dict.h5
 expect 65 'other-dict.h5' ranks 2 xlm_embed procrustes out/latest other-dict.h5 -o none/x.h5
+expect 65 'other-dict.h5' ranks 2 xlm_embed map out/latest --dictionary other-dict.h5 -o none/x.svg
+expect 65 'other-dict.h5' ranks 2 xlm_embed dictionary out/latest other-dict.h5
+expect 65 'other-dict.h5' ranks 2 xlm_embed similarity out/latest --languages en,xx --dictionary other-dict.h5
 expect 65 'in 2 of 3 directions alone; --keep 2' ranks 2 xlm_embed whiten cross.vec -o none/x.h5
 expect 65 'nan.vec' ranks 2 xlm_embed pca nan.vec
 sed '1d; 5s/ .*/ inf 0 0/' target.vec >inf.vec

@@ -11,6 +11,16 @@
 #include "base/rng.h"
 #include "matrix/algebra.h"
 
+/* What a test has made; it goes when the test has ended. */
+static GPtrArray *arrays, *matrices;
+
+static double *array(int64_t n)
+{
+    double *x = g_new0(double, n);
+    g_ptr_array_add(arrays, x);
+    return x;
+}
+
 static double element(int64_t i, int64_t j)
 {
     const xlm_rng_block b = xlm_rng_draw((xlm_rng_key){{15, 1}}, (uint32_t)i, (uint32_t)j, 0, 0);
@@ -20,7 +30,7 @@ static double element(int64_t i, int64_t j)
 /* [rows x columns], row-major. */
 static double *made(int64_t rows, int64_t columns, int64_t salt)
 {
-    double *x = g_new(double, rows * columns);
+    double *x = array(rows * columns);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             x[i * columns + j] = element(i + salt, j);
@@ -32,6 +42,7 @@ static xlm_matrix *matrix(const xlm_grid *grid, xlm_layout layout, int64_t rows,
     GError *error = NULL;
     xlm_matrix *m = xlm_matrix_new(grid, layout, rows, columns, &error);
     g_assert_no_error(error);
+    g_ptr_array_add(matrices, m);
     if (values != NULL)
         xlm_matrix_set(m, values);
     return m;
@@ -48,7 +59,7 @@ static double difference(int64_t n, const double *a, const double *b)
 /* op(a) b, a: m x k or, transposed, k x m. */
 static double *product(bool transpose, int64_t m, int64_t n, int64_t k, const double *a, const double *b)
 {
-    double *c = g_new0(double, m * n);
+    double *c = array(m * n);
     for (int64_t i = 0; i < m; i++)
         for (int64_t l = 0; l < k; l++)
             for (int64_t j = 0; j < n; j++)
@@ -57,8 +68,9 @@ static double *product(bool transpose, int64_t m, int64_t n, int64_t k, const do
 }
 
 /* All that ScaLAPACK and LAPACK multiply with is BLIS. */
-static void blas_is_blis(const xlm_comm *comm)
+static void blas_is_blis(const xlm_comm *comm, const xlm_grid *grid)
 {
+    (void)grid;
     static const char *const functions[] = {"dgemm_", "dtrsm_", "dgemv_", "dsymv_", "ddot_"};
     Dl_info blis, found;
     CHECK(dladdr(dlsym(RTLD_DEFAULT, "bli_init"), &blis) != 0);
@@ -81,7 +93,7 @@ static void layouts_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
     static const int64_t extents[][2] = {{1, 1}, {3, 2}, {33, 31}, {100, 70}, {500, 5}};
     for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
         const int64_t rows = extents[e][0], columns = extents[e][1], n = rows * columns;
-        double *x = made(rows, columns, 0), *y = g_new(double, n);
+        double *x = made(rows, columns, 0), *y = array(n);
         xlm_matrix *a = matrix(grid, XLM_BY_ROWS, rows, columns, x), *b = matrix(grid, XLM_BY_BLOCKS, rows, columns, NULL);
         xlm_matrix *c = matrix(grid, XLM_BY_ROWS, rows, columns, NULL);
         xlm_matrix_get(a, y);
@@ -97,18 +109,13 @@ static void layouts_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
         for (int64_t i = 0; i < own; i++)
             for (int64_t j = 0; j < columns; j++)
                 CHECK(values[j * stride + i] == x[(first + i) * columns + j]);
-        xlm_matrix_free(a);
-        xlm_matrix_free(b);
-        xlm_matrix_free(c);
-        g_free(x);
-        g_free(y);
     }
 }
 
 static void products_are_right(const xlm_comm *comm, const xlm_grid *grid)
 {
     enum { M = 90, N = 40, K = 70 };
-    double *a = made(M, K, 0), *at = made(K, M, 7), *b = made(K, N, 500), *got = g_new(double, M * N);
+    double *a = made(M, K, 0), *at = made(K, M, 7), *b = made(K, N, 500), *got = array(M * N);
     for (int layout = 0; layout < XLM_LAYOUTS; layout++)
         for (int transpose = 0; transpose < 2; transpose++) {
             double *wanted = product(transpose, M, N, K, transpose ? at : a, b);
@@ -120,15 +127,7 @@ static void products_are_right(const xlm_comm *comm, const xlm_grid *grid)
             xlm_matrix_multiply(transpose, false, 2, x, y, -1, z);
             xlm_matrix_get(z, got);
             CHECK(difference(M * N, got, wanted) < 1e-12);
-            xlm_matrix_free(x);
-            xlm_matrix_free(y);
-            xlm_matrix_free(z);
-            g_free(wanted);
         }
-    g_free(a);
-    g_free(at);
-    g_free(b);
-    g_free(got);
 }
 
 static void qr_is_unique(const xlm_comm *comm, const xlm_grid *grid)
@@ -137,7 +136,7 @@ static void qr_is_unique(const xlm_comm *comm, const xlm_grid *grid)
     for (int layout = 0; layout < XLM_LAYOUTS; layout++)
         for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
             const int64_t rows = extents[e][0], n = extents[e][1];
-            double *x = made(rows, n, 3), *q = g_new(double, rows * n), *r = g_new(double, n * n);
+            double *x = made(rows, n, 3), *q = array(rows * n), *r = array(n * n);
             xlm_matrix *a = matrix(grid, layout, rows, n, x);
             GOOD(xlm_matrix_qr(a, r, &error));
             xlm_matrix_get(a, q);
@@ -148,12 +147,6 @@ static void qr_is_unique(const xlm_comm *comm, const xlm_grid *grid)
                 for (int64_t j = 0; j < n; j++)
                     CHECK(fabs(gram[i * n + j] - (i == j)) < 1e-13 && (j >= i || r[i * n + j] == 0));
             }
-            xlm_matrix_free(a);
-            g_free(x);
-            g_free(q);
-            g_free(r);
-            g_free(back);
-            g_free(gram);
         }
 }
 
@@ -163,7 +156,7 @@ static void svd_is_right(const xlm_comm *comm, const xlm_grid *grid)
     static const int64_t extents[][2] = {{1, 1}, {4, 4}, {80, 50}, {50, 80}, {100, 100}};
     for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
         const int64_t m = extents[e][0], n = extents[e][1], k = MIN(m, n);
-        double *x = made(m, n, 11), *s = g_new(double, k), *u = g_new(double, m * k), *vt = g_new(double, k * n);
+        double *x = made(m, n, 11), *s = array(k), *u = array(m * k), *vt = array(k * n);
         xlm_matrix *a = matrix(grid, XLM_BY_BLOCKS, m, n, x), *left = matrix(grid, XLM_BY_BLOCKS, m, k, NULL);
         xlm_matrix *right = matrix(grid, XLM_BY_BLOCKS, k, n, NULL);
         GOOD(xlm_matrix_svd(a, s, left, right, &error));
@@ -180,14 +173,6 @@ static void svd_is_right(const xlm_comm *comm, const xlm_grid *grid)
         }
         double *back = product(false, m, n, k, u, vt);
         CHECK(difference(m * n, back, x) < 1e-12);
-        xlm_matrix_free(a);
-        xlm_matrix_free(left);
-        xlm_matrix_free(right);
-        g_free(x);
-        g_free(s);
-        g_free(u);
-        g_free(vt);
-        g_free(back);
     }
 }
 
@@ -197,7 +182,7 @@ static void eigenvalues_are_known(const xlm_comm *comm, const xlm_grid *grid)
     static const int64_t extents[] = {1, 2, 5, 64, 97};
     for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
         const int64_t n = extents[e];
-        double *x = g_new0(double, n * n), *values = g_new(double, n), *v = g_new(double, n * n);
+        double *x = array(n * n), *values = array(n), *v = array(n * n);
         for (int64_t i = 0; i < n; i++) {
             x[i * n + i] = 2;
             if (i > 0)
@@ -212,12 +197,6 @@ static void eigenvalues_are_known(const xlm_comm *comm, const xlm_grid *grid)
             for (int64_t i = 0; i < n; i++)
                 CHECK(fabs(image[i * n + k] - values[k] * v[i * n + k]) < 1e-12);
         }
-        xlm_matrix_free(a);
-        xlm_matrix_free(vectors);
-        g_free(x);
-        g_free(values);
-        g_free(v);
-        g_free(image);
     }
 }
 
@@ -226,7 +205,7 @@ static void eigenvectors_are_right(const xlm_comm *comm, const xlm_grid *grid)
     static const int64_t extents[] = {1, 2, 5, 33, 70};
     for (size_t e = 0; e < G_N_ELEMENTS(extents); e++) {
         const int64_t n = extents[e];
-        double *x = made(n, n, 40), *values = g_new(double, n), *v = g_new(double, n * n);
+        double *x = made(n, n, 40), *values = array(n), *v = array(n * n);
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = i + 1; j < n; j++)
                 x[i * n + j] = x[j * n + i];
@@ -239,13 +218,6 @@ static void eigenvectors_are_right(const xlm_comm *comm, const xlm_grid *grid)
                 CHECK(fabs(image[i * n + j] - values[j] * v[i * n + j]) < 1e-12);
                 CHECK(fabs(gram[i * n + j] - (i == j)) < 1e-12);
             }
-        xlm_matrix_free(a);
-        xlm_matrix_free(vectors);
-        g_free(x);
-        g_free(values);
-        g_free(v);
-        g_free(image);
-        g_free(gram);
     }
 }
 
@@ -254,7 +226,7 @@ static void files_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
 {
     enum { ROWS = 101, SKIP = 3, COLUMNS = 37 };
     static const uint64_t dims[2] = {ROWS, COLUMNS};
-    double *x = made(ROWS, COLUMNS, 0), *got = g_new(double, ROWS * COLUMNS);
+    double *x = made(ROWS, COLUMNS, 0), *got = array(ROWS * COLUMNS);
     char path[64];
     snprintf(path, sizeof path, "matrix-test-%d.h5", comm->ranks);
     for (int layout = 0; layout < XLM_LAYOUTS; layout++) {
@@ -275,15 +247,10 @@ static void files_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
         BAD(xlm_matrix_read(b, store, "/a", SKIP + 1, &error), EX_DATAERR, path, "98 rows of 37");
         BAD(xlm_matrix_read(wide, store, "/a", 0, &error), EX_DATAERR, path, "101 rows of 38");
         xlm_store_close(store);
-        xlm_matrix_free(a);
-        xlm_matrix_free(b);
-        xlm_matrix_free(wide);
         xlm_comm_barrier(comm);
         if (comm->rank == 0)
             unlink(path);
     }
-    g_free(x);
-    g_free(got);
 }
 
 static void numbers_must_be_finite(const xlm_comm *comm, const xlm_grid *grid)
@@ -303,7 +270,6 @@ static void numbers_must_be_finite(const xlm_comm *comm, const xlm_grid *grid)
     store = xlm_store_open(path, &failure);
     BAD(xlm_matrix_read(a, store, "/a", 0, &error), EX_DATAERR, path, "row 4 has a number that is not finite");
     xlm_store_close(store);
-    xlm_matrix_free(a);
     GError *large = NULL;
     CHECK(xlm_matrix_new(grid, XLM_BY_ROWS, 1 << 20, 1 << 18, &large) == NULL && large != NULL && large->code == EX_DATAERR);
     g_clear_error(&large);
@@ -314,19 +280,22 @@ static void numbers_must_be_finite(const xlm_comm *comm, const xlm_grid *grid)
 
 int main(int argc, char **argv)
 {
+    static void (*const tests[])(const xlm_comm *comm, const xlm_grid *grid) = {
+        blas_is_blis, grid_has_all_ranks, layouts_hold_the_same, products_are_right, qr_is_unique, svd_is_right,
+        eigenvalues_are_known, eigenvectors_are_right, files_hold_the_same, numbers_must_be_finite,
+    };
     xlm_comm world, *comm = &world;
     xlm_comm_open(comm, "matrix_test", &argc, &argv);
     xlm_grid *grid = xlm_grid_open(comm);
-    blas_is_blis(comm);
-    grid_has_all_ranks(comm, grid);
-    layouts_hold_the_same(comm, grid);
-    products_are_right(comm, grid);
-    qr_is_unique(comm, grid);
-    svd_is_right(comm, grid);
-    eigenvalues_are_known(comm, grid);
-    eigenvectors_are_right(comm, grid);
-    files_hold_the_same(comm, grid);
-    numbers_must_be_finite(comm, grid);
+    arrays = g_ptr_array_new_with_free_func(g_free);
+    matrices = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_matrix_free);
+    for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+        tests[i](comm, grid);
+        g_ptr_array_set_size(matrices, 0);
+        g_ptr_array_set_size(arrays, 0);
+    }
+    g_ptr_array_unref(matrices);
+    g_ptr_array_unref(arrays);
     xlm_grid_close(grid);
     int64_t sum = failures;
     xlm_comm_sum_int64(comm, &sum, 1);

@@ -42,7 +42,8 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
 
 /* [out] nearest, score: [n x k], of each source vector the rows of the k candidates with the largest scores (cosine; with hubness
  * 2 cos(x, y) − r(y)), from the largest on, of equal ones the smaller row first; −1 and −infinity behind the last. A source's
- * translations, and its self, are left out; first and self may be NULL. Collective, same bits on any number of ranks. Memory as for xlm_alignment_ranks. */
+ * translations, and its self, are left out; first and self may be NULL. Collective, same bits on any number of
+ * ranks. Memory as for xlm_alignment_ranks. */
 void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score);
 
 /* What the ranks of a group of tokens come to. */

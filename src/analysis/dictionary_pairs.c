@@ -18,7 +18,8 @@ struct sides {
 /* ---- cosines ---- */
 
 /* Those of one dictionary's pairs, or of two. */
-static void measure_cosines(const struct sides *s, const xlm_dictionary *const *d, int dictionaries, xlm_dictionary_pairs_score *score)
+static void measure_cosines(const struct sides *s, const xlm_dictionary *const *d, int dictionaries,
+                            xlm_dictionary_pairs_score *score)
 {
     xlm_pair_cosines cosines;
     xlm_pair_cosines_open(&cosines, s->width);

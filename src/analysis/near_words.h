@@ -1,7 +1,8 @@
 /* xlm-mpi: the nearest neighbours of words, in their own language or another. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * By cos(x, y), and by CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x) the mean cosine of x with its k nearest candidates, r(y) that of y with its k nearest among the rows of the word's side (Conneau et al. 2018; analysis/alignment.h). A word
- * is no neighbour of itself in one space, whatever the languages. */
+ * By cos(x, y), and by CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x) the mean cosine of x with its k nearest candidates, r(y) that
+ * of y with its k nearest among the rows of the word's side (Conneau et al. 2018; analysis/alignment.h). A word is no neighbour
+ * of itself in one space, whatever the languages. */
 #ifndef XLM_ANALYSIS_NEAR_WORDS_H
 #define XLM_ANALYSIS_NEAR_WORDS_H
 

@@ -510,6 +510,6 @@ const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
     .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
     .recognises = recognises, .adopt = adopt, .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print,
     .parse = parse, .save = save, .load = load, .free = free_merges, .needs = needs, .reduce = reduce, .whole = whole,
-    .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment,
-    .segment_subword = segment_subword,
+    .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter,
+    .segment = segment, .segment_subword = segment_subword,
 };

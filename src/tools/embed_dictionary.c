@@ -51,7 +51,8 @@ static const char *name_of(const xlm_word_inputs *w, int side)
 
 static void print(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
 {
-    printf("%-13s %8s %8s %8s %-7s %8s %10s %8s %8s\n", "subwords", "pairs", "cosine", "shuffled", "", "number", "candidates", "cosine", "CSLS");
+    printf("%-13s %8s %8s %8s %-7s %8s %10s %8s %8s\n", "subwords", "pairs", "cosine", "shuffled", "", "number", "candidates",
+           "cosine", "CSLS");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
         const xlm_dictionary_pairs_score *s = &r->group[g];
         for (int d = 0; d < 2 && s->pairs > 0; d++) {

@@ -25,7 +25,9 @@ awk -v n="$n" '/(■|□)/ && /^ *[0-9]/ {
     }' show.log || fail "links are elsewhere: $(cat show.log)"
 logged list.log xlm_align show a.h5 --pair 17 --words --list
 paste -d ' ' <(tr ' ' '\n' <<<"$en") <(sed -n 's/^xx: //p' list.log | tr ' ' '\n' | sed '$d' | tac; echo .) |
-    while read -r word other; do grep -qE "^[0-9]+ $word - [0-9]+ $other \([01]\.[0-9]+\)\$" list.log || echo "$word $other"; done >missing
+    while read -r word other; do
+        grep -qE "^[0-9]+ $word - [0-9]+ $other \([01]\.[0-9]+\)\$" list.log || echo "$word $other"
+    done >missing
 [ ! -s missing ] || fail "not in the list: $(cat missing list.log)"
 logged narrow.log xlm_align show a.h5 --pair 17 --words --width 15
 cmp list.log narrow.log || fail "no list where there is no room for a matrix"

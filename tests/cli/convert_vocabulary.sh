@@ -73,7 +73,8 @@ change() {
         logged $name.letters xlm_prep --like $name.$part --mono en=letters.en --held-out 0 -o $name.letters.h5
         subwords $name.letters.h5 en | grep -c -F -x -e '<unk>' -e '[UNK]'
     done >$name.unknown
-    [ "$(tail -n 1 $name.unknown)" -le "$(head -n 1 $name.unknown)" ] || fail "$name: letters of the corpus are unknown: $(paste -s $name.unknown)"
+    [ "$(tail -n 1 $name.unknown)" -le "$(head -n 1 $name.unknown)" ] ||
+        fail "$name: letters of the corpus are unknown: $(paste -s $name.unknown)"
     xlm_fill $name.h5 -l en -k 1000 'the <mask> .' >$name.fill1 && xlm_fill $name.small.h5 -l en -k 1000 'the <mask> .' \
         >$name.fill2 || fail "$name: fill"
     awk 'NR == FNR { if (FNR > 1) { p[$2] = $1 + 0 } next }
@@ -170,8 +171,8 @@ for group in /model /vocabulary /languages; do same $group plain.h5 dir.h5; done
 cmp dir/vocab.txt <(words wordpiece.small.h5) || fail "vocab.txt: $(head dir/vocab.txt)"
 [ "$(numbers /model/embeddings/language/weight bpe.more.h5 | wc -l)" -eq 48 ] || fail "languages have no rows"
 phrases few.en | head -n 400 >tags.tsv
-printf '[tune]\nmodel = bpe.small.h5\nlength = 64\ntrain = tags.tsv\ndev = tags.tsv\nlanguage = en\noutput = tuned\nepochs = 1\n' >tune.conf
-printf '[task tagging]\n' >>tune.conf
+printf '%s\n' '[tune]' 'model = bpe.small.h5' 'length = 64' 'train = tags.tsv' 'dev = tags.tsv' 'language = en' \
+    'output = tuned' 'epochs = 1' '[task tagging]' >tune.conf
 logged tune.log ranks 1 xlm_tune tune.conf
 logged tuned.log xlm_convert tuned/best --restore bpe.h5 -o tagger.h5
 for name in tuned/best tagger.h5; do

@@ -23,7 +23,8 @@ awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF,
 
 out=out
 study() { # SCRIPT [NAME=VALUE...]
-    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
+    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none \
+        GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
         "$XLM_SOURCE/jobs/$1/study" $out ud >log 2>&1
 }
 row() { awk -v run="$1" -v seed="$2" '$1 == run && $2 == seed' log; }

@@ -1,11 +1,7 @@
 /* xlm-mpi: classification: readers, examples, code-switching and measures against answers by hand.
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <glib.h>
-#include <glib/gstdio.h>
+#include "files_fixture.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +12,6 @@
 #include "tasks/parallel_items.h"
 #include "tasks/tune_job.h"
 #include "text/bpe.h"
-
-static char *directory;
-
-/* A file of that name and text; g_free. */
-static char *write_file(const char *name, const char *text)
-{
-    char *path = g_build_filename(directory, name, NULL);
-    assert_true(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* ---- reading ---- */
 
@@ -573,23 +559,11 @@ static void test_scores(void **state)
 
 int main(void)
 {
-    directory = g_dir_make_tmp("xlm-classification-XXXXXX", NULL);
-    assert_non_null(directory);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),    cmocka_unit_test(test_plain),    cmocka_unit_test(test_json),
         cmocka_unit_test(test_parallel),  cmocka_unit_test(test_examples), cmocka_unit_test(test_one_class),
         cmocka_unit_test(test_switched),  cmocka_unit_test(test_scores),
         cmocka_unit_test(test_order_of_columns), cmocka_unit_test(test_names),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    GDir *dir = g_dir_open(directory, 0, NULL);
-    for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
-        char *path = g_build_filename(directory, name, NULL);
-        g_remove(path);
-        g_free(path);
-    }
-    g_dir_close(dir);
-    g_rmdir(directory);
-    g_free(directory);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

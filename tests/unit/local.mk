@@ -7,6 +7,7 @@ unit_tests = \
 	tests/unit/similarity_float_test \
 	tests/unit/aligners_test \
 	tests/unit/alignments_test \
+	tests/unit/answer_rules_test \
 	tests/unit/answering_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/classification_test \
@@ -31,6 +32,7 @@ unit_tests = \
 	tests/unit/pair_runs_test \
 	tests/unit/permute_test \
 	tests/unit/published_test \
+	tests/unit/question_text_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \
 	tests/unit/progress_test \
@@ -53,10 +55,12 @@ unit_tests = \
 unit_headers = \
 	tests/unit/batch_fixture.h \
 	tests/unit/corpus_fixture.h \
+	tests/unit/files_fixture.h \
 	tests/unit/gradient.h \
 	tests/unit/host_fixture.h \
 	tests/unit/hostile.h \
 	tests/unit/model_fixture.h \
+	tests/unit/question_fixture.h \
 	tests/unit/stream_fixture.h \
 	tests/unit/text_fixture.h
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.

@@ -1,10 +1,6 @@
 /* xlm-mpi: tagging: readers, examples and measures against answers by hand. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <glib.h>
-#include <glib/gstdio.h>
+#include "files_fixture.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +10,6 @@
 #include "tasks/tagged_text.h"
 #include "tasks/tune_job.h"
 #include "text/bpe.h"
-
-static char *directory;
-
-/* A file of that name and text; g_free. */
-static char *write_file(const char *name, const char *text)
-{
-    char *path = g_build_filename(directory, name, NULL);
-    assert_true(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* ---- reading ---- */
 
@@ -440,28 +426,6 @@ static void test_examples(void **state)
     xlm_vocabulary_free(v);
     xlm_options_free(task->loss.options, of);
     g_free(of);
-}
-
-static int make_directory(void **state)
-{
-    (void)state;
-    directory = g_dir_make_tmp("tagging-XXXXXX", NULL);
-    return directory == NULL;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    GDir *folder = g_dir_open(directory, 0, NULL);
-    for (const char *name; (name = g_dir_read_name(folder)) != NULL;) {
-        char *path = g_build_filename(directory, name, NULL);
-        g_unlink(path);
-        g_free(path);
-    }
-    g_dir_close(folder);
-    g_rmdir(directory);
-    g_free(directory);
-    return 0;
 }
 
 int main(void)

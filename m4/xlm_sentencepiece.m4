@@ -1,20 +1,27 @@
 # xlm-mpi: SentencePiece, whose interface is C++. SPDX-License-Identifier: GPL-3.0-or-later
 
 # XLM_REQUIRE_SENTENCEPIECE
-# Sets SENTENCEPIECE_CFLAGS, for the file that is C++, and SENTENCEPIECE_LIBS, by which the C compiler links it.
+# Sets SENTENCEPIECE_CFLAGS, for the file that is C++, and SENTENCEPIECE_LIBS, by which the C compiler links it. Its headers want
+# C++17, which is the default of g++ from 11 and clang++ from 16 on; older ones are asked for it.
 AC_DEFUN([XLM_REQUIRE_SENTENCEPIECE],
 [PKG_CHECK_MODULES([SENTENCEPIECE], [sentencepiece >= 0.1.95],
   [AC_MSG_CHECKING([whether $CXX compiles for SentencePiece])
    AC_LANG_PUSH([C++])
    xlm_save_CPPFLAGS=$CPPFLAGS
    xlm_save_LIBS=$LIBS
-   CPPFLAGS="$CPPFLAGS $SENTENCEPIECE_CFLAGS"
    LIBS="$SENTENCEPIECE_LIBS $LIBS"
-   AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <sentencepiece_trainer.h>
+   xlm_compiles=no
+   for xlm_standard in '' -std=c++17; do
+     AS_IF([test "$xlm_compiles" = no],
+       [CPPFLAGS="$xlm_save_CPPFLAGS $SENTENCEPIECE_CFLAGS $xlm_standard"
+        AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <sentencepiece_trainer.h>
 #include <sentencepiece_processor.h>], [sentencepiece::SentencePieceProcessor processor; return processor.status().ok();])],
-     [AC_MSG_RESULT([yes])],
-     [AC_MSG_RESULT([no])
-      XLM_MISSING([a C++17 compiler that compiles for SentencePiece], [g++ libsentencepiece-dev])])
+          [xlm_compiles=yes
+           SENTENCEPIECE_CFLAGS="$SENTENCEPIECE_CFLAGS $xlm_standard"])])
+   done
+   AC_MSG_RESULT([$xlm_compiles])
+   AS_IF([test "$xlm_compiles" = no],
+     [XLM_MISSING([a C++17 compiler that compiles for SentencePiece], [g++ libsentencepiece-dev])])
    CPPFLAGS=$xlm_save_CPPFLAGS
    LIBS=$xlm_save_LIBS
    AC_LANG_POP([C++])

@@ -6,6 +6,7 @@
 
 #include "analysis/alignment.h"
 #include "analysis/cosines.h"
+#include "base/log.h"
 #include "matrix/algebra.h"
 #include "tensor/gemm.h"
 
@@ -109,21 +110,27 @@ bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const i
     return good;
 }
 
-void xlm_procrustes_map(const xlm_procrustes *procrustes, const double *map, float *mapped)
+void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float *x, float *mapped)
 {
-    const xlm_comm *comm = xlm_grid_comm(procrustes->grid);
-    const int64_t d = procrustes->width;
-    float *w = g_new(float, d * d);
-    for (int64_t i = 0; i < d * d; i++)
+    float *w = g_new(float, width * width);
+    for (int64_t i = 0; i < width * width; i++)
         w[i] = (float)map[i];
-    int64_t first, own;
-    xlm_matrix_share(comm, procrustes->n[0], &first, &own);
-    xlm_gemm(false, true, own, d, d, 1, procrustes->vectors[0] + first * d, d, w, d, 0, mapped + first * d, d);
+    xlm_gemm(false, true, n, width, width, 1, x, width, w, width, 0, mapped, width);
     g_free(w);
-    for (int r = 0; r < comm->ranks && comm->ranks > 1; r++) {
-        const int64_t each = (procrustes->n[0] + comm->ranks - 1) / comm->ranks, begin = MIN(each * r, procrustes->n[0]);
-        xlm_comm_broadcast(comm, r, mapped + begin * d, sizeof *mapped * (size_t)(MIN(each, procrustes->n[0] - begin) * d));
-    }
+}
+
+float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x)
+{
+    int64_t first, own;
+    xlm_matrix_share(comm, n, &first, &own);
+    float *mine = g_new(float, own * width + 1);
+    xlm_procrustes_map(width, map, own, x + first * width, mine);
+    void *all;
+    size_t *sizes = g_new(size_t, comm->ranks);
+    xlm_comm_gather_all(comm, mine, sizeof *mine * (size_t)(own * width), &all, sizes);
+    g_free(sizes);
+    g_free(mine);
+    return all;
 }
 
 /* nearest[n of from]: of the first n words of a side the nearest of the other's by CSLS. */
@@ -143,10 +150,10 @@ static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const 
     return nearest;
 }
 
-GArray *xlm_procrustes_mutual(const xlm_procrustes *procrustes, const float *mapped, int64_t most, double *cosine)
+/* Pairs among the first n words of both sides that are nearest of each other; int32_t source, target, ... . mapped: the source,
+ * on every rank. *cosine: their mean. */
+static GArray *find_mutual(const xlm_procrustes *p, const int64_t n[2], const float *mapped, double *cosine)
 {
-    const xlm_procrustes *p = procrustes;
-    const int64_t n[2] = {MIN(p->n[0], most), MIN(p->n[1], most)};
     const float *const vectors[2] = {mapped, p->vectors[1]};
     int32_t *nearest[2] = {find_nearest(p, n, vectors, 0), find_nearest(p, n, vectors, 1)};
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(int32_t));
@@ -163,4 +170,30 @@ GArray *xlm_procrustes_mutual(const xlm_procrustes *procrustes, const float *map
     g_free(nearest[0]);
     g_free(nearest[1]);
     return pairs;
+}
+
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, double *map, GError **error)
+{
+    const xlm_procrustes *p = procrustes;
+    const int64_t d = p->width, n[2] = {MIN(p->n[0], most), MIN(p->n[1], most)};
+    double best = -INFINITY, cosine, *next = g_memdup2(map, sizeof *map * (size_t)(d * d));
+    bool good = true;
+    for (int64_t round = 0; round <= times && good; round++) {
+        const double begin = xlm_clock();
+        float *mapped = xlm_procrustes_map_all(xlm_grid_comm(p->grid), d, next, n[0], p->vectors[0]);
+        GArray *pairs = find_mutual(p, n, mapped, &cosine);
+        int64_t rank;
+        g_free(mapped);
+        xlm_log_info("refinement %" G_GINT64_FORMAT ": %u pairs, mean cosine %.4f: %.1f s", round, pairs->len / 2, cosine,
+                     xlm_clock() - begin);
+        if (cosine > best) {
+            best = cosine;
+            memcpy(map, next, sizeof *map * (size_t)(d * d));
+        }
+        if (round < times && pairs->len > 0)
+            good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, &rank, error);
+        g_array_unref(pairs);
+    }
+    g_free(next);
+    return good;
 }

@@ -22,10 +22,12 @@ typedef struct xlm_procrustes {
  * EX_DATAERR: all vectors of the pairs are 0; EX_SOFTWARE. */
 bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, double *map, int64_t *rank,
                         GError **error);
-/* [out] mapped: [n x width] W x of the source's words, on every rank. Collective: ranks share the words. */
-void xlm_procrustes_map(const xlm_procrustes *procrustes, const double *map, float *mapped);
-/* New pairs among the first `most` words of both sides, which CSLS makes nearest of each other; int32_t source, target, ... .
- * mapped: as above. *cosine: their mean cosine. Collective, the same on every rank; g_array_unref. */
-GArray *xlm_procrustes_mutual(const xlm_procrustes *procrustes, const float *mapped, int64_t most, double *cosine);
+/* [out] mapped: [n x width] W x of n vectors x. Not collective. */
+void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float *x, float *mapped);
+/* The same of vectors that every rank has, on every rank: [n x width], g_free. Collective: ranks share the work. */
+float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x);
+/* The map learnt again, so many times, from those of the first `most` words of both sides that CSLS makes nearest of each other;
+ * map: [in, out], the one under which such pairs have the largest mean cosine. Collective. EX_SOFTWARE. */
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, double *map, GError **error);
 
 #endif

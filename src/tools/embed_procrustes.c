@@ -86,7 +86,7 @@ typedef struct work {
     xlm_word_set set[2];
     GArray *pairs, *tested;   /* int32_t source, target, ...: learnt from; looked for */
     int64_t read, tests_read; /* pairs in the files */
-    float *vectors[2], *mapped;
+    float *vectors[2];
     bool joint;               /* one space */
     GString *csv;
 } work;
@@ -295,19 +295,20 @@ static void free_tests(tests *t)
     g_free(t->self);
 }
 
-/* Precision at 1, 5 and 10 of source vectors [all source words x width]. */
-static void measure(work *w, const tests *t, const char *when, const xlm_procrustes *p, const float *source)
+/* How many source words CSLS looks for neighbours among. */
+static int64_t csls_words(const xlm_procrustes *p) { return given.csls_words > 0 ? MIN(given.csls_words, p->n[0]) : p->n[0]; }
+
+/* Precision at 1, 5 and 10. asked: vectors of the words that are looked for [t->n x width]; frequent: of the first source words,
+ * among which CSLS looks for neighbours [csls_words x width]. */
+static void measure(work *w, const tests *t, const char *when, const xlm_procrustes *p, const float *asked, const float *frequent)
 {
     static const char *const by[] = {"cosine", "CSLS"};
     const int64_t d = p->width;
-    float *asked = g_new(float, t->n * d + 1), *hubness = g_new(float, p->n[1]);
+    float *hubness = g_new(float, p->n[1]);
     int64_t *rank = g_new(int64_t, t->n);
-    for (int64_t i = 0; i < t->n; i++)
-        memcpy(asked + i * d, source + t->source[i] * d, sizeof *asked * (size_t)d);
     for (int score = 0; score < 2; score++) {
-        const int64_t among = given.csls_words > 0 ? MIN(given.csls_words, p->n[0]) : p->n[0];
-        xlm_alignment a = {.width = d, .source_vectors = p->vectors[1], .candidate_vectors = source, .n = p->n[1],
-                           .candidates = among};
+        xlm_alignment a = {.width = d, .source_vectors = p->vectors[1], .candidate_vectors = frequent, .n = p->n[1],
+                           .candidates = csls_words(p)};
         if (score == 1)
             xlm_alignment_neighbours(w->comm, &a, p->neighbours, hubness);
         a = (xlm_alignment){.width = d, .source_vectors = asked, .candidate_vectors = p->vectors[1], .n = t->n,
@@ -321,67 +322,92 @@ static void measure(work *w, const tests *t, const char *when, const xlm_procrus
         g_string_append_printf(w->csv, "%s,%s,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", when, by[score],
                                s.tokens, p->n[1], s.top1, s.top5, s.top10, s.reciprocal);
     }
-    g_free(asked);
     g_free(hubness);
     g_free(rank);
 }
 
-/* ---- the map ---- */
-
-static bool learn(work *w, const xlm_procrustes *p, double *map, GError **error)
+/* The same under a map, of these words alone; NULL: without one. */
+static void measure_under(work *w, const tests *t, const xlm_procrustes *p, const double *map)
 {
     const int64_t d = p->width;
+    float *asked = g_new(float, t->n * d + 1);
+    for (int64_t i = 0; i < t->n; i++)
+        memcpy(asked + i * d, p->vectors[0] + t->source[i] * d, sizeof *asked * (size_t)d);
+    if (map == NULL) {
+        measure(w, t, "before", p, asked, p->vectors[0]);
+    } else {
+        float *asked_mapped = xlm_procrustes_map_all(w->comm, d, map, t->n, asked);
+        float *frequent_mapped = xlm_procrustes_map_all(w->comm, d, map, csls_words(p), p->vectors[0]);
+        measure(w, t, "after", p, asked_mapped, frequent_mapped);
+        g_free(asked_mapped);
+        g_free(frequent_mapped);
+    }
+    g_free(asked);
+}
+
+/* ---- the map ---- */
+
+static bool learn(const work *w, const xlm_procrustes *p, double *map, GError **error)
+{
+    const int64_t d = p->width;
+    const double begin = xlm_clock();
     int64_t rank;
-    double begin = xlm_clock(), best = -INFINITY, cosine;
     if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, map, &rank, error))
         return false;
-    const double middle = xlm_clock();
-    xlm_procrustes_map(p, map, w->mapped);
-    xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s; words "
-                 "mapped: %.2f s", w->pairs->len / 2, rank, d, middle - begin, xlm_clock() - middle);
+    xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s",
+                 w->pairs->len / 2, rank, d, xlm_clock() - begin);
     if (rank < d && w->pairs->len / 2 >= d)
         xlm_log_warn("%s: the vectors of its pairs have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; some rotation "
                      "is taken in the others", w->dictionary, rank, d);
-    double *next = g_memdup2(map, sizeof *map * (size_t)(d * d));
+    return given.refine == 0 || xlm_procrustes_refine(p, given.refine, given.refine_words, map, error);
+}
+
+/* ---- what is written ---- */
+
+/* Each rank's own rows, which it maps some at a time; NULL: as they are. */
+static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, const float *vectors, const double *map,
+                       GError **error)
+{
+    enum { BLOCK = 8192 };
+    int64_t first, own;
+    double mapping = 0;
+    xlm_matrix_share(w->comm, n, &first, &own);
+    const int64_t most = (n + w->comm->ranks - 1) / w->comm->ranks; /* of any rank: all write as often */
+    float *mapped = map != NULL ? g_new(float, MIN(most, BLOCK) * d) : NULL;
     bool good = true;
-    for (int64_t round = 0; round <= given.refine && given.refine > 0 && good; round++) {
-        begin = xlm_clock();
-        GArray *pairs = xlm_procrustes_mutual(p, w->mapped, given.refine_words, &cosine);
-        xlm_log_info("refinement %" G_GINT64_FORMAT ": %u pairs, mean cosine %.4f: %.1f s", round, pairs->len / 2, cosine,
-                     xlm_clock() - begin);
-        if (cosine > best) {
-            best = cosine;
-            memcpy(map, next, sizeof *map * (size_t)(d * d));
+    for (int64_t at = 0; at < most && good; at += BLOCK) {
+        const int64_t begin = MIN(at, own), now = MIN(own - begin, BLOCK);
+        const float *rows = vectors + (first + begin) * d;
+        if (map != NULL) {
+            const double start = xlm_clock();
+            xlm_procrustes_map(d, map, now, rows, mapped);
+            mapping += xlm_clock() - start;
+            rows = mapped;
         }
-        if (round < given.refine && pairs->len > 0) {
-            good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, &rank, error);
-            if (good)
-                xlm_procrustes_map(p, next, w->mapped);
-        }
-        g_array_unref(pairs);
+        good = xlm_store_write(store, "/vectors", (uint64_t)(first + begin), (uint64_t)now, rows, error);
     }
-    g_free(next);
-    if (good && given.refine > 0)
-        xlm_procrustes_map(p, map, w->mapped);
+    if (map != NULL)
+        xlm_log_info("%" G_GINT64_FORMAT " words mapped: %.2f s", n, mapping);
+    g_free(mapped);
     return good;
 }
 
-static bool write_side(const work *w, int s, const char *path, const float *vectors, int64_t d, const double *map, GError **error)
+/* The vectors of a side, under a map or, where it is NULL, as they are. */
+static bool write_side(const work *w, int s, const char *path, int64_t d, const double *map, GError **error)
 {
     const int64_t n = xlm_word_set_count(&w->set[s]);
     const uint64_t dims[2] = {(uint64_t)d, (uint64_t)d};
-    int64_t first, own;
     char **words = g_new0(char *, n + 1);
     for (int64_t i = 0; i < n; i++)
         words[i] = xlm_word_set_name(&w->set[s], i);
-    xlm_matrix_share(w->comm, n, &first, &own);
     xlm_store *store = xlm_vector_store_create(w->comm, path, n, d, (const char *const *)words, xlm_command_line, error);
     bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
                 xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
                 xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
                 xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
-                xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)own, vectors + first * d, error);
+                write_rows(w, store, n, d, w->vectors[s], map, error);
     if (good && map != NULL) {
+        int64_t first, own;
         xlm_matrix_share(w->comm, d, &first, &own);
         good = xlm_store_dataset(store, "/map", XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
                xlm_store_write(store, "/map", (uint64_t)first, (uint64_t)own, map + first * d, error);
@@ -400,22 +426,21 @@ static bool work_out(work *w, GError **error)
                               .n = {xlm_word_set_count(&w->set[0]), xlm_word_set_count(&w->set[1])},
                               .vectors = {w->vectors[0], w->vectors[1]}, .neighbours = (int)given.neighbours};
     double *map = g_new(double, p.width * p.width);
-    w->mapped = g_new(float, p.n[0] * p.width);
     tests t = make_tests(w);
     if (w->comm->rank == 0)
         printf("%-8s %-8s %8s %10s %9s %9s %9s %9s\n", "map", "by", "words", "candidates", "P@1", "P@5", "P@10", "MRR");
-    measure(w, &t, "before", &p, w->vectors[0]);
+    measure_under(w, &t, &p, NULL);
     bool good = learn(w, &p, map, error);
     if (good)
-        measure(w, &t, "after", &p, w->mapped);
+        measure_under(w, &t, &p, map);
     free_tests(&t);
     xlm_grid_close(grid);
     GError *failure = NULL;
     if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
         xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);
     good = good && xlm_comm_agree_on(w->comm, failure, error);
-    good = good && (given.output == NULL || write_side(w, 0, given.output, w->mapped, p.width, map, error)) &&
-           (given.target_output == NULL || write_side(w, 1, given.target_output, w->vectors[1], p.width, NULL, error));
+    good = good && (given.output == NULL || write_side(w, 0, given.output, p.width, map, error)) &&
+           (given.target_output == NULL || write_side(w, 1, given.target_output, p.width, NULL, error));
     g_free(map);
     return good;
 }
@@ -435,7 +460,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
         xlm_word_set_close(&w.set[s]);
         g_free(w.vectors[s]);
     }
-    g_free(w.mapped);
     g_array_unref(w.pairs);
     g_array_unref(w.tested);
     if (w.csv != NULL)

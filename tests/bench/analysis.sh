@@ -37,8 +37,10 @@ for n in ${BENCH_RANKS:-1 2 4}; do
     "${launcher[@]}" -n "$n" xlm_embed pca "$source" --pairs 0 --threads $threads >out 2>log
     read -r covariance eigen < <(sed -n 's/.*covariance \([0-9.]*\) s, eigenvectors \([0-9.]*\) s.*/\1 \2/p' log)
     "${launcher[@]}" -n "$n" xlm_embed procrustes "$source" "$target" dictionary.txt -e asked.txt --refine 0 \
-        --csls-words 1000 --threads $threads >out 2>log
-    read -r fit map < <(sed -n 's/.*dimensions: \([0-9.]*\) s; words mapped: \([0-9.]*\) s.*/\1 \2/p' log)
+        --csls-words 1000 --threads $threads -o mapped.h5 >out 2>log
+    fit=$(sed -n 's/.* dimensions: \([0-9.]*\) s$/\1/p' log)
+    map=$(sed -n 's/.* words mapped: \([0-9.]*\) s$/\1/p' log)
+    rm -f mapped.h5
     "${launcher[@]}" -n "$n" xlm_embed similarity "$source" --analogies questions.txt --threads $threads >out 2>log
     analogies=$(sed -n 's/^\([0-9.]*\) s$/\1/p' log)
     "${launcher[@]}" -n "$n" xlm_embed neighbours "$source" "${some[@]}" -k 0 --threads $threads >out 2>log

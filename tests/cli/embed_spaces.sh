@@ -109,6 +109,54 @@ expect 65 'at least 2' xlm_embed pca source.vec --most 1
 printf 'a 1 1\nb 1 1\n' >same.vec
 expect 65 'no variance' xlm_embed pca same.vec
 expect 64 '--keep=4' xlm_embed pca source.vec --keep 4 -o none/x.h5
+
+# A number that is not finite, near the end of a file of vectors and of the word embeddings of a model: every command that reads
+# them names the file and the array.
+hex() { od -An -v -tx1 "$1" | tr -d ' \n'; }
+# spoil DATASET FROM TO: a copy with a NaN, and the checksum that was there. Fletcher-32 is made of the sum of 16-bit words and of
+# the sum of their sums, modulo 65535: neither changes when a word is made less by 2 d, and the words on both sides of it more by
+# d. The word is the higher half of a number, so that the others are the lower half of it and of the next.
+spoil() {
+    local at bytes
+    h5dump -d "$1" -b LE -o data.bin "$2" >/dev/null || fail "no $1 in $2"
+    at=$(printf '%s\n%s\n' "$(hex "$2")" "$(hex data.bin)" |
+        awk 'NR == 1 { file = $0 } NR == 2 { print (index(file, $0) - 1 + length($0)) / 2 - 80 }')
+    bytes=$(od -An -tu1 -j $((at)) -N 6 "$2" |
+        awk 'function octal(word) { return sprintf("\\%03o\\%03o", int(word / 256), word % 256) }
+        { d = ($3 * 256 + $4 - 49279 + 65535) % 65535 * 32768 % 65535 # 49279: the bytes c0 7f
+            print octal(($1 * 256 + $2 + d) % 65535) octal(49279) octal(($5 * 256 + $6 + d) % 65535) }')
+    cp "$2" "$3"
+    # shellcheck disable=SC2059 # octal numbers of the bytes
+    printf "$bytes" | dd of="$3" bs=1 seek=$((at)) conv=notrunc 2>/dev/null
+    h5dump -d "$1" "$3" 2>&1 | grep -q -w nan || fail "$3 has no NaN"
+}
+logged export.log xlm_embed export out/latest -o words.h5
+spoil /vectors words.h5 nan.h5
+spoil /model/embeddings/word/weight out/latest model.h5
+for file in nan.h5 model.h5; do
+    where='/*vector'
+    [ "$file" != model.h5 ] || where=/model/embeddings/word/weight
+    not_finite() { expect 65 "^xlm_embed: $file: $where.*\(not finite\|is -*nan\)" ranks 2 xlm_embed "$@"; once '^xlm_embed: '; }
+    not_finite pca "$file" -o none/x.h5
+    not_finite whiten "$file" -o none/x.h5
+    not_finite cca "$file" words.h5
+    not_finite cca words.h5 "$file"
+    not_finite procrustes "$file" words.h5 pairs.txt -o none/x.h5
+    not_finite procrustes words.h5 "$file" pairs.txt -o none/x.h5
+    not_finite similarity "$file" --dictionary pairs.txt
+    not_finite neighbours "$file" house
+    not_finite neighbours words.h5 house --word-vectors "$file"
+    not_finite map "$file" --dictionary pairs.txt -o none/x.svg
+done
+not_finite procrustes "$file" dict.h5 -o none/x.h5
+not_finite export "$file" -o none/x.h5
+not_finite export "$file" --text text.en -o none/x.h5
+not_finite map "$file" --sentences corpus.h5 -o none/x.svg
+not_finite alignment "$file" dict.h5 corpus.h5
+not_finite dictionary "$file" dict.h5
+not_finite retrieval "$file" corpus.h5
+not_finite mine "$file" mined.en mined.xx --threshold 1 -o none/x.tsv
+
 expect 65 'in the same order' ranks 2 xlm_embed cca source.vec target.vec
 expect 65 'has 60 vectors' xlm_embed cca source.vec cross.vec
 nothing_in none

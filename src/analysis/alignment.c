@@ -9,34 +9,39 @@
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
 
-enum {
-    SOURCES = 256,    /* source tokens of a block: what ranks are dealt */
-    CANDIDATES = 4096 /* that they are multiplied with at a time; the products are 4 MB */
-};
+/* Source tokens of a block, which ranks are dealt, and candidates that they are multiplied with at a time. A product of a few
+ * hundred by many is a fifth slower than one of 1,024 by 1,024, since GEMM brings candidates into its own order each time; but
+ * of few sources several ranks should have some. */
+enum { LEAST_SOURCES = 256, MOST_SOURCES = 1024, SHARES = 8, CANDIDATES = 1024 };
 
 static const float MARGIN = 1e-6f; /* between two ways of adding up a product of unit vectors */
 
-/* Rows of x divided by their lengths; rows of zeros stay, and are at a right angle to everything. */
-static void normalise(int64_t n, int64_t width, const float *x, float *y)
+/* y = x / |x|; a row of zeros stays, and is at a right angle to everything. */
+static void normalise_row(int64_t width, const float *x, float *y)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
+    const double length = sqrt((double)kernel->dot(width, x, x));
+    kernel->scale(width, length > 0 ? (float)(1 / length) : 0, x, y, false);
+}
+
+static void normalise(int64_t n, int64_t width, const float *x, float *y)
+{
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        const double length = sqrt((double)kernel->dot(width, x + i * width, x + i * width));
-        kernel->scale(width, length > 0 ? (float)(1 / length) : 0, x + i * width, y + i * width, false);
-    }
+    for (int64_t i = 0; i < n; i++)
+        normalise_row(width, x + i * width, y + i * width);
 }
 
 /* Behind the last translation of a token. */
 static int64_t end_of(const xlm_alignment *a, int64_t i) { return a->end != NULL ? a->end[i] : a->first[i + 1]; }
 
-/* The score of the nearest translation. */
-static float nearest_translation(const xlm_alignment *a, int64_t i, const float *source, const float *candidates)
+/* The score of the nearest translation. scratch: [width] */
+static float nearest_translation(const xlm_alignment *a, int64_t i, const float *source, float *scratch)
 {
     float nearest = -INFINITY;
     for (int64_t k = a->first[i]; k < end_of(a, i); k++) {
         const int64_t j = a->translations[k];
-        const float cosine = xlm_kernels_get()->dot(a->width, source, candidates + j * a->width);
+        normalise_row(a->width, a->candidate_vectors + j * a->width, scratch);
+        const float cosine = xlm_kernels_get()->dot(a->width, source, scratch);
         nearest = fmaxf(nearest, a->hubness != NULL ? 2 * cosine - a->hubness[j] : cosine);
     }
     return nearest;
@@ -48,6 +53,13 @@ struct block {
     int64_t number; /* of blocks before the next */
 };
 
+/* Depends on nothing but the number of sources, so that products are the same on any number of ranks. */
+static int64_t sources_of_block(int64_t n)
+{
+    const int64_t share = (n + SHARES - 1) / SHARES;
+    return CLAMP(share, LEAST_SOURCES, MOST_SOURCES);
+}
+
 /* The next block that this rank is dealt; of zeros before the first. */
 static bool next_block(const xlm_comm *comm, const xlm_alignment *a, struct block *b)
 {
@@ -57,22 +69,9 @@ static bool next_block(const xlm_comm *comm, const xlm_alignment *a, struct bloc
             return false;
         b->begin = a->pool > 0 ? b->first / a->pool * a->pool : 0;
         b->end = a->pool > 0 ? MIN(b->begin + a->pool, a->candidates) : a->candidates;
-        b->n = MIN(SOURCES, (a->pool > 0 ? b->end : a->n) - b->first);
+        b->n = MIN(sources_of_block(a->n), (a->pool > 0 ? b->end : a->n) - b->first);
     } while (b->number++ % comm->ranks != comm->rank);
     return true;
-}
-
-/* Cosines, or what CSLS ranks by, of a block with the candidates begin … begin + width: score [n x width]. */
-static void score_block(const xlm_alignment *a, const struct block *b, int64_t begin, int64_t width, const float *sources,
-                        const float *candidates, float *score)
-{
-    xlm_gemm(false, true, b->n, width, a->width, 1, sources, a->width, candidates + begin * a->width, a->width, 0, score, width);
-    if (a->hubness == NULL)
-        return;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < b->n; i++)
-        for (int64_t j = 0; j < width; j++)
-            score[i * width + j] = 2 * score[i * width + j] - a->hubness[begin + j];
 }
 
 /* Take candidates out of a row: the one that source token i is itself, and with translations these. */
@@ -88,17 +87,17 @@ static void leave_out(const xlm_alignment *a, int64_t i, bool translations, int6
         row[self] = -INFINITY;
 }
 
-/* What is made of a block: its vectors, and its scores with a part of its candidates. */
+/* What is made of a block: its vectors, and its scores with some candidates. */
 struct work {
-    float *candidates, *sources; /* of length 1: all candidates; [SOURCES x width] */
-    float *score;                /* [SOURCES x CANDIDATES] */
+    float *candidates, *sources; /* of length 1: [CANDIDATES x width], those in hand; [sources_of_block x width] */
+    float *score;                /* [sources_of_block x CANDIDATES] */
 };
 
 static void open_work(struct work *w, const xlm_alignment *a)
 {
-    *w = (struct work){.candidates = g_new(float, MAX(a->candidates * a->width, 1)), .sources = g_new(float, SOURCES * a->width),
-                       .score = g_new(float, SOURCES * CANDIDATES)};
-    normalise(a->candidates, a->width, a->candidate_vectors, w->candidates);
+    const int64_t sources = sources_of_block(a->n);
+    *w = (struct work){.candidates = g_new(float, CANDIDATES * a->width), .sources = g_new(float, sources * a->width),
+                       .score = g_new(float, sources * CANDIDATES)};
 }
 
 static void close_work(struct work *w)
@@ -108,18 +107,31 @@ static void close_work(struct work *w)
     g_free(w->score);
 }
 
+/* Cosines, or what CSLS ranks by, of a block with the candidates begin … begin + width: w->score [n x width]. */
+static void score_block(const xlm_alignment *a, const struct block *b, int64_t begin, int64_t width, struct work *w)
+{
+    normalise(width, a->width, a->candidate_vectors + begin * a->width, w->candidates);
+    xlm_gemm(false, true, b->n, width, a->width, 1, w->sources, a->width, w->candidates, a->width, 0, w->score, width);
+    if (a->hubness == NULL)
+        return;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t j = 0; j < width; j++)
+            w->score[i * width + j] = 2 * w->score[i * width + j] - a->hubness[begin + j];
+}
+
 /* The ranks of a block's source tokens: rank [n of the block]. */
 static void rank_block(const xlm_alignment *a, const struct block *b, struct work *w, int64_t *rank)
 {
-    float least[SOURCES];
+    float least[MOST_SOURCES];
     for (int64_t i = 0; i < b->n; i++) {
-        least[i] = nearest_translation(a, b->first + i, w->sources + i * a->width, w->candidates);
+        least[i] = nearest_translation(a, b->first + i, w->sources + i * a->width, w->candidates /* not in use yet */);
         least[i] -= a->hubness != NULL ? 2 * MARGIN : MARGIN;
         rank[i] = 1;
     }
     for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
         const int64_t width = MIN(CANDIDATES, b->end - begin);
-        score_block(a, b, begin, width, w->sources, w->candidates, w->score);
+        score_block(a, b, begin, width, w);
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < b->n; i++) {
             float *row = w->score + i * width;
@@ -247,11 +259,11 @@ static double mean_of_kept(const kept *of)
     return of->n > 0 ? sum / (double)of->n : 0;
 }
 
-static kept *open_kept(int k)
+static kept *open_kept(int64_t n, int k)
 {
-    kept *all = g_new(kept, SOURCES);
-    uint64_t *keys = g_new(uint64_t, SOURCES * places_for(k));
-    for (int64_t i = 0; i < SOURCES; i++)
+    kept *all = g_new(kept, n);
+    uint64_t *keys = g_new(uint64_t, n * places_for(k));
+    for (int64_t i = 0; i < n; i++)
         all[i].keys = keys + i * places_for(k);
     return all;
 }
@@ -269,7 +281,7 @@ static void keep_block(const xlm_alignment *a, const struct block *b, int k, str
         best[i].n = 0, best[i].least = -INFINITY;
     for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
         const int64_t width = MIN(CANDIDATES, b->end - begin);
-        score_block(a, b, begin, width, w->sources, w->candidates, w->score);
+        score_block(a, b, begin, width, w);
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < b->n; i++) {
             float *row = w->score + i * width;
@@ -289,7 +301,7 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
     a.first = NULL;
     struct work w;
     struct block b = {0};
-    kept *best = open_kept(k);
+    kept *best = open_kept(sources_of_block(a.n), k);
     double *means = g_new0(double, MAX(a.n, 1));
     open_work(&w, &a);
     while (next_block(comm, &a, &b)) {
@@ -312,7 +324,7 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
     const xlm_alignment *a = alignment;
     struct work w;
     struct block b = {0};
-    kept *best = open_kept(k);
+    kept *best = open_kept(sources_of_block(a->n), k);
     double *found = g_new0(double, MAX(a->n * k, 1) * 2); /* row + 1, 0: none; score */
     open_work(&w, a);
     while (next_block(comm, a, &b)) {

@@ -32,8 +32,8 @@ typedef struct xlm_alignment {
     int64_t pool;                /* > 0: rows of a pool, n = candidates; 0: there is one of all */
 } xlm_alignment;
 
-/* [out] rank: [n]. Collective: ranks share the source tokens, all have the result. Memory beside the arguments: a copy of the
- * candidates' vectors, and a block of products of some MB; never n x candidates. */
+/* [out] rank: [n]. Collective: ranks share the source tokens, all have the result. Memory beside the arguments: blocks of
+ * vectors and of products of some MB; never n x candidates. */
 void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, int64_t *rank);
 
 /* [out] mean: [n] the mean cosine of each source vector with its k nearest candidates, but for self; of all where there are

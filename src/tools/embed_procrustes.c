@@ -379,8 +379,10 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
         const int64_t begin = MIN(at, own), now = MIN(own - begin, BLOCK);
         const float *rows = vectors + (first + begin) * d;
         if (map != NULL) {
+            xlm_comm_barrier(w->comm); /* the time is to be that of all ranks, which may have to share cores */
             const double start = xlm_clock();
             xlm_procrustes_map(d, map, now, rows, mapped);
+            xlm_comm_barrier(w->comm);
             mapping += xlm_clock() - start;
             rows = mapped;
         }

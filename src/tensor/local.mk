@@ -16,7 +16,10 @@ tensor_sources = \
 	src/tensor/info_nce.c \
 	src/tensor/layer_norm.c \
 	src/tensor/linear.c \
-	src/tensor/packed.c src/tensor/packed.h \
+	src/tensor/onednn.c src/tensor/onednn.h \
+	src/tensor/packed.c src/tensor/packed.h src/tensor/packed_internal.h \
+	src/tensor/packed_multiply.c \
+	src/tensor/packing.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
 	src/tensor/pointer.c \
 	src/tensor/products.c src/tensor/products.h \

@@ -1,0 +1,202 @@
+/* xlm-mpi: oneDNN's code for a block of a product with a packed matrix. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/onednn.h"
+
+#if WITH_ONEDNN
+
+#include <glib.h>
+#include <string.h>
+
+enum { MOST_SHAPES = 1024 };
+
+typedef struct shape {
+    int64_t m, n, k;
+    int32_t precision, bias, add, unused;
+} shape;
+
+static struct {
+    GMutex lock;
+    dnnl_engine_t engine;
+    GHashTable *shapes; /* shape -> onednn_product */
+} library;
+
+/* oneDNN refuses nothing that we ask for but for want of memory. */
+static void insist(dnnl_status_t status, const char *what)
+{
+    if (status != dnnl_success)
+        g_error("oneDNN: %s: status %d%s", what, (int)status, status == dnnl_out_of_memory ? ", out of memory" : "");
+}
+
+static guint hash_shape(gconstpointer key)
+{
+    const unsigned char *bytes = key;
+    guint hash = 5381;
+    for (size_t i = 0; i < sizeof(shape); i++)
+        hash = hash * 33 + bytes[i];
+    return hash;
+}
+
+static gboolean equal_shapes(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(shape)) == 0; }
+
+static void clear_product(gpointer pointer) { dnnl_primitive_destroy(((onednn_product *)pointer)->primitive); }
+void onednn_release(onednn_product *product) { g_atomic_rc_box_release_full(product, clear_product); }
+static void release(gpointer pointer) { onednn_release(pointer); }
+
+static dnnl_memory_desc_t describe(int64_t rows, int64_t cols, xlm_precision precision, dnnl_format_tag_t order)
+{
+    dnnl_memory_desc_t description;
+    const dnnl_dims_t dims = {rows, cols};
+    insist(dnnl_memory_desc_init_by_tag(&description, 2, dims, precision == XLM_BFLOAT16 ? dnnl_bf16 : dnnl_f32, order),
+           "a matrix");
+    return description;
+}
+
+/* Several threads run one primitive at a time, so memory for what it does is the caller's. */
+static dnnl_primitive_attr_t make_attributes(bool add)
+{
+    dnnl_primitive_attr_t attributes;
+    insist(dnnl_primitive_attr_create(&attributes), "attributes");
+    insist(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user), "scratch memory");
+    if (add) {
+        dnnl_post_ops_t after;
+        insist(dnnl_post_ops_create(&after), "a sum");
+        insist(dnnl_post_ops_append_sum(after, 1), "a sum");
+        insist(dnnl_primitive_attr_set_post_ops(attributes, after), "a sum");
+        dnnl_post_ops_destroy(after);
+    }
+    return attributes;
+}
+
+static onednn_product *compile(const shape *s)
+{
+    onednn_product *c = g_atomic_rc_box_new0(onednn_product);
+    const xlm_precision precision = (xlm_precision)s->precision;
+    c->a = describe(s->m, s->k, precision, dnnl_ab);
+    c->b = describe(s->k, s->n, precision, dnnl_format_tag_any);
+    c->c = describe(s->m, s->n, XLM_FLOAT32, dnnl_ab);
+    c->bias = describe(1, s->n, XLM_FLOAT32, dnnl_ab);
+    dnnl_matmul_desc_t operation;
+    insist(dnnl_matmul_desc_init(&operation, &c->a, &c->b, s->bias ? &c->bias : NULL, &c->c), "a product");
+    dnnl_primitive_attr_t attributes = make_attributes(s->add);
+    dnnl_primitive_desc_t description;
+    insist(dnnl_primitive_desc_create(&description, &operation, attributes, library.engine, NULL),
+           "the description of a product");
+    dnnl_primitive_attr_destroy(attributes);
+    const char *kind = NULL;
+    insist(dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &kind), "the kind of a product");
+    if (!g_str_has_prefix(kind, "brg"))
+        g_error("oneDNN: %s instead of brg for %d x %d x %d", kind, (int)s->m, (int)s->n, (int)s->k);
+    c->b = *dnnl_primitive_desc_query_md(description, dnnl_query_weights_md, 0);
+    c->scratch = *dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
+    c->scratch_bytes = dnnl_memory_desc_get_size(&c->scratch);
+    insist(dnnl_primitive_create(&c->primitive, description), "the code of a product");
+    dnnl_primitive_desc_destroy(description);
+    return c;
+}
+
+/* oneDNN divides its work by the number of threads that there are when it compiles. */
+static onednn_product *find(const shape *s)
+{
+    g_mutex_lock(&library.lock);
+    if (library.shapes == NULL) {
+        insist(dnnl_engine_create(&library.engine, dnnl_cpu, 0), "the engine");
+        library.shapes = g_hash_table_new_full(hash_shape, equal_shapes, g_free, release);
+    }
+    onednn_product *c = g_hash_table_lookup(library.shapes, s);
+    if (c == NULL) {
+        if (g_hash_table_size(library.shapes) >= MOST_SHAPES)
+            g_hash_table_remove_all(library.shapes);
+        const int threads = omp_get_max_threads();
+        omp_set_num_threads(1);
+        c = compile(s);
+        omp_set_num_threads(threads);
+        g_hash_table_insert(library.shapes, g_memdup2(s, sizeof *s), c);
+    }
+    g_atomic_rc_box_acquire(c);
+    g_mutex_unlock(&library.lock);
+    return c;
+}
+
+onednn_product *onednn_find(const xlm_packed *p, int64_t rows, int64_t cols, bool bias, bool add)
+{
+    shape s;
+    memset(&s, 0, sizeof s); /* as a key, by its bytes */
+    s.m = rows;
+    s.n = cols;
+    s.k = p->k;
+    s.precision = p->precision;
+    s.bias = bias;
+    s.add = add;
+    return find(&s);
+}
+
+static dnnl_memory_t wrap(const dnnl_memory_desc_t *description, const void *bytes)
+{
+    dnnl_memory_t memory;
+    insist(dnnl_memory_create(&memory, description, library.engine, (void *)bytes), "memory");
+    return memory;
+}
+
+static void run(dnnl_primitive_t primitive, int n, const dnnl_exec_arg_t *arguments)
+{
+    dnnl_stream_t stream;
+    insist(dnnl_stream_create(&stream, library.engine, dnnl_stream_default_flags), "a stream");
+    insist(dnnl_primitive_execute(primitive, stream, n, arguments), "a product");
+    insist(dnnl_stream_wait(stream), "a product");
+    for (int i = 0; i < n; i++)
+        dnnl_memory_destroy(arguments[i].memory);
+    dnnl_stream_destroy(stream);
+}
+
+size_t onednn_block_bytes(const xlm_packed *p, int64_t cols)
+{
+    onednn_product *c = onednn_find(p, ROWS, cols, false, false);
+    const size_t bytes = aligned(dnnl_memory_desc_get_size(&c->b));
+    onednn_release(c);
+    return bytes;
+}
+
+void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t first, void *packed)
+{
+    onednn_product *c = onednn_find(p, ROWS, cols, false, false);
+    dnnl_memory_desc_t from;
+    const dnnl_dims_t dims = {p->k, cols}, strides = {r->transpose ? 1 : r->apart, r->transpose ? r->apart : 1};
+    const int64_t start = first * (r->transpose ? r->apart : 1);
+    const void *b = r->b != NULL ? (const void *)(r->b + start) : r->rounded + start;
+    const dnnl_data_type_t type = r->b != NULL ? dnnl_f32 : dnnl_bf16;
+    insist(dnnl_memory_desc_init_by_strides(&from, 2, dims, type, strides), "a matrix");
+    dnnl_primitive_desc_t description;
+    dnnl_primitive_t primitive;
+    const int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    insist(dnnl_reorder_primitive_desc_create(&description, &from, library.engine, &c->b, library.engine, NULL),
+           "the description of packing");
+    insist(dnnl_primitive_create(&primitive, description), "the code of packing"); /* which oneDNN keeps */
+    omp_set_num_threads(threads);
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, wrap(&from, b)}, {DNNL_ARG_TO, wrap(&c->b, packed)}};
+    run(primitive, G_N_ELEMENTS(arguments), arguments);
+    dnnl_primitive_destroy(primitive);
+    dnnl_primitive_desc_destroy(description);
+    onednn_release(c);
+}
+
+void onednn_multiply(const onednn_product *c, const void *a, const void *b, const float *bias, float *out, void *scratch)
+{
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, wrap(&c->a, a)},
+                                         {DNNL_ARG_WEIGHTS, wrap(&c->b, b)},
+                                         {DNNL_ARG_DST, wrap(&c->c, out)},
+                                         {DNNL_ARG_SCRATCHPAD, wrap(&c->scratch, scratch)},
+                                         {DNNL_ARG_BIAS, wrap(&c->bias, bias)}};
+    run(c->primitive, bias != NULL ? 5 : 4, arguments);
+    if (bias == NULL)
+        dnnl_memory_destroy(arguments[4].memory);
+}
+
+const char *onednn_version(void)
+{
+    static char text[32];
+    const dnnl_version_t *v = dnnl_version();
+    g_snprintf(text, sizeof text, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+    return text;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* xlm-mpi: oneDNN's code for a block of a product with a packed matrix. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What oneDNN does for a row must not depend on how many there are: its kernels for batch-reduced products ("brg") add up alike
+ * for any number of them, its others do not, and are refused. oneDNN makes code for each shape (0.3 ms), which is kept. */
+#ifndef XLM_TENSOR_ONEDNN_H
+#define XLM_TENSOR_ONEDNN_H
+
+#include "tensor/packed_internal.h"
+
+#if WITH_ONEDNN
+#include <dnnl.h>
+
+/* C = A B or C += A B, A: m x k and C: m x n without gaps between rows, B in the order of b. */
+typedef struct onednn_product {
+    dnnl_primitive_t primitive;
+    dnnl_memory_desc_t a, b, c, bias, scratch;
+    size_t scratch_bytes;
+} onednn_product;
+
+/* For a block of so many columns of p's matrix; to be released. */
+onednn_product *onednn_find(const xlm_packed *p, int64_t rows, int64_t cols, bool bias, bool add);
+void onednn_release(onednn_product *product);
+/* scratch: scratch_bytes of memory. bias: NULL where the product was found without. */
+void onednn_multiply(const onednn_product *product, const void *a, const void *b, const float *bias, float *c, void *scratch);
+/* What a block of so many columns of p takes: k and n rounded up to oneDNN's tiles, and to lines. */
+size_t onednn_block_bytes(const xlm_packed *p, int64_t cols);
+/* Columns first … first + cols of r into the order in which such blocks are read. */
+void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t first, void *packed);
+/* "oneDNN 2.6.3" */
+const char *onednn_version(void);
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+/* xlm-mpi: what the files of packed matrices share. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * packed.c is what others call, and the arithmetic for tests; packing.c brings a matrix into oneDNN's order, packed_multiply.c
+ * cuts products into blocks and converts their left factor, onednn.c has the code for a block. Without oneDNN, and in double
+ * precision, the last three are empty. */
+#ifndef XLM_TENSOR_PACKED_INTERNAL_H
+#define XLM_TENSOR_PACKED_INTERNAL_H
+
+#include <glib.h>
+#include <omp.h>
+
+#include "tensor/packed.h"
+
+#if defined HAVE_ONEDNN && !defined XLM_DOUBLE
+#define WITH_ONEDNN 1
+#else
+#define WITH_ONEDNN 0
+#endif
+
+typedef uint16_t bfloat16;
+
+struct xlm_packed {
+    xlm_precision precision;
+    int64_t k, n;
+    void *bytes; /* blocks of columns, one behind the other; emulated: B as it was, floats that were rounded */
+    size_t room; /* there are at it */
+    GPtrArray *parts; /* xlm_packed: of a long B, PART_OF_LONG rows each, the last one fewer; NULL or empty: B is whole */
+    bool emulated, transpose;
+};
+
+/* op(A), with what is asked of it. */
+typedef struct left {
+    const xlm_packed *p;
+    int64_t m;
+    bool transpose;
+    const xlm_real *a;       /* NULL: rounded */
+    const bfloat16 *rounded;
+    int64_t apart;           /* from row to row of A */
+} left;
+
+/* What is packed: floats, or when b is NULL numbers that are rounded, row-major. */
+typedef struct right {
+    const xlm_real *b;
+    const bfloat16 *rounded;
+    bool transpose;
+    int64_t apart; /* from row to row */
+} right;
+
+/* C is cut into blocks of rows, which the threads share out. Many columns, those of a vocabulary, are cut too, and so is a long
+ * sum over k. */
+enum {
+    ROWS = 128,          /* of a block */
+    LONG = 1 << 14,      /* more rows of B */
+    PART_OF_LONG = 2048, /* are multiplied by so many at a time, which stay in a cache for all rows of A, */
+    ROWS_OF_PART = 64,
+    MOST_COLUMNS = 4096, /* more are cut */
+    COLUMNS = 2048,      /* into blocks of so many */
+    LINE = 64            /* bytes */
+};
+
+/* Columns of each block but the last. */
+static inline int64_t columns_of_block(int64_t n) { return n > MOST_COLUMNS ? COLUMNS : n; }
+static inline size_t aligned(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+static inline int threads_for(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+
+/* At least so many bytes at p->bytes; what was there is lost. */
+void packed_room(xlm_packed *p, size_t bytes);
+
+#if WITH_ONEDNN
+/* p: precision, k and n are set. */
+void packed_pack(xlm_packed *p, const right *r);
+void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);
+#endif
+
+#endif

@@ -1,0 +1,187 @@
+/* xlm-mpi: products with a packed matrix, block by block. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * oneDNN's code wants matrices without gaps, so rows are rounded, transposed or copied into memory of the thread, and the last
+ * ones filled up to a multiple of ROW_UNIT, so that there are few shapes to make code for. */
+#include "tensor/onednn.h"
+
+#if WITH_ONEDNN
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/kernels.h"
+
+enum { ROW_UNIT = 16 };
+
+static int64_t padded_rows(int64_t rows) { return (rows + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT; }
+
+/* Memory of each thread, kept for the next product. */
+typedef struct workspace {
+    void *bytes;
+    size_t size;
+} workspace;
+
+static void free_workspace(gpointer pointer)
+{
+    free(((workspace *)pointer)->bytes);
+    g_free(pointer);
+}
+
+static GPrivate own_workspace = G_PRIVATE_INIT(free_workspace);
+
+static char *take(size_t bytes)
+{
+    workspace *w = g_private_get(&own_workspace);
+    if (w == NULL)
+        g_private_set(&own_workspace, w = g_new0(workspace, 1));
+    if (w->size < bytes) {
+        free(w->bytes);
+        w->size = aligned(bytes + bytes / 4);
+        w->bytes = aligned_alloc(LINE, w->size);
+        if (w->bytes == NULL)
+            g_error("no memory for a matrix product: %zu bytes", w->size);
+    }
+    return w->bytes;
+}
+
+/* The same of numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
+static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16 *y)
+{
+    enum { DEPTH = 64 };
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t k = l->p->k;
+    float part[DEPTH / 2 * ROWS], turned[ROWS * DEPTH / 2];
+    for (int64_t j = 0; j < k; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, k - j);
+        for (int64_t i = 0; i < depth; i += 2) {
+            const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
+            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * ROWS));
+        }
+        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, ROWS, (xlm_real *)turned, DEPTH / 2);
+        for (int64_t i = 0; i < rows; i++)
+            memcpy(y + i * k + j, turned + i * (DEPTH / 2), sizeof *y * (size_t)depth);
+    }
+}
+
+/* y = rows row … row + rows of op(A) as bfloat16, and zeros below them up to `padded`. A is transposed a part at a time, which
+ * stays in the first-level cache; a row of it fills a line of y. */
+static void round_rows(const left *l, int64_t row, int64_t rows, int64_t padded, bfloat16 *y)
+{
+    enum { COLS = 32 };
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t k = l->p->k;
+    if (l->a == NULL && l->transpose) {
+        transpose_rounded(l, row, rows, y);
+    } else if (l->a == NULL) {
+        for (int64_t i = 0; i < rows; i++)
+            memcpy(y + i * k, l->rounded + (row + i) * l->apart, sizeof *y * (size_t)k);
+    } else if (!l->transpose) {
+        for (int64_t i = 0; i < rows; i++)
+            kernel->to_bfloat16(k, l->a + (row + i) * l->apart, y + i * k);
+    } else {
+        xlm_real part[ROWS * COLS]; /* [rows x COLS] */
+        for (int64_t j = 0; j < k; j += COLS) {
+            const int64_t cols = MIN(COLS, k - j);
+            kernel->transpose(cols, rows, l->a + j * l->apart + row, l->apart, part, COLS);
+            for (int64_t i = 0; i < rows; i++)
+                kernel->to_bfloat16(cols, part + i * COLS, y + i * k + j);
+        }
+    }
+    memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
+}
+
+static void copy_rows(const left *l, int64_t row, int64_t rows, int64_t padded, float *y)
+{
+    const int64_t k = l->p->k;
+    if (l->transpose)
+        xlm_kernels_get()->transpose(k, rows, (const xlm_real *)(l->a + row), l->apart, (xlm_real *)y, k);
+    for (int64_t i = 0; !l->transpose && i < rows; i++)
+        memcpy(y + i * k, l->a + (row + i) * l->apart, sizeof *y * (size_t)k);
+    memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
+}
+
+/* Into C, whose rows are n apart, by way of `copy`, whose rows have no gaps. */
+static void execute_by_copy(const onednn_product *made, const void *a, const void *b, const float *bias, bool add, int64_t rows,
+                            int64_t n, float *c, float *copy, void *scratch)
+{
+    const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
+    for (int64_t i = 0; add && i < padded; i++) {
+        if (i < rows)
+            memcpy(copy + i * cols, c + i * n, sizeof *c * (size_t)cols);
+        else
+            memset(copy + i * cols, 0, sizeof *c * (size_t)cols);
+    }
+    onednn_multiply(made, a, b, bias, copy, scratch);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(c + i * n, copy + i * cols, sizeof *c * (size_t)cols);
+}
+
+/* Rows row … row + rows of C, by the thread that calls. made: of blocks of columns, and of the last one. */
+static void multiply_rows(const left *l, onednn_product *const made[2], size_t stride, int64_t row, int64_t rows,
+                          const float *bias, bool add, float *c)
+{
+    const xlm_packed *p = l->p;
+    const int64_t padded = made[0]->c.dims[0], cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols;
+    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL, copies = blocks > 1 || padded != rows;
+    const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;
+    const size_t a_bytes = direct ? 0 : aligned(xlm_packed_bytes(p->precision, padded, p->k));
+    const size_t c_bytes = copies ? aligned(sizeof *c * (size_t)(padded * cols)) : 0;
+    char *memory = take(a_bytes + c_bytes + MAX(made[0]->scratch_bytes, made[1]->scratch_bytes));
+    char *scratch = memory + a_bytes + c_bytes;
+    const void *a = memory;
+    if (direct)
+        a = l->a != NULL ? (const void *)(l->a + row * p->k) : l->rounded + row * p->k;
+    else if (p->precision == XLM_BFLOAT16)
+        round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
+    else
+        copy_rows(l, row, rows, padded, (float *)(void *)memory);
+    for (int64_t j = 0; j < blocks; j++) {
+        const onednn_product *of = made[j == blocks - 1];
+        const void *b = (const char *)p->bytes + stride * (size_t)j;
+        const float *own_bias = bias != NULL ? bias + j * cols : NULL;
+        float *out = c + row * p->n + j * cols;
+        if (copies)
+            execute_by_copy(of, a, b, own_bias, add, rows, p->n, out, (float *)(void *)(memory + a_bytes), scratch);
+        else
+            onednn_multiply(of, a, b, own_bias, out, scratch);
+    }
+}
+
+/* In blocks of so many rows. */
+static void multiply_whole(const left *l, int64_t unit, const float *bias, bool add, float *c)
+{
+    const xlm_packed *p = l->p;
+    const int64_t down = (l->m + unit - 1) / unit, last_rows = l->m - (down - 1) * unit;
+    const int64_t cols = columns_of_block(p->n), last_cols = p->n - (p->n - 1) / cols * cols;
+    const size_t stride = onednn_block_bytes(p, cols);
+    onednn_product *made[2][2]; /* [the last rows][the last columns] */
+    for (int i = 0; i < 4; i++)
+        made[i / 2][i % 2] = onednn_find(p, i / 2 == 0 ? unit : padded_rows(last_rows), i % 2 == 0 ? cols : last_cols,
+                                        bias != NULL, add);
+    const int threads = threads_for();
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int64_t i = 0; i < down; i++)
+        multiply_rows(l, made[i == down - 1], stride, i * unit, i == down - 1 ? last_rows : unit, bias, add, c);
+    for (int i = 0; i < 4; i++)
+        onednn_release(made[i / 2][i % 2]);
+}
+
+void packed_product(const left *l, const float *bias, bool add, float *c)
+{
+    const xlm_packed *p = l->p;
+    if (p->parts == NULL || p->parts->len == 0) {
+        multiply_whole(l, ROWS, bias, add, c);
+        return;
+    }
+    for (guint i = 0; i < p->parts->len; i++) {
+        const int64_t first = (int64_t)i * PART_OF_LONG, start = first * (l->transpose ? l->apart : 1);
+        left part = *l;
+        part.p = p->parts->pdata[i];
+        part.a = l->a != NULL ? l->a + start : NULL;
+        part.rounded = l->rounded != NULL ? l->rounded + start : NULL;
+        multiply_whole(&part, ROWS_OF_PART, i == 0 ? bias : NULL, i > 0 || add, c);
+    }
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* xlm-mpi: matrices brought into the order in which oneDNN's products read them. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/onednn.h"
+
+#if WITH_ONEDNN
+
+#include <glib.h>
+#include <string.h>
+
+#include "tensor/kernels.h"
+
+/* Blocks of columns in the order that oneDNN asks for, by oneDNN. */
+static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, const right *r)
+{
+    const int threads = threads_for();
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int64_t j = 0; j < p->n; j += cols)
+        onednn_pack(p, MIN(cols, p->n - j), r, j, (char *)p->bytes + stride * (size_t)(j / cols));
+}
+
+/* The usual order in bfloat16: panels of `width` columns, in a panel rows two by two, of which the elements of a column stand
+ * side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make it. */
+typedef struct panels {
+    const float *b;
+    const bfloat16 *rounded; /* where b is NULL */
+    int64_t apart;
+    int64_t k, n, depth; /* depth: k rounded up */
+    int64_t cols, width; /* of a block, of a panel */
+    size_t stride;       /* bytes of a block */
+    char *to;
+} panels;
+
+enum { DEPTH_UNIT = 16 * 2, PANEL = 64 /* columns of a panel at most */, PART_OF_K = 128 };
+
+/* Zero when the order is another. */
+static int64_t width_of_panels(const dnnl_memory_desc_t *d)
+{
+    const dnnl_blocking_desc_t *order = &d->format_desc.blocking;
+    const int64_t width = order->inner_nblks == 3 ? order->inner_blks[1] : 0;
+    const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL &&
+                       order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_blks[2] == 2 && order->inner_idxs[0] == 0 &&
+                       order->inner_idxs[1] == 1 && order->inner_idxs[2] == 0 && d->padded_dims[0] % DEPTH_UNIT == 0 &&
+                       order->strides[0] == DEPTH_UNIT * width && order->strides[1] == d->padded_dims[0] * width;
+    return usual ? width : 0;
+}
+
+static bfloat16 *panel_of(const panels *p, int64_t column)
+{
+    char *block = p->to + p->stride * (size_t)(column / p->cols);
+    return (bfloat16 *)(void *)block + column % p->cols * p->depth;
+}
+
+/* Rows row … row + DEPTH_UNIT of all columns. */
+static void pack_rows(const panels *p, int64_t row)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    for (int64_t j = 0; j < p->n; j += p->width) {
+        const int64_t cols = MIN(p->width, MIN(p->n, (j / p->cols + 1) * p->cols) - j);
+        bfloat16 *panel = panel_of(p, j) + row * p->width;
+        if (cols < p->width || row + DEPTH_UNIT > p->k)
+            memset(panel, 0, sizeof *panel * (size_t)(DEPTH_UNIT * p->width));
+        for (int64_t i = row; p->b == NULL && i < MIN(row + DEPTH_UNIT, p->k); i += 2)
+            kernel->bfloat16_pairs(cols, p->rounded + i * p->apart + j,
+                                   i + 1 < p->k ? p->rounded + (i + 1) * p->apart + j : NULL,
+                                   panel + (i - row) * p->width);
+        for (int64_t i = row; p->b != NULL && i < MIN(row + DEPTH_UNIT, p->k); i += 2)
+            kernel->to_bfloat16_pairs(cols, p->b + i * p->apart + j, i + 1 < p->k ? p->b + (i + 1) * p->apart + j : NULL,
+                                      panel + (i - row) * p->width);
+    }
+}
+
+/* The panel from this column on, a row of b each column. Pairs are moved as floats. */
+static void pack_columns(const panels *p, int64_t column)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t cols = MIN(p->width, MIN(p->n, (column / p->cols + 1) * p->cols) - column);
+    bfloat16 *panel = panel_of(p, column);
+    float part[PANEL * PART_OF_K / 2];
+    if (cols < p->width)
+        memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
+    for (int64_t row = 0; row < p->depth; row += PART_OF_K) {
+        const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MIN(rows, p->k - row);
+        for (int64_t j = 0; j < cols; j++) {
+            bfloat16 *to = (bfloat16 *)(void *)part + j * PART_OF_K;
+            kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, to);
+            memset(to + there, 0, sizeof *to * (size_t)(rows - there));
+        }
+        kernel->transpose(cols, rows / 2, (const xlm_real *)part, PART_OF_K / 2, (xlm_real *)(void *)(panel + row * p->width),
+                          p->width);
+    }
+}
+
+static void pack_whole(xlm_packed *p, const right *r)
+{
+    const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
+    const size_t stride = onednn_block_bytes(p, cols);
+    packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
+    onednn_product *whole = onednn_find(p, ROWS, cols, false, false);
+    onednn_product *rest = onednn_find(p, ROWS, last, false, false);
+    const panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .k = p->k, .n = p->n,
+                      .depth = whole->b.padded_dims[0], .cols = cols,
+                      .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
+    const int threads = threads_for();
+    if (q.width == 0 || q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)) {
+        pack_by_library(p, stride, cols, r);
+    } else if (r->transpose) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t j = 0; j < q.n; j += q.width)
+            pack_columns(&q, j);
+    } else {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT)
+            pack_rows(&q, i);
+    }
+    onednn_release(whole);
+    onednn_release(rest);
+}
+
+void packed_pack(xlm_packed *p, const right *r)
+{
+    if (p->parts == NULL)
+        p->parts = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_packed_free);
+    const guint parts = p->k > LONG ? (guint)((p->k + PART_OF_LONG - 1) / PART_OF_LONG) : 0, before = p->parts->len;
+    g_ptr_array_set_size(p->parts, (gint)parts);
+    if (parts == 0) {
+        pack_whole(p, r);
+        return;
+    }
+    for (guint i = 0; i < parts; i++) {
+        if (i >= before)
+            p->parts->pdata[i] = xlm_packed_new();
+        xlm_packed *part = p->parts->pdata[i];
+        const int64_t first = (int64_t)i * PART_OF_LONG;
+        part->precision = p->precision;
+        part->k = MIN(PART_OF_LONG, p->k - first);
+        part->n = p->n;
+        const int64_t start = first * (r->transpose ? 1 : r->apart);
+        pack_whole(part, &(right){.b = r->b != NULL ? r->b + start : NULL,
+                                  .rounded = r->rounded != NULL ? r->rounded + start : NULL,
+                                  .transpose = r->transpose, .apart = r->apart});
+    }
+}
+
+#endif

@@ -59,13 +59,14 @@ static double head_results(const xlm_model_config *c)
  * sublayer's output, and dropout in between. Wider: of the inner layer F, of query, key and value 3 d, together if sizes
  * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. In
  * bfloat16 the gradients that products read are rounded, half as wide: of the inner layer F and of its output d, which those of
- * query, key and value 3 d and of attention's output find; those of the inner layer are not there as a whole. */
+ * query, key and value 3 d and of attention's output find; those of the inner layer are not there as a whole, and are summed
+ * over chunks of 16 rows. */
 static double gradients(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, f = (double)c->feed_forward_size;
     const double wide = f >= 3 * d && f <= 6 * d ? f : f + 3 * d;
     if (rounded)
-        return 3 * d + wide / 2 + d / 2 + (c->dropout > 0 ? 3 : 2) * d + (f / 2 + 4 * d) / 64;
+        return 3 * d + wide / 2 + d / 2 + (c->dropout > 0 ? 3 : 2) * d + f / 16 + 4 * d / 64;
     return wide + (c->dropout > 0 ? 3 : 2) * d + (f + 4 * d) / 64;
 }
 

@@ -12,7 +12,12 @@
 #include "tensor/kernels.h"
 #include "tensor/products.h"
 
-enum { BLOCK = 128 }; /* rows; as many as xlm_packed_multiply takes at a time */
+enum {
+    MOST_ROWS = XLM_PACKED_MOST_ROWS, /* of a block */
+    CHUNK = XLM_PACKED_ROWS           /* rows summed without interruption, however many a block has */
+};
+
+static int64_t chunks_of(int64_t rows) { return (rows + CHUNK - 1) / CHUNK; }
 
 typedef void activation_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
 
@@ -22,28 +27,27 @@ struct state {
     uint16_t *active, *slope; /* [n x F] a, GELU' z */
 };
 
-static int64_t blocks_of(int64_t n) { return (n + BLOCK - 1) / BLOCK; }
-
 uint64_t xlm_feed_forward_scratch_bytes(int64_t width)
 {
-    return sizeof(xlm_real) * (uint64_t)(BLOCK * width * omp_get_max_threads());
+    return sizeof(xlm_real) * (uint64_t)(MOST_ROWS * width * omp_get_max_threads());
 }
 
-/* Of this thread, [BLOCK x width]. */
-static xlm_real *own_part(xlm_real *scratch, int64_t width) { return scratch + BLOCK * width * omp_get_thread_num(); }
+/* Of this thread, [MOST_ROWS x width]. */
+static xlm_real *own_part(xlm_real *scratch, int64_t width) { return scratch + MOST_ROWS * width * omp_get_thread_num(); }
 
 /* Of z and dz; and where dx is not wanted, of it. */
 static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
 
 static void forward(const struct state *s, activation_kernel *activate, uint16_t *active, uint16_t *slope)
 {
-    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows, blocks = blocks_of(n);
+    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
+    const int64_t unit = xlm_packed_block_rows(inner, n);
     xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
 #pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < blocks; k++) {
-        const int64_t first = k * BLOCK, rows = MIN(BLOCK, n - first);
+    for (int64_t first = 0; first < n; first += unit) {
+        const int64_t rows = MIN(unit, n - first);
         xlm_real *z = own_part(scratch, width_of(s));
         uint16_t *a = active + first * f;
         xlm_packed_multiply(inner, rows, false, s->x->value + first * d, NULL, false, z);
@@ -58,23 +62,24 @@ static void forward(const struct state *s, activation_kernel *activate, uint16_t
 struct gradients {
     xlm_grad dx;
     uint16_t *dy, *dz; /* [n x d'], [n x F] rounded */
-    xlm_real *sums;     /* [blocks x F] */
+    xlm_real *sums;     /* [chunks x F] */
 };
 
 static void backward_rows(const struct state *s, const struct gradients *g, xlm_real *scratch)
 {
-    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows, blocks = blocks_of(n);
+    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, false);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, false);
+    const int64_t unit = xlm_packed_block_rows(inner, n);
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < blocks; k++) {
-        const int64_t first = k * BLOCK, rows = MIN(BLOCK, n - first);
-        xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + k * f;
+    for (int64_t first = 0; first < n; first += unit) {
+        const int64_t rows = MIN(unit, n - first);
+        xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + first / CHUNK * f;
         xlm_packed_multiply_and_round(outer, rows, s->y->grad + first * out, false, dz, g->dy + first * out);
-        memset(sums, 0, sizeof *sums * (size_t)f);
+        memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
         for (int64_t i = 0; i < rows; i++)
-            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, sums);
+            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, sums + i / CHUNK * f);
         xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
         xlm_packed_multiply_and_round(inner, rows, dz, g->dx.add, dx, g->dz + first * f);
     }
@@ -83,13 +88,13 @@ static void backward_rows(const struct state *s, const struct gradients *g, xlm_
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
-    const int64_t n = s->x->rows, f = s->inner->rows, blocks = blocks_of(n);
+    const int64_t n = s->x->rows, f = s->inner->rows, chunks = chunks_of(n);
     xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
     struct gradients g = {
         .dx = xlm_grad_open(s->x),
         .dy = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * n),
         .dz = XLM_TAPE_BORROW(s->tape, uint16_t, f * n),
-        .sums = XLM_TAPE_BORROW(s->tape, xlm_real, blocks * f),
+        .sums = XLM_TAPE_BORROW(s->tape, xlm_real, chunks * f),
     };
     backward_rows(s, &g, scratch);
     xlm_tape_return(s->tape, scratch);
@@ -100,7 +105,7 @@ static void backward(void *pointer)
         xlm_product_of_rounded(s->tape, n, g.dz, s->x->value, NULL, s->inner, dw1);
     xlm_real *db = xlm_grad_add(s->bias);
     if (db != NULL)
-        xlm_sum_chunks(blocks, f, g.sums, db);
+        xlm_sum_chunks(chunks, f, g.sums, db);
     xlm_tape_return(s->tape, g.sums);
     xlm_tape_return(s->tape, g.dz);
     xlm_tape_return(s->tape, g.dy);

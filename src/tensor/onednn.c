@@ -149,7 +149,7 @@ static void run(dnnl_primitive_t primitive, int n, const dnnl_exec_arg_t *argume
 
 size_t onednn_block_bytes(const xlm_packed *p, int64_t cols)
 {
-    onednn_product *c = onednn_find(p, ROWS, cols, false, false);
+    onednn_product *c = onednn_find(p, MOST_ROWS, cols, false, false);
     const size_t bytes = aligned(dnnl_memory_desc_get_size(&c->b));
     onednn_release(c);
     return bytes;
@@ -157,7 +157,7 @@ size_t onednn_block_bytes(const xlm_packed *p, int64_t cols)
 
 void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t first, void *packed)
 {
-    onednn_product *c = onednn_find(p, ROWS, cols, false, false);
+    onednn_product *c = onednn_find(p, MOST_ROWS, cols, false, false);
     dnnl_memory_desc_t from;
     const dnnl_dims_t dims = {p->k, cols}, strides = {r->transpose ? 1 : r->apart, r->transpose ? r->apart : 1};
     const int64_t start = first * (r->transpose ? r->apart : 1);

@@ -169,14 +169,24 @@ void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose,
     multiply_by(&(left){.p = p, .m = m, .transpose = transpose, .rounded = a, .apart = transpose ? m : p->k}, NULL, add, c);
 }
 
+int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m)
+{
+#if WITH_ONEDNN
+    if (!p->emulated)
+        return packed_block_rows(m);
+#endif
+    (void)p, (void)m;
+    return MOST_ROWS; /* what BLIS does for a row might depend on how many there are */
+}
+
 void xlm_packed_multiply_and_round(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c, uint16_t *rounded)
 {
-    enum { UNIT = 128 }; /* rows that are read again while they are in a cache */
-    const int64_t units = (m + UNIT - 1) / UNIT, k = p->k;
+    /* Rows that are read again while they are in a cache. */
+    const int64_t unit = xlm_packed_block_rows(p, m), units = (m + unit - 1) / unit, k = p->k;
     const int threads = threads_for();
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < units; i++) {
-        const int64_t first = i * UNIT, rows = MIN(UNIT, m - first);
+        const int64_t first = i * unit, rows = MIN(unit, m - first);
         xlm_kernels_get()->to_bfloat16(rows * k, a + first * k, rounded + first * k);
         xlm_packed_multiply_rounded(p, rows, false, rounded + first * k, add, c + first * p->n);
     }

@@ -10,6 +10,7 @@
 #include <xlm/tape.h>
 
 typedef enum { XLM_FLOAT32, XLM_BFLOAT16, XLM_PRECISIONS } xlm_precision;
+enum { XLM_PACKED_ROWS = 16, XLM_PACKED_MOST_ROWS = 128 };
 extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfloat16" */
 
 /* Why there are no such products here, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)";
@@ -35,6 +36,9 @@ void xlm_packed_set_rounded(xlm_packed *p, int64_t k, int64_t n, const uint16_t 
 void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c);
 /* C = A B, or C += A B, in bfloat16; rounded: [m x k], what A was rounded to, for another product with it. */
 void xlm_packed_multiply_and_round(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c, uint16_t *rounded);
+/* For those who make several products of one block of rows in a thread: rows of the blocks into which the threads there are best
+ * divide m of them, a multiple of XLM_PACKED_ROWS and at most XLM_PACKED_MOST_ROWS. */
+int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m);
 /* Bytes that a k x n matrix takes when it is packed; about. */
 uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n);
 

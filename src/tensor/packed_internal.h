@@ -49,10 +49,10 @@ typedef struct right {
 /* C is cut into blocks of rows, which the threads share out. Many columns, those of a vocabulary, are cut too, and so is a long
  * sum over k. */
 enum {
-    ROWS = 128,          /* of a block */
+    MOST_ROWS = XLM_PACKED_MOST_ROWS,
     LONG = 1 << 14,      /* more rows of B */
     PART_OF_LONG = 2048, /* are multiplied by so many at a time, which stay in a cache for all rows of A, */
-    ROWS_OF_PART = 64,
+    MOST_ROWS_OF_PART = 96,
     MOST_COLUMNS = 4096, /* more are cut */
     COLUMNS = 2048,      /* into blocks of so many */
     LINE = 64            /* bytes */
@@ -69,6 +69,8 @@ void packed_room(xlm_packed *p, size_t bytes);
 #if WITH_ONEDNN
 /* p: precision, k and n are set. */
 void packed_pack(xlm_packed *p, const right *r);
+/* Rows of the blocks into which m rows are best divided; a multiple of 16. */
+int64_t packed_block_rows(int64_t m);
 void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);
 #endif
 

@@ -12,7 +12,7 @@
 
 #include "tensor/kernels.h"
 
-enum { ROW_UNIT = 16 };
+enum { ROW_UNIT = XLM_PACKED_ROWS };
 
 static int64_t padded_rows(int64_t rows) { return (rows + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT; }
 
@@ -51,14 +51,14 @@ static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16
     enum { DEPTH = 64 };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    float part[DEPTH / 2 * ROWS], turned[ROWS * DEPTH / 2];
+    float part[DEPTH / 2 * MOST_ROWS], turned[MOST_ROWS * DEPTH / 2];
     for (int64_t j = 0; j < k; j += DEPTH) {
         const int64_t depth = MIN(DEPTH, k - j);
         for (int64_t i = 0; i < depth; i += 2) {
             const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
-            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * ROWS));
+            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * MOST_ROWS));
         }
-        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, ROWS, (xlm_real *)turned, DEPTH / 2);
+        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, MOST_ROWS, (xlm_real *)turned, DEPTH / 2);
         for (int64_t i = 0; i < rows; i++)
             memcpy(y + i * k + j, turned + i * (DEPTH / 2), sizeof *y * (size_t)depth);
     }
@@ -80,7 +80,7 @@ static void round_rows(const left *l, int64_t row, int64_t rows, int64_t padded,
         for (int64_t i = 0; i < rows; i++)
             kernel->to_bfloat16(k, l->a + (row + i) * l->apart, y + i * k);
     } else {
-        xlm_real part[ROWS * COLS]; /* [rows x COLS] */
+        xlm_real part[MOST_ROWS * COLS]; /* [rows x COLS] */
         for (int64_t j = 0; j < k; j += COLS) {
             const int64_t cols = MIN(COLS, k - j);
             kernel->transpose(cols, rows, l->a + j * l->apart + row, l->apart, part, COLS);
@@ -117,61 +117,87 @@ static void execute_by_copy(const onednn_product *made, const void *a, const voi
         memcpy(c + i * n, copy + i * cols, sizeof *c * (size_t)cols);
 }
 
-/* Rows row … row + rows of C, by the thread that calls. made: of blocks of columns, and of the last one. */
-static void multiply_rows(const left *l, onednn_product *const made[2], size_t stride, int64_t row, int64_t rows,
-                          const float *bias, bool add, float *c)
+/* A product cut into blocks. */
+typedef struct blocks {
+    const left *l;
+    onednn_product *made[2][2]; /* [the last rows][the last columns] */
+    int64_t unit, down;         /* rows of a block, blocks */
+    int64_t cols, across;       /* columns of a block, blocks */
+    size_t stride;              /* bytes of B's blocks of columns */
+    const float *bias;
+    bool add;
+    float *c;
+} blocks;
+
+/* Block (i, j) of C, by the thread that calls. */
+static void multiply_block(const blocks *q, int64_t i, int64_t j)
 {
+    const left *l = q->l;
     const xlm_packed *p = l->p;
-    const int64_t padded = made[0]->c.dims[0], cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols;
-    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL, copies = blocks > 1 || padded != rows;
+    const onednn_product *made = q->made[i == q->down - 1][j == q->across - 1];
+    const int64_t row = i * q->unit, rows = MIN(q->unit, l->m - row), padded = made->c.dims[0], cols = made->c.dims[1];
+    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL, copies = q->across > 1 || padded != rows;
     const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;
     const size_t a_bytes = direct ? 0 : aligned(xlm_packed_bytes(p->precision, padded, p->k));
-    const size_t c_bytes = copies ? aligned(sizeof *c * (size_t)(padded * cols)) : 0;
-    char *memory = take(a_bytes + c_bytes + MAX(made[0]->scratch_bytes, made[1]->scratch_bytes));
-    char *scratch = memory + a_bytes + c_bytes;
-    const void *a = memory;
+    const size_t c_bytes = copies ? aligned(sizeof *q->c * (size_t)(padded * cols)) : 0;
+    char *memory = take(a_bytes + c_bytes + made->scratch_bytes), *scratch = memory + a_bytes + c_bytes;
+    const void *a = memory, *b = (const char *)p->bytes + q->stride * (size_t)j;
     if (direct)
         a = l->a != NULL ? (const void *)(l->a + row * p->k) : l->rounded + row * p->k;
     else if (p->precision == XLM_BFLOAT16)
         round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
     else
         copy_rows(l, row, rows, padded, (float *)(void *)memory);
-    for (int64_t j = 0; j < blocks; j++) {
-        const onednn_product *of = made[j == blocks - 1];
-        const void *b = (const char *)p->bytes + stride * (size_t)j;
-        const float *own_bias = bias != NULL ? bias + j * cols : NULL;
-        float *out = c + row * p->n + j * cols;
-        if (copies)
-            execute_by_copy(of, a, b, own_bias, add, rows, p->n, out, (float *)(void *)(memory + a_bytes), scratch);
-        else
-            onednn_multiply(of, a, b, own_bias, out, scratch);
-    }
+    const float *bias = q->bias != NULL ? q->bias + j * q->cols : NULL;
+    float *out = q->c + row * p->n + j * q->cols;
+    if (copies)
+        execute_by_copy(made, a, b, bias, q->add, rows, p->n, out, (float *)(void *)(memory + a_bytes), scratch);
+    else
+        onednn_multiply(made, a, b, bias, out, scratch);
 }
 
-/* In blocks of so many rows. */
-static void multiply_whole(const left *l, int64_t unit, const float *bias, bool add, float *c)
+/* Rows of a block, `most` at most, of which the busiest thread has the fewest when each block is as much work as READING rows
+ * more, for the matrix that is read for it. */
+static int64_t rows_of_block(int64_t m, int64_t across, int threads, int64_t most)
+{
+    enum { READING = 16 };
+    int64_t best = most, least = INT64_MAX;
+    for (int64_t unit = most; unit > 0; unit -= ROW_UNIT) {
+        const int64_t items = (m + unit - 1) / unit * across, work = (items + threads - 1) / threads * (unit + READING);
+        if (work < least) {
+            least = work;
+            best = unit;
+        }
+    }
+    return best;
+}
+
+int64_t packed_block_rows(int64_t m) { return rows_of_block(m, 1, threads_for(), MOST_ROWS); }
+
+static void multiply_whole(const left *l, int64_t most_rows, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
-    const int64_t down = (l->m + unit - 1) / unit, last_rows = l->m - (down - 1) * unit;
-    const int64_t cols = columns_of_block(p->n), last_cols = p->n - (p->n - 1) / cols * cols;
-    const size_t stride = onednn_block_bytes(p, cols);
-    onednn_product *made[2][2]; /* [the last rows][the last columns] */
-    for (int i = 0; i < 4; i++)
-        made[i / 2][i % 2] = onednn_find(p, i / 2 == 0 ? unit : padded_rows(last_rows), i % 2 == 0 ? cols : last_cols,
-                                        bias != NULL, add);
     const int threads = threads_for();
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int64_t i = 0; i < down; i++)
-        multiply_rows(l, made[i == down - 1], stride, i * unit, i == down - 1 ? last_rows : unit, bias, add, c);
+    const int64_t cols = columns_of_block(p->n), across = (p->n + cols - 1) / cols;
+    const int64_t unit = rows_of_block(l->m, across, threads, most_rows), down = (l->m + unit - 1) / unit;
+    blocks q = {.l = l, .unit = unit, .down = down, .cols = cols, .across = across, .stride = onednn_block_bytes(p, cols),
+                .bias = bias, .add = add, .c = c};
     for (int i = 0; i < 4; i++)
-        onednn_release(made[i / 2][i % 2]);
+        q.made[i / 2][i % 2] = onednn_find(p, i / 2 == 0 ? unit : padded_rows(l->m - (down - 1) * unit),
+                                           i % 2 == 0 ? cols : p->n - (across - 1) * cols, bias != NULL, add);
+    /* The rows of a block of columns one after the other, while B's part is in a cache. */
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < down * across; i++)
+        multiply_block(&q, i % down, i / down);
+    for (int i = 0; i < 4; i++)
+        onednn_release(q.made[i / 2][i % 2]);
 }
 
 void packed_product(const left *l, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
     if (p->parts == NULL || p->parts->len == 0) {
-        multiply_whole(l, ROWS, bias, add, c);
+        multiply_whole(l, MOST_ROWS, bias, add, c);
         return;
     }
     for (guint i = 0; i < p->parts->len; i++) {
@@ -180,7 +206,7 @@ void packed_product(const left *l, const float *bias, bool add, float *c)
         part.p = p->parts->pdata[i];
         part.a = l->a != NULL ? l->a + start : NULL;
         part.rounded = l->rounded != NULL ? l->rounded + start : NULL;
-        multiply_whole(&part, ROWS_OF_PART, i == 0 ? bias : NULL, i > 0 || add, c);
+        multiply_whole(&part, MOST_ROWS_OF_PART, i == 0 ? bias : NULL, i > 0 || add, c);
     }
 }
 

@@ -94,8 +94,8 @@ static void pack_whole(xlm_packed *p, const right *r)
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
     const size_t stride = onednn_block_bytes(p, cols);
     packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
-    onednn_product *whole = onednn_find(p, ROWS, cols, false, false);
-    onednn_product *rest = onednn_find(p, ROWS, last, false, false);
+    onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
+    onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
     const panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .k = p->k, .n = p->n,
                       .depth = whole->b.padded_dims[0], .cols = cols,
                       .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};

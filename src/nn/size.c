@@ -114,7 +114,7 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
                                    embedding_results(config) +
                                    (whole > 0 && !size->constant ? gradients(config, size->rounded) : 0)) +
                          (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
-                         (size->rounded && !size->constant ? 1.5 : 1) * logits * (double)config->vocabulary + sinusoids;
+                         (size->rounded && !size->constant ? 2 : 1) * logits * (double)config->vocabulary + sinusoids;
     const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);
     const uint64_t blocks = size->rounded ? xlm_feed_forward_scratch_bytes(widest) : 0;
     return (uint64_t)((double)sizeof(xlm_real) * reals) + blocks +

@@ -61,7 +61,8 @@ static void forward(const struct state *s, activation_kernel *activate, uint16_t
 /* The backward pass up to the gradients of the weights. */
 struct gradients {
     xlm_grad dx;
-    uint16_t *dy, *dz; /* [n x d'], [n x F] rounded */
+    int64_t depth;      /* n rounded up */
+    uint16_t *dy, *dz;  /* [d' x depth], [F x depth] transposed and rounded */
     xlm_real *sums;     /* [chunks x F] */
 };
 
@@ -76,24 +77,25 @@ static void backward_rows(const struct state *s, const struct gradients *g, xlm_
     for (int64_t first = 0; first < n; first += unit) {
         const int64_t rows = MIN(unit, n - first);
         xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + first / CHUNK * f;
-        xlm_packed_multiply_and_round(outer, rows, s->y->grad + first * out, false, dz, g->dy + first * out);
+        xlm_packed_multiply_and_transpose(outer, rows, s->y->grad + first * out, false, dz, g->dy + first, g->depth);
         memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
         for (int64_t i = 0; i < rows; i++)
             kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, sums + i / CHUNK * f);
         xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
-        xlm_packed_multiply_and_round(inner, rows, dz, g->dx.add, dx, g->dz + first * f);
+        xlm_packed_multiply_and_transpose(inner, rows, dz, g->dx.add, dx, g->dz + first, g->depth);
     }
 }
 
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
-    const int64_t n = s->x->rows, f = s->inner->rows, chunks = chunks_of(n);
+    const int64_t n = s->x->rows, f = s->inner->rows, chunks = chunks_of(n), depth = xlm_packed_depth(n);
     xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
     struct gradients g = {
         .dx = xlm_grad_open(s->x),
-        .dy = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * n),
-        .dz = XLM_TAPE_BORROW(s->tape, uint16_t, f * n),
+        .depth = depth,
+        .dy = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * depth),
+        .dz = XLM_TAPE_BORROW(s->tape, uint16_t, f * depth),
         .sums = XLM_TAPE_BORROW(s->tape, xlm_real, chunks * f),
     };
     backward_rows(s, &g, scratch);

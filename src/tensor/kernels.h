@@ -70,6 +70,7 @@ typedef struct xlm_kernels {
 
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);
+    void (*transpose_bfloat16)(int64_t rows, int64_t cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy);
     /* c = a b for matrices that are small, or that one thread has for itself. Element (i, l) of a, m x depth, is
      * a[i a_row + l a_col]; rows of b, depth x n, and of c, m x n, are ldb and ldc apart. */
     void (*product)(int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b,

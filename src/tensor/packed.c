@@ -86,6 +86,8 @@ static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
         widened(m * p->k, l->rounded, copy);
     for (int64_t i = 0; bias != NULL && i < m; i++)
         memcpy(c + i * p->n, bias, sizeof *c * (size_t)p->n);
+    for (int64_t i = 0; l->transposed != NULL && i < m * p->k; i++)
+        l->transposed[i % p->k * l->transposed_apart + i / p->k] = xlm_bfloat16_of(copy[i]);
     xlm_gemm(transpose, p->transpose, m, p->n, p->k, 1, copy, transpose ? m : p->k, p->bytes, p->transpose ? p->k : p->n,
              bias != NULL || add, c, p->n);
     g_free(copy);
@@ -118,29 +120,39 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
         return;
     }
 #if WITH_ONEDNN
-    packed_pack(p, &(right){.b = b, .transpose = transpose, .apart = transpose ? k : n});
+    packed_pack(p, &(right){.b = b, .transpose = transpose, .apart = transpose ? k : n, .rows = k});
 #else
     (void)b;
     g_error("xlm_packed_set: %s", xlm_packed_lacks(precision));
 #endif
 }
 
-void xlm_packed_set_rounded(xlm_packed *p, int64_t k, int64_t n, const uint16_t *b)
+int64_t xlm_packed_depth(int64_t k)
+{
+    enum { UNIT = 32 };
+    return (k + UNIT - 1) / UNIT * UNIT;
+}
+
+void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, const xlm_real *b, const uint16_t *rounded_b)
 {
     p->precision = XLM_BFLOAT16;
-    p->k = k;
+    p->k = xlm_packed_depth(k);
     p->n = n;
     p->transpose = false;
     p->emulated = emulates(XLM_BFLOAT16);
     if (p->emulated) {
-        packed_room(p, sizeof(float) * (size_t)(k * n));
-        widened(k * n, b, p->bytes);
+        packed_room(p, sizeof(float) * (size_t)(p->k * n));
+        if (b != NULL)
+            rounded(k * n, b, p->bytes);
+        else
+            widened(k * n, rounded_b, p->bytes);
+        memset((float *)p->bytes + k * n, 0, sizeof(float) * (size_t)((p->k - k) * n));
         return;
     }
 #if WITH_ONEDNN
-    packed_pack(p, &(right){.rounded = b, .apart = n});
+    packed_pack(p, &(right){.b = b, .rounded = rounded_b, .apart = n, .rows = k});
 #else
-    g_error("xlm_packed_set_rounded: %s", xlm_packed_lacks(XLM_BFLOAT16));
+    g_error("xlm_packed_set_rows: %s", xlm_packed_lacks(XLM_BFLOAT16));
 #endif
 }
 
@@ -179,17 +191,11 @@ int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m)
     return MOST_ROWS; /* what BLIS does for a row might depend on how many there are */
 }
 
-void xlm_packed_multiply_and_round(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c, uint16_t *rounded)
+void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
+                                       uint16_t *transposed, int64_t apart)
 {
-    /* Rows that are read again while they are in a cache. */
-    const int64_t unit = xlm_packed_block_rows(p, m), units = (m + unit - 1) / unit, k = p->k;
-    const int threads = threads_for();
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < units; i++) {
-        const int64_t first = i * unit, rows = MIN(unit, m - first);
-        xlm_kernels_get()->to_bfloat16(rows * k, a + first * k, rounded + first * k);
-        xlm_packed_multiply_rounded(p, rows, false, rounded + first * k, add, c + first * p->n);
-    }
+    multiply_by(&(left){.p = p, .m = m, .a = a, .apart = p->k, .transposed = transposed, .transposed_apart = apart}, NULL, add,
+                c);
 }
 
 const char *xlm_packed_library(void)

@@ -31,11 +31,16 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
  * Uses all threads of the rank, or one when called inside a parallel region. */
 void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
                          xlm_real *c);
-/* The same with factors that are rounded to bfloat16 already, for products made in it. B: k x n, op(A): m x k. */
-void xlm_packed_set_rounded(xlm_packed *p, int64_t k, int64_t n, const uint16_t *b);
+/* k rounded up, to a length of rows that many products share: code is made for each. */
+int64_t xlm_packed_depth(int64_t k);
+/* For products in bfloat16 over many rows: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of them; b: floats, or when
+ * it is NULL what rounded says. */
+void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, const xlm_real *b, const uint16_t *rounded);
+/* Products in bfloat16 with an A that is rounded already, op(A): m x k. */
 void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c);
-/* C = A B, or C += A B, in bfloat16; rounded: [m x k], what A was rounded to, for another product with it. */
-void xlm_packed_multiply_and_round(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c, uint16_t *rounded);
+/* C = A B, or C += A B, in bfloat16; transposed: [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`. */
+void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
+                                       uint16_t *transposed, int64_t apart);
 /* For those who make several products of one block of rows in a thread: rows of the blocks into which the threads there are best
  * divide m of them, a multiple of XLM_PACKED_ROWS and at most XLM_PACKED_MOST_ROWS. */
 int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m);

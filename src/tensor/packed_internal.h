@@ -36,6 +36,8 @@ typedef struct left {
     const xlm_real *a;       /* NULL: rounded */
     const bfloat16 *rounded;
     int64_t apart;           /* from row to row of A */
+    bfloat16 *transposed;    /* [k x m] for Aᵀ, where it is wanted as well, */
+    int64_t transposed_apart;
 } left;
 
 /* What is packed: floats, or when b is NULL numbers that are rounded, row-major. */
@@ -44,6 +46,7 @@ typedef struct right {
     const bfloat16 *rounded;
     bool transpose;
     int64_t apart; /* from row to row */
+    int64_t rows;  /* of op(B) that there are; zeros are below them, up to k */
 } right;
 
 /* C is cut into blocks of rows, which the threads share out. Many columns, those of a vocabulary, are cut too, and so is a long

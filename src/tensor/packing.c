@@ -12,9 +12,20 @@
 static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, const right *r)
 {
     const int threads = threads_for();
+    right whole = *r;
+    void *copy = NULL;
+    if (r->rows < p->k) {
+        const size_t row = (r->b != NULL ? sizeof *r->b : sizeof *r->rounded) * (size_t)p->n;
+        copy = g_malloc0(row * (size_t)p->k);
+        for (int64_t i = 0; i < r->rows; i++)
+            memcpy((char *)copy + row * (size_t)i, r->b != NULL ? (const void *)(r->b + i * r->apart)
+                                                                : (const void *)(r->rounded + i * r->apart), row);
+        whole = (right){.b = r->b != NULL ? copy : NULL, .rounded = copy, .apart = p->n, .rows = p->k};
+    }
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int64_t j = 0; j < p->n; j += cols)
-        onednn_pack(p, MIN(cols, p->n - j), r, j, (char *)p->bytes + stride * (size_t)(j / cols));
+        onednn_pack(p, MIN(cols, p->n - j), &whole, j, (char *)p->bytes + stride * (size_t)(j / cols));
+    g_free(copy);
 }
 
 /* The usual order in bfloat16: panels of `width` columns, in a panel rows two by two, of which the elements of a column stand
@@ -23,7 +34,7 @@ typedef struct panels {
     const float *b;
     const bfloat16 *rounded; /* where b is NULL */
     int64_t apart;
-    int64_t k, n, depth; /* depth: k rounded up */
+    int64_t rows, n, depth; /* of b; depth: rows there are with those of zeros */
     int64_t cols, width; /* of a block, of a panel */
     size_t stride;       /* bytes of a block */
     char *to;
@@ -49,23 +60,24 @@ static bfloat16 *panel_of(const panels *p, int64_t column)
     return (bfloat16 *)(void *)block + column % p->cols * p->depth;
 }
 
-/* Rows row … row + DEPTH_UNIT of all columns. */
+/* Rows row … row + DEPTH_UNIT of all columns, two by two, so that b is read in its order. */
 static void pack_rows(const panels *p, int64_t row)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    for (int64_t j = 0; j < p->n; j += p->width) {
-        const int64_t cols = MIN(p->width, MIN(p->n, (j / p->cols + 1) * p->cols) - j);
-        bfloat16 *panel = panel_of(p, j) + row * p->width;
-        if (cols < p->width || row + DEPTH_UNIT > p->k)
-            memset(panel, 0, sizeof *panel * (size_t)(DEPTH_UNIT * p->width));
-        for (int64_t i = row; p->b == NULL && i < MIN(row + DEPTH_UNIT, p->k); i += 2)
-            kernel->bfloat16_pairs(cols, p->rounded + i * p->apart + j,
-                                   i + 1 < p->k ? p->rounded + (i + 1) * p->apart + j : NULL,
-                                   panel + (i - row) * p->width);
-        for (int64_t i = row; p->b != NULL && i < MIN(row + DEPTH_UNIT, p->k); i += 2)
-            kernel->to_bfloat16_pairs(cols, p->b + i * p->apart + j, i + 1 < p->k ? p->b + (i + 1) * p->apart + j : NULL,
-                                      panel + (i - row) * p->width);
-    }
+    for (int64_t i = row; i < row + DEPTH_UNIT; i += 2)
+        for (int64_t j = 0; j < p->n; j += p->width) {
+            const int64_t cols = MIN(p->width, MIN(p->n, (j / p->cols + 1) * p->cols) - j), at = i * p->apart + j;
+            bfloat16 *to = panel_of(p, j) + i * p->width;
+            const bool both = i + 1 < p->rows;
+            if (cols < p->width || i >= p->rows)
+                memset(to, 0, sizeof *to * (size_t)(2 * p->width));
+            if (i >= p->rows)
+                continue;
+            if (p->b == NULL)
+                kernel->bfloat16_pairs(cols, p->rounded + at, both ? p->rounded + at + p->apart : NULL, to);
+            else
+                kernel->to_bfloat16_pairs(cols, p->b + at, both ? p->b + at + p->apart : NULL, to);
+        }
 }
 
 /* The panel from this column on, a row of b each column. Pairs are moved as floats. */
@@ -78,7 +90,7 @@ static void pack_columns(const panels *p, int64_t column)
     if (cols < p->width)
         memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
     for (int64_t row = 0; row < p->depth; row += PART_OF_K) {
-        const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MIN(rows, p->k - row);
+        const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
         for (int64_t j = 0; j < cols; j++) {
             bfloat16 *to = (bfloat16 *)(void *)part + j * PART_OF_K;
             kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, to);
@@ -96,7 +108,7 @@ static void pack_whole(xlm_packed *p, const right *r)
     packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
     onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
     onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
-    const panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .k = p->k, .n = p->n,
+    const panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .rows = r->rows, .n = p->n,
                       .depth = whole->b.padded_dims[0], .cols = cols,
                       .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
     const int threads = threads_for();
@@ -136,7 +148,7 @@ void packed_pack(xlm_packed *p, const right *r)
         const int64_t start = first * (r->transpose ? 1 : r->apart);
         pack_whole(part, &(right){.b = r->b != NULL ? r->b + start : NULL,
                                   .rounded = r->rounded != NULL ? r->rounded + start : NULL,
-                                  .transpose = r->transpose, .apart = r->apart});
+                                  .transpose = r->transpose, .apart = r->apart, .rows = MAX(0, MIN(part->k, r->rows - first))});
     }
 }
 

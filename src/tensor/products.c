@@ -112,28 +112,29 @@ void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const 
     xlm_packed_multiply(packed_rows(tape), out, true, dy, NULL, dw.add, dw.at);
 }
 
-void xlm_product_of_rounded(xlm_tape *tape, int64_t n, const uint16_t *dy, const xlm_real *x,
-                            const uint16_t *x_rounded, const xlm_var *weight, xlm_grad dw)
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, const xlm_real *x, const uint16_t *x_rounded,
+                            const xlm_var *weight, xlm_grad dw)
 {
+    const int64_t depth = xlm_packed_depth(n), out = weight->rows;
     if (n == 0 && !dw.add)
-        memset(dw.at, 0, sizeof(xlm_real) * (size_t)(weight->rows * weight->cols));
+        memset(dw.at, 0, sizeof(xlm_real) * (size_t)(out * weight->cols));
     if (n == 0)
         return;
-    if (x_rounded != NULL)
-        xlm_packed_set_rounded(packed_rows(tape), n, weight->cols, x_rounded);
-    else
-        xlm_packed_set(packed_rows(tape), XLM_BFLOAT16, false, n, weight->cols, x);
-    xlm_packed_multiply_rounded(packed_rows(tape), weight->rows, true, dy, dw.add, dw.at);
+    for (int64_t i = 0; n < depth && i < out; i++)
+        memset(dy_transposed + i * depth + n, 0, sizeof *dy_transposed * (size_t)(depth - n));
+    xlm_packed_set_rows(packed_rows(tape), n, weight->cols, x, x_rounded);
+    xlm_packed_multiply_rounded(packed_rows(tape), out, false, dy_transposed, dw.add, dw.at);
 }
 
 void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
                           xlm_grad dw)
 {
     if (dx.at != NULL && dw.at != NULL && n > 0 && xlm_product_rounds(tape, weight)) {
-        uint16_t *rounded = XLM_TAPE_BORROW(tape, uint16_t, weight->rows * n);
-        xlm_packed_multiply_and_round(xlm_product_parameter(tape, weight, false), n, dy, dx.add, dx.at, rounded);
-        xlm_product_of_rounded(tape, n, rounded, x, NULL, weight, dw);
-        xlm_tape_return(tape, rounded);
+        const int64_t depth = xlm_packed_depth(n);
+        uint16_t *transposed = XLM_TAPE_BORROW(tape, uint16_t, weight->rows * depth);
+        xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, dy, dx.add, dx.at, transposed, depth);
+        xlm_product_of_rounded(tape, n, transposed, x, NULL, weight, dw);
+        xlm_tape_return(tape, transposed);
         return;
     }
     if (dx.at != NULL)

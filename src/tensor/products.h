@@ -24,8 +24,9 @@ void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const x
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
 /* The parameter packed as it is now: Wᵀ, in x out, where `transpose`, else W. The tape's. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);
-/* dW = dyᵀ x, or dW += dyᵀ x; dy is rounded, and so is x where x_rounded, and not x, is given. */
-void xlm_product_of_rounded(xlm_tape *tape, int64_t n, const uint16_t *dy, const xlm_real *x,
-                            const uint16_t *x_rounded, const xlm_var *weight, xlm_grad dw);
+/* dW = dyᵀ x, or dW += dyᵀ x; dy_transposed: out x xlm_packed_depth(n), dyᵀ rounded, of which columns from n on are filled
+ * up here. x_rounded: x, when that is NULL. */
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, const xlm_real *x, const uint16_t *x_rounded,
+                            const xlm_var *weight, xlm_grad dw);
 
 #endif

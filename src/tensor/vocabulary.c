@@ -65,14 +65,15 @@ static void differentiate(const struct state *s, int64_t first, int64_t rows, xl
 /* Rows and columns of a tile that is still in the first-level cache when its last use comes. */
 enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
 
-/* dz as products in bfloat16 read it, [rows x V], z of the same shape being read once. */
+/* dz as products in bfloat16 read it, in both directions, z being read once. */
 struct rounded {
     const struct state *s;
     int64_t first, rows;
     xlm_real factor;
     const xlm_real *z;
-    uint16_t *dz;
-    xlm_real *db; /* [V], added to, or NULL */
+    int64_t depth;         /* rows rounded up */
+    uint16_t *dz, *turned; /* [rows x V]; [V x depth] dzᵀ */
+    xlm_real *db;          /* [V], added to, or NULL */
 };
 
 static void round_tile(const struct rounded *r, int64_t row, int64_t column)
@@ -88,6 +89,7 @@ static void round_tile(const struct rounded *r, int64_t row, int64_t column)
             dz[target] -= r->factor;
         kernel->to_bfloat16(cols, dz, r->dz + (row + i) * v + column);
     }
+    kernel->transpose_bfloat16(rows, cols, r->dz + row * v + column, v, r->turned + column * r->depth + row, r->depth);
     if (r->db != NULL)
         kernel->column_sums(rows, cols, tile, TILE_COLUMNS, r->db + column);
 }
@@ -105,12 +107,15 @@ static void backward_rounded(struct rounded *r, xlm_grad dh, xlm_grad de)
 {
     const struct state *s = r->s;
     const int64_t v = s->table->rows;
+    r->depth = xlm_packed_depth(r->rows);
     r->dz = XLM_TAPE_BORROW(s->tape, uint16_t, r->rows * v);
+    r->turned = XLM_TAPE_BORROW(s->tape, uint16_t, v * r->depth);
     round_gradients(r);
     if (dh.at != NULL)
         xlm_packed_multiply_rounded(xlm_product_parameter(s->tape, s->table, false), r->rows, false, r->dz, dh.add, dh.at);
     if (de.at != NULL)
-        xlm_product_of_rounded(s->tape, r->rows, r->dz, s->h->value + r->first * s->h->cols, NULL, s->table, de);
+        xlm_product_of_rounded(s->tape, r->rows, r->turned, s->h->value + r->first * s->h->cols, NULL, s->table, de);
+    xlm_tape_return(s->tape, r->turned);
     xlm_tape_return(s->tape, r->dz);
 }
 

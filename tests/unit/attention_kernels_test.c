@@ -66,10 +66,28 @@ static void check_transpose(const xlm_kernels *kernel)
         }
 }
 
+static void check_transpose_halves(const xlm_kernels *kernel)
+{
+    static const int64_t sizes[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 66};
+    for (size_t a = 0; a < G_N_ELEMENTS(sizes); a++)
+        for (size_t b = 0; b < G_N_ELEMENTS(sizes); b++) {
+            const int64_t rows = sizes[a], cols = sizes[b], ldx = cols + 3, ldy = rows + 5;
+            uint16_t *x = g_new(uint16_t, rows * ldx), *y = g_new0(uint16_t, cols * ldy);
+            for (int64_t i = 0; i < rows * ldx; i++)
+                x[i] = (uint16_t)(i + 1);
+            kernel->transpose_bfloat16(rows, cols, x, ldx, y, ldy);
+            for (int64_t i = 0; i < cols * ldy; i++)
+                expect(kernel, "transpose_bfloat16", i, y[i], i % ldy < rows ? x[i % ldy * ldx + i / ldy] : 0, 0);
+            g_free(x);
+            g_free(y);
+        }
+}
+
 static void test_transpose(void **state)
 {
     (void)state;
     each_table(check_transpose);
+    each_table(check_transpose_halves);
 }
 
 /* ---- product ---- */

@@ -80,36 +80,51 @@ static uint16_t *halves_of(const float *x, int64_t n)
     return halves;
 }
 
-/* Factors that were rounded before give the bits of those that are rounded meanwhile, and what A was rounded to is handed
- * out. */
+/* As halves, with zeros after k of them up to `depth`. */
+static uint16_t *padded_halves(const form *f, const float *a, int64_t depth)
+{
+    uint16_t *halves = g_new0(uint16_t, f->m * depth);
+    for (int64_t i = 0; i < f->m; i++)
+        for (int64_t l = 0; l < f->k; l++)
+            halves[f->transpose_a ? l * f->m + i : i * depth + l] = xlm_bfloat16_of(a[f->transpose_a ? l * f->m + i : i * f->k + l]);
+    return halves;
+}
+
+/* Factors that were rounded before, and filled up with zeros, give the bits of those that are rounded meanwhile, and Aᵀ as it was
+ * rounded is handed out. */
 static void check_rounded(const form *f, xlm_packed *packed)
 {
-    float *a = draw(f->m * f->k, 1, false), *b = draw(f->n * f->k, 2, false), *before = draw(f->m * f->n, 4, false);
-    uint16_t *a_halves = halves_of(a, f->m * f->k), *b_halves = halves_of(b, f->n * f->k), *out = g_new0(uint16_t, f->m * f->k);
-    const size_t bytes = sizeof(float) * (size_t)(f->m * f->n);
+    const int64_t m = f->m, n = f->n, k = f->k, depth = xlm_packed_depth(k), apart = m + 3;
+    float *a = draw(m * k, 1, false), *b = draw(n * k, 2, false), *before = draw(m * n, 4, false);
+    uint16_t *a_halves = halves_of(a, m * k), *b_halves = halves_of(b, n * k), *padded = padded_halves(f, a, depth);
+    uint16_t *out = g_new0(uint16_t, k * apart);
+    const size_t bytes = sizeof(float) * (size_t)(m * n);
     float *wanted = g_memdup2(before, bytes);
-    xlm_packed_set(packed, XLM_BFLOAT16, false, f->k, f->n, b);
-    xlm_packed_multiply(packed, f->m, f->transpose_a, a, NULL, f->add, wanted);
-    for (int way = 0; way < 3; way++) {
+    xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
+    xlm_packed_multiply(packed, m, f->transpose_a, a, NULL, f->add, wanted);
+    for (int way = 0; way < (f->transpose_a ? 3 : 4); way++) {
         float *c = g_memdup2(before, bytes);
-        if (way == 1)
-            xlm_packed_set_rounded(packed, f->k, f->n, b_halves);
-        if (way < 2)
-            xlm_packed_multiply_rounded(packed, f->m, f->transpose_a, a_halves, f->add, c);
-        else if (!f->transpose_a)
-            xlm_packed_multiply_and_round(packed, f->m, a, f->add, c, out);
-        if ((way < 2 || !f->transpose_a) && memcmp(c, wanted, bytes) != 0)
-            fail_msg("%d x %d x %d%s: other bits with rounded factors, %d", (int)f->m, (int)f->n, (int)f->k,
+        if (way == 1 || way == 2)
+            xlm_packed_set_rows(packed, k, n, way == 1 ? b : NULL, b_halves);
+        if (way == 3) {
+            xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
+            xlm_packed_multiply_and_transpose(packed, m, a, f->add, c, out, apart);
+        } else {
+            xlm_packed_multiply_rounded(packed, m, f->transpose_a, way == 0 ? a_halves : padded, f->add, c);
+        }
+        if (memcmp(c, wanted, bytes) != 0)
+            fail_msg("%d x %d x %d%s: other bits with rounded factors, %d", (int)m, (int)n, (int)k,
                      f->transpose_a ? ", A transposed" : "", way);
         g_free(c);
     }
-    if (!f->transpose_a)
-        assert_memory_equal(out, a_halves, sizeof *out * (size_t)(f->m * f->k));
+    for (int64_t i = 0; !f->transpose_a && i < k * apart; i++)
+        assert_int_equal(out[i], i % apart < m ? a_halves[i % apart * k + i / apart] : 0);
     g_free(a);
     g_free(b);
     g_free(before);
     g_free(a_halves);
     g_free(b_halves);
+    g_free(padded);
     g_free(out);
     g_free(wanted);
 }

@@ -3,6 +3,7 @@
  * Included after bodies.h, which says what must be defined, by files that also have defined
  *     TILE_ROWS, TILE_VECTORS           a tile of the product whose sums, and what feeds them, fit the registers
  *     transpose_square(rows, cols, x, ldx, y, ldy)   y = xᵀ for rows, cols <= W
+ *     transpose_halves_square(rows, cols, x, ldx, y, ldy)   the same of numbers of 16 bits, for rows <= 2 W, cols <= W
  * BLIS spends about 10 µs on a product however small, as long as these take for a head of 64 tokens. */
 
 static void transpose(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy)
@@ -10,6 +11,14 @@ static void transpose(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx
     for (int64_t r = 0; r < rows; r += W)
         for (int64_t c = 0; c < cols; c += W)
             transpose_square(lanes(rows - r), lanes(cols - c), x + r * ldx + c, ldx, y + c * ldy + r, ldy);
+}
+
+static void transpose_bfloat16(int64_t rows, int64_t cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
+    for (int64_t c = 0; c < cols; c += W)
+        for (int64_t r = 0; r < rows; r += 2 * W)
+            transpose_halves_square(rows - r < 2 * W ? (int)(rows - r) : 2 * W, lanes(cols - c), x + r * ldx + c, ldx,
+                                    y + c * ldy + r, ldy);
 }
 
 /* A tile of c, rows x (vectors W), of the last vector `last` lanes; rows and vectors are constants where it is inlined. */

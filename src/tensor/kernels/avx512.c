@@ -71,7 +71,13 @@ static inline decisions keep_mask(words low, words high, words threshold)
 
 static inline words bits_of(vec v) { return _mm512_castps_si512(v); }
 static inline vec float_bits(words w) { return _mm512_castsi512_ps(w); }
-static inline words halves(const uint16_t *p, int k) { return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first(k), p)); }
+
+static inline words halves(const uint16_t *p, int k)
+{
+    const void *at = p;
+    return _mm512_cvtepu16_epi32(k == W ? _mm256_loadu_si256(at) : _mm256_maskz_loadu_epi16(first(k), p));
+}
+
 static inline words both(words a, words b) { return _mm512_and_si512(a, b); }
 static inline words either(words a, words b) { return _mm512_or_si512(a, b); }
 
@@ -82,10 +88,19 @@ static inline words where_nan(vec x, words a, words b)
 
 static inline void store_halves(uint16_t *p, int k, words w)
 {
-    _mm512_mask_cvtepi32_storeu_epi16(p, first(k), w);
+    if (k == W) /* stores under a mask take several times as long */
+        _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(w));
+    else
+        _mm512_mask_cvtepi32_storeu_epi16(p, first(k), w);
 }
 
-static inline void store_words(uint16_t *p, int k, words w) { _mm512_mask_storeu_epi32(p, first(k), w); }
+static inline void store_words(uint16_t *p, int k, words w)
+{
+    if (k == W)
+        _mm512_storeu_si512(p, w);
+    else
+        _mm512_mask_storeu_epi32(p, first(k), w);
+}
 
 enum { TILE_ROWS = 6, TILE_VECTORS = 4 };
 

@@ -350,5 +350,6 @@ static void slope_back(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *
         .residual = residual, .residual_back = residual_back,                                                          \
         .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs, .bfloat16_pairs = bfloat16_pairs,          \
         .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16, .slope_back = slope_back,            \
-        .transpose = transpose, .product = product, .softmax = softmax, .softmax_back = softmax_back,                  \
+        .transpose = transpose, .transpose_bfloat16 = transpose_bfloat16, .product = product, .softmax = softmax,      \
+        .softmax_back = softmax_back,                                                                                  \
     }

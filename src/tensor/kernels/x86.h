@@ -83,11 +83,9 @@ static inline vec pairs(vec a, vec b, bool high)
 
 /* Within quarters of 4 lanes first; then quarter q of t[4 g + c] is column 4 q + c of rows 4 g … 4 g + 3, and
  * exchange_quarters puts it in place: quarter g of r[4 q + c]. */
-static void transpose_square(int rows, int cols, const float *x, int64_t ldx, float *y, int64_t ldy)
+INLINE void turn(vec r[W])
 {
-    vec r[W], t[W];
-    UNROLL for (int i = 0; i < W; i++)
-        r[i] = i < rows ? load(x + i * ldx, cols) : all(0);
+    vec t[W];
     UNROLL for (int i = 0; i < W; i += 4) {
         const vec low0 = OF(unpacklo_ps)(r[i], r[i + 1]), high0 = OF(unpackhi_ps)(r[i], r[i + 1]);
         const vec low1 = OF(unpacklo_ps)(r[i + 2], r[i + 3]), high1 = OF(unpackhi_ps)(r[i + 2], r[i + 3]);
@@ -98,9 +96,35 @@ static void transpose_square(int rows, int cols, const float *x, int64_t ldx, fl
     }
     UNROLL for (int c = 0; c < 4; c++)
         exchange_quarters(t + c, r + c);
+}
+
+static void transpose_square(int rows, int cols, const float *x, int64_t ldx, float *y, int64_t ldy)
+{
+    vec r[W];
+    UNROLL for (int i = 0; i < W; i++)
+        r[i] = i < rows ? load(x + i * ldx, cols) : all(0);
+    turn(r);
     UNROLL for (int i = 0; i < W; i++)
         if (i < cols)
             store(y + i * ldy, rows, r[i]);
+}
+
+/* Two rows at a time, their elements side by side in a lane. */
+static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
+    vec r[W];
+    const words zero = OF(set1_epi32)(0);
+    UNROLL for (int i = 0; i < W; i++)
+        r[i] = 2 * i >= rows ? all(0)
+                             : float_bits(pair(halves(x + 2 * i * ldx, cols),
+                                               2 * i + 1 < rows ? halves(x + (2 * i + 1) * ldx, cols) : zero));
+    turn(r);
+    UNROLL for (int i = 0; i < W; i++)
+        if (i < cols) {
+            store_words(y + i * ldy, rows / 2, bits_of(r[i]));
+            if (rows % 2 != 0)
+                y[i * ldy + rows - 1] = x[(rows - 1) * ldx + i];
+        }
 }
 
 #include "tensor/kernels/attention.h"

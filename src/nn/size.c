@@ -118,5 +118,5 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);
     const uint64_t blocks = size->rounded ? xlm_feed_forward_scratch_bytes(widest) : 0;
     return (uint64_t)((double)sizeof(xlm_real) * reals) + blocks +
-           xlm_attention_scratch_bytes(size->length, config->hidden_size / config->attention_heads);
+           xlm_attention_scratch_bytes(size->length, config->hidden_size / config->attention_heads, size->rounded);
 }

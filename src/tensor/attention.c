@@ -5,7 +5,10 @@
  *     dV = P'ᵀ dO,  dP' = dO Vᵀ,  dS = P ∘ (dropout dP' − D),  D_i = dO_i · O_i,  dQ = dS K / √w,  dK = dSᵀ Q / √w.
  * Each head of each sequence is one thread's, BLOCK queries at a time, so of an m x n matrix BLOCK rows exist at once. The
  * decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8, site and head,
- * instance, position of i). */
+ * instance, position of i).
+ *
+ * In bfloat16 both factors of all products are rounded, two and two along the sum (kernels.h); S, softmax, dP' and dS are
+ * floats, and D is a product with the rounded dO, so that Σ_j P'_ij (dP'_ij − D_i) stays zero. */
 #include "tensor/attention.h"
 
 #include <math.h>
@@ -14,6 +17,7 @@
 
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
+#include "tensor/products.h"
 #include "tensor/tape.h"
 
 enum {
@@ -38,6 +42,7 @@ struct state {
     int32_t sequences;
     double pairs;           /* Σ m n */
     xlm_real *log_sum;      /* [heads x y->rows] */
+    bool rounds;            /* products are made in bfloat16 */
     xlm_keep rate;          /* threshold 0: no dropout */
     xlm_site site;
 };
@@ -50,6 +55,11 @@ struct scratch {
                                   the forward pass needs values, the backward pass keys. */
     xlm_real *query, *dy;      /* [BLOCK x w] copies */
     xlm_real *p, *dp;          /* [BLOCK x n] */
+    /* In bfloat16, where key_t, value_t and key hold pairs: [w / 2 x n] and [n / 2 x w]. */
+    uint16_t *rows;            /* [n x w] of keys or values */
+    uint16_t *half_query, *half_dy, *half_p;    /* [BLOCK x w], [BLOCK x w], [BLOCK x n] */
+    uint16_t *query_pairs, *dy_pairs;           /* [BLOCK / 2 x w] pairs of rows */
+    uint16_t *p_pairs, *dp_pairs;               /* [BLOCK / 2 x n] */
     uint8_t *bits;             /* [(n + 7) / 8] of a row */
 };
 
@@ -80,21 +90,30 @@ static int64_t longest(const struct state *s)
 }
 
 /* Divide `memory` (NULL: only count) for sequences of at most n; returns the reals it takes. */
-static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *memory)
+static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, bool rounds, xlm_real *memory)
 {
     const int64_t rows = MIN(n, BLOCK), stride = round_up(w);
     const int64_t ld = round_up(n) + LINE; /* so that rows of a power of two do not share cache sets */
-    scratch->ld = ld;
-    scratch->stride = stride;
+    const int64_t in_two = rounds ? 2 : 1, pairs = (rows + 1) / 2; /* a pair is as large as a real */
+    *scratch = (struct scratch){.ld = ld, .stride = stride};
     struct { xlm_real **at; int64_t size; } parts[] = {
-        {&scratch->key_t, w * ld},        {&scratch->value_t, w * ld},   {&scratch->key, n * stride},
-        {&scratch->query, rows * stride}, {&scratch->dy, rows * stride}, {&scratch->p, rows * ld},
-        {&scratch->dp, rows * ld},
+        {&scratch->key_t, (w + 1) / in_two * ld}, {&scratch->value_t, (w + 1) / in_two * ld},
+        {&scratch->key, (n + 1) / in_two * stride}, {&scratch->p, rows * ld}, {&scratch->dp, rows * ld},
+        {&scratch->query, rounds ? 0 : rows * stride}, {&scratch->dy, rounds ? 0 : rows * stride},
+    };
+    struct { uint16_t **at; int64_t size; } halves[] = {
+        {&scratch->rows, n * stride / 2}, {&scratch->half_query, rows * stride / 2}, {&scratch->half_dy, rows * stride / 2},
+        {&scratch->half_p, rows * ld / 2}, {&scratch->query_pairs, pairs * stride}, {&scratch->dy_pairs, pairs * stride},
+        {&scratch->p_pairs, pairs * ld}, {&scratch->dp_pairs, pairs * ld},
     };
     int64_t size = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
         *parts[i].at = memory != NULL ? memory + size : NULL;
         size += round_up(parts[i].size);
+    }
+    for (size_t i = 0; rounds && i < G_N_ELEMENTS(halves); i++) {
+        *halves[i].at = memory != NULL ? (uint16_t *)(void *)(memory + size) : NULL;
+        size += round_up(halves[i].size);
     }
     scratch->value = scratch->key;
     scratch->bits = (uint8_t *)(memory != NULL ? memory + size : NULL);
@@ -104,20 +123,20 @@ static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, xlm_real *m
 /* The scratch memory of all threads is one block, behind the table of pointers into it. */
 static uint64_t table_bytes(int64_t threads) { return (sizeof(struct scratch) * (uint64_t)threads + 63) / 64 * 64; }
 
-uint64_t xlm_attention_scratch_bytes(int64_t length, int64_t width)
+uint64_t xlm_attention_scratch_bytes(int64_t length, int64_t width, bool rounds)
 {
     struct scratch one;
     const int64_t threads = omp_get_max_threads();
-    return table_bytes(threads) + sizeof(xlm_real) * (uint64_t)(divide(&one, MAX(length, 1), width, NULL) * threads);
+    return table_bytes(threads) + sizeof(xlm_real) * (uint64_t)(divide(&one, MAX(length, 1), width, rounds, NULL) * threads);
 }
 
 static struct scratch *borrow_scratch(const struct state *s)
 {
     const int64_t n = longest(s), threads = omp_get_max_threads();
-    struct scratch *all = xlm_tape_borrow(s->tape, xlm_attention_scratch_bytes(n, s->w));
+    struct scratch *all = xlm_tape_borrow(s->tape, xlm_attention_scratch_bytes(n, s->w, s->rounds));
     xlm_real *memory = (xlm_real *)((char *)all + table_bytes(threads));
     for (int64_t t = 0; t < threads; t++)
-        memory += divide(&all[t], n, s->w, memory);
+        memory += divide(&all[t], n, s->w, s->rounds, memory);
     return all;
 }
 
@@ -198,13 +217,14 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
     const int64_t stride = scratch->stride;
     copy(h, rows, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols, scratch->query);
     copy(h, rows, s->y->grad + start, d, scratch->dy);
+    xlm_real mean[BLOCK]; /* all first, since each waits for memory that the others can wait for meanwhile */
+    for (int64_t i = 0; i < rows; i++)
+        mean[i] = kernel->dot(w, scratch->dy + i * stride, s->y->value + start + i * d);
     kernel->product(rows, n, w, scratch->query, stride, 1, scratch->key_t, ld, scratch->p, ld, false);
     kernel->product(rows, n, w, scratch->dy, stride, 1, scratch->value_t, ld, scratch->dp, ld, false);
-    for (int64_t i = 0; i < rows; i++) {
-        const xlm_real mean = kernel->dot(w, scratch->dy + i * stride, s->y->value + start + i * d);
-        kernel->softmax_back(n, h->factor, log_sums(h)[first + i], mean, scratch->p + i * ld, scratch->dp + i * ld,
+    for (int64_t i = 0; i < rows; i++)
+        kernel->softmax_back(n, h->factor, log_sums(h)[first + i], mean[i], scratch->p + i * ld, scratch->dp + i * ld,
                              draw(h, first + i), s->rate.scale);
-    }
     add_product(h, &s->query, h->query_row + first, rows, n, scratch->dp, ld, 1, scratch->key, s->query.grad.add);
     add_product(h, &s->key, h->row, n, rows, scratch->dp, 1, ld, scratch->query, s->key.grad.add || first > 0);
     add_product(h, &s->value, h->row, n, rows, scratch->p, 1, ld, scratch->dy, s->value.grad.add || first > 0);
@@ -227,6 +247,118 @@ static void backward_head(const struct head *h)
     copy(h, h->n, key, s->key.var->cols, scratch->key);
     for (int64_t first = 0; first < h->m; first += BLOCK)
         backward_rows(h, first, MIN(BLOCK, h->m - first));
+}
+
+/* ---- the same in bfloat16 ---- */
+
+/* Rows rounded; an odd one's last pair is filled up. */
+static void round_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        xlm_kernels_get()->to_bfloat16(cols, x + i * ldx, y + i * ldy);
+        if (cols % 2 != 0)
+            y[i * ldy + cols] = 0;
+    }
+}
+
+/* Pairs of rows, ldy pairs apart; an odd last one's are filled up. */
+static void pair_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
+    for (int64_t i = 0; i < rows; i += 2)
+        xlm_kernels_get()->to_bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
+}
+
+static int64_t half(int64_t n) { return (n + 1) / 2; }
+static uint16_t *pairs(xlm_real *memory) { return (uint16_t *)(void *)memory; }
+
+/* Keys or values as pairs along w, [w / 2 x n]; `rows` keeps them rounded. */
+static void transpose_pairs(const struct head *h, const struct part *part, xlm_real *to)
+{
+    const struct scratch *scratch = h->scratch;
+    round_rows(h->n, h->s->w, columns(h, part, h->row, part->var->value), part->var->cols, scratch->rows, scratch->stride);
+    xlm_kernels_get()->transpose(h->n, half(h->s->w), (const xlm_real *)(void *)scratch->rows, scratch->stride / 2, to,
+                                 scratch->ld);
+}
+
+static void forward_head_rounded(const struct head *h)
+{
+    const struct state *s = h->s;
+    const struct scratch *scratch = h->scratch;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = h->n, w = s->w, ld = scratch->ld, stride = scratch->stride, d = s->y->cols;
+    transpose_pairs(h, &s->key, scratch->key_t);
+    pair_rows(n, w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, pairs(scratch->value), stride);
+    for (int64_t first = 0; first < h->m; first += BLOCK) {
+        const int64_t rows = MIN(BLOCK, h->m - first);
+        round_rows(rows, w, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols,
+                   scratch->half_query, stride);
+        kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
+                                 false);
+        for (int64_t i = 0; i < rows; i++) {
+            xlm_real *p = scratch->p + i * ld;
+            log_sums(h)[first + i] = kernel->softmax(n, h->factor, p, draw(h, first + i), s->rate.scale);
+            round_rows(1, n, p, 0, scratch->half_p + i * ld, 0);
+        }
+        kernel->product_bfloat16(rows, w, half(n), scratch->half_p, ld / 2, 1, pairs(scratch->value), stride,
+                                 s->y->value + (h->query_row + first) * d + h->head * w, d, false);
+    }
+}
+
+static void add_rounded(const struct head *h, const struct part *part, int64_t row, int64_t rows, int64_t depth,
+                        const uint16_t *a, int64_t a_row, int64_t a_col, const uint16_t *b, bool add)
+{
+    if (part->grad.at != NULL)
+        xlm_kernels_get()->product_bfloat16(rows, h->s->w, depth, a, a_row, a_col, b, h->scratch->stride,
+                                            columns(h, part, row, part->grad.at), part->var->cols, add);
+}
+
+static void backward_rows_rounded(const struct head *h, int64_t first, int64_t rows)
+{
+    const struct state *s = h->s;
+    const struct scratch *scratch = h->scratch;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = h->n, w = s->w, ld = scratch->ld, stride = scratch->stride, d = s->y->cols, cols = s->query.var->cols;
+    const int64_t start = (h->query_row + first) * d + h->head * w;
+    const xlm_real *query = columns(h, &s->query, h->query_row + first, s->query.var->value);
+    xlm_real mean[BLOCK];
+    round_rows(rows, w, query, cols, scratch->half_query, stride);
+    pair_rows(rows, w, query, cols, scratch->query_pairs, stride);
+    round_rows(rows, w, s->y->grad + start, d, scratch->half_dy, stride);
+    pair_rows(rows, w, s->y->grad + start, d, scratch->dy_pairs, stride);
+    for (int64_t i = 0; i < rows; i++)
+        mean[i] = kernel->dot_bfloat16(w, scratch->half_dy + i * stride, s->y->value + start + i * d);
+    kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
+                             false);
+    kernel->product_bfloat16(rows, n, half(w), scratch->half_dy, stride / 2, 1, pairs(scratch->value_t), ld, scratch->dp, ld,
+                             false);
+    for (int64_t i = 0; i < rows; i++) {
+        xlm_real *dp = scratch->dp + i * ld;
+        kernel->softmax_back(n, h->factor, log_sums(h)[first + i], mean[i], scratch->p + i * ld, dp, draw(h, first + i),
+                             s->rate.scale);
+        round_rows(1, n, dp, 0, scratch->half_p + i * ld, 0);
+    }
+    pair_rows(rows, n, scratch->p, ld, scratch->p_pairs, ld);
+    pair_rows(rows, n, scratch->dp, ld, scratch->dp_pairs, ld);
+    add_rounded(h, &s->query, h->query_row + first, rows, half(n), scratch->half_p, ld / 2, 1, pairs(scratch->key),
+                s->query.grad.add);
+    add_rounded(h, &s->key, h->row, n, half(rows), scratch->dp_pairs, 1, ld, scratch->query_pairs, s->key.grad.add || first > 0);
+    add_rounded(h, &s->value, h->row, n, half(rows), scratch->p_pairs, 1, ld, scratch->dy_pairs, s->value.grad.add || first > 0);
+}
+
+static void backward_head_rounded(const struct head *h)
+{
+    const struct state *s = h->s;
+    const struct scratch *scratch = h->scratch;
+    if (h->m == 0) {
+        assign_zeros(h, &s->key);
+        assign_zeros(h, &s->value);
+        return;
+    }
+    transpose_pairs(h, &s->value, scratch->value_t);
+    transpose_pairs(h, &s->key, scratch->key_t);
+    pair_rows(h->n, s->w, columns(h, &s->key, h->row, s->key.var->value), s->key.var->cols, pairs(scratch->key), scratch->stride);
+    for (int64_t first = 0; first < h->m; first += BLOCK)
+        backward_rows_rounded(h, first, MIN(BLOCK, h->m - first));
 }
 
 static void each_head(const struct state *s, void (*work)(const struct head *))
@@ -278,7 +410,7 @@ static void backward(void *pointer)
 {
     struct state *s = pointer;
     open_gradients(s);
-    each_head(s, backward_head);
+    each_head(s, s->rounds ? backward_head_rounded : backward_head);
     xlm_gemm_count(5 * 2 * s->pairs * (double)s->y->cols);
 }
 
@@ -331,11 +463,12 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
         .sequences = inputs->sequences,
         .pairs = count_pairs(inputs, query_offsets),
         .log_sum = XLM_TAPE_TAKE(tape, xlm_real, rows * inputs->heads),
+        .rounds = xlm_products_round(tape),
         .rate = xlm_tape_training(tape) ? xlm_keep_rate(inputs->dropout) : (xlm_keep){0},
     };
     if (s->rate.threshold > 0)
         s->site = xlm_tape_site(tape);
-    each_head(s, forward_head);
+    each_head(s, s->rounds ? forward_head_rounded : forward_head);
     xlm_gemm_count(2 * 2 * s->pairs * (double)inputs->width);
     return y;
 }

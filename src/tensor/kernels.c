@@ -13,7 +13,9 @@ enum { TABLES = 3 };
 static void list_runnable(const xlm_kernels *runnable[TABLES + 1])
 {
     const xlm_kernels *const table[TABLES] = {
-        xlm_processor_has_avx512() ? xlm_kernels_avx512 : NULL,
+        xlm_processor_has_bfloat16() && xlm_kernels_avx512_bfloat16 != NULL ? xlm_kernels_avx512_bfloat16
+        : xlm_processor_has_avx512()                                        ? xlm_kernels_avx512
+                                                                            : NULL,
         xlm_processor_has_avx2() ? xlm_kernels_avx2 : NULL,
         xlm_kernels_portable,
     };

@@ -75,6 +75,11 @@ typedef struct xlm_kernels {
      * a[i a_row + l a_col]; rows of b, depth x n, and of c, m x n, are ldb and ldc apart. */
     void (*product)(int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b,
                     int64_t ldb, xlm_real *c, int64_t ldc, bool add);
+    /* The same of bfloat16, two and two along the depth, which is that of pairs: an element of a and b is a pair, and all
+     * distances count pairs. Sums are floats. */
+    void (*product_bfloat16)(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
+                             const uint16_t *b, int64_t ldb, xlm_real *c, int64_t ldc, bool add);
+    xlm_real (*dot_bfloat16)(int64_t n, const uint16_t *a, const xlm_real *b);
     /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0, of which, when bits
      * is not NULL, only those with bit j remain, times keep_scale. Returns log Σ exp(factor x). n >= 1. */
     xlm_real (*softmax)(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale);
@@ -94,5 +99,6 @@ const xlm_kernels *xlm_kernels_find(const char *name);
 
 /* Tables as compiled; NULL where the compiler or the machine's kind does not have the instruction set. */
 extern const xlm_kernels *const xlm_kernels_avx512, *const xlm_kernels_avx2, *const xlm_kernels_portable;
+extern const xlm_kernels *const xlm_kernels_avx512_bfloat16; /* "avx512" too, for processors that multiply bfloat16 */
 
 #endif

@@ -36,6 +36,7 @@ tensor_sources = \
 	src/tensor/kernels/attention.h \
 	src/tensor/kernels/avx2.c \
 	src/tensor/kernels/avx512.c \
+	src/tensor/kernels/avx512_bfloat16.c \
 	src/tensor/kernels/bodies.h \
 	src/tensor/kernels/normal.h \
 	src/tensor/kernels/portable.c \

@@ -45,9 +45,11 @@ static bool packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
     return tape->precision == XLM_BFLOAT16 || n * weight->rows * weight->cols > SMALL;
 }
 
+bool xlm_products_round(const xlm_tape *tape) { return tape->packs && tape->precision == XLM_BFLOAT16; }
+
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight)
 {
-    return tape->packs && tape->precision == XLM_BFLOAT16 && ((const variable *)weight)->leaf;
+    return xlm_products_round(tape) && ((const variable *)weight)->leaf;
 }
 
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)

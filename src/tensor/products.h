@@ -19,6 +19,8 @@ void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const 
 void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
                           xlm_grad dw);
 
+/* Whether products are made in bfloat16 in general, those of activations among them. */
+bool xlm_products_round(const xlm_tape *tape);
 /* For operators that make several products of one part of the rows, which are to be called when this is true: products with this
  * parameter are made in bfloat16. */
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);

@@ -5,7 +5,8 @@
  *                                        threads only
  *     step THREADS ROUNDS yardstick      GFLOP/s of roberta-8's yardstick alone
  *     step THREADS ROUNDS profile        where the time of roberta-8's passes goes, by operator, a table for each way to
- *                                        multiply; profile N: for the N-th alone, from 0
+ *                                        multiply; profile N: for the N-th alone, from 0 (-1: for all); profile N M: of the M-th
+ *                                        model
  *
  * A round is a step (encode, masked language modelling, backward; dropout on; no optimiser) and then the yardstick: the same
  * products in the same shapes, transposes and order, each layer with weights and activations of its own. Attention's
@@ -425,7 +426,8 @@ int main(int argc, char **argv)
     xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
     const int rounds = argc > 2 ? atoi(argv[2]) : 5;
     if (argc > 3 && strcmp(argv[3], "profile") == 0) {
-        show_profile(&tests[0], rounds, argc > 4 ? atoi(argv[4]) : -1);
+        const int model = argc > 5 ? atoi(argv[5]) : 0;
+        show_profile(&tests[CLAMP(model, 0, (int)G_N_ELEMENTS(tests) - 1)], rounds, argc > 4 ? atoi(argv[4]) : -1);
         return 0;
     }
     if (argc > 3) {

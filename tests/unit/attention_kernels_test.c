@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/bfloat16.h"
 #include "tensor/kernels.h"
 
 static const char *const names[] = {"portable", "avx2", "avx512"};
@@ -128,6 +129,55 @@ static void test_product(void **state)
     each_table(check_product);
 }
 
+/* a, m x 2 depth, or its transpose by pairs, and b, 2 depth x n, in pairs; of small whole numbers, whose sums are exact. */
+static void check_pairs(const xlm_kernels *kernel, int64_t m, int64_t n, int64_t depth, bool transposed, bool add)
+{
+    const int64_t lda = (transposed ? m : depth) + 1, ldb = n + 2, ldc = n + 3;
+    uint16_t *a = g_new0(uint16_t, 2 * lda * MAX(m, depth)), *b = g_new0(uint16_t, 2 * ldb * depth + 1);
+    float *c = g_new0(float, m * ldc), *wanted = g_new0(float, m * ldc);
+    for (int64_t i = 0; i < m * ldc; i++)
+        c[i] = wanted[i] = i % ldc >= n ? UNTOUCHED : add ? 7 : 0;
+    for (int64_t l = 0; l < 2 * depth; l++) {
+        for (int64_t i = 0; i < m; i++)
+            a[2 * (transposed ? l / 2 * lda + i : i * lda + l / 2) + l % 2] = xlm_bfloat16_of((float)((i * 3 + l) % 7 - 3));
+        for (int64_t j = 0; j < n; j++)
+            b[2 * (l / 2 * ldb + j) + l % 2] = xlm_bfloat16_of((float)((j * 5 + l) % 9 - 4));
+    }
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t l = 0; l < 2 * depth; l++)
+                wanted[i * ldc + j] += (float)((i * 3 + l) % 7 - 3) * (float)((j * 5 + l) % 9 - 4);
+    kernel->product_bfloat16(m, n, depth, a, transposed ? 1 : lda, transposed ? lda : 1, b, ldb, c, ldc, add);
+    for (int64_t i = 0; i < m * ldc; i++)
+        expect(kernel, "product_bfloat16", i, c[i], wanted[i], 0);
+    if (depth > 0 && m > 0) {
+        double sum = 0;
+        for (int64_t i = 0; i < MIN(n, 2 * depth); i++)
+            sum += (double)xlm_bfloat16_value(b[i]) * (double)wanted[i % n];
+        expect(kernel, "dot_bfloat16", n, kernel->dot_bfloat16(MIN(n, 2 * depth), b, wanted), sum, 1e-6);
+    }
+    g_free(a);
+    g_free(b);
+    g_free(c);
+    g_free(wanted);
+}
+
+static void check_products_of_pairs(const xlm_kernels *kernel)
+{
+    static const int64_t widths[] = {1, 7, 16, 33, 64, 97}, depths[] = {1, 3, 16, 33};
+    for (int64_t m = 1; m <= 14; m++)
+        for (size_t w = 0; w < G_N_ELEMENTS(widths); w++)
+            for (size_t l = 0; l < G_N_ELEMENTS(depths); l++)
+                for (int form = 0; form < 4; form++)
+                    check_pairs(kernel, m, widths[w], depths[l], form & 1, form & 2);
+}
+
+static void test_product_of_pairs(void **state)
+{
+    (void)state;
+    each_table(check_products_of_pairs);
+}
+
 /* ---- softmax ---- */
 
 /* Every third weight is dropped. */
@@ -213,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_product),
+        cmocka_unit_test(test_product_of_pairs),
         cmocka_unit_test(test_softmax),
         cmocka_unit_test(test_softmax_of_no_number),
     };

@@ -2,6 +2,7 @@
  *
  * Included after bodies.h, which says what must be defined, by files that also have defined
  *     TILE_ROWS, TILE_VECTORS           a tile of the product whose sums, and what feeds them, fit the registers
+ *     add_pairs(a, b, c)                c plus the products of the two bfloat16 in each lane of a and b
  *     transpose_square(rows, cols, x, ldx, y, ldy)   y = xᵀ for rows, cols <= W
  *     transpose_halves_square(rows, cols, x, ldx, y, ldy)   the same of numbers of 16 bits, for rows <= 2 W, cols <= W
  * BLIS spends about 10 µs on a product however small, as long as these take for a head of 64 tokens. */
@@ -21,9 +22,10 @@ static void transpose_bfloat16(int64_t rows, int64_t cols, const uint16_t *x, in
                                     y + c * ldy + r, ldy);
 }
 
-/* A tile of c, rows x (vectors W), of the last vector `last` lanes; rows and vectors are constants where it is inlined. */
-INLINE void tile(const int rows, const int vectors, const int last, int64_t depth, const xlm_real *a, int64_t a_row,
-                 int64_t a_col, const xlm_real *b, int64_t ldb, bool sum_c, xlm_real *c, int64_t ldc)
+/* A tile of c, rows x (vectors W), of the last vector `last` lanes; rows and vectors are constants where it is inlined. Where
+ * `in_pairs` the elements of a and b are not floats, but pairs of bfloat16, which are moved alike. */
+INLINE void tile(const bool in_pairs, const int rows, const int vectors, const int last, int64_t depth, const xlm_real *a,
+                 int64_t a_row, int64_t a_col, const xlm_real *b, int64_t ldb, bool sum_c, xlm_real *c, int64_t ldc)
 {
     vec t[TILE_ROWS][TILE_VECTORS];
     UNROLL for (int r = 0; r < rows; r++)
@@ -36,7 +38,7 @@ INLINE void tile(const int rows, const int vectors, const int last, int64_t dept
         UNROLL for (int r = 0; r < rows; r++) {
             const vec left = all(a[r * a_row + l * a_col]);
             UNROLL for (int v = 0; v < vectors; v++)
-                t[r][v] = fma(left, right[v], t[r][v]);
+                t[r][v] = in_pairs ? add_pairs(left, right[v], t[r][v]) : fma(left, right[v], t[r][v]);
         }
     }
     UNROLL for (int r = 0; r < rows; r++)
@@ -46,10 +48,10 @@ INLINE void tile(const int rows, const int vectors, const int last, int64_t dept
 
 /* All rows of c in the columns of one tile. b's part is read once for each TILE_ROWS rows, from the first-level cache when
  * depth is some hundred at most. */
-INLINE void tiles_down(const int vectors, const int last, int64_t m, int64_t depth, const xlm_real *a, int64_t a_row,
-                       int64_t a_col, const xlm_real *b, int64_t ldb, bool sum_c, xlm_real *c, int64_t ldc)
+INLINE void tiles_down(const bool in_pairs, const int vectors, const int last, int64_t m, int64_t depth, const xlm_real *a,
+                       int64_t a_row, int64_t a_col, const xlm_real *b, int64_t ldb, bool sum_c, xlm_real *c, int64_t ldc)
 {
-#define TILE(rows) tile(rows, vectors, last, depth, a + i * a_row, a_row, a_col, b, ldb, sum_c, c + i * ldc, ldc)
+#define TILE(rows) tile(in_pairs, rows, vectors, last, depth, a + i * a_row, a_row, a_col, b, ldb, sum_c, c + i * ldc, ldc)
     int64_t i = 0;
     for (; i + TILE_ROWS <= m; i += TILE_ROWS)
         TILE(TILE_ROWS);
@@ -64,18 +66,24 @@ INLINE void tiles_down(const int vectors, const int last, int64_t m, int64_t dep
 #undef TILE
 }
 
-static void product(int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b,
-                    int64_t ldb, xlm_real *c, int64_t ldc, bool sum_c)
+INLINE void tiles_across(const bool in_pairs, int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row,
+                         int64_t a_col, const xlm_real *b, int64_t ldb, xlm_real *c, int64_t ldc, bool sum_c)
 {
     int64_t j = 0;
     for (; j + TILE_VECTORS * W <= n; j += TILE_VECTORS * W)
-        tiles_down(TILE_VECTORS, W, m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
+        tiles_down(in_pairs, TILE_VECTORS, W, m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
     for (; j + 2 * W <= n; j += 2 * W)
-        tiles_down(2, W, m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
+        tiles_down(in_pairs, 2, W, m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
     for (; j + W <= n; j += W)
-        tiles_down(1, W, m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
+        tiles_down(in_pairs, 1, W, m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
     if (j < n)
-        tiles_down(1, (int)(n - j), m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
+        tiles_down(in_pairs, 1, (int)(n - j), m, depth, a, a_row, a_col, b + j, ldb, sum_c, c + j, ldc);
+}
+
+static void product(int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b,
+                    int64_t ldb, xlm_real *c, int64_t ldc, bool sum_c)
+{
+    tiles_across(false, m, n, depth, a, a_row, a_col, b, ldb, c, ldc, sum_c);
 }
 
 static xlm_real softmax(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale)

@@ -1,4 +1,6 @@
-/* xlm-mpi: kernels for AVX-512. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: kernels for AVX-512. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Compiled a second time, with XLM_WITH_AVX512_BF16, for processors that multiply bfloat16 too (avx512_bfloat16.c). */
 #include "tensor/kernels.h"
 
 #include <math.h>
@@ -7,8 +9,15 @@
 #if defined __x86_64__ && defined __GNUC__ && !defined XLM_DOUBLE
 #include <immintrin.h>
 
+#define TARGET "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi2"
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi2"))), apply_to = function)
+#ifdef XLM_WITH_AVX512_BF16
+#pragma clang attribute push(__attribute__((target(TARGET ",avx512bf16"))), apply_to = function)
+#else
+#pragma clang attribute push(__attribute__((target(TARGET))), apply_to = function)
+#endif
+#elif defined XLM_WITH_AVX512_BF16
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi2,avx512bf16")
 #else
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi2")
 #endif
@@ -102,6 +111,11 @@ static inline void store_words(uint16_t *p, int k, words w)
         _mm512_mask_storeu_epi32(p, first(k), w);
 }
 
+#ifdef XLM_WITH_AVX512_BF16
+#define NATIVE_PAIRS
+static inline vec add_pairs(vec a, vec b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b); }
+#endif
+
 enum { TILE_ROWS = 6, TILE_VECTORS = 4 };
 
 static inline void exchange_quarters(const vec *t, vec *r)
@@ -117,11 +131,17 @@ static inline void exchange_quarters(const vec *t, vec *r)
 #include "tensor/kernels/x86.h"
 
 static const xlm_kernels table = KERNELS("avx512");
+#ifdef XLM_WITH_AVX512_BF16
+const xlm_kernels *const xlm_kernels_avx512_bfloat16 = &table;
+#else
 const xlm_kernels *const xlm_kernels_avx512 = &table;
+#endif
 
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
+#elif defined XLM_WITH_AVX512_BF16
+const xlm_kernels *const xlm_kernels_avx512_bfloat16 = NULL;
 #else
 const xlm_kernels *const xlm_kernels_avx512 = NULL;
 #endif

@@ -341,6 +341,16 @@ static void slope_back(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *
     }
 }
 
+static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
+{
+    vec s = all(0);
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        s = fma(value_of(halves(a + i, k)), load(b + i, k), s);
+    }
+    return sum_of(s);
+}
+
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
@@ -351,5 +361,5 @@ static void slope_back(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *
         .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs, .bfloat16_pairs = bfloat16_pairs,          \
         .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16, .slope_back = slope_back,            \
         .transpose = transpose, .transpose_bfloat16 = transpose_bfloat16, .product = product, .softmax = softmax,      \
-        .softmax_back = softmax_back,                                                                                  \
+        .softmax_back = softmax_back, .product_bfloat16 = product_bfloat16, .dot_bfloat16 = dot_bfloat16,              \
     }

@@ -82,6 +82,20 @@ static inline words pair(words low, words high) { return low | high << 16; }
 static inline void store_halves(uint16_t *p, int k, words w) { (void)k; *p = (uint16_t)w; }
 static inline void store_words(uint16_t *p, int k, words w) { (void)k; memcpy(p, &w, sizeof w); }
 
+static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
+                             const uint16_t *b, int64_t ldb, xlm_real *c, int64_t ldc, bool add)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            xlm_real s = add ? c[i * ldc + j] : 0;
+            for (int64_t l = 0; l < 2 * depth; l++)
+                s += value_of(a[2 * (i * a_row + l / 2 * a_col) + l % 2]) * value_of(b[2 * (l / 2 * ldb + j) + l % 2]);
+            c[i * ldc + j] = s;
+        }
+}
+
+static inline vec add_pairs(vec a, vec b, vec c) { return a * b + c; } /* of floats: the product of pairs is above */
+
 #include "tensor/kernels/bodies.h"
 
 enum { TILE_ROWS = 4, TILE_VECTORS = 4 };

@@ -12,6 +12,7 @@
  *     xor3(a, b, c), odd_words(a, b)    a ^ b ^ c; the even 32-bit lanes of a beside the odd ones of b
  *     decisions, keep_mask(low, high, threshold)   an unsigned integer of a byte each 64-bit lane, and its value: bits 0 to 3 of
  *                                       a lane's byte say which 16-bit lanes of low are at least the threshold, 4 to 7 of high
+ *     add_pairs                         as attention.h wants it, and NATIVE_PAIRS, where there are instructions for it
  *     TILE_ROWS, TILE_VECTORS           as attention.h wants them
  *     exchange_quarters(t, r)           the last stage of a transposition, below
  * and compiles them to the whole table of kernels. */
@@ -68,9 +69,22 @@ static inline words rounded(vec v)
 }
 
 static inline vec value_of(words w) { return float_bits(OF(slli_epi32)(w, 16)); }
+
+#ifndef NATIVE_PAIRS
+static inline vec add_pairs(vec a, vec b, vec c)
+{
+    const words high = OF(set1_epi32)((int)0xffff0000u);
+    c = multiply_add(value_of(bits_of(a)), value_of(bits_of(b)), c);
+    return multiply_add(float_bits(both(bits_of(a), high)), float_bits(both(bits_of(b), high)), c);
+}
+#endif
+
 static inline words pair(words low, words high) { return either(low, OF(slli_epi32)(high, 16)); }
 
 #include "tensor/kernels/normal.h"
+
+static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
+                             const uint16_t *b, int64_t ldb, float *c, int64_t ldc, bool sum_c);
 
 #include "tensor/kernels/bodies.h"
 
@@ -128,3 +142,10 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
 }
 
 #include "tensor/kernels/attention.h"
+
+static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
+                             const uint16_t *b, int64_t ldb, float *c, int64_t ldc, bool sum_c)
+{
+    tiles_across(true, m, n, depth, (const float *)(const void *)a, a_row, a_col, (const float *)(const void *)b, ldb, c, ldc,
+                 sum_c);
+}

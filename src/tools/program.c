@@ -57,8 +57,8 @@ static bool precision_given;
 
 static const GOptionEntry precision_options[] = {
     {"precision", 0, 0, G_OPTION_ARG_STRING, &precision,
-     "of the factors of products with the model's parameters (default: float32); bfloat16 takes half the time for them on "
-     "processors with AVX512_BF16 or AMX, and changes results a little",
+     "of the factors of products, those with parameters and attention's (default: float32); bfloat16 takes half the time for "
+     "them on processors with AVX512_BF16 or AMX, and changes results a little",
      "float32|bfloat16"},
     {.long_name = NULL}};
 

@@ -60,7 +60,7 @@ typedef struct xlm_train_config {
      "library that makes products with parameters; auto: oneDNN for bfloat16, else BLIS, which takes less memory",               \
      PLACE(gemm)},                                                                                                               \
     {"precision", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                        \
-     "of the factors of products with parameters, whose sums are float32 in any case, as all else is; bfloat16 is for "          \
+     "of the factors of products, attention's too; sums are float32 in any case, as all else is; bfloat16 is for "               \
      "processors with AVX512_BF16 or AMX, where such products cost half",                                                        \
      PLACE(precision)},                                                                                                          \
     {"exchange", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                         \

@@ -269,6 +269,43 @@ static double median(double *x, int n)
     return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
+/* A model of a test, and what its steps work on. */
+struct trained {
+    xlm_model_config config;
+    xlm_parameters *parameters;
+    xlm_model *model;
+    float *gradients;
+    xlm_tape *tape;
+    struct batch batch;
+};
+
+static struct trained make_trained(const struct test *t)
+{
+    struct trained m;
+    xlm_options_defaults(xlm_model_options, &m.config, NULL);
+    m.config.layers = t->layers, m.config.hidden_size = t->d, m.config.attention_heads = t->heads;
+    m.config.vocabulary = t->vocabulary, m.config.languages = 1;
+    xlm_model_check(&m.config, NULL);
+    m.parameters = xlm_parameters_new();
+    m.model = xlm_model_new(&m.config, m.parameters);
+    xlm_parameters_seal(m.parameters);
+    xlm_parameters_initialise(m.parameters, 1);
+    m.gradients = take(xlm_parameters_size(m.parameters), sizeof *m.gradients);
+    m.tape = xlm_tape_new(m.parameters);
+    make_batch(&m.batch, t);
+    return m;
+}
+
+static void free_trained(struct trained *m)
+{
+    free(m->batch.offsets);
+    free(m->batch.keys);
+    xlm_tape_free(m->tape);
+    free(m->gradients);
+    xlm_model_free(m->model);
+    xlm_parameters_free(m->parameters);
+}
+
 /* Of a model: seconds of a step, bytes of its pass. */
 struct cost {
     double seconds, bytes;
@@ -276,27 +313,17 @@ struct cost {
 
 static struct cost run_test(const struct test *t, int rounds, bool yardstick_alone)
 {
-    xlm_model_config c;
-    xlm_options_defaults(xlm_model_options, &c, NULL);
-    c.layers = t->layers, c.hidden_size = t->d, c.attention_heads = t->heads, c.vocabulary = t->vocabulary, c.languages = 1;
-    xlm_model_check(&c, NULL);
-    xlm_parameters *parameters = xlm_parameters_new();
-    xlm_model *model = xlm_model_new(&c, parameters);
-    xlm_parameters_seal(parameters);
-    xlm_parameters_initialise(parameters, 1);
-    float *gradients = take(xlm_parameters_size(parameters), sizeof *gradients);
-    xlm_tape *tape = xlm_tape_new(parameters);
+    struct trained m = make_trained(t);
+    xlm_tape *tape = m.tape;
     xlm_tape_recompute(tape, t->recompute);
-    struct batch b;
-    make_batch(&b, t);
     struct yardstick y;
-    make_yardstick(&y, &c, &b);
+    make_yardstick(&y, &m.config, &m.batch);
     bool there[WAYS];
     for (int w = 0; w < WAYS; w++) {
         there[w] = !yardstick_alone && (w == 0 || (!t->recompute && xlm_packed_lacks(ways[w].precision) == NULL));
         for (int i = 0; i < 2 && there[w]; i++) { /* the second has its memory in one block, touched for the first time */
             xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
-            run_step(model, tape, &b.batch, gradients, 0);
+            run_step(m.model, tape, &m.batch.batch, m.gradients, 0);
         }
     }
     run_yardstick(&y);
@@ -310,16 +337,16 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         other[w] = g_new0(double, rounds);
     double *step = g_new(double, rounds), *products = g_new(double, rounds), *share = g_new(double, rounds), yardstick_flops = 0;
     double *rounded_seconds = g_new0(double, rounds), *rounded_share = g_new0(double, rounds);
-    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = b.pairs, .layers = c.layers,
-                                .rows = b.batch.masked,
-                                .predicted = b.batch.masked};
-    const double flops = 3 * xlm_model_forward_flops(&c, &size);
+    const xlm_pass_size size = {.tokens = t->tokens, .length = t->longest, .pairs = m.batch.pairs, .layers = m.config.layers,
+                                .rows = m.batch.batch.masked,
+                                .predicted = m.batch.batch.masked};
+    const double flops = 3 * xlm_model_forward_flops(&m.config, &size);
     for (int i = 0; i < rounds; i++) {
         for (int w = 1; w < WAYS; w++) {
             const double begin = xlm_clock();
             xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
             if (there[w])
-                run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+                run_step(m.model, tape, &m.batch.batch, m.gradients, (uint64_t)i);
             other[w][i] = xlm_clock() - begin;
         }
         const double begin = xlm_clock();
@@ -329,7 +356,7 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
         xlm_tape_multiply_by(tape, false, XLM_FLOAT32);
         const double start = xlm_clock();
         if (!yardstick_alone)
-            run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+            run_step(m.model, tape, &m.batch.batch, m.gradients, (uint64_t)i);
         const double middle = xlm_clock(), before = xlm_gemm_flops();
         run_yardstick(&y);
         yardstick_flops = xlm_gemm_flops() - before;
@@ -370,30 +397,15 @@ static struct cost run_test(const struct test *t, int rounds, bool yardstick_alo
     g_free(products);
     g_free(share);
     free_yardstick(&y);
-    free(b.offsets);
-    free(b.keys);
-    xlm_tape_free(tape);
-    free(gradients);
-    xlm_model_free(model);
-    xlm_parameters_free(parameters);
+    free_trained(&m);
     return cost;
 }
 
 /* Milliseconds of a pass, by operator; the ways take turns. */
 static void show_profile(const struct test *t, int rounds, int only)
 {
-    xlm_model_config c;
-    xlm_options_defaults(xlm_model_options, &c, NULL);
-    c.layers = t->layers, c.hidden_size = t->d, c.attention_heads = t->heads, c.vocabulary = t->vocabulary, c.languages = 1;
-    xlm_model_check(&c, NULL);
-    xlm_parameters *parameters = xlm_parameters_new();
-    xlm_model *model = xlm_model_new(&c, parameters);
-    xlm_parameters_seal(parameters);
-    xlm_parameters_initialise(parameters, 1);
-    float *gradients = take(xlm_parameters_size(parameters), sizeof *gradients);
-    xlm_tape *tape = xlm_tape_new(parameters);
-    struct batch b;
-    make_batch(&b, t);
+    struct trained m = make_trained(t);
+    xlm_tape *tape = m.tape;
     xlm_profile *profile[WAYS];
     for (int w = 0; w < WAYS; w++)
         profile[w] = xlm_profile_new();
@@ -403,7 +415,7 @@ static void show_profile(const struct test *t, int rounds, int only)
                 continue;
             xlm_tape_multiply_by(tape, ways[w].packs, ways[w].precision);
             xlm_tape_profile(tape, i < 0 ? NULL : profile[w]);
-            run_step(model, tape, &b.batch, gradients, (uint64_t)i);
+            run_step(m.model, tape, &m.batch.batch, m.gradients, (uint64_t)i);
         }
     for (int w = 0; w < WAYS; w++) {
         int n;
@@ -418,6 +430,7 @@ static void show_profile(const struct test *t, int rounds, int only)
                    1e3 * row[i].seconds / rounds, 100 * row[i].seconds / total, 1e-9 * row[i].flops / row[i].seconds);
         xlm_profile_free(profile[w]);
     }
+    free_trained(&m);
 }
 
 int main(int argc, char **argv)

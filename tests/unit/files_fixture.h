@@ -28,18 +28,24 @@ static int make_directory(void **state)
     return directory == NULL;
 }
 
-static int remove_directory(void **state)
+/* A file, or a directory with all that it has. */
+static int remove_tree(const char *path)
 {
-    (void)state;
-    GDir *folder = g_dir_open(directory, 0, NULL);
+    GDir *folder = g_dir_open(path, 0, NULL);
     for (const char *name; folder != NULL && (name = g_dir_read_name(folder)) != NULL;) {
-        char *path = g_build_filename(directory, name, NULL);
-        g_unlink(path);
-        g_free(path);
+        char *entry = g_build_filename(path, name, NULL);
+        remove_tree(entry);
+        g_free(entry);
     }
     if (folder != NULL)
         g_dir_close(folder);
-    const int failed = g_rmdir(directory);
+    return g_remove(path);
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    const int failed = remove_tree(directory);
     g_free(directory);
     return failed;
 }

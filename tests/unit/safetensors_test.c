@@ -1,16 +1,10 @@
 /* xlm-mpi: files of weights of other programs, good and bad. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "files_fixture.h"
+
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-#include <glib/gstdio.h>
-
 #include "foreign/safetensors.h"
-
-static char *directory; /* of all files; removed at the end */
 
 static char *path_of(const char *name) { return g_build_filename(directory, name, NULL); }
 
@@ -290,22 +284,6 @@ static void test_writing(void **state)
     assert_false(xlm_safetensors_commit(&writer, &error)); /* nothing was written */
     g_clear_error(&error);
     g_free(path);
-}
-
-static int make_directory(void **state)
-{
-    (void)state;
-    directory = g_dir_make_tmp("safetensors-XXXXXX", NULL);
-    return directory == NULL;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    char *const argv[] = {(char *)"rm", (char *)"-rf", directory, NULL};
-    g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
-    g_free(directory);
-    return 0;
 }
 
 int main(void)

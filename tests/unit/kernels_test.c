@@ -313,20 +313,23 @@ static void check_residuals(const xlm_kernels *kernel, int64_t n)
     g_free(bits);
 }
 
-/* To nearest, and to even in the middle; the upper half of a float. */
+/* To nearest, and to even in the middle; the upper half of a float. Denormals are zero. */
 static uint16_t bfloat16_of(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     if (isnan(x))
         return (uint16_t)(bits >> 16 | 0x40);
+    if ((bits & 0x7fffffff) < 0x800000)
+        return (uint16_t)(bits >> 16 & 0x8000);
     const uint32_t rest = bits & 0xffff, half = 0x8000;
     return (uint16_t)((bits >> 16) + (rest > half || (rest == half && (bits >> 16 & 1) != 0)));
 }
 
 static void check_bfloat16(const xlm_kernels *kernel, int64_t n)
 {
-    static const float special[] = {1 + 1.0f / 256, 1 + 3.0f / 256, -1 - 1.0f / 256, 0, INFINITY, -INFINITY, NAN, 3.4e38f, 1e-30f};
+    static const float special[] = {1 + 1.0f / 256, 1 + 3.0f / 256, -1 - 1.0f / 256, 0, INFINITY, -INFINITY, NAN, 3.4e38f, 1e-30f,
+                                    1e-39f, -1e-39f, 1.1754942e-38f, 1.17549435e-38f};
     enum { SPECIAL = G_N_ELEMENTS(special), LOW = 0x1234 };
     float *x = numbers(12, n), *z = numbers(13, n);
     for (int64_t i = 0; i < MIN(n, SPECIAL); i++)

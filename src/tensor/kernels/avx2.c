@@ -89,6 +89,13 @@ static inline words where_nan(vec x, words a, words b)
     return _mm256_blendv_epi8(b, a, _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
 }
 
+/* Where bits are those of a denormal or zero: a zero of their sign; else w. */
+static inline words without_denormals(words bits, words w)
+{
+    const words exponent = both(bits, _mm256_set1_epi32(0x7f800000)), sign = both(bits, _mm256_set1_epi32((int)0x80000000u));
+    return _mm256_blendv_epi8(w, sign, _mm256_cmpeq_epi32(exponent, _mm256_setzero_si256()));
+}
+
 static inline void store_halves(uint16_t *p, int k, words w)
 {
     const __m128i halves = _mm_packus_epi32(_mm256_castsi256_si128(w), _mm256_extracti128_si256(w, 1));

@@ -90,19 +90,6 @@ static inline words halves(const uint16_t *p, int k)
 static inline words both(words a, words b) { return _mm512_and_si512(a, b); }
 static inline words either(words a, words b) { return _mm512_or_si512(a, b); }
 
-static inline words where_nan(vec x, words a, words b)
-{
-    return _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), b, a);
-}
-
-static inline void store_halves(uint16_t *p, int k, words w)
-{
-    if (k == W) /* stores under a mask take several times as long */
-        _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(w));
-    else
-        _mm512_mask_cvtepi32_storeu_epi16(p, first(k), w);
-}
-
 static inline void store_words(uint16_t *p, int k, words w)
 {
     if (k == W)
@@ -114,6 +101,42 @@ static inline void store_words(uint16_t *p, int k, words w)
 #ifdef XLM_WITH_AVX512_BF16
 #define NATIVE_PAIRS
 static inline vec add_pairs(vec a, vec b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b); }
+
+static inline void store_rounded(uint16_t *p, int k, vec v)
+{
+    const __m256i halves = (__m256i)_mm512_cvtneps_pbh(v);
+    if (k == W) /* stores under a mask take several times as long */
+        _mm256_storeu_si256((__m256i *)(void *)p, halves);
+    else
+        _mm256_mask_storeu_epi16(p, first(k), halves);
+}
+
+static inline void store_rounded_pairs(uint16_t *p, int k, vec a, vec b)
+{
+    const words low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(a));
+    const words high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(b));
+    store_words(p, k, either(low, _mm512_slli_epi32(high, 16)));
+}
+#else
+static inline words where_nan(vec x, words a, words b)
+{
+    return _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), b, a);
+}
+
+/* Where bits are those of a denormal or zero: a zero of their sign; else w. */
+static inline words without_denormals(words bits, words w)
+{
+    const __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
+    return _mm512_mask_and_epi32(w, small, bits, _mm512_set1_epi32((int)0x80000000u));
+}
+
+static inline void store_halves(uint16_t *p, int k, words w)
+{
+    if (k == W) /* stores under a mask take several times as long */
+        _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(w));
+    else
+        _mm512_mask_cvtepi32_storeu_epi16(p, first(k), w);
+}
 #endif
 
 enum { TILE_ROWS = 6, TILE_VECTORS = 4 };

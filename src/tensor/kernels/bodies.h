@@ -8,9 +8,10 @@
  *     smaller, divide, minus(a) = -a, magnitude, where_negative(x, a, b) = x < 0 ? a : b
  *     sum_of(v), largest_of(v)          over lanes
  *     chosen(bits, i, k, v)             lane j < k: v where bit i + j of the array is set, else 0; i a multiple of W
- *     rounded(v), pair(a, b)            bfloat16 in the lower halves of 32-bit lanes; two of them in one lane
- *     store_halves(p, k, w), store_words(p, k, w)   the lower halves of k lanes, or all of them
+ *     store_rounded(p, k, v)            k lanes as bfloat16
+ *     store_rounded_pairs(p, k, a, b)   the same of two vectors, the lanes of a and b in turn
  *     halves(p, k), value_of(w)         k numbers of 16 bits in the lower halves of lanes; the bfloat16 there as floats
+ *     pair(a, b), store_words(p, k, w)  the lower halves of a and b in one lane of 32 bits each; k such lanes
  *     keep_bits                         the function of the table
  * Macros and functions here are seen by one translation unit only. */
 
@@ -286,7 +287,7 @@ static void to_bfloat16(int64_t n, const xlm_real *x, uint16_t *y)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
-        store_halves(y + i, k, rounded(load(x + i, k)));
+        store_rounded(y + i, k, load(x + i, k));
     }
 }
 
@@ -294,7 +295,7 @@ static void to_bfloat16_pairs(int64_t n, const xlm_real *x, const xlm_real *z, u
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
-        store_words(y + 2 * i, k, pair(rounded(load(x + i, k)), rounded(z != NULL ? load(z + i, k) : all(0))));
+        store_rounded_pairs(y + 2 * i, k, load(x + i, k), z != NULL ? load(z + i, k) : all(0));
     }
 }
 
@@ -315,9 +316,9 @@ INLINE void gelu_rounded(distribution_of *of, int64_t n, const xlm_real *x, cons
         const vec v = biased(x, bias, i, k);
         vec density;
         const vec distribution = of(v, &density);
-        store_halves(y + i, k, rounded(times(v, distribution)));
+        store_rounded(y + i, k, times(v, distribution));
         if (slope != NULL)
-            store_halves(slope + i, k, rounded(fma(v, density, distribution)));
+            store_rounded(slope + i, k, fma(v, density, distribution));
     }
 }
 

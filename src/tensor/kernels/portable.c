@@ -65,6 +65,8 @@ static inline words rounded(vec v)
     const float x = (float)v;
     words bits;
     memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7f800000) == 0)
+        return bits >> 16 & 0x8000;
     return (x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
@@ -79,8 +81,9 @@ static inline vec value_of(words w)
 }
 
 static inline words pair(words low, words high) { return low | high << 16; }
-static inline void store_halves(uint16_t *p, int k, words w) { (void)k; *p = (uint16_t)w; }
 static inline void store_words(uint16_t *p, int k, words w) { (void)k; memcpy(p, &w, sizeof w); }
+static inline void store_rounded(uint16_t *p, int k, vec v) { (void)k; *p = (uint16_t)rounded(v); }
+static inline void store_rounded_pairs(uint16_t *p, int k, vec a, vec b) { store_words(p, k, pair(rounded(a), rounded(b))); }
 
 static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
                              const uint16_t *b, int64_t ldb, xlm_real *c, int64_t ldc, bool add)

@@ -60,14 +60,7 @@ static void keep_bits(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, ui
     }
 }
 
-/* Rounded to 16 bits, in the lower halves of lanes whose upper halves are zero. */
-static inline words rounded(vec v)
-{
-    const words bits = bits_of(v), one = OF(set1_epi32)(1), quiet = OF(set1_epi32)(0x400000);
-    const words even = OF(add_epi32)(OF(add_epi32)(bits, OF(set1_epi32)(0x7fff)), both(OF(srli_epi32)(bits, 16), one));
-    return OF(srli_epi32)(where_nan(v, either(bits, quiet), even), 16);
-}
-
+static inline words pair(words low, words high) { return either(low, OF(slli_epi32)(high, 16)); }
 static inline vec value_of(words w) { return float_bits(OF(slli_epi32)(w, 16)); }
 
 #ifndef NATIVE_PAIRS
@@ -77,9 +70,18 @@ static inline vec add_pairs(vec a, vec b, vec c)
     c = multiply_add(value_of(bits_of(a)), value_of(bits_of(b)), c);
     return multiply_add(float_bits(both(bits_of(a), high)), float_bits(both(bits_of(b), high)), c);
 }
-#endif
 
-static inline words pair(words low, words high) { return either(low, OF(slli_epi32)(high, 16)); }
+/* Rounded to 16 bits, in the lower halves of lanes whose upper halves are zero. Denormals become zero. */
+static inline words rounded(vec v)
+{
+    const words bits = bits_of(v), one = OF(set1_epi32)(1), quiet = OF(set1_epi32)(0x400000);
+    const words even = OF(add_epi32)(OF(add_epi32)(bits, OF(set1_epi32)(0x7fff)), both(OF(srli_epi32)(bits, 16), one));
+    return OF(srli_epi32)(where_nan(v, either(bits, quiet), without_denormals(bits, even)), 16);
+}
+
+static inline void store_rounded(uint16_t *p, int k, vec v) { store_halves(p, k, rounded(v)); }
+static inline void store_rounded_pairs(uint16_t *p, int k, vec a, vec b) { store_words(p, k, pair(rounded(a), rounded(b))); }
+#endif
 
 #include "tensor/kernels/normal.h"
 

@@ -19,6 +19,7 @@ typedef struct xlm_kernels {
     void (*scale)(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add);          /* y = factor x */
     void (*fill)(int64_t n, xlm_real value, xlm_real *y, bool add);
     xlm_real (*sum)(int64_t n, const xlm_real *x);
+    double (*sum_of_squares)(int64_t n, const xlm_real *x); /* of floats: the same bits in all tables */
     xlm_real (*dot)(int64_t n, const xlm_real *a, const xlm_real *b);
     xlm_real (*maximum)(int64_t n, const xlm_real *x);                                            /* n >= 1 */
     xlm_real (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);               /* y = exp(x - shift); Σ y */

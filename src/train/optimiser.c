@@ -8,6 +8,7 @@
 
 #include "base/options.h"
 #include "base/pages.h"
+#include "tensor/kernels.h"
 
 /* How an algorithm differs from the others: one update of moments and weights serves all. */
 typedef struct update_rule {
@@ -94,29 +95,17 @@ double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64
     }
 }
 
-/* Σ x² over at most a chunk, in double. */
-static double sum_of_squares(const float *x, int64_t n)
-{
-    double sum[8] = {0};
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int lane = 0; lane < 8; lane++)
-            sum[lane] += (double)x[i + lane] * x[i + lane];
-    for (; i < n; i++)
-        sum[0] += (double)x[i] * x[i];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
 static bool is_own(const xlm_shards *shards, int64_t element) { return xlm_shards_owner(shards, element) == shards->comm->rank; }
 
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
 {
     const int64_t chunks = (shards->size + CHUNK - 1) / CHUNK;
     double *part = g_new0(double, MAX(chunks, 1)), total = 0;
+    const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < chunks; c++)
         if (is_own(shards, c * CHUNK))
-            part[c] = sum_of_squares(gradient + c * CHUNK, MIN(CHUNK, shards->size - c * CHUNK));
+            part[c] = kernel->sum_of_squares(MIN(CHUNK, shards->size - c * CHUNK), gradient + c * CHUNK);
     xlm_comm_merge_double(shards->comm, part, (int)chunks);
     for (int64_t c = 0; c < chunks; c++)
         total += part[c];
@@ -161,14 +150,15 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
 {
     const int64_t n = o->stretches->len;
     const int parameters = xlm_parameters_count(o->parameters);
+    const xlm_kernels *kernel = xlm_kernels_get();
     double *part = g_new0(double, 2 * MAX(n, 1)), *norm = g_new0(double, 2 * MAX(parameters, 1));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const stretch *s = stretch_at(o, i);
         if (!is_updated(o, s))
             continue;
-        part[2 * i] = sum_of_squares(values + s->start, s->n);
-        part[2 * i + 1] = sum_of_squares(direction + s->start, s->n);
+        part[2 * i] = kernel->sum_of_squares(s->n, values + s->start);
+        part[2 * i + 1] = kernel->sum_of_squares(s->n, direction + s->start);
     }
     xlm_comm_merge_double(o->shards.comm, part, (int)(2 * n));
     for (int64_t i = 0; i < n; i++)

@@ -90,6 +90,13 @@ static void check_reductions(const xlm_kernels *kernel, int64_t n)
         most = fmax(most, a[i]);
     }
     expect(kernel, "sum", n, kernel->sum(n, a), sum);
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++)
+        squares += (double)a[i] * (double)a[i];
+    const double found = kernel->sum_of_squares(n, a), portable = xlm_kernels_find("portable")->sum_of_squares(n, a);
+    if (fabs(found - squares) > 1e-14 * squares || found != portable)
+        fail_msg("%s sum_of_squares, n = %d: %.17g, %.17g in the portable table, wanted %.17g", kernel->name, (int)n, found,
+                 portable, squares);
     expect(kernel, "dot", n, kernel->dot(n, a, b), dot);
     assert_true(kernel->maximum(n, a) == (float)most);
     start_output(y, 0.5f);

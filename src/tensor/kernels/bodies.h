@@ -342,6 +342,25 @@ static void slope_back(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *
     }
 }
 
+/* Of floats the squares are exact in double, so the bits depend neither on W nor on whether they are fused with the additions. */
+static double sum_of_squares(int64_t n, const xlm_real *x)
+{
+    enum { SUMS = 16 };
+    double sum[SUMS] = {0};
+    int64_t i = 0;
+    for (; i + SUMS <= n; i += SUMS) {
+#pragma omp simd
+        for (int k = 0; k < SUMS; k++)
+            sum[k] += (double)x[i + k] * (double)x[i + k];
+    }
+    for (; i < n; i++)
+        sum[i % SUMS] += (double)x[i] * (double)x[i];
+    for (int half = SUMS / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++)
+            sum[k] += sum[k + half];
+    return sum[0];
+}
+
 static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
 {
     vec s = all(0);
@@ -355,6 +374,7 @@ static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
+        .sum_of_squares = sum_of_squares,                                                                              \
         .maximum = maximum, .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,      \
         .gelu_tanh = gelu_tanh, .gelu_tanh_back = gelu_tanh_back,                                                      \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \

@@ -251,11 +251,21 @@ static void backward_head(const struct head *h)
 
 /* ---- the same in bfloat16 ---- */
 
+/* The columns behind these are those of the next head, which the same thread reads next: rows lie pages apart, so that the
+ * processor does not foresee it. */
+static void prefetch_next(const xlm_real *row, int64_t cols)
+{
+    for (int64_t i = cols; i < 2 * cols; i += LINE)
+        __builtin_prefetch(row + i);
+}
+
 /* Rows rounded; an odd one's last pair is filled up. */
 static void round_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
+    const xlm_kernels *kernel = xlm_kernels_get();
     for (int64_t i = 0; i < rows; i++) {
-        xlm_kernels_get()->to_bfloat16(cols, x + i * ldx, y + i * ldy);
+        prefetch_next(x + i * ldx, cols);
+        kernel->to_bfloat16(cols, x + i * ldx, y + i * ldy);
         if (cols % 2 != 0)
             y[i * ldy + cols] = 0;
     }
@@ -264,8 +274,19 @@ static void round_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ld
 /* Pairs of rows, ldy pairs apart; an odd last one's are filled up. */
 static void pair_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
+    const xlm_kernels *kernel = xlm_kernels_get();
+    for (int64_t i = 0; i < rows; i += 2) {
+        prefetch_next(x + i * ldx, cols);
+        prefetch_next(x + (i + 1) * ldx, cols);
+        kernel->to_bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
+    }
+}
+
+/* The same of rows that are rounded, ldx apart. */
+static void pair_rounded(int64_t rows, int64_t cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
     for (int64_t i = 0; i < rows; i += 2)
-        xlm_kernels_get()->to_bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
+        xlm_kernels_get()->bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
 }
 
 static int64_t half(int64_t n) { return (n + 1) / 2; }
@@ -322,9 +343,9 @@ static void backward_rows_rounded(const struct head *h, int64_t first, int64_t r
     const xlm_real *query = columns(h, &s->query, h->query_row + first, s->query.var->value);
     xlm_real mean[BLOCK];
     round_rows(rows, w, query, cols, scratch->half_query, stride);
-    pair_rows(rows, w, query, cols, scratch->query_pairs, stride);
+    pair_rounded(rows, w, scratch->half_query, stride, scratch->query_pairs, stride);
     round_rows(rows, w, s->y->grad + start, d, scratch->half_dy, stride);
-    pair_rows(rows, w, s->y->grad + start, d, scratch->dy_pairs, stride);
+    pair_rounded(rows, w, scratch->half_dy, stride, scratch->dy_pairs, stride);
     for (int64_t i = 0; i < rows; i++)
         mean[i] = kernel->dot_bfloat16(w, scratch->half_dy + i * stride, s->y->value + start + i * d);
     kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
@@ -356,7 +377,7 @@ static void backward_head_rounded(const struct head *h)
     }
     transpose_pairs(h, &s->value, scratch->value_t);
     transpose_pairs(h, &s->key, scratch->key_t);
-    pair_rows(h->n, s->w, columns(h, &s->key, h->row, s->key.var->value), s->key.var->cols, pairs(scratch->key), scratch->stride);
+    pair_rounded(h->n, s->w, scratch->rows, scratch->stride, pairs(scratch->key), scratch->stride);
     for (int64_t first = 0; first < h->m; first += BLOCK)
         backward_rows_rounded(h, first, MIN(BLOCK, h->m - first));
 }
@@ -364,8 +385,9 @@ static void backward_head_rounded(const struct head *h)
 static void each_head(const struct state *s, void (*work)(const struct head *))
 {
     struct scratch *scratch = borrow_scratch(s);
-    const int64_t heads = s->sequences * s->heads;
-#pragma omp parallel for schedule(dynamic) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
+    const int64_t heads = s->sequences * s->heads, threads = omp_get_max_threads();
+    const int64_t together = MAX(1, MIN(s->heads, heads / (4 * threads)));
+#pragma omp parallel for schedule(dynamic, together) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
     for (int64_t k = 0; k < heads; k++) {
         const struct head h = head_of(s, &scratch[omp_get_thread_num()], k);
         work(&h);

@@ -107,13 +107,18 @@ void xlm_packed_free(xlm_packed *p)
     g_free(p);
 }
 
-void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n, const xlm_real *b)
+static void describe(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n)
 {
     p->precision = precision;
     p->k = k;
     p->n = n;
     p->transpose = transpose;
     p->emulated = emulates(precision);
+}
+
+void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n, const xlm_real *b)
+{
+    describe(p, precision, transpose, k, n);
     if (p->emulated) {
         packed_room(p, sizeof(float) * (size_t)(k * n));
         rounded(k * n, b, p->bytes);
@@ -127,6 +132,22 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
 #endif
 }
 
+void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k, int64_t n, const xlm_real *b)
+{
+    if (emulates(XLM_BFLOAT16)) {
+        xlm_packed_set(transposed, XLM_BFLOAT16, true, n, k, b);
+        xlm_packed_set(straight, XLM_BFLOAT16, false, k, n, b);
+        return;
+    }
+#if WITH_ONEDNN
+    describe(transposed, XLM_BFLOAT16, true, n, k);
+    describe(straight, XLM_BFLOAT16, false, k, n);
+    packed_pack_both(transposed, straight, b);
+#else
+    g_error("xlm_packed_set_both: %s", xlm_packed_lacks(XLM_BFLOAT16));
+#endif
+}
+
 int64_t xlm_packed_depth(int64_t k)
 {
     enum { UNIT = 32 };
@@ -135,11 +156,7 @@ int64_t xlm_packed_depth(int64_t k)
 
 void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, const xlm_real *b, const uint16_t *rounded_b)
 {
-    p->precision = XLM_BFLOAT16;
-    p->k = xlm_packed_depth(k);
-    p->n = n;
-    p->transpose = false;
-    p->emulated = emulates(XLM_BFLOAT16);
+    describe(p, XLM_BFLOAT16, false, xlm_packed_depth(k), n);
     if (p->emulated) {
         packed_room(p, sizeof(float) * (size_t)(p->k * n));
         if (b != NULL)

@@ -27,6 +27,8 @@ xlm_packed *xlm_packed_new(void);
 void xlm_packed_free(xlm_packed *p);
 /* Take op(B), k x n, row-major without gaps between the rows, as it is now; memory is kept for the next one. */
 void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n, const xlm_real *b);
+/* Both Bᵀ and B, k x n, in bfloat16: as two calls of xlm_packed_set, but B is read once. */
+void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k, int64_t n, const xlm_real *b);
 /* C = op(A) op(B) + bias, or C += op(A) op(B) where `add`; op(A): m x k, C: m x n, row-major without gaps. bias: [n], or NULL.
  * Uses all threads of the rank, or one when called inside a parallel region. */
 void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,

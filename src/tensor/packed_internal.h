@@ -72,6 +72,8 @@ void packed_room(xlm_packed *p, size_t bytes);
 #if WITH_ONEDNN
 /* p: precision, k and n are set. */
 void packed_pack(xlm_packed *p, const right *r);
+/* B and its transpose, B being read once. */
+void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b);
 /* Rows of the blocks into which m rows are best divided; a multiple of 16. */
 int64_t packed_block_rows(int64_t m);
 void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);

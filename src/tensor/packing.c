@@ -80,76 +80,146 @@ static void pack_rows(const panels *p, int64_t row)
         }
 }
 
-/* The panel from this column on, a row of b each column. Pairs are moved as floats. */
-static void pack_columns(const panels *p, int64_t column)
+/* A part of b on its way: so many rows of PART_OF_K numbers, rounded. */
+typedef struct part {
+    _Alignas(LINE) bfloat16 row[PANEL][PART_OF_K];
+} part;
+
+/* Rows row … row + rows of b as a part of it, below one another; pairs of them become pairs of rows of p. */
+static void pair_part(const panels *p, int64_t row, int64_t rows, int64_t column, int64_t cols, const part *from)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    for (int64_t i = 0; i < MIN(PANEL, p->depth - row); i += 2)
+        for (int64_t j = 0; j < cols; j += p->width) {
+            const int64_t n = MIN(p->width, cols - j);
+            bfloat16 *to = panel_of(p, column + j) + (row + i) * p->width;
+            if (n < p->width || i >= rows)
+                memset(to, 0, sizeof *to * (size_t)(2 * p->width));
+            if (i < rows)
+                kernel->bfloat16_pairs(n, from->row[i] + j, i + 1 < rows ? from->row[i + 1] + j : NULL, to);
+        }
+}
+
+/* The panel from this column on, a row of b each column; pairs are moved as floats. straight: NULL, or where the same rows of b,
+ * from `start` on, are packed as rows too. */
+static void pack_columns(const panels *p, int64_t column, const panels *straight, int64_t start)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t cols = MIN(p->width, MIN(p->n, (column / p->cols + 1) * p->cols) - column);
     bfloat16 *panel = panel_of(p, column);
-    float part[PANEL * PART_OF_K / 2];
+    part rounded;
     if (cols < p->width)
         memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
     for (int64_t row = 0; row < p->depth; row += PART_OF_K) {
         const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
         for (int64_t j = 0; j < cols; j++) {
-            bfloat16 *to = (bfloat16 *)(void *)part + j * PART_OF_K;
-            kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, to);
-            memset(to + there, 0, sizeof *to * (size_t)(rows - there));
+            kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, rounded.row[j]);
+            memset(rounded.row[j] + there, 0, sizeof(bfloat16) * (size_t)(rows - there));
         }
-        kernel->transpose(cols, rows / 2, (const xlm_real *)part, PART_OF_K / 2, (xlm_real *)(void *)(panel + row * p->width),
-                          p->width);
+        kernel->transpose(cols, rows / 2, (const xlm_real *)(void *)&rounded, PART_OF_K / 2,
+                          (xlm_real *)(void *)(panel + row * p->width), p->width);
+        if (straight != NULL)
+            pair_part(straight, column - start, cols, row, there, &rounded);
     }
 }
 
-static void pack_whole(xlm_packed *p, const right *r)
+/* Makes room in p, which is no long one, for r; width: 0 when oneDNN's order is not the usual one. */
+static panels prepare(xlm_packed *p, const right *r)
 {
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
     const size_t stride = onednn_block_bytes(p, cols);
     packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
     onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
     onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
-    const panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .rows = r->rows, .n = p->n,
-                      .depth = whole->b.padded_dims[0], .cols = cols,
-                      .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
+    panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .rows = r->rows, .n = p->n,
+                .depth = whole->b.padded_dims[0], .cols = cols,
+                .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
+    if (q.width != 0 && (q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)))
+        q.width = 0;
+    onednn_release(whole);
+    onednn_release(rest);
+    return q;
+}
+
+static void pack_whole(xlm_packed *p, const right *r)
+{
+    const panels q = prepare(p, r);
     const int threads = threads_for();
-    if (q.width == 0 || q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)) {
-        pack_by_library(p, stride, cols, r);
+    if (q.width == 0) {
+        pack_by_library(p, q.stride, q.cols, r);
     } else if (r->transpose) {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t j = 0; j < q.n; j += q.width)
-            pack_columns(&q, j);
+            pack_columns(&q, j, NULL, 0);
     } else {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT)
             pack_rows(&q, i);
     }
-    onednn_release(whole);
-    onednn_release(rest);
 }
 
-void packed_pack(xlm_packed *p, const right *r)
+/* A long one's parts, and what of r is in each. */
+static void divide(xlm_packed *p)
 {
     if (p->parts == NULL)
         p->parts = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_packed_free);
     const guint parts = p->k > LONG ? (guint)((p->k + PART_OF_LONG - 1) / PART_OF_LONG) : 0, before = p->parts->len;
     g_ptr_array_set_size(p->parts, (gint)parts);
-    if (parts == 0) {
-        pack_whole(p, r);
-        return;
-    }
     for (guint i = 0; i < parts; i++) {
         if (i >= before)
             p->parts->pdata[i] = xlm_packed_new();
-        xlm_packed *part = p->parts->pdata[i];
-        const int64_t first = (int64_t)i * PART_OF_LONG;
-        part->precision = p->precision;
-        part->k = MIN(PART_OF_LONG, p->k - first);
-        part->n = p->n;
-        const int64_t start = first * (r->transpose ? 1 : r->apart);
-        pack_whole(part, &(right){.b = r->b != NULL ? r->b + start : NULL,
-                                  .rounded = r->rounded != NULL ? r->rounded + start : NULL,
-                                  .transpose = r->transpose, .apart = r->apart, .rows = MAX(0, MIN(part->k, r->rows - first))});
+        xlm_packed *each = p->parts->pdata[i];
+        each->precision = p->precision;
+        each->k = MIN(PART_OF_LONG, p->k - (int64_t)i * PART_OF_LONG);
+        each->n = p->n;
     }
+}
+
+static right rows_of_part(const xlm_packed *p, guint i, const right *r)
+{
+    const int64_t first = (int64_t)i * PART_OF_LONG, start = first * (r->transpose ? 1 : r->apart);
+    const xlm_packed *each = p->parts->pdata[i];
+    return (right){.b = r->b != NULL ? r->b + start : NULL, .rounded = r->rounded != NULL ? r->rounded + start : NULL,
+                   .transpose = r->transpose, .apart = r->apart, .rows = MAX(0, MIN(each->k, r->rows - first))};
+}
+
+void packed_pack(xlm_packed *p, const right *r)
+{
+    divide(p);
+    if (p->parts->len == 0)
+        pack_whole(p, r);
+    for (guint i = 0; i < p->parts->len; i++) {
+        const right of_part = rows_of_part(p, i, r);
+        pack_whole(p->parts->pdata[i], &of_part);
+    }
+}
+
+void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b)
+{
+    const right columns = {.b = b, .transpose = true, .apart = transposed->k, .rows = transposed->k};
+    const right rows = {.b = b, .apart = straight->n, .rows = straight->k};
+    divide(transposed);
+    divide(straight);
+    const guint parts = MAX(1, straight->parts->len);
+    const panels to = transposed->parts->len == 0 ? prepare(transposed, &columns) : (panels){.width = 0};
+    panels *part_of = g_new(panels, parts);
+    bool usual = to.width == PANEL;
+    for (guint i = 0; i < parts; i++) {
+        const right of_part = straight->parts->len > 0 ? rows_of_part(straight, i, &rows) : rows;
+        part_of[i] = prepare(straight->parts->len > 0 ? straight->parts->pdata[i] : straight, &of_part);
+        usual = usual && part_of[i].width > 0 && PART_OF_K % part_of[i].width == 0;
+    }
+    if (usual) {
+        const int64_t rows_of_each = straight->parts->len > 0 ? PART_OF_LONG : straight->k;
+        const int threads = threads_for();
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t j = 0; j < to.n; j += PANEL)
+            pack_columns(&to, j, &part_of[j / rows_of_each], j / rows_of_each * rows_of_each);
+    } else {
+        packed_pack(transposed, &columns);
+        packed_pack(straight, &rows);
+    }
+    g_free(part_of);
 }
 
 #endif

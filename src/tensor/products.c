@@ -52,7 +52,7 @@ bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight)
     return xlm_products_round(tape) && ((const variable *)weight)->leaf;
 }
 
-const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)
+static entry *entry_of(xlm_tape *tape, const xlm_var *weight, bool transpose)
 {
     if (tape->packed == NULL)
         tape->packed = g_hash_table_new_full(hash_key, equal_keys, NULL, free_entry);
@@ -64,11 +64,24 @@ const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool tr
         e->packed = xlm_packed_new();
         g_hash_table_add(tape->packed, e);
     }
-    if (e->state != tape->parameter_state) {
-        xlm_packed_set(e->packed, tape->precision, transpose, transpose ? weight->cols : weight->rows,
-                       transpose ? weight->rows : weight->cols, weight->value);
-        e->state = tape->parameter_state;
+    return e;
+}
+
+/* Where there will be a backward pass, which wants it in the other direction, both are packed together. */
+const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)
+{
+    entry *e = entry_of(tape, weight, transpose);
+    if (e->state == tape->parameter_state)
+        return e->packed;
+    const int64_t rows = weight->rows, cols = weight->cols;
+    if (transpose && weight->grad != NULL && tape->precision == XLM_BFLOAT16) {
+        entry *straight = entry_of(tape, weight, false);
+        xlm_packed_set_both(e->packed, straight->packed, rows, cols, weight->value);
+        straight->state = tape->parameter_state;
+    } else {
+        xlm_packed_set(e->packed, tape->precision, transpose, transpose ? cols : rows, transpose ? rows : cols, weight->value);
     }
+    e->state = tape->parameter_state;
     return e->packed;
 }
 

@@ -229,6 +229,44 @@ static void rows_alone(void **state)
         }
 }
 
+/* A matrix that is packed in both directions at once multiplies as one that is packed in each. */
+static void both_directions(void **state)
+{
+    (void)state;
+    enum { M = 20 };
+    static const int64_t shapes[][2] = {{768, 256}, {64, 64}, {130, 70}, {71, 129}, {1, 1}, {33, 5000}, {5000, 33}, {17001, 48}, {48, 17001}};
+    if (xlm_packed_lacks(XLM_BFLOAT16) != NULL)
+        return;
+    for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {
+        const int64_t k = shapes[s][0], n = shapes[s][1];
+        float *a = draw(M * MAX(k, n), 11, false), *b = draw(k * n, 12, false);
+        float *wanted = g_new(float, M * MAX(k, n)), *c = g_new(float, M * MAX(k, n));
+        for (int threads = 1; threads <= 3; threads++) {
+            omp_set_num_threads(threads);
+            xlm_packed *both[] = {xlm_packed_new(), xlm_packed_new()}, *one = xlm_packed_new();
+            xlm_packed_set(both[1], XLM_BFLOAT16, false, n, k, b); /* memory that is there already, and is overwritten */
+            xlm_packed_set_both(both[1], both[0], k, n, b);
+            for (int transpose = 0; transpose < 2; transpose++) {
+                const int64_t depth = transpose ? n : k, cols = transpose ? k : n;
+                xlm_packed_set(one, XLM_BFLOAT16, transpose, depth, cols, b);
+                xlm_packed_multiply(one, M, false, a, NULL, false, wanted);
+                xlm_packed_multiply(both[transpose], M, false, a, NULL, false, c);
+                if (memcmp(c, wanted, sizeof *c * (size_t)(M * cols)) != 0)
+                    fail_msg("%d x %d, %s, %d threads: others than when packed alone", (int)k, (int)n,
+                             transpose ? "transposed" : "straight", threads);
+            }
+            xlm_packed_free(one);
+            xlm_packed_free(both[0]);
+            xlm_packed_free(both[1]);
+        }
+        omp_set_num_threads(1);
+        g_free(a);
+        g_free(b);
+        g_free(wanted);
+        g_free(c);
+    }
+}
+
 /* Packing too: the same bits with any number of threads, also from inside of a parallel region. */
 static void threads(void **state)
 {
@@ -270,6 +308,6 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(emulated), cmocka_unit_test(rounding),
-                                       cmocka_unit_test(rows_alone), cmocka_unit_test(threads)};
+                                       cmocka_unit_test(rows_alone), cmocka_unit_test(both_directions), cmocka_unit_test(threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,7 +286,7 @@ static void pair_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx
 static void pair_rounded(int64_t rows, int64_t cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
     for (int64_t i = 0; i < rows; i += 2)
-        xlm_kernels_get()->bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
+        xlm_kernels_get()->bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy, false);
 }
 
 static int64_t half(int64_t n) { return (n + 1) / 2; }

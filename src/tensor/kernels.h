@@ -61,8 +61,9 @@ typedef struct xlm_kernels {
     void (*to_bfloat16)(int64_t n, const xlm_real *x, uint16_t *y);
     /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
-    /* The same of rows that are rounded already. */
-    void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y);
+    /* The same of rows that are rounded already. past: y, at a multiple of 64 bytes, is not read soon, and may go past the
+     * caches; after a fence (stdatomic.h) other threads see it. */
+    void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
     /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
     void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);

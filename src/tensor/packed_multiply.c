@@ -56,7 +56,8 @@ static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16
         const int64_t depth = MIN(DEPTH, k - j);
         for (int64_t i = 0; i < depth; i += 2) {
             const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
-            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * MOST_ROWS));
+            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * MOST_ROWS),
+                                   false);
         }
         kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, MOST_ROWS, (xlm_real *)turned, DEPTH / 2);
         for (int64_t i = 0; i < rows; i++)

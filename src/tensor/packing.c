@@ -4,6 +4,7 @@
 #if WITH_ONEDNN
 
 #include <glib.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "tensor/kernels.h"
@@ -74,7 +75,7 @@ static void pack_rows(const panels *p, int64_t row)
             if (i >= p->rows)
                 continue;
             if (p->b == NULL)
-                kernel->bfloat16_pairs(cols, p->rounded + at, both ? p->rounded + at + p->apart : NULL, to);
+                kernel->bfloat16_pairs(cols, p->rounded + at, both ? p->rounded + at + p->apart : NULL, to, false);
             else
                 kernel->to_bfloat16_pairs(cols, p->b + at, both ? p->b + at + p->apart : NULL, to);
         }
@@ -85,7 +86,8 @@ typedef struct part {
     _Alignas(LINE) bfloat16 row[PANEL][PART_OF_K];
 } part;
 
-/* Rows row … row + rows of b as a part of it, below one another; pairs of them become pairs of rows of p. */
+/* Rows row … row + rows of b as a part of it, below one another; pairs of them become pairs of rows of p, which
+ * only the backward pass reads. */
 static void pair_part(const panels *p, int64_t row, int64_t rows, int64_t column, int64_t cols, const part *from)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -96,8 +98,15 @@ static void pair_part(const panels *p, int64_t row, int64_t rows, int64_t column
             if (n < p->width || i >= rows)
                 memset(to, 0, sizeof *to * (size_t)(2 * p->width));
             if (i < rows)
-                kernel->bfloat16_pairs(n, from->row[i] + j, i + 1 < rows ? from->row[i + 1] + j : NULL, to);
+                kernel->bfloat16_pairs(n, from->row[i] + j, i + 1 < rows ? from->row[i + 1] + j : NULL, to, true);
         }
+}
+
+/* Rows that are read a part at a time lie pages apart, so the processor does not foresee it. */
+static void prefetch(const float *row)
+{
+    for (int i = 0; i < PART_OF_K; i += LINE / (int)sizeof *row)
+        __builtin_prefetch(row + i);
 }
 
 /* The panel from this column on, a row of b each column; pairs are moved as floats. straight: NULL, or where the same rows of b,
@@ -112,7 +121,10 @@ static void pack_columns(const panels *p, int64_t column, const panels *straight
         memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
     for (int64_t row = 0; row < p->depth; row += PART_OF_K) {
         const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
+        const bool more = row + PART_OF_K < p->rows;
+        const float *next = p->b + (more ? column * p->apart + row + PART_OF_K : (column + cols) * p->apart);
         for (int64_t j = 0; j < cols; j++) {
+            prefetch(next + j * p->apart);
             kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, rounded.row[j]);
             memset(rounded.row[j] + there, 0, sizeof(bfloat16) * (size_t)(rows - there));
         }
@@ -212,9 +224,13 @@ void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_re
     if (usual) {
         const int64_t rows_of_each = straight->parts->len > 0 ? PART_OF_LONG : straight->k;
         const int threads = threads_for();
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t j = 0; j < to.n; j += PANEL)
-            pack_columns(&to, j, &part_of[j / rows_of_each], j / rows_of_each * rows_of_each);
+#pragma omp parallel num_threads(threads)
+        {
+#pragma omp for schedule(static) nowait
+            for (int64_t j = 0; j < to.n; j += PANEL)
+                pack_columns(&to, j, &part_of[j / rows_of_each], j / rows_of_each * rows_of_each);
+            atomic_thread_fence(memory_order_seq_cst); /* for what went past the caches */
+        }
     } else {
         packed_pack(transposed, &columns);
         packed_pack(straight, &rows);

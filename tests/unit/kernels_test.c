@@ -415,16 +415,17 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
 static void check_pairs_of_rounded(const xlm_kernels *kernel, int64_t n)
 {
     enum { LOW = 0x1234 };
-    uint16_t *x = g_new(uint16_t, n), *z = g_new(uint16_t, n), y[2 * MOST + 1];
+    uint16_t *x = g_new(uint16_t, n), *z = g_new(uint16_t, n);
+    _Alignas(64) uint16_t y[2 * MOST + 1];
     for (int64_t i = 0; i < n; i++) {
         x[i] = (uint16_t)(40000 + 13 * i);
         z[i] = (uint16_t)(7 * i + 1);
     }
-    for (int form = 0; form < 2; form++) {
+    for (int form = 0; form < 4; form++) {
         y[2 * n] = LOW;
-        kernel->bfloat16_pairs(n, x, form == 0 ? NULL : z, y);
+        kernel->bfloat16_pairs(n, x, form % 2 == 0 ? NULL : z, y, form > 1);
         for (int64_t i = 0; i < n; i++)
-            if (y[2 * i] != x[i] || y[2 * i + 1] != (form == 0 ? 0 : z[i]))
+            if (y[2 * i] != x[i] || y[2 * i + 1] != (form % 2 == 0 ? 0 : z[i]))
                 fail_msg("%s bfloat16_pairs, n = %d: element %d", kernel->name, (int)n, (int)i);
         assert_int_equal(y[2 * n], LOW);
     }

@@ -98,6 +98,23 @@ static inline void store_words(uint16_t *p, int k, words w)
         _mm512_mask_storeu_epi32(p, first(k), w);
 }
 
+#define INTERLEAVED
+static inline void store_interleaved(uint16_t *p, const uint16_t *a, const uint16_t *b, bool past)
+{
+    const words x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
+    const words low = _mm512_unpacklo_epi16(x, y), high = _mm512_unpackhi_epi16(x, y); /* of each quarter */
+    const words order = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), four = _mm512_set1_epi64(4);
+    const words first_half = _mm512_permutex2var_epi64(low, order, high);
+    const words second_half = _mm512_permutex2var_epi64(low, _mm512_add_epi64(order, four), high);
+    if (past) {
+        _mm512_stream_si512((void *)p, first_half);
+        _mm512_stream_si512((void *)(p + 2 * W), second_half);
+    } else {
+        _mm512_storeu_si512(p, first_half);
+        _mm512_storeu_si512(p + 2 * W, second_half);
+    }
+}
+
 #ifdef XLM_WITH_AVX512_BF16
 #define NATIVE_PAIRS
 static inline vec add_pairs(vec a, vec b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b); }

@@ -13,6 +13,9 @@
  *     halves(p, k), value_of(w)         k numbers of 16 bits in the lower halves of lanes; the bfloat16 there as floats
  *     pair(a, b), store_words(p, k, w)  the lower halves of a and b in one lane of 32 bits each; k such lanes
  *     keep_bits                         the function of the table
+ * and may define
+ *     INTERLEAVED                       there is store_interleaved(p, a, b, past): 2 W numbers of 16 bits of a and b in turn,
+ *                                       past the caches or not
  * Macros and functions here are seen by one translation unit only. */
 
 #define INLINE static inline __attribute__((always_inline))
@@ -299,9 +302,16 @@ static void to_bfloat16_pairs(int64_t n, const xlm_real *x, const xlm_real *z, u
     }
 }
 
-static void bfloat16_pairs(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y)
+static void bfloat16_pairs(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past)
 {
-    for (int64_t i = 0; i < n; i += W) {
+    int64_t i = 0;
+#ifdef INTERLEAVED
+    for (; z != NULL && i + 2 * W <= n; i += 2 * W)
+        store_interleaved(y + 2 * i, x + i, z + i, past);
+#else
+    (void)past;
+#endif
+    for (; i < n; i += W) {
         const int k = lanes(n - i);
         store_words(y + 2 * i, k, z != NULL ? pair(halves(x + i, k), halves(z + i, k)) : halves(x + i, k));
     }

@@ -198,6 +198,36 @@ void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose,
     multiply_by(&(left){.p = p, .m = m, .transpose = transpose, .rounded = a, .apart = transpose ? m : p->k}, NULL, add, c);
 }
 
+int64_t xlm_packed_block_columns(int64_t n) { return columns_of_block(n); }
+
+/* C as a whole, where it does not come in such blocks. */
+static void use_whole(const left *l, const xlm_real *bias)
+{
+    const int64_t n = l->p->n, cols = columns_of_block(n);
+    left writing = *l;
+    writing.use = NULL;
+    xlm_real *c = g_new(xlm_real, l->m * n), *block = g_new(xlm_real, l->m * cols);
+    multiply_by(&writing, bias, false, c);
+    for (int64_t j = 0; j < n; j += cols) {
+        const int64_t width = MIN(cols, n - j);
+        for (int64_t i = 0; i < l->m; i++)
+            memcpy(block + i * width, c + i * n + j, sizeof *c * (size_t)width);
+        l->use(l->data, 0, l->m, j, width, block);
+    }
+    g_free(c);
+    g_free(block);
+}
+
+void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, const xlm_real *a, const xlm_real *bias, xlm_packed_use *use,
+                                void *data)
+{
+    const left l = {.p = p, .m = m, .a = a, .apart = p->k, .use = use, .data = data};
+    if (p->emulated || (p->parts != NULL && p->parts->len > 0))
+        use_whole(&l, bias);
+    else
+        multiply_by(&l, bias, false, NULL);
+}
+
 int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m)
 {
 #if WITH_ONEDNN

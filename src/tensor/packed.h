@@ -33,6 +33,14 @@ void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k
  * Uses all threads of the rank, or one when called inside a parallel region. */
 void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
                          xlm_real *c);
+/* Gets rows row … row + rows of columns column … column + cols of C, row-major without gaps, from the thread that made them; they
+ * are gone afterwards, and may be changed. */
+typedef void xlm_packed_use(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *c);
+/* C = A B + bias, handed to `use` block by block while a block is in a cache, from all threads. All blocks have the same columns
+ * whatever the rows, xlm_packed_block_columns(n), the last one fewer. */
+void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, const xlm_real *a, const xlm_real *bias, xlm_packed_use *use,
+                                void *data);
+int64_t xlm_packed_block_columns(int64_t n);
 /* k rounded up, to a length of rows that many products share: code is made for each. */
 int64_t xlm_packed_depth(int64_t k);
 /* For products in bfloat16 over many rows: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of them; b: floats, or when

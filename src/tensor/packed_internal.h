@@ -38,6 +38,8 @@ typedef struct left {
     int64_t apart;           /* from row to row of A */
     bfloat16 *transposed;    /* [k x m] for Aᵀ, where it is wanted as well, */
     int64_t transposed_apart;
+    xlm_packed_use *use;     /* gets C; NULL: it is written */
+    void *data;
 } left;
 
 /* What is packed: floats, or when b is NULL numbers that are rounded, row-major. */

@@ -137,7 +137,8 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     const xlm_packed *p = l->p;
     const onednn_product *made = q->made[i == q->down - 1][j == q->across - 1];
     const int64_t row = i * q->unit, rows = MIN(q->unit, l->m - row), padded = made->c.dims[0], cols = made->c.dims[1];
-    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL, copies = q->across > 1 || padded != rows;
+    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL;
+    const bool copies = l->use != NULL || q->across > 1 || padded != rows;
     const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;
     const size_t a_bytes = direct ? 0 : aligned(xlm_packed_bytes(p->precision, padded, p->k));
     const size_t c_bytes = copies ? aligned(sizeof *q->c * (size_t)(padded * cols)) : 0;
@@ -153,11 +154,15 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
         xlm_kernels_get()->transpose_bfloat16(rows, p->k, (const bfloat16 *)(void *)memory, p->k, l->transposed + row,
                                               l->transposed_apart);
     const float *bias = q->bias != NULL ? q->bias + j * q->cols : NULL;
-    float *out = q->c + row * p->n + j * q->cols;
-    if (copies)
-        execute_by_copy(made, a, b, bias, q->add, rows, p->n, out, (float *)(void *)(memory + a_bytes), scratch);
-    else
-        onednn_multiply(made, a, b, bias, out, scratch);
+    float *copy = (float *)(void *)(memory + a_bytes);
+    if (l->use != NULL) {
+        onednn_multiply(made, a, b, bias, copy, scratch);
+        l->use(l->data, row, rows, j * q->cols, cols, (xlm_real *)copy);
+    } else if (copies) {
+        execute_by_copy(made, a, b, bias, q->add, rows, p->n, q->c + row * p->n + j * q->cols, copy, scratch);
+    } else {
+        onednn_multiply(made, a, b, bias, q->c + row * p->n, scratch);
+    }
 }
 
 /* Rows of a block, `most` at most, of which the busiest thread has the fewest when each block is as much work as READING rows

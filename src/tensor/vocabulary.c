@@ -2,13 +2,14 @@
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
  * exp(z − max) replaces them; 1 / Σ exp is kept a row. The backward pass is dz = (softmax z − onehot) dL / M,
- * dh = dz E, dE = dzᵀ h, db = column sums of dz. */
+ * dh = dz E, dE = dzᵀ h, db = column sums of dz. In bfloat16 the work is that of vocabulary_bfloat16.c. */
+#include "tensor/vocabulary.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "tensor/kernels.h"
 #include "tensor/products.h"
-#include "tensor/tape.h"
 
 enum { COLUMNS = 4096 }; /* of the vocabulary that one thread sums at a time */
 
@@ -17,15 +18,21 @@ struct state {
     xlm_var *h, *table, *bias, *y; /* M x e, V x e, 1 x V or NULL, 1 x 1 */
     const int32_t *targets;        /* [M] */
     int64_t chunk;
-    xlm_real *kept;                /* [M x V] exp(z − max), when all rows fit in one chunk */
-    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max) */
+    bool rounds;                   /* in bfloat16 */
+    /* Where all rows fit in one chunk, else NULL; */
+    xlm_real *kept;                /* [M x V] exp(z − max), or in bfloat16 */
+    uint16_t *weights;             /* [M x V] (vocabulary.h), with */
+    xlm_real *share;               /* [M x blocks] */
+    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); not in bfloat16 */
 };
 
-/* What one row's softmax leaves behind, in double: its loss is a difference of close numbers. */
-struct outcome {
-    double loss;
-    bool correct;
-};
+static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t rows)
+{
+    return (xlm_vocabulary_rows){.tape = s->tape, .table = s->table, .bias = s->bias, .rows = rows,
+                                 .h = s->h->value + first * s->h->cols, .targets = s->targets + first, .weights = s->weights,
+                                 .share = s->share};
+}
+
 
 /* z[rows x V] of rows first ... of h. */
 static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_real *z)
@@ -34,7 +41,7 @@ static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_
 }
 
 /* exp(z − max) in place; inverse sums; losses when outcome is not NULL. */
-static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm_real *z, struct outcome *outcome)
+static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm_real *z, xlm_vocabulary_outcome *outcome)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t v = s->table->rows;
@@ -45,7 +52,7 @@ static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm
         const xlm_real sum = kernel->exp_sum(v, row, highest, row);
         s->inverse[first + i] = 1 / sum;
         if (outcome != NULL)
-            outcome[i] = (struct outcome){log((double)sum) + ((double)highest - (double)target), target >= highest};
+            outcome[i] = (xlm_vocabulary_outcome){log((double)sum) + ((double)highest - (double)target), target >= highest};
     }
 }
 
@@ -62,69 +69,34 @@ static void differentiate(const struct state *s, int64_t first, int64_t rows, xl
     }
 }
 
-/* Rows and columns of a tile that is still in the first-level cache when its last use comes. */
-enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
-
-/* dz as products in bfloat16 read it, in both directions, z being read once. */
-struct rounded {
-    const struct state *s;
-    int64_t first, rows;
-    xlm_real factor;
-    const xlm_real *z;
-    int64_t depth;         /* rows rounded up */
-    uint16_t *dz, *turned; /* [rows x V]; [V x depth] dzᵀ */
-    xlm_real *db;          /* [V], added to, or NULL */
-};
-
-static void round_tile(const struct rounded *r, int64_t row, int64_t column)
-{
-    const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t v = r->s->table->rows, rows = MIN(TILE_ROWS, r->rows - row), cols = MIN(TILE_COLUMNS, v - column);
-    xlm_real tile[TILE_ROWS * TILE_COLUMNS];
-    for (int64_t i = 0; i < rows; i++) {
-        xlm_real *dz = tile + i * TILE_COLUMNS;
-        const int64_t target = r->s->targets[r->first + row + i] - column;
-        kernel->scale(cols, r->factor * r->s->inverse[r->first + row + i], r->z + (row + i) * v + column, dz, false);
-        if (target >= 0 && target < cols)
-            dz[target] -= r->factor;
-        kernel->to_bfloat16(cols, dz, r->dz + (row + i) * v + column);
-    }
-    kernel->transpose_bfloat16(rows, cols, r->dz + row * v + column, v, r->turned + column * r->depth + row, r->depth);
-    if (r->db != NULL)
-        kernel->column_sums(rows, cols, tile, TILE_COLUMNS, r->db + column);
-}
-
-static void round_gradients(const struct rounded *r)
-{
-    const int64_t v = r->s->table->rows;
-#pragma omp parallel for schedule(static) if (r->rows * v > XLM_PARALLEL)
-    for (int64_t column = 0; column < v; column += TILE_COLUMNS)
-        for (int64_t row = 0; row < r->rows; row += TILE_ROWS)
-            round_tile(r, row, column);
-}
-
-static void backward_rounded(struct rounded *r, xlm_grad dh, xlm_grad de)
-{
-    const struct state *s = r->s;
-    const int64_t v = s->table->rows;
-    r->depth = xlm_packed_depth(r->rows);
-    r->dz = XLM_TAPE_BORROW(s->tape, uint16_t, r->rows * v);
-    r->turned = XLM_TAPE_BORROW(s->tape, uint16_t, v * r->depth);
-    round_gradients(r);
-    if (dh.at != NULL)
-        xlm_packed_multiply_rounded(xlm_product_parameter(s->tape, s->table, false), r->rows, false, r->dz, dh.add, dh.at);
-    if (de.at != NULL)
-        xlm_product_of_rounded(s->tape, r->rows, r->turned, s->h->value + r->first * s->h->cols, NULL, s->table, de);
-    xlm_tape_return(s->tape, r->turned);
-    xlm_tape_return(s->tape, r->dz);
-}
-
 static void backward_bias(int64_t rows, int64_t v, const xlm_real *dz, xlm_real *db)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (rows * v > XLM_PARALLEL)
     for (int64_t c = 0; c < v; c += COLUMNS)
         kernel->column_sums(rows, MIN(COLUMNS, v - c), dz + c, v, db + c);
+}
+
+static void backward_rounded(const struct state *s, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db)
+{
+    const int64_t m = s->h->rows, v = s->table->rows;
+    const bool again = s->weights == NULL;
+    uint16_t *weights = again ? XLM_TAPE_BORROW(s->tape, uint16_t, s->chunk * v) : NULL;
+    xlm_real *share = again ? XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * xlm_vocabulary_blocks(v)) : NULL;
+    for (int64_t first = 0; first < m; first += s->chunk, de.add = true) {
+        xlm_vocabulary_rows rows = rows_of(s, first, MIN(s->chunk, m - first));
+        if (again) {
+            rows.weights = weights;
+            rows.share = share;
+            xlm_vocabulary_forward(&rows, NULL);
+        }
+        const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * s->h->cols : NULL, .add = dh.add};
+        xlm_vocabulary_backward(&rows, factor, own, de, db);
+    }
+    if (again) {
+        xlm_tape_return(s->tape, share);
+        xlm_tape_return(s->tape, weights);
+    }
 }
 
 static void backward(void *pointer)
@@ -135,6 +107,10 @@ static void backward(void *pointer)
     const xlm_grad dh = xlm_grad_open(s->h);
     xlm_grad de = xlm_grad_open(s->table);
     xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
+    if (s->rounds) {
+        backward_rounded(s, factor, dh, de, db);
+        return;
+    }
     xlm_real *block = s->kept != NULL ? NULL : XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
     for (int64_t first = 0; first < m; first += s->chunk) {
         const int64_t rows = MIN(s->chunk, m - first);
@@ -143,12 +119,6 @@ static void backward(void *pointer)
             z = block;
             make_logits(s, first, rows, z);
             exponentiate(s, first, rows, z, NULL);
-        }
-        if (xlm_product_rounds(s->tape, s->table)) {
-            struct rounded r = {.s = s, .first = first, .rows = rows, .factor = factor, .z = z, .db = db};
-            backward_rounded(&r, (xlm_grad){.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add}, de);
-            de.add = true;
-            continue;
         }
         differentiate(s, first, rows, factor, z);
         const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add};
@@ -184,6 +154,47 @@ static int32_t *copy_targets(xlm_tape *tape, const int32_t *targets, int64_t n)
     return copy;
 }
 
+/* Σ losses of all rows; scores: [M] or NULL. */
+static double forward(struct state *s, bool keep, xlm_score *scores)
+{
+    const int64_t m = s->h->rows, v = s->table->rows, blocks = xlm_vocabulary_blocks(v);
+    xlm_real *block = NULL, *share = NULL;
+    if (keep && s->rounds) {
+        s->weights = XLM_TAPE_TAKE(s->tape, uint16_t, m * v);
+        s->share = XLM_TAPE_TAKE(s->tape, xlm_real, m * blocks);
+    } else if (keep) {
+        s->kept = XLM_TAPE_TAKE(s->tape, xlm_real, m * v);
+    } else if (s->rounds) {
+        share = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * blocks);
+    } else {
+        block = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
+    }
+    xlm_vocabulary_outcome *outcome = XLM_TAPE_BORROW(s->tape, xlm_vocabulary_outcome, s->chunk);
+    double total = 0;
+    for (int64_t first = 0; first < m; first += s->chunk) {
+        const int64_t rows = MIN(s->chunk, m - first);
+        if (s->rounds) {
+            xlm_vocabulary_rows of = rows_of(s, first, rows);
+            of.share = keep ? s->share : share;
+            xlm_vocabulary_forward(&of, outcome);
+        } else {
+            make_logits(s, first, rows, keep ? s->kept : block);
+            exponentiate(s, first, rows, keep ? s->kept : block, outcome);
+        }
+        for (int64_t i = 0; i < rows; i++) {
+            total += outcome[i].loss;
+            if (scores != NULL)
+                scores[first + i] = (xlm_score){.loss = (float)outcome[i].loss, .correct = outcome[i].correct};
+        }
+    }
+    xlm_tape_return(s->tape, outcome);
+    if (block != NULL)
+        xlm_tape_return(s->tape, block);
+    if (share != NULL)
+        xlm_tape_return(s->tape, share);
+    return total;
+}
+
 xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
                                  int64_t chunk, xlm_score *scores)
 {
@@ -193,29 +204,13 @@ xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm
     xlm_var *y = xlm_tape_record(tape, "vocab_cross_entropy", 1, 1, bias != NULL ? 3 : 2, inputs, backward, s);
     y->keys = NULL;
     *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m),
-                        .targets = copy_targets(tape, targets, m), .inverse = XLM_TAPE_TAKE(tape, xlm_real, m)};
+                        .targets = copy_targets(tape, targets, m), .rounds = xlm_product_rounds(tape, table)};
     check(s);
-    /* Logits are written by the product and replaced by their exponentials. */
-    xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)(m * h->cols + v * h->cols + 3 * m * v));
-    const bool keep = y->grad != NULL && m <= chunk;
-    xlm_real *block = keep ? XLM_TAPE_TAKE(tape, xlm_real, m * v) : XLM_TAPE_BORROW(tape, xlm_real, s->chunk * v);
-    struct outcome *outcome = XLM_TAPE_BORROW(tape, struct outcome, s->chunk);
-    double total = 0;
-    for (int64_t first = 0; first < m; first += s->chunk) {
-        const int64_t rows = MIN(s->chunk, m - first);
-        make_logits(s, first, rows, block);
-        exponentiate(s, first, rows, block, outcome);
-        for (int64_t i = 0; i < rows; i++) {
-            total += outcome[i].loss;
-            if (scores != NULL)
-                scores[first + i] = (xlm_score){.loss = (float)outcome[i].loss, .correct = outcome[i].correct};
-        }
-    }
-    xlm_tape_return(tape, outcome);
-    if (keep)
-        s->kept = block;
-    else
-        xlm_tape_return(tape, block);
-    y->value[0] = (xlm_real)(total / (double)m);
+    if (!s->rounds)
+        s->inverse = XLM_TAPE_TAKE(tape, xlm_real, m);
+    /* Logits are written by the product and replaced by their exponentials; in bfloat16 those alone are written. */
+    const double logits = s->rounds ? 0.5 : 3;
+    xlm_tape_moves(tape, (double)sizeof(xlm_real) * ((double)(m * h->cols + v * h->cols) + logits * (double)(m * v)));
+    y->value[0] = (xlm_real)(forward(s, y->grad != NULL && m <= chunk, scores) / (double)m);
     return y;
 }

@@ -371,6 +371,37 @@ static double sum_of_squares(int64_t n, const xlm_real *x)
     return sum[0];
 }
 
+static xlm_real exp_sum_bfloat16(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y)
+{
+    const vec minus_shift = all(-shift);
+    vec s = all(0);
+    int64_t i = 0;
+    for (; i + W <= n; i += W) {
+        const vec e = exponential(plus(load(x + i, W), minus_shift));
+        if (y != NULL)
+            store_rounded(y + i, W, e);
+        s = plus(s, e);
+    }
+    if (i < n) {
+        const int k = (int)(n - i);
+        xlm_real last[W];
+        store(last, W, exponential(plus(load(x + i, k), minus_shift)));
+        if (y != NULL)
+            store_rounded(y + i, k, load(last, k));
+        s = plus(s, load(last, k));
+    }
+    return sum_of(s);
+}
+
+static void scale_bfloat16(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y)
+{
+    const vec f = all(factor);
+    for (int64_t i = 0; i < n; i += W) {
+        const int k = lanes(n - i);
+        store(y + i, k, times(f, value_of(halves(x + i, k))));
+    }
+}
+
 static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
 {
     vec s = all(0);
@@ -393,4 +424,5 @@ static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
         .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16, .slope_back = slope_back,            \
         .transpose = transpose, .transpose_bfloat16 = transpose_bfloat16, .product = product, .softmax = softmax,      \
         .softmax_back = softmax_back, .product_bfloat16 = product_bfloat16, .dot_bfloat16 = dot_bfloat16,              \
+        .exp_sum_bfloat16 = exp_sum_bfloat16, .scale_bfloat16 = scale_bfloat16,                                        \
     }

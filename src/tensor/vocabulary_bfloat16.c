@@ -1,0 +1,130 @@
+/* xlm-mpi: softmax over the vocabulary in bfloat16. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "tensor/kernels.h"
+#include "tensor/products.h"
+#include "tensor/vocabulary.h"
+
+int64_t xlm_vocabulary_blocks(int64_t columns)
+{
+    const int64_t cols = xlm_packed_block_columns(columns);
+    return (columns + cols - 1) / cols;
+}
+
+/* ---- forward ---- */
+
+/* Of each row and block, until the others are there. */
+typedef struct softmax {
+    const xlm_vocabulary_rows *v;
+    int64_t blocks, cols; /* of the columns; of a block */
+    xlm_real *highest;    /* [rows x blocks]: in share */
+    xlm_real *sum;        /* [rows x blocks] Σ exp(z − highest) */
+    xlm_real *target;     /* [rows] z of the target */
+} softmax;
+
+static void use_block(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *z)
+{
+    const softmax *s = data;
+    const xlm_vocabulary_rows *v = s->v;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    for (int64_t i = row; i < row + rows; i++, z += cols) {
+        const int64_t at = i * s->blocks + column / s->cols, target = v->targets[i] - column;
+        if (target >= 0 && target < cols)
+            s->target[i] = z[target];
+        s->highest[at] = kernel->maximum(cols, z);
+        s->sum[at] = kernel->exp_sum_bfloat16(cols, z, s->highest[at],
+                                              v->weights != NULL ? v->weights + i * v->table->rows + column : NULL);
+    }
+}
+
+/* Blocks of a row put together: its outcome, and their shares. */
+static xlm_vocabulary_outcome join_blocks(const softmax *s, int64_t row)
+{
+    xlm_real *share = s->highest + row * s->blocks;
+    const xlm_real *sum = s->sum + row * s->blocks;
+    const double highest = (double)xlm_kernels_get()->maximum(s->blocks, share), target = (double)s->target[row];
+    double total = 0;
+    for (int64_t b = 0; b < s->blocks; b++)
+        total += (double)sum[b] * exp((double)share[b] - highest);
+    for (int64_t b = 0; b < s->blocks; b++)
+        share[b] = (xlm_real)(exp((double)share[b] - highest) / total);
+    return (xlm_vocabulary_outcome){log(total) + (highest - target), target >= highest};
+}
+
+void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome *outcome)
+{
+    const xlm_packed *table = xlm_product_parameter(v->tape, v->table, true);
+    softmax s = {.v = v, .blocks = xlm_vocabulary_blocks(v->table->rows), .cols = xlm_packed_block_columns(v->table->rows),
+                 .highest = v->share};
+    s.sum = XLM_TAPE_BORROW(v->tape, xlm_real, v->rows * (s.blocks + 1));
+    s.target = s.sum + v->rows * s.blocks;
+    xlm_packed_multiply_blocks(table, v->rows, v->h, v->bias != NULL ? v->bias->value : NULL, use_block, &s);
+    for (int64_t i = 0; i < v->rows; i++) {
+        const xlm_vocabulary_outcome one = join_blocks(&s, i);
+        if (outcome != NULL)
+            outcome[i] = one;
+    }
+    xlm_tape_return(v->tape, s.sum);
+}
+
+/* ---- backward ---- */
+
+/* Rows and columns of a tile that is still in the first-level cache when its last use comes. */
+enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
+
+typedef struct gradients {
+    const xlm_vocabulary_rows *v;
+    xlm_real factor;
+    int64_t blocks, cols;
+    int64_t depth;    /* rows rounded up */
+    uint16_t *turned; /* [V x depth] dzᵀ */
+    xlm_real *db;     /* [V], added to, or NULL */
+} gradients;
+
+/* Columns of a tile are all of one block. */
+static void make_tile(const gradients *g, int64_t row, int64_t column, int64_t cols)
+{
+    const xlm_vocabulary_rows *v = g->v;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t all = v->table->rows, rows = MIN(TILE_ROWS, v->rows - row);
+    uint16_t *weights = v->weights + row * all + column;
+    xlm_real tile[TILE_ROWS * TILE_COLUMNS];
+    for (int64_t i = 0; i < rows; i++) {
+        xlm_real *dz = tile + i * TILE_COLUMNS;
+        const int64_t target = v->targets[row + i] - column;
+        kernel->scale_bfloat16(cols, g->factor * v->share[(row + i) * g->blocks + column / g->cols], weights + i * all, dz);
+        if (target >= 0 && target < cols)
+            dz[target] -= g->factor;
+        kernel->to_bfloat16(cols, dz, weights + i * all);
+    }
+    kernel->transpose_bfloat16(rows, cols, weights, all, g->turned + column * g->depth + row, g->depth);
+    if (g->db != NULL)
+        kernel->column_sums(rows, cols, tile, TILE_COLUMNS, g->db + column);
+}
+
+static void make_gradients(const gradients *g)
+{
+    const int64_t rows = g->v->rows, all = g->v->table->rows, tiles = (g->cols + TILE_COLUMNS - 1) / TILE_COLUMNS;
+#pragma omp parallel for schedule(static) if (rows * all > XLM_PARALLEL)
+    for (int64_t i = 0; i < g->blocks * tiles; i++) {
+        const int64_t block = i / tiles * g->cols, column = block + i % tiles * TILE_COLUMNS;
+        const int64_t cols = MIN(TILE_COLUMNS, MIN(all, block + g->cols) - column);
+        for (int64_t row = 0; row < rows && cols > 0; row += TILE_ROWS)
+            make_tile(g, row, column, cols);
+    }
+}
+
+void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db)
+{
+    const xlm_packed *straight = xlm_product_parameter(v->tape, v->table, false);
+    gradients g = {.v = v, .factor = factor, .depth = xlm_packed_depth(v->rows), .db = db,
+                   .blocks = xlm_vocabulary_blocks(v->table->rows), .cols = xlm_packed_block_columns(v->table->rows)};
+    g.turned = XLM_TAPE_BORROW(v->tape, uint16_t, v->table->rows * g.depth);
+    make_gradients(&g);
+    if (dh.at != NULL)
+        xlm_packed_multiply_rounded(straight, v->rows, false, v->weights, dh.add, dh.at);
+    if (de.at != NULL)
+        xlm_product_of_rounded(v->tape, v->rows, g.turned, v->h, NULL, v->table, de);
+    xlm_tape_return(v->tape, g.turned);
+}

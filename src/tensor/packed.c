@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bfloat16.h"
+#include "base/pages.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
 #include "tensor/kernels/processor.h"
@@ -41,9 +42,7 @@ void packed_room(xlm_packed *p, size_t bytes)
         return;
     free(p->bytes);
     p->room = aligned(bytes);
-    p->bytes = aligned_alloc(LINE, p->room);
-    if (p->bytes == NULL)
-        g_error("no memory for a packed matrix: %zu bytes", p->room);
+    p->bytes = xlm_pages_take(p->room, "a packed matrix");
 }
 
 uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n)

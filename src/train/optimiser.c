@@ -117,18 +117,30 @@ typedef struct coefficients {
     float factor, beta1, beta2, correct1, correct2, epsilon;
 } coefficients;
 
-/* One pass over n elements; w may be left alone by a rate of 0 (lamb), the direction u stays in g. */
-static void update_elements(const coefficients k, float rate, float in_gradient, float decoupled, int64_t n, float *restrict w,
-                            float *restrict g, float *restrict m, float *restrict v)
+/* One pass over n elements. keep: the direction u stays in g, else g is only read; a rate of 0 leaves w alone (lamb). */
+static inline __attribute__((always_inline)) void update_all(const coefficients k, float rate, float in_gradient, float decoupled,
+                                                             bool keep, int64_t n, float *restrict w, float *restrict g,
+                                                             float *restrict m, float *restrict v)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         const float gradient = g[i] * k.factor + in_gradient * w[i];
         m[i] = k.beta1 * m[i] + (1 - k.beta1) * gradient;
         v[i] = k.beta2 * v[i] + (1 - k.beta2) * gradient * gradient;
-        g[i] = m[i] * k.correct1 / (sqrtf(v[i] * k.correct2) + k.epsilon) + decoupled * w[i];
-        w[i] -= rate * g[i];
+        const float direction = m[i] * k.correct1 / (sqrtf(v[i] * k.correct2) + k.epsilon) + decoupled * w[i];
+        w[i] -= rate * direction;
+        if (keep)
+            g[i] = direction;
     }
+}
+
+static void update_elements(const coefficients k, float rate, float in_gradient, float decoupled, bool keep, int64_t n, float *w,
+                            float *g, float *m, float *v)
+{
+    if (keep) /* two loops, of which one writes an array less */
+        update_all(k, rate, in_gradient, decoupled, true, n, w, g, m, v);
+    else
+        update_all(k, rate, in_gradient, decoupled, false, n, w, g, m, v);
 }
 
 static const stretch *stretch_at(const xlm_optimiser *o, int64_t i) { return &g_array_index(o->stretches, stretch, i); }
@@ -202,7 +214,7 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         const float rate = rule->scaled_by_norms ? 0 : (float)(learning_rate * p->rate);
         const int64_t place = xlm_shards_place(&o->shards, s->start);
         const float in_gradient = rule->decay_in_gradient ? decay : 0;
-        update_elements(k, rate, in_gradient, decay - in_gradient, s->n, values + s->start,
+        update_elements(k, rate, in_gradient, decay - in_gradient, rule->scaled_by_norms, s->n, values + s->start,
                         gradient + s->start, o->first_moment + place, o->second_moment + place);
     }
     if (rule->scaled_by_norms)

@@ -267,7 +267,7 @@ static bool update(const step *made, GByteArray *const *published, xlm_step_repo
                              "warmup",
                              made->number + 1, isfinite(report->loss) ? "gradient" : "loss", report->loss, report->gradient_norm);
     const double factor = c->clip > 0 && report->gradient_norm > c->clip ? c->clip / report->gradient_norm : 1;
-    xlm_profile_enter(e->profile, XLM_PART_UPDATE, false, 8 * sizeof(float) * (double)e->shards.own);
+    xlm_profile_enter(e->profile, XLM_PART_UPDATE, false, 7 * sizeof(float) * (double)e->shards.own);
     xlm_optimiser_update(e->optimiser, gradient, factor, made->number, report->learning_rate);
     xlm_averages_update(e->averages);
     xlm_host_finish_step(e->host, made->number, published);

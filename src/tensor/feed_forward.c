@@ -77,12 +77,13 @@ static void backward_rows(const struct state *s, const struct gradients *g, xlm_
     for (int64_t first = 0; first < n; first += unit) {
         const int64_t rows = MIN(unit, n - first);
         xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + first / CHUNK * f;
-        xlm_packed_multiply_and_transpose(outer, rows, s->y->grad + first * out, false, dz, g->dy + first, g->depth);
+        xlm_packed_multiply_and_transpose(outer, rows, s->y->grad + first * out, false, dz, g->dy + first, g->depth,
+                                          NULL);
         memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
         for (int64_t i = 0; i < rows; i++)
             kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, sums + i / CHUNK * f);
         xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
-        xlm_packed_multiply_and_transpose(inner, rows, dz, g->dx.add, dx, g->dz + first, g->depth);
+        xlm_packed_multiply_and_transpose(inner, rows, dz, g->dx.add, dx, g->dz + first, g->depth, NULL);
     }
 }
 

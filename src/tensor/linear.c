@@ -1,7 +1,4 @@
 /* xlm-mpi: y = x Wᵀ + b. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
-
-#include "tensor/kernels.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 
@@ -10,34 +7,13 @@ struct state {
     xlm_var *x, *weight, *bias, *y; /* n x in, out x in, 1 x out or NULL, n x out */
 };
 
-/* db = column sums of dy. */
-static void backward_bias(const struct state *s)
-{
-    xlm_real *db = xlm_grad_add(s->bias);
-    if (db == NULL)
-        return;
-    const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t rows = s->y->rows, cols = s->y->cols, chunks = xlm_chunks(rows);
-    const xlm_real *dy = s->y->grad;
-    xlm_real *partial = XLM_TAPE_BORROW(s->tape, xlm_real, chunks * cols);
-#pragma omp parallel for schedule(static) if (rows * cols > XLM_PARALLEL)
-    for (int64_t k = 0; k < chunks; k++) {
-        memset(partial + k * cols, 0, sizeof(xlm_real) * (size_t)cols);
-        kernel->column_sums(MIN(XLM_CHUNK, rows - k * XLM_CHUNK), cols, dy + k * XLM_CHUNK * cols, cols, partial + k * cols);
-    }
-    xlm_sum_chunks(chunks, cols, partial, db);
-    xlm_tape_return(s->tape, partial);
-}
-
-/* dx = dy W, dW = dyᵀ x. */
+/* dx = dy W, dW = dyᵀ x, db = column sums of dy. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
     const int64_t n = s->x->rows;
     const xlm_grad dx = xlm_grad_open(s->x), dw = xlm_grad_open(s->weight);
-    xlm_product_backward(s->tape, n, s->y->grad, s->x->value, s->weight, dx, dw);
-    if (s->bias != NULL)
-        backward_bias(s);
+    xlm_product_backward(s->tape, n, s->y->grad, s->x->value, s->weight, dx, dw, s->bias != NULL ? xlm_grad_add(s->bias) : NULL);
 }
 
 xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)

@@ -85,6 +85,8 @@ static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
         widened(m * p->k, l->rounded, copy);
     for (int64_t i = 0; bias != NULL && i < m; i++)
         memcpy(c + i * p->n, bias, sizeof *c * (size_t)p->n);
+    if (l->sums != NULL)
+        packed_sum_rows(l, 0, m);
     for (int64_t i = 0; l->transposed != NULL && i < m * p->k; i++)
         l->transposed[i % p->k * l->transposed_apart + i / p->k] = xlm_bfloat16_of(copy[i]);
     xlm_gemm(transpose, p->transpose, m, p->n, p->k, 1, copy, transpose ? m : p->k, p->bytes, p->transpose ? p->k : p->n,
@@ -96,6 +98,16 @@ static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
 }
 
 /* ---- for all ---- */
+
+void packed_sum_rows(const left *l, int64_t row, int64_t rows)
+{
+    const int64_t k = l->p->k;
+    for (int64_t i = row; i < row + rows; i += XLM_PACKED_ROWS) {
+        xlm_real *sums = l->sums + i / XLM_PACKED_ROWS * l->sums_apart;
+        memset(sums, 0, sizeof *sums * (size_t)k);
+        xlm_kernels_get()->column_sums(MIN(XLM_PACKED_ROWS, row + rows - i), k, l->a + i * l->apart, l->apart, sums);
+    }
+}
 
 void xlm_packed_free(xlm_packed *p)
 {
@@ -238,10 +250,10 @@ int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m)
 }
 
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
-                                       uint16_t *transposed, int64_t apart)
+                                       uint16_t *transposed, int64_t apart, xlm_real *sums)
 {
-    multiply_by(&(left){.p = p, .m = m, .a = a, .apart = p->k, .transposed = transposed, .transposed_apart = apart}, NULL, add,
-                c);
+    multiply_by(&(left){.p = p, .m = m, .a = a, .apart = p->k, .transposed = transposed, .transposed_apart = apart, .sums = sums,
+                        .sums_apart = p->k}, NULL, add, c);
 }
 
 const char *xlm_packed_library(void)

@@ -48,9 +48,10 @@ int64_t xlm_packed_depth(int64_t k);
 void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, const xlm_real *b, const uint16_t *rounded);
 /* Products in bfloat16 with an A that is rounded already, op(A): m x k. */
 void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c);
-/* C = A B, or C += A B, in bfloat16; transposed: [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`. */
+/* C = A B, or C += A B, in bfloat16; transposed: [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`. sums:
+ * NULL, or a line of k column sums of A, as it was before, for each chunk of XLM_PACKED_ROWS rows. */
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
-                                       uint16_t *transposed, int64_t apart);
+                                       uint16_t *transposed, int64_t apart, xlm_real *sums);
 /* For those who make several products of one block of rows in a thread: rows of the blocks into which the threads there are best
  * divide m of them, a multiple of XLM_PACKED_ROWS and at most XLM_PACKED_MOST_ROWS. */
 int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m);

@@ -38,6 +38,8 @@ typedef struct left {
     int64_t apart;           /* from row to row of A */
     bfloat16 *transposed;    /* [k x m] for Aᵀ, where it is wanted as well, */
     int64_t transposed_apart;
+    xlm_real *sums;          /* [chunks x k] column sums of A, a line `sums_apart` behind the other, where they are wanted */
+    int64_t sums_apart;
     xlm_packed_use *use;     /* gets C; NULL: it is written */
     void *data;
 } left;
@@ -68,6 +70,8 @@ static inline int64_t columns_of_block(int64_t n) { return n > MOST_COLUMNS ? CO
 static inline size_t aligned(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 static inline int threads_for(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 
+/* Column sums of rows row … row + rows of A, row being a multiple of XLM_PACKED_ROWS, into l->sums. */
+void packed_sum_rows(const left *l, int64_t row, int64_t rows);
 /* At least so many bytes at p->bytes; what was there is lost. */
 void packed_room(xlm_packed *p, size_t bytes);
 

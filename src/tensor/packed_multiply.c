@@ -150,6 +150,8 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
         round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
     else
         copy_rows(l, row, rows, padded, (float *)(void *)memory);
+    if (l->sums != NULL && j == 0)
+        packed_sum_rows(l, row, rows);
     if (l->transposed != NULL && j == 0)
         xlm_kernels_get()->transpose_bfloat16(rows, p->k, (const bfloat16 *)(void *)memory, p->k, l->transposed + row,
                                               l->transposed_apart);
@@ -216,6 +218,7 @@ void packed_product(const left *l, const float *bias, bool add, float *c)
         part.a = l->a != NULL ? l->a + start : NULL;
         part.rounded = l->rounded != NULL ? l->rounded + start : NULL;
         part.transposed = l->transposed != NULL ? l->transposed + first * l->transposed_apart : NULL;
+        part.sums = l->sums != NULL ? l->sums + first : NULL;
         multiply_whole(&part, MOST_ROWS_OF_PART, i == 0 ? bias : NULL, i > 0 || add, c);
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tensor/gemm.h"
+#include "tensor/kernels.h"
 #include "tensor/packed.h"
 #include "tensor/tape_internal.h"
 
@@ -141,21 +142,50 @@ void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, 
     xlm_packed_multiply_rounded(packed_rows(tape), out, false, dy_transposed, dw.add, dw.at);
 }
 
+/* db += column sums of dy, n x out. */
+static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real *dy, xlm_real *db)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t chunks = xlm_chunks(n);
+    xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, chunks * out);
+#pragma omp parallel for schedule(static) if (n * out > XLM_PARALLEL)
+    for (int64_t k = 0; k < chunks; k++) {
+        memset(partial + k * out, 0, sizeof(xlm_real) * (size_t)out);
+        kernel->column_sums(MIN(XLM_CHUNK, n - k * XLM_CHUNK), out, dy + k * XLM_CHUNK * out, out, partial + k * out);
+    }
+    xlm_sum_chunks(chunks, out, partial, db);
+    xlm_tape_return(tape, partial);
+}
+
+/* All of them, dy being read and rounded once. */
+static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
+                             xlm_grad dw, xlm_real *db)
+{
+    const int64_t depth = xlm_packed_depth(n), out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
+    uint16_t *transposed = XLM_TAPE_BORROW(tape, uint16_t, out * depth);
+    xlm_real *sums = db != NULL ? XLM_TAPE_BORROW(tape, xlm_real, chunks * out) : NULL;
+    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, dy, dx.add, dx.at, transposed, depth, sums);
+    if (db != NULL) {
+        xlm_sum_chunks(chunks, out, sums, db);
+        xlm_tape_return(tape, sums);
+    }
+    xlm_product_of_rounded(tape, n, transposed, x, NULL, weight, dw);
+    xlm_tape_return(tape, transposed);
+}
+
 void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
-                          xlm_grad dw)
+                          xlm_grad dw, xlm_real *db)
 {
     if (dx.at != NULL && dw.at != NULL && n > 0 && xlm_product_rounds(tape, weight)) {
-        const int64_t depth = xlm_packed_depth(n);
-        uint16_t *transposed = XLM_TAPE_BORROW(tape, uint16_t, weight->rows * depth);
-        xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, dy, dx.add, dx.at, transposed, depth);
-        xlm_product_of_rounded(tape, n, transposed, x, NULL, weight, dw);
-        xlm_tape_return(tape, transposed);
+        backward_rounded(tape, n, dy, x, weight, dx, dw, db);
         return;
     }
     if (dx.at != NULL)
         xlm_product_of_gradient(tape, n, dy, weight, dx);
     if (dw.at != NULL)
         xlm_product_of_weight(tape, n, dy, x, weight, dw);
+    if (db != NULL)
+        sum_gradients(tape, n, weight->rows, dy, db);
 }
 
 void tape_free_products(xlm_tape *tape)

@@ -15,9 +15,10 @@ void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, 
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x where dw.add. */
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, const xlm_var *weight, xlm_grad dw);
-/* Both; where at is NULL, not that one. In bfloat16 dy is read and rounded once. */
+/* Both, and db += column sums of dy, db: [out]; where one is NULL, or its at, not that one. In bfloat16 dy is read and rounded
+ * once. */
 void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
-                          xlm_grad dw);
+                          xlm_grad dw, xlm_real *db);
 
 /* Whether products are made in bfloat16 in general, those of activations among them. */
 bool xlm_products_round(const xlm_tape *tape);

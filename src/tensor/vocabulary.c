@@ -122,7 +122,7 @@ static void backward(void *pointer)
         }
         differentiate(s, first, rows, factor, z);
         const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add};
-        xlm_product_backward(s->tape, rows, z, s->h->value + first * e, s->table, own, de);
+        xlm_product_backward(s->tape, rows, z, s->h->value + first * e, s->table, own, de, NULL);
         de.add = true;
         if (db != NULL)
             backward_bias(rows, v, z, db);

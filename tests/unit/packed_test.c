@@ -92,12 +92,28 @@ static uint16_t *padded_halves(const form *f, const float *a, int64_t depth)
 
 /* Factors that were rounded before, and filled up with zeros, give the bits of those that are rounded meanwhile, and Aᵀ as it was
  * rounded is handed out. */
+/* Sums of 16 rows of A, m x k, each. */
+static void check_sums(int64_t m, int64_t k, const float *a, const float *sums)
+{
+    for (int64_t first = 0; first < m; first += XLM_PACKED_ROWS, sums += k)
+        for (int64_t j = 0; j < k; j++) {
+            double sum = 0, size = 0;
+            for (int64_t i = first; i < MIN(m, first + XLM_PACKED_ROWS); i++) {
+                sum += (double)a[i * k + j];
+                size += fabs((double)a[i * k + j]);
+            }
+            if (fabs((double)sums[j] - sum) > 1e-6 * size)
+                fail_msg("%d x %d: column %d of rows %d ...: %g, not %g", (int)m, (int)k, (int)j, (int)first, (double)sums[j], sum);
+        }
+}
+
 static void check_rounded(const form *f, xlm_packed *packed)
 {
     const int64_t m = f->m, n = f->n, k = f->k, depth = xlm_packed_depth(k), apart = m + 3;
     float *a = draw(m * k, 1, false), *b = draw(n * k, 2, false), *before = draw(m * n, 4, false);
     uint16_t *a_halves = halves_of(a, m * k), *b_halves = halves_of(b, n * k), *padded = padded_halves(f, a, depth);
     uint16_t *out = g_new0(uint16_t, k * apart);
+    float *sums = g_new(float, (m + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS * k);
     const size_t bytes = sizeof(float) * (size_t)(m * n);
     float *wanted = g_memdup2(before, bytes);
     xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
@@ -108,7 +124,7 @@ static void check_rounded(const form *f, xlm_packed *packed)
             xlm_packed_set_rows(packed, k, n, way == 1 ? b : NULL, b_halves);
         if (way == 3) {
             xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
-            xlm_packed_multiply_and_transpose(packed, m, a, f->add, c, out, apart);
+            xlm_packed_multiply_and_transpose(packed, m, a, f->add, c, out, apart, sums);
         } else {
             xlm_packed_multiply_rounded(packed, m, f->transpose_a, way == 0 ? a_halves : padded, f->add, c);
         }
@@ -119,6 +135,9 @@ static void check_rounded(const form *f, xlm_packed *packed)
     }
     for (int64_t i = 0; !f->transpose_a && i < k * apart; i++)
         assert_int_equal(out[i], i % apart < m ? a_halves[i % apart * k + i / apart] : 0);
+    if (!f->transpose_a)
+        check_sums(m, k, a, sums);
+    g_free(sums);
     g_free(a);
     g_free(b);
     g_free(before);
@@ -229,6 +248,62 @@ static void rows_alone(void **state)
         }
 }
 
+typedef struct collected {
+    float *c;
+    int64_t m, n;
+    int wrong; /* blocks at other places than promised */
+} collected;
+
+static void collect(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, float *c)
+{
+    collected *all = data;
+    const int64_t whole = xlm_packed_block_columns(all->n);
+    if (column % whole != 0 || cols != MIN(whole, all->n - column) || row < 0 || row + rows > all->m) {
+#pragma omp atomic
+        all->wrong++;
+        return;
+    }
+    for (int64_t i = 0; i < rows * cols; i++)
+        all->c[(row + i / cols) * all->n + column + i % cols] += c[i]; /* from zero: each element comes once */
+}
+
+/* Blocks that are handed on hold the elements that are written otherwise. */
+static void handed_on(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 1, 1}, {133, 5000, 64}, {20, 4096, 33}, {300, 70, 130}, {17, 4097, 16}, {5, 40, 17000}};
+    for (int round = 0; round < 2; round++) {
+        if (round == 1)
+            g_setenv("XLM_BF16_EMULATE", "1", TRUE);
+        for (size_t s = 0; s < G_N_ELEMENTS(shapes) && xlm_packed_lacks(XLM_BFLOAT16) == NULL; s++) {
+            const int64_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
+            float *a = draw(m * k, 21, false), *b = draw(k * n, 22, false), *bias = draw(n, 23, false);
+            float *wanted = g_new(float, m * n);
+            xlm_packed *packed = xlm_packed_new();
+            xlm_packed_set(packed, XLM_BFLOAT16, true, k, n, b);
+            xlm_packed_multiply(packed, m, false, a, bias, false, wanted);
+            for (int threads = 1; threads <= 3; threads++) {
+                omp_set_num_threads(threads);
+                collected all = {.c = g_new0(float, m * n), .m = m, .n = n};
+                xlm_packed_multiply_blocks(packed, m, a, bias, collect, &all);
+                assert_int_equal(all.wrong, 0);
+                for (int64_t i = 0; i < m * n; i++)
+                    if (all.c[i] != wanted[i])
+                        fail_msg("%d x %d x %d, %d threads: element %d is %g, not %g", (int)m, (int)n, (int)k, threads, (int)i,
+                                 (double)all.c[i], (double)wanted[i]);
+                g_free(all.c);
+            }
+            omp_set_num_threads(1);
+            xlm_packed_free(packed);
+            g_free(a);
+            g_free(b);
+            g_free(bias);
+            g_free(wanted);
+        }
+    }
+    g_unsetenv("XLM_BF16_EMULATE");
+}
+
 /* A matrix that is packed in both directions at once multiplies as one that is packed in each. */
 static void both_directions(void **state)
 {
@@ -308,6 +383,7 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(emulated), cmocka_unit_test(rounding),
-                                       cmocka_unit_test(rows_alone), cmocka_unit_test(both_directions), cmocka_unit_test(threads)};
+                                       cmocka_unit_test(rows_alone), cmocka_unit_test(both_directions),
+                                       cmocka_unit_test(handed_on), cmocka_unit_test(threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

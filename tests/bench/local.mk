@@ -28,6 +28,7 @@ benchmark_programs = \
 	tests/bench/cooc_table \
 	tests/bench/evaluation \
 	tests/bench/kernels \
+	tests/bench/peak \
 	tests/bench/step \
 	tests/bench/vectors
 EXTRA_PROGRAMS += $(benchmark_programs)

@@ -8,6 +8,7 @@
 #   train DIR NAME RANKS THREADS [ARGUMENT...]     runs the job in DIR/NAME with ${launcher[@]}; arguments: xlm_train's
 #   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
 #                                                  those from the end of the one before to its own
+#   has_onednn DIR                                 whether the job there can be run by gemm = onednn
 #   flops LOG                                      GFLOP/s of a rank in the steps of a run with --profile
 #   hidden LOG                                     share of the reduce-scatter's time that is hidden behind the backward pass
 #
@@ -15,14 +16,15 @@
 
 launcher=(mpiexec --oversubscribe --bind-to none)
 
-# Words by Zipf's law over 60,000 made forms.
+# Words by Zipf's law over 60,000 made forms, in short sentences, which nearly fill sequences of 128 subwords, as those of peers are
+# filled that do not mind where a sentence ends.
 made_text() {
     awk 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
         BEGIN {
             seed = 11
-            for (line = 0; line < 60000; line++) {
+            for (line = 0; line < 240000; line++) {
                 text = ""
-                for (n = 0; n < 24; n++) {
+                for (n = 0; n < 6; n++) {
                     rank = int(exp(draw() * log(60000))); form = ""
                     for (x = rank * 7919 % 11881376 + 26; x > 0; x = int(x / 26)) form = form sprintf("%c", 97 + x % 26)
                     text = text form " "
@@ -89,6 +91,8 @@ rate() {
     awk -F, -v uncounted="$2" '$3 == "total" && $1 > uncounted { tokens += $11; seconds += $12 }
         END { if (seconds > 0) printf "%.0f\n", tokens / seconds; else exit 1 }' "$1"
 }
+
+has_onednn() { xlm_train "$1/job.conf" --dry-run --set train.gemm=onednn >"$1/dry-run.log" 2>&1; }
 
 # A row of the profile ends in: calls, ms, share, GFLOP/s, GB/s.
 flops() {

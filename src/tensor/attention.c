@@ -150,11 +150,21 @@ static struct head head_of(const struct state *s, const struct scratch *scratch,
                          .query_row = queries[0], .m = queries[1] - queries[0], .factor = (xlm_real)(1 / sqrt((double)s->w))};
 }
 
+/* The columns behind these are those of the next head, which the same thread reads next: rows lie pages apart, so that the
+ * processor does not foresee it. */
+static void prefetch_next(const xlm_real *row, int64_t cols)
+{
+    for (int64_t i = cols; i < 2 * cols; i += LINE)
+        __builtin_prefetch(row + i);
+}
+
 /* Rows first … first + rows of this head's columns, `apart` in memory, close together. */
 static void copy(const struct head *h, int64_t rows, const xlm_real *from, int64_t apart, xlm_real *to)
 {
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < rows; i++) {
+        prefetch_next(from + i * apart, h->s->w);
         memcpy(to + i * h->scratch->stride, from + i * apart, sizeof(xlm_real) * (size_t)h->s->w);
+    }
 }
 
 /* The decisions about the weights of query i; NULL without dropout. */
@@ -218,8 +228,10 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
     copy(h, rows, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols, scratch->query);
     copy(h, rows, s->y->grad + start, d, scratch->dy);
     xlm_real mean[BLOCK]; /* all first, since each waits for memory that the others can wait for meanwhile */
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < rows; i++) {
+        prefetch_next(s->y->value + start + i * d, w);
         mean[i] = kernel->dot(w, scratch->dy + i * stride, s->y->value + start + i * d);
+    }
     kernel->product(rows, n, w, scratch->query, stride, 1, scratch->key_t, ld, scratch->p, ld, false);
     kernel->product(rows, n, w, scratch->dy, stride, 1, scratch->value_t, ld, scratch->dp, ld, false);
     for (int64_t i = 0; i < rows; i++)
@@ -250,14 +262,6 @@ static void backward_head(const struct head *h)
 }
 
 /* ---- the same in bfloat16 ---- */
-
-/* The columns behind these are those of the next head, which the same thread reads next: rows lie pages apart, so that the
- * processor does not foresee it. */
-static void prefetch_next(const xlm_real *row, int64_t cols)
-{
-    for (int64_t i = cols; i < 2 * cols; i += LINE)
-        __builtin_prefetch(row + i);
-}
 
 /* Rows rounded; an odd one's last pair is filled up. */
 static void round_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
@@ -346,8 +350,10 @@ static void backward_rows_rounded(const struct head *h, int64_t first, int64_t r
     pair_rounded(rows, w, scratch->half_query, stride, scratch->query_pairs, stride);
     round_rows(rows, w, s->y->grad + start, d, scratch->half_dy, stride);
     pair_rounded(rows, w, scratch->half_dy, stride, scratch->dy_pairs, stride);
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < rows; i++) {
+        prefetch_next(s->y->value + start + i * d, w);
         mean[i] = kernel->dot_bfloat16(w, scratch->half_dy + i * stride, s->y->value + start + i * d);
+    }
     kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
                              false);
     kernel->product_bfloat16(rows, n, half(w), scratch->half_dy, stride / 2, 1, pairs(scratch->value_t), ld, scratch->dp, ld,

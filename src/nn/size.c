@@ -105,6 +105,7 @@ uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_si
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
     const double tokens = (double)size->tokens;
+    /* In bfloat16 they are kept for the backward pass alone, at half the size, and transposed once more in it. */
     const double logits = config->head != XLM_HEAD_NONE ? (double)MIN(size->predicted, config->vocabulary_chunk) : 0;
     const bool some_rows = whole_layers(size) < size->layers;
     const int64_t whole = whole_layers(size);
@@ -114,7 +115,7 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
                                    embedding_results(config) +
                                    (whole > 0 && !size->constant ? gradients(config, size->rounded) : 0)) +
                          (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
-                         (size->rounded && !size->constant ? 2 : 1) * logits * (double)config->vocabulary + sinusoids;
+                         (size->rounded && size->constant ? 0 : 1) * logits * (double)config->vocabulary + sinusoids;
     const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);
     const uint64_t blocks = size->rounded ? xlm_feed_forward_scratch_bytes(widest) : 0;
     return (uint64_t)((double)sizeof(xlm_real) * reals) + blocks +

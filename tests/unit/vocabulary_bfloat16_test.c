@@ -1,0 +1,202 @@
+/* xlm-mpi: cross-entropy over the vocabulary in bfloat16, beside its definition in double. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Factors are numbers that bfloat16 holds, so that the logits are those of the definition but for the order of the sums, and so
+ * are losses; gradients differ by the rounding of dz. Vocabularies are of one block of columns and of several. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib.h>
+#include <omp.h>
+
+#include "tensor/packed.h"
+#include "tensor/parameters.h"
+#include "tensor/tape.h"
+
+enum { ROWS = 37, WIDTH = 24 };
+
+typedef struct problem {
+    xlm_parameters *parameters;
+    int64_t v;
+    bool bias;
+    int32_t targets[ROWS];
+    double *p; /* [ROWS x v] softmax z */
+    double loss[ROWS];
+    bool correct[ROWS];
+} problem;
+
+typedef struct result {
+    xlm_score score[ROWS];
+    float mean;
+    float *gradients; /* of all parameters */
+} result;
+
+static float *values_of(const problem *q, int number)
+{
+    return xlm_parameters_values(q->parameters) + xlm_parameters_get(q->parameters, number)->start;
+}
+
+static const float *gradient_of(const problem *q, const result *r, int number)
+{
+    return r->gradients + xlm_parameters_get(q->parameters, number)->start;
+}
+
+enum { H, TABLE, BIAS };
+
+/* Multiples of 1/32 with at most 7 bits. far: one column of each hundred stands out, so that blocks' highest elements differ. */
+static void fill(problem *q, bool far)
+{
+    float *h = values_of(q, H), *table = values_of(q, TABLE);
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        h[i] = (float)(i * 37 % 61 - 30) / 32;
+    for (int64_t i = 0; i < q->v * WIDTH; i++)
+        table[i] = (float)(i * 53 % 59 - 29) / 32 * (far && i / WIDTH % 100 == 7 ? 8 : 1);
+    for (int64_t i = 0; q->bias && i < q->v; i++)
+        values_of(q, BIAS)[i] = (float)(i * 11 % 23) / 16;
+    for (int i = 0; i < ROWS; i++)
+        q->targets[i] = (int32_t)((int64_t)i * 997 % q->v);
+}
+
+static void solve(problem *q)
+{
+    const float *h = values_of(q, H), *table = values_of(q, TABLE);
+    q->p = g_new(double, ROWS * q->v);
+    for (int i = 0; i < ROWS; i++) {
+        double *z = q->p + i * q->v, most = -INFINITY, sum = 0;
+        for (int64_t v = 0; v < q->v; v++) {
+            z[v] = q->bias ? (double)values_of(q, BIAS)[v] : 0;
+            for (int c = 0; c < WIDTH; c++)
+                z[v] += (double)h[i * WIDTH + c] * (double)table[v * WIDTH + c];
+            most = fmax(most, z[v]);
+        }
+        for (int64_t v = 0; v < q->v; v++)
+            sum += exp(z[v] - most);
+        q->loss[i] = log(sum) + most - z[q->targets[i]];
+        q->correct[i] = z[q->targets[i]] == most;
+        for (int64_t v = 0; v < q->v; v++)
+            z[v] = exp(z[v] - most) / sum;
+    }
+}
+
+static problem make_problem(int64_t v, bool bias, bool far)
+{
+    problem q = {.parameters = xlm_parameters_new(), .v = v, .bias = bias};
+    xlm_parameters_add(q.parameters, "h", ROWS, WIDTH, XLM_INIT_ZERO, false);
+    xlm_parameters_add(q.parameters, "table", v, WIDTH, XLM_INIT_ZERO, false);
+    if (bias)
+        xlm_parameters_add(q.parameters, "bias", 1, v, XLM_INIT_ZERO, false);
+    xlm_parameters_seal(q.parameters);
+    fill(&q, far);
+    solve(&q);
+    return q;
+}
+
+static result run(const problem *q, int64_t chunk, bool gradients, int threads)
+{
+    omp_set_num_threads(threads);
+    result r = {.gradients = gradients ? g_new0(float, xlm_parameters_size(q->parameters)) : NULL};
+    xlm_tape *tape = xlm_tape_new(q->parameters);
+    xlm_tape_multiply_by(tape, true, XLM_BFLOAT16);
+    xlm_tape_begin(tape, r.gradients, gradients, 1, 1);
+    xlm_var *y = xlm_vocab_cross_entropy(tape, xlm_scale(tape, xlm_param(tape, "h"), 1), xlm_param(tape, "table"),
+                                         q->bias ? xlm_param(tape, "bias") : NULL, q->targets, chunk, r.score);
+    r.mean = y->value[0];
+    if (gradients) {
+        xlm_tape_seed(tape, y, 1);
+        xlm_tape_backward(tape);
+    }
+    xlm_tape_free(tape);
+    omp_set_num_threads(1);
+    return r;
+}
+
+/* found: n numbers, each a sum of dz times a factor below `factor`, beside wanted; dz is rounded twice, to 8 bits. */
+static void compare(const char *what, int64_t n, const float *found, const double *wanted, const double *size)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs((double)found[i] - wanted[i]) <= size[i] / 100 + 1e-9))
+            fail_msg("%s, element %d: %g, not %g", what, (int)i, (double)found[i], wanted[i]);
+}
+
+static void check_gradients(const problem *q, const result *r)
+{
+    const float *h = values_of(q, H), *table = values_of(q, TABLE);
+    double *dh = g_new0(double, ROWS * WIDTH), *de = g_new0(double, q->v * WIDTH), *db = g_new0(double, q->v);
+    double *dh_size = g_new0(double, ROWS * WIDTH), *de_size = g_new0(double, q->v * WIDTH), *db_size = g_new0(double, q->v);
+    for (int i = 0; i < ROWS; i++)
+        for (int64_t v = 0; v < q->v; v++) {
+            const double p = q->p[i * q->v + v], dz = (p - (v == q->targets[i])) / ROWS, size = p / ROWS + fabs(dz);
+            db[v] += dz;
+            db_size[v] += size;
+            for (int c = 0; c < WIDTH; c++) {
+                dh[i * WIDTH + c] += dz * (double)table[v * WIDTH + c];
+                dh_size[i * WIDTH + c] += size * fabs((double)table[v * WIDTH + c]);
+                de[v * WIDTH + c] += dz * (double)h[i * WIDTH + c];
+                de_size[v * WIDTH + c] += size * fabs((double)h[i * WIDTH + c]);
+            }
+        }
+    compare("dh", ROWS * WIDTH, gradient_of(q, r, H), dh, dh_size);
+    compare("the table's gradient", q->v * WIDTH, gradient_of(q, r, TABLE), de, de_size);
+    if (q->bias)
+        compare("the bias's gradient", q->v, gradient_of(q, r, BIAS), db, db_size);
+    g_free(dh), g_free(de), g_free(db), g_free(dh_size), g_free(de_size), g_free(db_size);
+}
+
+static void check_scores(const problem *q, const result *r)
+{
+    double mean = 0;
+    for (int i = 0; i < ROWS; i++) {
+        mean += q->loss[i] / ROWS;
+        if (!(fabs((double)r->score[i].loss - q->loss[i]) <= 1e-5 * fmax(1, q->loss[i])))
+            fail_msg("%d words, row %d: loss %g, not %g", (int)q->v, i, (double)r->score[i].loss, q->loss[i]);
+        assert_int_equal(r->score[i].correct, q->correct[i]);
+    }
+    assert_true(fabs((double)r->mean - mean) <= 1e-5 * fmax(1, mean));
+}
+
+static void check_all(void)
+{
+    static const int64_t vocabularies[] = {5, 300, 4096, 4099, 6500};
+    static const struct { int64_t chunk; bool gradients; int threads; } runs[] = {
+        {ROWS, true, 1}, {ROWS, true, 3}, {1000, true, 2}, {10, true, 1}, {10, true, 3}, {10, false, 2}, {ROWS, false, 1},
+    };
+    for (size_t k = 0; k < 4 * G_N_ELEMENTS(vocabularies); k++) {
+        problem q = make_problem(vocabularies[k / 4], k & 1, k & 2);
+        const result first = run(&q, ROWS, true, 1);
+        for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
+            result r = run(&q, runs[i].chunk, runs[i].gradients, runs[i].threads);
+            check_scores(&q, &r);
+            assert_memory_equal(r.score, first.score, sizeof r.score);
+            if (runs[i].gradients)
+                check_gradients(&q, &r);
+            if (runs[i].gradients && runs[i].chunk >= ROWS)
+                assert_memory_equal(r.gradients, first.gradients, sizeof(float) * (size_t)xlm_parameters_size(q.parameters));
+            g_free(r.gradients);
+        }
+        g_free(first.gradients);
+        g_free(q.p);
+        xlm_parameters_free(q.parameters);
+    }
+}
+
+static void by_definition(void **state)
+{
+    (void)state;
+    g_unsetenv("XLM_BF16_EMULATE");
+    if (xlm_packed_lacks(XLM_BFLOAT16) == NULL)
+        check_all();
+    g_setenv("XLM_BF16_EMULATE", "1", TRUE);
+    check_all();
+    g_unsetenv("XLM_BF16_EMULATE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -151,7 +151,7 @@ static struct head head_of(const struct state *s, const struct scratch *scratch,
 }
 
 /* The columns behind these are those of the next head, which the same thread reads next: rows lie pages apart, so that the
- * processor does not foresee it. */
+ * processor does not foresee it. Behind the last head it is of no use, and does no harm. */
 static void prefetch_next(const xlm_real *row, int64_t cols)
 {
     for (int64_t i = cols; i < 2 * cols; i += LINE)
@@ -392,7 +392,7 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
 {
     struct scratch *scratch = borrow_scratch(s);
     const int64_t heads = s->sequences * s->heads, threads = omp_get_max_threads();
-    const int64_t together = MAX(1, MIN(s->heads, heads / (4 * threads)));
+    const int64_t together = MAX(1, MIN(s->heads, heads / (4 * threads))); /* those of a sequence, where there are enough */
 #pragma omp parallel for schedule(dynamic, together) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
     for (int64_t k = 0; k < heads; k++) {
         const struct head h = head_of(s, &scratch[omp_get_thread_num()], k);

@@ -102,7 +102,7 @@ static void pair_part(const panels *p, int64_t row, int64_t rows, int64_t column
         }
 }
 
-/* Rows that are read a part at a time lie pages apart, so the processor does not foresee it. */
+/* Rows that are read a part at a time lie pages apart, so the processor does not foresee it. There need be nothing there. */
 static void prefetch(const float *row)
 {
     for (int i = 0; i < PART_OF_K; i += LINE / (int)sizeof *row)

@@ -19,11 +19,11 @@ struct state {
     const int32_t *targets;        /* [M] */
     int64_t chunk;
     bool rounds;                   /* in bfloat16 */
-    /* Where all rows fit in one chunk, else NULL; */
-    xlm_real *kept;                /* [M x V] exp(z − max), or in bfloat16 */
-    uint16_t *weights;             /* [M x V] (vocabulary.h), with */
+    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL in bfloat16 */
+    /* Kept for the backward pass when all rows fit in one chunk, else NULL: */
+    xlm_real *kept;                /* [M x V] exp(z − max) */
+    uint16_t *weights;             /* in bfloat16 instead (vocabulary.h): [M x V], and */
     xlm_real *share;               /* [M x blocks] */
-    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); not in bfloat16 */
 };
 
 static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t rows)
@@ -32,7 +32,6 @@ static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t
                                  .h = s->h->value + first * s->h->cols, .targets = s->targets + first, .weights = s->weights,
                                  .share = s->share};
 }
-
 
 /* z[rows x V] of rows first ... of h. */
 static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_real *z)

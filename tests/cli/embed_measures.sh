@@ -175,7 +175,7 @@ dictionary_by_hand() {
             add("all"); add(group)
         }
         END {
-            for (i in token) { split(i, p, SUBSEP); n[p[1]]++; r[p[1], p[2]] = neighbours(p[1], p[2]) }
+            for (i in token) { split(i, q, SUBSEP); n[q[1]]++; r[q[1], q[2]] = neighbours(q[1], q[2]) } # which changes p
             for (i in token) {
                 split(i, p, SUBSEP); from = p[1]; id = p[2]
                 if (!(("all", from, id) in member)) continue

@@ -268,7 +268,7 @@ grep -q 'warning: tags that the training text' unseen-dev.log && [ -n "$(dev uns
     fail "$(cat unseen-dev.log)"
 
 # CoNLL-2003: columns between blanks, documents, IOB1.
-awk -F '\t' 'NR == 1 { print "-DOCSTART- -X- O O\n" } { sub(/^B-/, "I-", $2) } NF { print $1, "X", "I-NP", $2; next } { print }' \
+awk -F '\t' 'NR == 1 { print "-DOCSTART- -X- O O\n" } NF { sub(/^B-/, "I-", $2); print $1, "X", "I-NP", $2; next } { print }' \
     test.tsv >eng.testa
 evaluate conll 1 --test eng.testa
 cmp <(sed /^language/d test.out) <(sed /^language/d conll.out) && cmp test.predicted conll.predicted &&

@@ -60,7 +60,7 @@ static double head_results(const xlm_model_config *c)
  * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. In
  * bfloat16 the gradients that products read are rounded, half as wide: of the inner layer F and of its output d, which those of
  * query, key and value 3 d and of attention's output find; those of the inner layer are not there as a whole, and are summed
- * over chunks of 16 rows. */
+ * over chunks of 16 rows, as those of query, key and value are, whose sums fit. */
 static double gradients(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, f = (double)c->feed_forward_size;
@@ -105,7 +105,7 @@ uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_si
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
     const double tokens = (double)size->tokens;
-    /* In bfloat16 they are kept for the backward pass alone, at half the size, and transposed once more in it. */
+    /* Rows of logits. In bfloat16 they are kept for the backward pass alone, at half the size, and transposed once more in it. */
     const double logits = config->head != XLM_HEAD_NONE ? (double)MIN(size->predicted, config->vocabulary_chunk) : 0;
     const bool some_rows = whole_layers(size) < size->layers;
     const int64_t whole = whole_layers(size);

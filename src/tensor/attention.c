@@ -17,6 +17,7 @@
 
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
+#include "tensor/kernels/processor.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 
@@ -150,19 +151,20 @@ static struct head head_of(const struct state *s, const struct scratch *scratch,
                          .query_row = queries[0], .m = queries[1] - queries[0], .factor = (xlm_real)(1 / sqrt((double)s->w))};
 }
 
-/* The columns behind these are those of the next head, which the same thread reads next: rows lie pages apart, so that the
- * processor does not foresee it. Behind the last head it is of no use, and does no harm. */
-static void prefetch_next(const xlm_real *row, int64_t cols)
+/* For a row of this head's columns: those behind them are of the next head, which the same thread reads next. Rows lie pages
+ * apart, so that the processor does not foresee it. A row at a time, between reading these: more at once wait for one another.
+ * Behind the last head it is of no use, and does no harm. */
+static void fetch_next(const xlm_real *row, int64_t cols)
 {
     for (int64_t i = cols; i < 2 * cols; i += LINE)
-        __builtin_prefetch(row + i);
+        xlm_processor_fetch(row + i);
 }
 
 /* Rows first … first + rows of this head's columns, `apart` in memory, close together. */
 static void copy(const struct head *h, int64_t rows, const xlm_real *from, int64_t apart, xlm_real *to)
 {
     for (int64_t i = 0; i < rows; i++) {
-        prefetch_next(from + i * apart, h->s->w);
+        fetch_next(from + i * apart, h->s->w);
         memcpy(to + i * h->scratch->stride, from + i * apart, sizeof(xlm_real) * (size_t)h->s->w);
     }
 }
@@ -229,7 +231,7 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
     copy(h, rows, s->y->grad + start, d, scratch->dy);
     xlm_real mean[BLOCK]; /* all first, since each waits for memory that the others can wait for meanwhile */
     for (int64_t i = 0; i < rows; i++) {
-        prefetch_next(s->y->value + start + i * d, w);
+        fetch_next(s->y->value + start + i * d, w);
         mean[i] = kernel->dot(w, scratch->dy + i * stride, s->y->value + start + i * d);
     }
     kernel->product(rows, n, w, scratch->query, stride, 1, scratch->key_t, ld, scratch->p, ld, false);
@@ -268,7 +270,6 @@ static void round_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ld
 {
     const xlm_kernels *kernel = xlm_kernels_get();
     for (int64_t i = 0; i < rows; i++) {
-        prefetch_next(x + i * ldx, cols);
         kernel->to_bfloat16(cols, x + i * ldx, y + i * ldy);
         if (cols % 2 != 0)
             y[i * ldy + cols] = 0;
@@ -279,14 +280,29 @@ static void round_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ld
 static void pair_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    for (int64_t i = 0; i < rows; i += 2) {
-        prefetch_next(x + i * ldx, cols);
-        prefetch_next(x + (i + 1) * ldx, cols);
+    for (int64_t i = 0; i < rows; i += 2)
         kernel->to_bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
+}
+
+/* Both of a head's columns. */
+static void round_columns(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        fetch_next(x + i * ldx, cols);
+        round_rows(1, cols, x + i * ldx, ldx, y + i * ldy, ldy);
     }
 }
 
-/* The same of rows that are rounded, ldx apart. */
+static void pair_columns(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
+{
+    for (int64_t i = 0; i < rows; i += 2) {
+        fetch_next(x + i * ldx, cols);
+        fetch_next(x + (i + 1) * ldx, cols);
+        pair_rows(MIN(2, rows - i), cols, x + i * ldx, ldx, y + i * ldy, ldy);
+    }
+}
+
+/* Pairs of rows that are rounded, ldx apart. */
 static void pair_rounded(int64_t rows, int64_t cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
     for (int64_t i = 0; i < rows; i += 2)
@@ -300,7 +316,7 @@ static uint16_t *pairs(xlm_real *memory) { return (uint16_t *)(void *)memory; }
 static void transpose_pairs(const struct head *h, const struct part *part, xlm_real *to)
 {
     const struct scratch *scratch = h->scratch;
-    round_rows(h->n, h->s->w, columns(h, part, h->row, part->var->value), part->var->cols, scratch->rows, scratch->stride);
+    round_columns(h->n, h->s->w, columns(h, part, h->row, part->var->value), part->var->cols, scratch->rows, scratch->stride);
     xlm_kernels_get()->transpose(h->n, half(h->s->w), (const xlm_real *)(void *)scratch->rows, scratch->stride / 2, to,
                                  scratch->ld);
 }
@@ -312,11 +328,11 @@ static void forward_head_rounded(const struct head *h)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = h->n, w = s->w, ld = scratch->ld, stride = scratch->stride, d = s->y->cols;
     transpose_pairs(h, &s->key, scratch->key_t);
-    pair_rows(n, w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, pairs(scratch->value), stride);
+    pair_columns(n, w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, pairs(scratch->value), stride);
     for (int64_t first = 0; first < h->m; first += BLOCK) {
         const int64_t rows = MIN(BLOCK, h->m - first);
-        round_rows(rows, w, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols,
-                   scratch->half_query, stride);
+        round_columns(rows, w, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols,
+                      scratch->half_query, stride);
         kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
                                  false);
         for (int64_t i = 0; i < rows; i++) {
@@ -346,12 +362,12 @@ static void backward_rows_rounded(const struct head *h, int64_t first, int64_t r
     const int64_t start = (h->query_row + first) * d + h->head * w;
     const xlm_real *query = columns(h, &s->query, h->query_row + first, s->query.var->value);
     xlm_real mean[BLOCK];
-    round_rows(rows, w, query, cols, scratch->half_query, stride);
+    round_columns(rows, w, query, cols, scratch->half_query, stride);
     pair_rounded(rows, w, scratch->half_query, stride, scratch->query_pairs, stride);
-    round_rows(rows, w, s->y->grad + start, d, scratch->half_dy, stride);
+    round_columns(rows, w, s->y->grad + start, d, scratch->half_dy, stride);
     pair_rounded(rows, w, scratch->half_dy, stride, scratch->dy_pairs, stride);
     for (int64_t i = 0; i < rows; i++) {
-        prefetch_next(s->y->value + start + i * d, w);
+        fetch_next(s->y->value + start + i * d, w);
         mean[i] = kernel->dot_bfloat16(w, scratch->half_dy + i * stride, s->y->value + start + i * d);
     }
     kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
@@ -382,7 +398,7 @@ static void backward_head_rounded(const struct head *h)
         return;
     }
     transpose_pairs(h, &s->value, scratch->value_t);
-    transpose_pairs(h, &s->key, scratch->key_t);
+    transpose_pairs(h, &s->key, scratch->key_t); /* last, so that `rows` holds keys */
     pair_rounded(h->n, s->w, scratch->rows, scratch->stride, pairs(scratch->key), scratch->stride);
     for (int64_t first = 0; first < h->m; first += BLOCK)
         backward_rows_rounded(h, first, MIN(BLOCK, h->m - first));
@@ -392,7 +408,9 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
 {
     struct scratch *scratch = borrow_scratch(s);
     const int64_t heads = s->sequences * s->heads, threads = omp_get_max_threads();
-    const int64_t together = MAX(1, MIN(s->heads, heads / (4 * threads))); /* those of a sequence, where there are enough */
+    /* Those of a sequence, but no more than leave four parts a thread, were all sequences as long as the longest. */
+    const double most = (double)longest(s) * (double)longest(s), share = (double)s->heads * s->pairs / (double)(4 * threads);
+    const int64_t together = CLAMP((int64_t)(share / MAX(most, 1)), 1, s->heads);
 #pragma omp parallel for schedule(dynamic, together) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
     for (int64_t k = 0; k < heads; k++) {
         const struct head h = head_of(s, &scratch[omp_get_thread_num()], k);

@@ -62,7 +62,7 @@ typedef struct xlm_kernels {
     /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
     /* The same of rows that are rounded already. past: y, at a multiple of 64 bytes, is not read soon, and may go past the
-     * caches; after a fence (stdatomic.h) other threads see it. */
+     * caches; other threads see it after atomic_thread_fence(memory_order_seq_cst), no weaker one. */
     void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
     xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* exp_sum, y rounded, or NULL */
     void (*scale_bfloat16)(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y);      /* y = factor x */

@@ -34,7 +34,7 @@ void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k
 void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
                          xlm_real *c);
 /* Gets rows row … row + rows of columns column … column + cols of C, row-major without gaps, from the thread that made them; they
- * are gone afterwards, and may be changed. */
+ * are gone afterwards, and may be changed. They are in memory of the thread's products, so that it must make none meanwhile. */
 typedef void xlm_packed_use(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *c);
 /* C = A B + bias, handed to `use` block by block while a block is in a cache, from all threads. All blocks have the same columns
  * whatever the rows, xlm_packed_block_columns(n), the last one fewer. */

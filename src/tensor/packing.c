@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tensor/kernels.h"
+#include "tensor/kernels/processor.h"
 
 /* Blocks of columns in the order that oneDNN asks for, by oneDNN. */
 static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, const right *r)
@@ -103,10 +104,10 @@ static void pair_part(const panels *p, int64_t row, int64_t rows, int64_t column
 }
 
 /* Rows that are read a part at a time lie pages apart, so the processor does not foresee it. There need be nothing there. */
-static void prefetch(const float *row)
+static void fetch(const float *row)
 {
     for (int i = 0; i < PART_OF_K; i += LINE / (int)sizeof *row)
-        __builtin_prefetch(row + i);
+        xlm_processor_fetch(row + i);
 }
 
 /* The panel from this column on, a row of b each column; pairs are moved as floats. straight: NULL, or where the same rows of b,
@@ -124,7 +125,7 @@ static void pack_columns(const panels *p, int64_t column, const panels *straight
         const bool more = row + PART_OF_K < p->rows;
         const float *next = p->b + (more ? column * p->apart + row + PART_OF_K : (column + cols) * p->apart);
         for (int64_t j = 0; j < cols; j++) {
-            prefetch(next + j * p->apart);
+            fetch(next + j * p->apart);
             kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, rounded.row[j]);
             memset(rounded.row[j] + there, 0, sizeof(bfloat16) * (size_t)(rows - there));
         }
@@ -229,7 +230,7 @@ void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_re
 #pragma omp for schedule(static) nowait
             for (int64_t j = 0; j < to.n; j += PANEL)
                 pack_columns(&to, j, &part_of[j / rows_of_each], j / rows_of_each * rows_of_each);
-            atomic_thread_fence(memory_order_seq_cst); /* for what went past the caches */
+            atomic_thread_fence(memory_order_seq_cst); /* no weaker one waits for what went past the caches */
         }
     } else {
         packed_pack(transposed, &columns);

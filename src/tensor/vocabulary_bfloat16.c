@@ -117,13 +117,12 @@ static void make_gradients(const gradients *g)
 
 void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db)
 {
-    const xlm_packed *straight = xlm_product_parameter(v->tape, v->table, false);
     gradients g = {.v = v, .factor = factor, .depth = xlm_packed_depth(v->rows), .db = db,
                    .blocks = xlm_vocabulary_blocks(v->table->rows), .cols = xlm_packed_block_columns(v->table->rows)};
     g.turned = XLM_TAPE_BORROW(v->tape, uint16_t, v->table->rows * g.depth);
     make_gradients(&g);
     if (dh.at != NULL)
-        xlm_packed_multiply_rounded(straight, v->rows, false, v->weights, dh.add, dh.at);
+        xlm_packed_multiply_rounded(xlm_product_parameter(v->tape, v->table, false), v->rows, false, v->weights, dh.add, dh.at);
     if (de.at != NULL)
         xlm_product_of_rounded(v->tape, v->rows, g.turned, v->h, NULL, v->table, de);
     xlm_tape_return(v->tape, g.turned);

@@ -117,30 +117,31 @@ typedef struct coefficients {
     float factor, beta1, beta2, correct1, correct2, epsilon;
 } coefficients;
 
-/* One pass over n elements. keep: the direction u stays in g, else g is only read; a rate of 0 leaves w alone (lamb). */
-static inline __attribute__((always_inline)) void update_all(const coefficients k, float rate, float in_gradient, float decoupled,
-                                                             bool keep, int64_t n, float *restrict w, float *restrict g,
-                                                             float *restrict m, float *restrict v)
+/* The direction u of one element's update, after that of its moments. */
+static inline float direction_of(const coefficients *k, float in_gradient, float decoupled, float w, float g, float *m, float *v)
 {
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        const float gradient = g[i] * k.factor + in_gradient * w[i];
-        m[i] = k.beta1 * m[i] + (1 - k.beta1) * gradient;
-        v[i] = k.beta2 * v[i] + (1 - k.beta2) * gradient * gradient;
-        const float direction = m[i] * k.correct1 / (sqrtf(v[i] * k.correct2) + k.epsilon) + decoupled * w[i];
-        w[i] -= rate * direction;
-        if (keep)
-            g[i] = direction;
-    }
+    const float gradient = g * k->factor + in_gradient * w;
+    *m = k->beta1 * *m + (1 - k->beta1) * gradient;
+    *v = k->beta2 * *v + (1 - k->beta2) * gradient * gradient;
+    return *m * k->correct1 / (sqrtf(*v * k->correct2) + k->epsilon) + decoupled * w;
 }
 
-static void update_elements(const coefficients k, float rate, float in_gradient, float decoupled, bool keep, int64_t n, float *w,
-                            float *g, float *m, float *v)
+/* w −= rate u, n elements. */
+static void update_elements(const coefficients k, float rate, float in_gradient, float decoupled, int64_t n, float *restrict w,
+                            const float *restrict g, float *restrict m, float *restrict v)
 {
-    if (keep) /* two loops, of which one writes an array less */
-        update_all(k, rate, in_gradient, decoupled, true, n, w, g, m, v);
-    else
-        update_all(k, rate, in_gradient, decoupled, false, n, w, g, m, v);
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        w[i] -= rate * direction_of(&k, in_gradient, decoupled, w[i], g[i], &m[i], &v[i]);
+}
+
+/* u in place of g, n elements; w stays. */
+static void find_directions(const coefficients k, float in_gradient, float decoupled, int64_t n, const float *restrict w,
+                            float *restrict g, float *restrict m, float *restrict v)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        g[i] = direction_of(&k, in_gradient, decoupled, w[i], g[i], &m[i], &v[i]);
 }
 
 static const stretch *stretch_at(const xlm_optimiser *o, int64_t i) { return &g_array_index(o->stretches, stretch, i); }
@@ -157,7 +158,7 @@ static bool is_updated(const xlm_optimiser *o, const stretch *s)
     return is_own(&o->shards, s->start) && parameter_of(o, s)->rate != 0;
 }
 
-/* w ← w − rate (|w| / |r|) r, a parameter each; r is what update_elements left in the gradient. Own stretches. */
+/* w ← w − rate (|w| / |r|) r, a parameter each; r is what find_directions left in the gradient. Own stretches. */
 static void apply_directions(const xlm_optimiser *o, float *values, const float *direction, double rate)
 {
     const int64_t n = o->stretches->len;
@@ -211,11 +212,13 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
             continue;
         const xlm_parameter *p = parameter_of(o, s);
         const float decay = p->decay ? (float)c->weight_decay : 0;
-        const float rate = rule->scaled_by_norms ? 0 : (float)(learning_rate * p->rate);
         const int64_t place = xlm_shards_place(&o->shards, s->start);
         const float in_gradient = rule->decay_in_gradient ? decay : 0;
-        update_elements(k, rate, in_gradient, decay - in_gradient, rule->scaled_by_norms, s->n, values + s->start,
-                        gradient + s->start, o->first_moment + place, o->second_moment + place);
+        float *w = values + s->start, *g = gradient + s->start, *m = o->first_moment + place, *v = o->second_moment + place;
+        if (rule->scaled_by_norms)
+            find_directions(k, in_gradient, decay - in_gradient, s->n, w, g, m, v);
+        else
+            update_elements(k, (float)(learning_rate * p->rate), in_gradient, decay - in_gradient, s->n, w, g, m, v);
     }
     if (rule->scaled_by_norms)
         apply_directions(o, values, gradient, learning_rate);

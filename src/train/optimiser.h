@@ -77,7 +77,7 @@ double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
 
 /* Update number `step` of the own buckets with the gradient times `factor` (the clipping factor min(1, clip / norm)). The
- * gradient's array is used as scratch. The other elements of the parameters are then out of date (xlm_shards_all_gather).
+ * gradient's array may be used as scratch. The other elements of the parameters are then out of date (xlm_shards_all_gather).
  * Collective.
  *   m ← β₁ m + (1−β₁) g,  v ← β₂ v + (1−β₂) g²,  u = (m / (1−β₁ᵗ)) / (sqrt(v / (1−β₂ᵗ)) + ε),  t = step + 1
  *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019

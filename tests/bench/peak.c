@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SUMS = 16, TIMES = 1 << 20, ROUNDS = 12 };
+enum { SUMS = 12, TIMES = 1 << 20, ROUNDS = 12 };
 
 /* Independent sums, so many that none is waited for; volatile, so that they are made. */
 #define MULTIPLY_ADDS(name, bytes)                                                                                     \
@@ -20,7 +20,7 @@ enum { SUMS = 16, TIMES = 1 << 20, ROUNDS = 12 };
         for (int i = 0; i < SUMS; i++)                                                                                 \
             sum[i] = more * (float)i;                                                                                  \
         for (int t = 0; t < TIMES; t++) {                                                                              \
-            _Pragma("GCC unroll 16") for (int i = 0; i < SUMS; i++) sum[i] = sum[i] * factor + more;                   \
+            _Pragma("GCC unroll 12") for (int i = 0; i < SUMS; i++) sum[i] = sum[i] * factor + more;                   \
         }                                                                                                              \
         for (int i = 1; i < SUMS; i++)                                                                                 \
             sum[0] += sum[i];                                                                                          \
@@ -29,6 +29,7 @@ enum { SUMS = 16, TIMES = 1 << 20, ROUNDS = 12 };
     }
 
 #if defined __x86_64__ && defined __GNUC__
+MULTIPLY_ADDS(with_sse, 16)
 __attribute__((target("avx512f"))) MULTIPLY_ADDS(with_avx512, 64)
 __attribute__((target("avx2,fma"))) MULTIPLY_ADDS(with_avx2, 32)
 
@@ -38,7 +39,7 @@ static double multiply_add(void)
         return with_avx512();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return with_avx2();
-    return 0;
+    return with_sse();
 }
 #else
 MULTIPLY_ADDS(multiply_add, 16)

@@ -16,15 +16,14 @@
 
 launcher=(mpiexec --oversubscribe --bind-to none)
 
-# Words by Zipf's law over 60,000 made forms, in short sentences, which nearly fill sequences of 128 subwords, as those of peers are
-# filled that do not mind where a sentence ends.
+# made_text [WORDS]: 1,440,000 words by Zipf's law over 60,000 made forms, so many (24) a sentence.
 made_text() {
-    awk 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+    awk -v words="${1:-24}" 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
         BEGIN {
             seed = 11
-            for (line = 0; line < 240000; line++) {
+            for (line = 0; line < 1440000 / words; line++) {
                 text = ""
-                for (n = 0; n < 6; n++) {
+                for (n = 0; n < words; n++) {
                     rank = int(exp(draw() * log(60000))); form = ""
                     for (x = rank * 7919 % 11881376 + 26; x > 0; x = int(x / 26)) form = form sprintf("%c", 97 + x % 26)
                     text = text form " "
@@ -34,12 +33,13 @@ made_text() {
         }'
 }
 
-# made_corpus DIR MERGES: its path in $corpus.
+# made_corpus DIR MERGES: its path in $corpus. Short sentences nearly fill sequences of 128 subwords, as those of peers are filled
+# that do not mind where a sentence ends.
 made_corpus() {
     local directory=${XLM_BENCH_CORPORA:-$1}
     corpus=$directory/corpus-$2.h5
     [[ ! -e $corpus ]] || return 0
-    [[ -e $directory/text ]] || made_text >"$directory/text"
+    [[ -e $directory/text ]] || made_text 6 >"$directory/text"
     xlm_prep --mono en="$directory/text" --words space --bpe "$2" --held-out 0.001 -o "$corpus" >"$directory/prep.log" 2>&1 ||
         { cat "$directory/prep.log" >&2; return 1; }
 }

@@ -40,21 +40,19 @@ run() {
     echo "$(rate "$work/$name/metrics.csv" 1) $speed $products $share" >>"$work/$name.rounds"
 }
 
-# of_peak NAME [ARGUMENT...]: a run of 1 x 2; appends to NAME.rounds its speed, its GFLOP/s, those of the peak, and the share.
+# of_peak NAME: the peak, and beside it the latest run in NAME.log; appends to NAME.peak.
 of_peak() {
-    local name=$1 speed peak
-    shift
+    local peak speed
     peak=$("$XLM_BUILD/tests/bench/peak" 2)
-    train "$work" "$name" 1 2 --profile "$@"
-    speed=$(flops "$work/$name.log")
-    say "1 x 2, $name: $(rate "$work/$name/metrics.csv" 1) tokens/s, $speed GFLOP/s, peak $peak"
-    echo "$(rate "$work/$name/metrics.csv" 1) $speed $peak $(quotient "$speed" "$peak" 3)" >>"$work/$name.rounds"
+    speed=$(flops "$work/$1.log")
+    say "1 x 2, $1: $(rate "$work/$1/metrics.csv" 1) tokens/s, $speed GFLOP/s, peak $peak"
+    echo "$(rate "$work/$1/metrics.csv" 1) $speed $peak $(quotient "$speed" "$peak" 3)" >>"$work/$1.peak"
 }
 
-# column SHAPE N: the median over rounds.
+# column FILE N: the median over rounds.
 column() {
     local numbers
-    mapfile -t numbers < <(cut -d' ' -f"$2" "$work/$1.rounds")
+    mapfile -t numbers < <(cut -d' ' -f"$2" "$work/$1")
     median "${numbers[@]}"
 }
 
@@ -62,25 +60,30 @@ for ((round = 0; round < rounds; round++)); do
     run 1 1
     run 1 2
     run 2 1
-    of_peak blis --set train.gemm=blis
-    ! "$with_onednn" || of_peak onednn --set train.gemm=onednn
+    of_peak 1x2
+    ! "$with_onednn" || { train "$work" onednn 1 2 --profile --set train.gemm=onednn; of_peak onednn; }
 done
 
 section "training, roberta-8, ranks x threads: GFLOP/s beside the products alone"
 for shape in 1x1 1x2 2x1; do
     goal=">= 0.88"
     [[ $shape != 1x1 ]] || goal=
-    row "$shape" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $shape 1)" "$(column $shape 2)")" \
-        "$(column $shape 3) GFLOP/s" "$(column $shape 4)" "$goal"
+    row "$shape" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $shape.rounds 1)" "$(column $shape.rounds 2)")" \
+        "$(column $shape.rounds 3) GFLOP/s" "$(column $shape.rounds 4)" "$goal"
 done
-for name in blis onednn; do
-    [[ -e $work/$name.rounds ]] || { skipped "1x2, gemm = $name, beside the peak" "no oneDNN for this processor, or in this build"; continue; }
-    row "1x2, gemm = $name, beside the peak" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column $name 1)" "$(column $name 2)")" \
-        "$(column $name 3) GFLOP/s" "$(column $name 4)" "$([[ $name = blis ]] || echo ">= 0.8")"
-done
+beside_peak() { # NAME TEXT [GOAL]
+    row "1x2, $2, beside the peak" "$(printf '%.0f tokens/s, %.1f GFLOP/s' "$(column "$1.peak" 1)" "$(column "$1.peak" 2)")" \
+        "$(column "$1.peak" 3) GFLOP/s" "$(column "$1.peak" 4)" "${3:-}"
+}
+beside_peak 1x2 BLIS
+if "$with_onednn"; then
+    beside_peak onednn oneDNN ">= 0.8"
+else
+    skipped "1x2, oneDNN, beside the peak" "$(tail -n 1 "$work/dry-run.log")"
+fi
 scaling() { # SHAPE [GOAL]
-    row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1" 1)")" "$(printf '%.0f tokens/s' "$(column 1x1 1)")" \
-        "$(quotient "$(column "$1" 1)" "$(column 1x1 1)")" "${2:-}"
+    row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1.rounds" 1)")" "$(printf '%.0f tokens/s' "$(column 1x1.rounds 1)")" \
+        "$(quotient "$(column "$1.rounds" 1)" "$(column 1x1.rounds 1)")" "${2:-}"
 }
 scaling 2x1 ">= 1.9"
 scaling 1x2

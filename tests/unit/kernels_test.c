@@ -412,6 +412,61 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
     g_free(bias);
 }
 
+/* y = exp(x − shift) rounded, and Σ y of what was not; y may be wanted or not. Then y = factor x of such numbers. */
+static void check_rounded_exponentials(const xlm_kernels *kernel, int64_t n)
+{
+    enum { LOW = 0x1234 };
+    float *x = numbers(15, n), plain[MOST + GUARD], scaled[MOST + GUARD];
+    uint16_t y[MOST + 1];
+    start_output(plain, 0.5f);
+    const float sum = kernel->exp_sum(n, x, 1.5f, plain);
+    y[n] = LOW;
+    expect(kernel, "exp_sum_bfloat16", n, kernel->exp_sum_bfloat16(n, x, 1.5f, y), sum);
+    expect(kernel, "exp_sum_bfloat16 alone", n, kernel->exp_sum_bfloat16(n, x, 1.5f, NULL), sum);
+    for (int64_t i = 0; i < n; i++)
+        if (y[i] != bfloat16_of(plain[i]))
+            fail_msg("%s exp_sum_bfloat16, n = %d: element %d is %x, not that of %g", kernel->name, (int)n, (int)i, y[i],
+                     (double)plain[i]);
+    assert_int_equal(y[n], LOW);
+    start_output(scaled, 0.5f);
+    kernel->scale_bfloat16(n, -3, y, scaled);
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t bits = (uint32_t)y[i] << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        assert_true(scaled[i] == -3 * value);
+    }
+    expect_untouched(kernel, "scale_bfloat16", n, scaled, 0.5f);
+    g_free(x);
+}
+
+/* exp from underflow to overflow, to 1.2 units in the last place, in all lanes. */
+static void check_exponential(const xlm_kernels *kernel)
+{
+    const float normal = 1.17549435e-38f;
+    for (int step = 0; step < 400000; step += 17) {
+        float x[17], y[17];
+        for (int j = 0; j < 17; j++)
+            x[j] = (float)(-110 + 2e2 * (step + j) / 4e5);
+        (void)kernel->exp_sum(17, x, 0, y);
+        for (int j = 0; j < 17; j++) {
+            const double wanted = exp((double)x[j]);
+            const float near = (float)wanted;
+            bool good = fabs((double)y[j] - wanted) <= 1.2 * (double)(near - nextafterf(near, 0));
+            if (wanted < (double)normal)
+                good = y[j] >= 0 && y[j] <= normal;
+            else if (isinf(near))
+                good = y[j] == INFINITY;
+            if (!good)
+                fail_msg("%s: exp(%.9g) = %.9g, not %.9g", kernel->name, (double)x[j], (double)y[j], wanted);
+        }
+    }
+    const float far[] = {-INFINITY, INFINITY, NAN, -1e30f, 1e30f, 0};
+    float y[G_N_ELEMENTS(far)];
+    (void)kernel->exp_sum(G_N_ELEMENTS(far), far, 0, y);
+    assert_true(y[0] == 0 && y[1] == INFINITY && isnan(y[2]) && y[3] == 0 && y[4] == INFINITY && y[5] == 1);
+}
+
 static void check_pairs_of_rounded(const xlm_kernels *kernel, int64_t n)
 {
     enum { LOW = 0x1234 };
@@ -457,8 +512,10 @@ static void test_against_loops(void **state)
             check_rounded_gelu(kernel, false, n);
             check_rounded_gelu(kernel, true, n);
             check_pairs_of_rounded(kernel, n);
+            check_rounded_exponentials(kernel, n);
             check_residuals(kernel, n);
         }
+        check_exponential(kernel);
         check_gelu_far_out(kernel, exact_form(kernel));
         check_gelu_far_out(kernel, tanh_form(kernel));
     }

@@ -90,8 +90,6 @@ static uint16_t *padded_halves(const form *f, const float *a, int64_t depth)
     return halves;
 }
 
-/* Factors that were rounded before, and filled up with zeros, give the bits of those that are rounded meanwhile, and Aᵀ as it was
- * rounded is handed out. */
 /* Sums of 16 rows of A, m x k, each. */
 static void check_sums(int64_t m, int64_t k, const float *a, const float *sums)
 {
@@ -107,6 +105,8 @@ static void check_sums(int64_t m, int64_t k, const float *a, const float *sums)
         }
 }
 
+/* Factors that were rounded before, and filled up with zeros, give the bits of those that are rounded meanwhile, and Aᵀ as it was
+ * rounded is handed out. */
 static void check_rounded(const form *f, xlm_packed *packed)
 {
     const int64_t m = f->m, n = f->n, k = f->k, depth = xlm_packed_depth(k), apart = m + 3;
@@ -271,7 +271,8 @@ static void collect(void *data, int64_t row, int64_t rows, int64_t column, int64
 static void handed_on(void **state)
 {
     (void)state;
-    static const int64_t shapes[][3] = {{1, 1, 1}, {133, 5000, 64}, {20, 4096, 33}, {300, 70, 130}, {17, 4097, 16}, {5, 40, 17000}};
+    static const int64_t shapes[][3] = {{1, 1, 1}, {133, 5000, 64}, {20, 4096, 33}, {300, 70, 130}, {17, 4097, 16},
+                                        {5, 40, 17000}};
     for (int round = 0; round < 2; round++) {
         if (round == 1)
             g_setenv("XLM_BF16_EMULATE", "1", TRUE);
@@ -309,7 +310,8 @@ static void both_directions(void **state)
 {
     (void)state;
     enum { M = 20 };
-    static const int64_t shapes[][2] = {{768, 256}, {64, 64}, {130, 70}, {71, 129}, {1, 1}, {33, 5000}, {5000, 33}, {17001, 48}, {48, 17001}};
+    static const int64_t shapes[][2] = {{768, 256}, {64, 64}, {130, 70}, {71, 129}, {1, 1}, {33, 5000}, {5000, 33},
+                                        {17001, 48}, {48, 17001}};
     if (xlm_packed_lacks(XLM_BFLOAT16) != NULL)
         return;
     for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {

@@ -127,7 +127,7 @@ static inline void store_interleaved(uint16_t *p, const uint16_t *a, const uint1
 }
 
 #ifdef XLM_WITH_AVX512_BF16
-#define NATIVE_PAIRS
+#define NATIVE_BFLOAT16
 static inline vec add_pairs(vec a, vec b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b); }
 
 static inline void store_rounded(uint16_t *p, int k, vec v)

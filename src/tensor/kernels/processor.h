@@ -4,6 +4,16 @@
 
 #include <stdbool.h>
 
+/* Ask for the line of memory at an address, which need not be there, before it is read. */
+static inline void xlm_processor_fetch(const void *at)
+{
+#ifdef __GNUC__
+    __builtin_prefetch(at);
+#else
+    (void)at;
+#endif
+}
+
 /* The instructions our kernels use, by processor and operating system: F, BW, DQ, VL, CD, FMA, BMI2; AVX2 and FMA. False
  * on other kinds of machine. */
 bool xlm_processor_has_avx512(void);

@@ -7,12 +7,16 @@
  *     wide(word), counting()            a word in each 64-bit lane; 0, 1, 2, ... in them
  *     float_bits(words)                 the floats of these bits
  *     halves(p, k)                      as bodies.h wants it
- *     bits_of(vec), both(a, b), either(a, b), where_nan(x, a, b)   of 32-bit lanes: a & b; a | b; a where x is no number, else b
- *     store_halves(p, k, words), store_words(p, k, words)   the first k 32-bit lanes: their lower halves, or all of them
+ *     bits_of(vec), both(a, b), either(a, b)   of 32-bit lanes: a & b; a | b
+ *     store_words(p, k, words)          the first k 32-bit lanes
  *     xor3(a, b, c), odd_words(a, b)    a ^ b ^ c; the even 32-bit lanes of a beside the odd ones of b
  *     decisions, keep_mask(low, high, threshold)   an unsigned integer of a byte each 64-bit lane, and its value: bits 0 to 3 of
  *                                       a lane's byte say which 16-bit lanes of low are at least the threshold, 4 to 7 of high
- *     add_pairs                         as attention.h wants it, and NATIVE_PAIRS, where there are instructions for it
+ *     NATIVE_BFLOAT16                   where there are instructions for it, with add_pairs as attention.h wants it, store_rounded
+ *                                       and store_rounded_pairs as bodies.h wants them; else instead of those
+ *     where_nan(x, a, b)                of 32-bit lanes: a where x is no number, else b
+ *     without_denormals(bits, w)        w, but a zero of their sign where bits are those of a denormal or zero
+ *     store_halves(p, k, words)         the lower halves of the first k 32-bit lanes
  *     TILE_ROWS, TILE_VECTORS           as attention.h wants them
  *     exchange_quarters(t, r)           the last stage of a transposition, below
  * and compiles them to the whole table of kernels. */
@@ -63,7 +67,7 @@ static void keep_bits(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, ui
 static inline words pair(words low, words high) { return either(low, OF(slli_epi32)(high, 16)); }
 static inline vec value_of(words w) { return float_bits(OF(slli_epi32)(w, 16)); }
 
-#ifndef NATIVE_PAIRS
+#ifndef NATIVE_BFLOAT16
 static inline vec add_pairs(vec a, vec b, vec c)
 {
     const words high = OF(set1_epi32)((int)0xffff0000u);

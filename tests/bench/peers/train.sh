@@ -2,7 +2,7 @@
 # xlm-mpi: training speed beside PyTorch's, roberta-8 on two cores. SPDX-License-Identifier: GPL-3.0-or-later
 #
 # XLM_BENCH_STEPS   steps of a run (5); the first does not count
-# XLM_BENCH_ROUNDS  rounds, in which the four runs take turns (2); medians over rounds are shown
+# XLM_BENCH_ROUNDS  rounds, in which all runs take turns (2); medians over rounds are shown
 # XLM_PEERS_BLAS    more directories with a libblas.so.3 that PyTorch is tried with, beside Debian's in /usr/lib
 # XLM_PEERS_ALL     1: also torch.nn.functional.dropout in place of cheaper masks (torch_train.py), always slower so far
 #

@@ -18,7 +18,7 @@
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
-enum { ROWS = 37, WIDTH = 24 };
+enum { ROWS = 37, WIDTH = 24, CHUNK = 10 };
 
 typedef struct problem {
     xlm_parameters *parameters;
@@ -159,26 +159,44 @@ static void check_scores(const problem *q, const result *r)
     assert_true(fabs((double)r->mean - mean) <= 1e-5 * fmax(1, mean));
 }
 
+/* Without this parameter's gradient the others' are the same. */
+static void check_frozen(const problem *q, int frozen, const result *whole)
+{
+    xlm_parameters_set_rate(q->parameters, frozen, 0);
+    const result r = run(q, ROWS, true, 1);
+    for (int k = 0; k < xlm_parameters_count(q->parameters); k++) {
+        const xlm_parameter *p = xlm_parameters_get(q->parameters, k);
+        for (int64_t i = p->start; i < p->start + p->rows * p->cols; i++)
+            assert_true(r.gradients[i] == (k == frozen ? 0 : whole->gradients[i]));
+    }
+    xlm_parameters_set_rate(q->parameters, frozen, 1);
+    g_free(r.gradients);
+}
+
 static void check_all(void)
 {
     static const int64_t vocabularies[] = {5, 300, 4096, 4099, 6500};
     static const struct { int64_t chunk; bool gradients; int threads; } runs[] = {
-        {ROWS, true, 1}, {ROWS, true, 3}, {1000, true, 2}, {10, true, 1}, {10, true, 3}, {10, false, 2}, {ROWS, false, 1},
+        {ROWS, true, 1}, {ROWS, true, 3}, {1000, true, 2}, {CHUNK, true, 2}, {CHUNK, true, 3}, {CHUNK, false, 2}, {ROWS, false, 1},
     };
     for (size_t k = 0; k < 4 * G_N_ELEMENTS(vocabularies); k++) {
         problem q = make_problem(vocabularies[k / 4], k & 1, k & 2);
-        const result first = run(&q, ROWS, true, 1);
+        const result first = run(&q, ROWS, true, 1), chunked = run(&q, CHUNK, true, 1);
         for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
             result r = run(&q, runs[i].chunk, runs[i].gradients, runs[i].threads);
             check_scores(&q, &r);
             assert_memory_equal(r.score, first.score, sizeof r.score);
             if (runs[i].gradients)
                 check_gradients(&q, &r);
-            if (runs[i].gradients && runs[i].chunk >= ROWS)
-                assert_memory_equal(r.gradients, first.gradients, sizeof(float) * (size_t)xlm_parameters_size(q.parameters));
+            if (runs[i].gradients)
+                assert_memory_equal(r.gradients, (runs[i].chunk < ROWS ? chunked : first).gradients,
+                                    sizeof(float) * (size_t)xlm_parameters_size(q.parameters));
             g_free(r.gradients);
         }
+        check_frozen(&q, H, &first);
+        check_frozen(&q, TABLE, &first);
         g_free(first.gradients);
+        g_free(chunked.gradients);
         g_free(q.p);
         xlm_parameters_free(q.parameters);
     }

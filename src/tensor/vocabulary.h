@@ -1,9 +1,9 @@
 /* xlm-mpi: softmax over the vocabulary in bfloat16. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Some rows of z = h Eᵀ + b, made block by block of columns and never there as a whole: of a block, with highest element m_b, stays
- * w_v = exp(z_v − m_b) in bfloat16, and what makes probabilities of it, p_v = share_b w_v, share_b = exp(m_b − max m) / Σ exp(z −
- * max m), whose sum is made of floats before they are rounded. In the backward pass w is replaced by dz, which is read in both
- * directions. */
+ * Some rows of z = h Eᵀ + b, made block by block of columns and never there as a whole: of a block, with highest element m_b,
+ * stays w_v = exp(z_v − m_b) in bfloat16, and what makes probabilities of it, p_v = share_b w_v,
+ * share_b = exp(m_b − max m) / Σ exp(z − max m), whose sum is made of floats before they are rounded. In the backward pass w is
+ * replaced by dz, which is read in both directions. */
 #ifndef XLM_TENSOR_VOCABULARY_H
 #define XLM_TENSOR_VOCABULARY_H
 
@@ -29,7 +29,8 @@ typedef struct xlm_vocabulary_rows {
 int64_t xlm_vocabulary_blocks(int64_t columns);
 /* Fills weights, share and outcome, [rows] or NULL. */
 void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome *outcome);
-/* dz = factor (p − onehot); dh = dz E, [rows x e], de = dzᵀ h where they are wanted, db += column sums of dz where it is not NULL. */
+/* dz = factor (p − onehot); dh = dz E, [rows x e], de = dzᵀ h where they are wanted, db += column sums of dz where it is not
+ * NULL. */
 void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db);
 
 #endif

@@ -82,7 +82,8 @@ else
     skipped "1x2, oneDNN, beside the peak" "$(tail -n 1 "$work/dry-run.log")"
 fi
 scaling() { # SHAPE [GOAL]
-    row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1.rounds" 1)")" "$(printf '%.0f tokens/s' "$(column 1x1.rounds 1)")" \
+    row "$1 beside 1x1" "$(printf '%.0f tokens/s' "$(column "$1.rounds" 1)")" \
+        "$(printf '%.0f tokens/s' "$(column 1x1.rounds 1)")" \
         "$(quotient "$(column "$1.rounds" 1)" "$(column 1x1.rounds 1)")" "${2:-}"
 }
 scaling 2x1 ">= 1.9"

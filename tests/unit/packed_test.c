@@ -101,12 +101,13 @@ static void check_sums(int64_t m, int64_t k, const float *a, const float *sums)
                 size += fabs((double)a[i * k + j]);
             }
             if (fabs((double)sums[j] - sum) > 1e-6 * size)
-                fail_msg("%d x %d: column %d of rows %d ...: %g, not %g", (int)m, (int)k, (int)j, (int)first, (double)sums[j], sum);
+                fail_msg("%d x %d: column %d of rows %d ...: %g, not %g", (int)m, (int)k, (int)j, (int)first, (double)sums[j],
+                         sum);
         }
 }
 
-/* Factors that were rounded before, and filled up with zeros, give the bits of those that are rounded meanwhile, and Aᵀ as it was
- * rounded is handed out. */
+/* Factors that were rounded before, and filled up with zeros, give the bits of those that are rounded meanwhile, and Aᵀ as it
+ * was rounded is handed out. */
 static void check_rounded(const form *f, xlm_packed *packed)
 {
     const int64_t m = f->m, n = f->n, k = f->k, depth = xlm_packed_depth(k), apart = m + 3;

@@ -69,7 +69,8 @@ static inline vec exponential(vec x)
 {
     static const float P[] = {1, 1, 0.5f, 0.16666415f, 0.04166635f, 0.008375134f, 0.0013941119f};
     x = _mm512_min_ps(_mm512_set1_ps(89), _mm512_max_ps(_mm512_set1_ps(-104), x));
-    const vec n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const vec n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
+                                       _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     vec r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.6931472f), x);
     r = _mm512_fnmadd_ps(n, _mm512_set1_ps(-1.9046542e-9f), r);
     vec p = _mm512_set1_ps(P[6]);

@@ -95,22 +95,43 @@ static xlm_real maximum(int64_t n, const xlm_real *x)
     return most;
 }
 
-static xlm_real exp_sum(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y)
+typedef void store_exponentials(void *y, int64_t i, int k, vec e);
+
+/* Σ exp(x − shift); keep: what becomes of the exponentials from number i on, k of them. */
+INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, store_exponentials *keep, void *y)
 {
     const vec minus_shift = all(-shift);
     vec s = all(0);
     int64_t i = 0;
     for (; i + W <= n; i += W) {
         const vec e = exponential(plus(load(x + i, W), minus_shift));
-        store(y + i, W, e);
+        keep(y, i, W, e);
         s = plus(s, e);
     }
     if (i < n) {
         const int k = (int)(n - i);
-        store(y + i, k, exponential(plus(load(x + i, k), minus_shift)));
-        s = plus(s, load(y + i, k));
+        xlm_real last[W]; /* of which the other lanes do not count */
+        store(last, W, exponential(plus(load(x + i, k), minus_shift)));
+        keep(y, i, k, load(last, k));
+        s = plus(s, load(last, k));
     }
     return sum_of(s);
+}
+
+INLINE void keep_exponentials(void *y, int64_t i, int k, vec e) { store((xlm_real *)y + i, k, e); }
+INLINE void round_exponentials(void *y, int64_t i, int k, vec e) { store_rounded((uint16_t *)y + i, k, e); }
+INLINE void drop_exponentials(void *y, int64_t i, int k, vec e) { (void)y, (void)i, (void)k, (void)e; }
+
+static xlm_real exp_sum(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y)
+{
+    return sum_exponentials(n, x, shift, keep_exponentials, y);
+}
+
+static xlm_real exp_sum_bfloat16(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y)
+{
+    if (y == NULL)
+        return sum_exponentials(n, x, shift, drop_exponentials, NULL);
+    return sum_exponentials(n, x, shift, round_exponentials, y);
 }
 
 static void column_sums(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out)
@@ -369,28 +390,6 @@ static double sum_of_squares(int64_t n, const xlm_real *x)
         for (int k = 0; k < half; k++)
             sum[k] += sum[k + half];
     return sum[0];
-}
-
-static xlm_real exp_sum_bfloat16(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y)
-{
-    const vec minus_shift = all(-shift);
-    vec s = all(0);
-    int64_t i = 0;
-    for (; i + W <= n; i += W) {
-        const vec e = exponential(plus(load(x + i, W), minus_shift));
-        if (y != NULL)
-            store_rounded(y + i, W, e);
-        s = plus(s, e);
-    }
-    if (i < n) {
-        const int k = (int)(n - i);
-        xlm_real last[W];
-        store(last, W, exponential(plus(load(x + i, k), minus_shift)));
-        if (y != NULL)
-            store_rounded(y + i, k, load(last, k));
-        s = plus(s, load(last, k));
-    }
-    return sum_of(s);
 }
 
 static void scale_bfloat16(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y)

@@ -284,7 +284,7 @@ static void pair_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx
         kernel->to_bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
 }
 
-/* Both of a head's columns. */
+/* Both for rows of a head's columns in a wider matrix, while the next head's are fetched. */
 static void round_columns(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
     for (int64_t i = 0; i < rows; i++) {

@@ -6,7 +6,7 @@
 # XLM_BENCH_ROUNDS  rounds, in which the shapes take turns (2); medians over rounds are shown
 #
 # Where oneDNN is, 1 x 2 is run with gemm = onednn too, in the same rounds; and of 1 x 2 it is shown how much of the processor's
-# peak a step takes (tests/bench/peak.c, measured before each run).
+# peak a step takes (tests/bench/peak.c, measured after each run).
 #
 # Beside each run, and in turn with it, stands the yardstick of tests/bench/step.c: the model's own matrix products with nothing
 # between them, on as many cores in the same way (one process of two threads, two of one). Attention's products are not in the
@@ -59,8 +59,8 @@ column() {
 for ((round = 0; round < rounds; round++)); do
     run 1 1
     run 1 2
-    run 2 1
     of_peak 1x2
+    run 2 1
     ! "$with_onednn" || { train "$work" onednn 1 2 --profile --set train.gemm=onednn; of_peak onednn; }
 done
 

@@ -20,7 +20,8 @@
 #include "tensor/parameters.h"
 #include "text/special_tokens.h"
 
-enum { SEQUENCES = 12, LENGTH = 40, TOKENS = SEQUENCES * LENGTH, EVERY = 6, MASKED = TOKENS / EVERY, VOCABULARY = 600 };
+enum { SEQUENCES = 12, LENGTH = 40, TOKENS = SEQUENCES * LENGTH, EVERY = 6, MASKED = TOKENS / EVERY };
+enum { VOCABULARY = 5000 }; /* more than one block of columns of logits (tensor/packed.h) */
 
 static struct {
     int32_t offsets[SEQUENCES + 1], ids[TOKENS], positions[TOKENS], zeros[TOKENS], masked_rows[MASKED], targets[MASKED];

@@ -43,11 +43,11 @@ static void forward(const struct state *s, activation_kernel *activate, uint16_t
     const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
-    const int64_t unit = xlm_packed_block_rows(inner, n);
+    const xlm_packed_blocks blocks = xlm_packed_divide(inner, n);
     xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
 #pragma omp parallel for schedule(static)
-    for (int64_t first = 0; first < n; first += unit) {
-        const int64_t rows = MIN(unit, n - first);
+    for (int64_t k = 0; k < blocks.count; k++) {
+        const int64_t first = xlm_packed_block(&blocks, k), rows = xlm_packed_block(&blocks, k + 1) - first;
         xlm_real *z = own_part(scratch, width_of(s));
         uint16_t *a = active + first * f;
         xlm_packed_multiply(inner, rows, false, s->x->value + first * d, NULL, false, z);
@@ -71,11 +71,11 @@ static void backward_rows(const struct state *s, const struct gradients *g, xlm_
     const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, false);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, false);
-    const int64_t unit = xlm_packed_block_rows(inner, n);
+    const xlm_packed_blocks blocks = xlm_packed_divide(inner, n);
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static)
-    for (int64_t first = 0; first < n; first += unit) {
-        const int64_t rows = MIN(unit, n - first);
+    for (int64_t k = 0; k < blocks.count; k++) {
+        const int64_t first = xlm_packed_block(&blocks, k), rows = xlm_packed_block(&blocks, k + 1) - first;
         xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + first / CHUNK * f;
         xlm_packed_multiply_and_transpose(outer, rows, s->y->grad + first * out, false, dz, g->dy + first, g->depth,
                                           NULL);

@@ -239,14 +239,15 @@ void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, const xlm_real *
         multiply_by(&l, bias, false, NULL);
 }
 
-int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m)
+xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
 {
 #if WITH_ONEDNN
     if (!p->emulated)
-        return packed_block_rows(m);
+        return packed_divide(rows, MOST_ROWS, 1);
 #endif
-    (void)p, (void)m;
-    return MOST_ROWS; /* what BLIS does for a row might depend on how many there are */
+    (void)p;
+    const int64_t count = (rows + MOST_ROWS - 1) / MOST_ROWS; /* what BLIS does for a row might depend on how many there are */
+    return (xlm_packed_blocks){.rows = rows, .count = count, .unit = MOST_ROWS, .units = count};
 }
 
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,

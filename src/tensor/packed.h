@@ -52,9 +52,19 @@ void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose,
  * NULL, or a line of k column sums of A, as it was before, for each chunk of XLM_PACKED_ROWS rows. */
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
                                        uint16_t *transposed, int64_t apart, xlm_real *sums);
-/* For those who make several products of one block of rows in a thread: rows of the blocks into which the threads there are best
- * divide m of them, a multiple of XLM_PACKED_ROWS and at most XLM_PACKED_MOST_ROWS. */
-int64_t xlm_packed_block_rows(const xlm_packed *p, int64_t m);
+/* Rows cut into blocks of XLM_PACKED_MOST_ROWS at most, as the threads there are best share them out: for those who make several
+ * products of one block in a thread. Block i begins in row xlm_packed_block(&b, i), a multiple of XLM_PACKED_ROWS, and ends where
+ * the next one begins. */
+typedef struct xlm_packed_blocks {
+    int64_t rows, count;
+    int64_t unit, units; /* all of them in units, of so many rows */
+} xlm_packed_blocks;
+xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows);
+static inline int64_t xlm_packed_block(const xlm_packed_blocks *b, int64_t i)
+{
+    const int64_t row = i * b->units / b->count * b->unit;
+    return row < b->rows ? row : b->rows;
+}
 /* Bytes that a k x n matrix takes when it is packed; about. */
 uint64_t xlm_packed_bytes(xlm_precision precision, int64_t k, int64_t n);
 

@@ -80,8 +80,8 @@ void packed_room(xlm_packed *p, size_t bytes);
 void packed_pack(xlm_packed *p, const right *r);
 /* B and its transpose, B being read once. */
 void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b);
-/* Rows of the blocks into which m rows are best divided; a multiple of 16. */
-int64_t packed_block_rows(int64_t m);
+/* m rows into blocks of at most `most`, for C of so many blocks of columns. */
+xlm_packed_blocks packed_divide(int64_t m, int64_t most, int64_t across);
 void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);
 #endif
 

@@ -7,6 +7,7 @@
 #if WITH_ONEDNN
 
 #include <glib.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,11 +119,13 @@ static void execute_by_copy(const onednn_product *made, const void *a, const voi
         memcpy(c + i * n, copy + i * cols, sizeof *c * (size_t)cols);
 }
 
+static int64_t least_rows(const xlm_packed_blocks *b) { return b->units / b->count * b->unit; }
+
 /* A product cut into blocks. */
 typedef struct blocks {
     const left *l;
-    onednn_product *made[2][2]; /* [the last rows][the last columns] */
-    int64_t unit, down;         /* rows of a block, blocks */
+    xlm_packed_blocks down;
+    onednn_product *made[2][2]; /* [for a block with one unit more][for the last columns] */
     int64_t cols, across;       /* columns of a block, blocks */
     size_t stride;              /* bytes of B's blocks of columns */
     const float *bias;
@@ -135,8 +138,9 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
 {
     const left *l = q->l;
     const xlm_packed *p = l->p;
-    const onednn_product *made = q->made[i == q->down - 1][j == q->across - 1];
-    const int64_t row = i * q->unit, rows = MIN(q->unit, l->m - row), padded = made->c.dims[0], cols = made->c.dims[1];
+    const int64_t row = xlm_packed_block(&q->down, i), rows = xlm_packed_block(&q->down, i + 1) - row;
+    const onednn_product *made = q->made[padded_rows(rows) > least_rows(&q->down)][j == q->across - 1];
+    const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
     const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL;
     const bool copies = l->use != NULL || q->across > 1 || padded != rows;
     const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;
@@ -167,39 +171,38 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     }
 }
 
-/* Rows of a block, `most` at most, of which the busiest thread has the fewest when each block is as much work as READING rows
- * more, for the matrix that is read for it. */
-static int64_t rows_of_block(int64_t m, int64_t across, int threads, int64_t most)
+xlm_packed_blocks packed_divide(int64_t m, int64_t most, int64_t across)
 {
-    enum { READING = 16 };
-    int64_t best = most, least = INT64_MAX;
-    for (int64_t unit = most; unit > 0; unit -= ROW_UNIT) {
-        const int64_t items = (m + unit - 1) / unit * across, work = (items + threads - 1) / threads * (unit + READING);
+    enum { READING = 16 }; /* a block is as much work as so many rows more, for the matrix that is read for it */
+    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + most - 1) / most, threads = threads_for();
+    xlm_packed_blocks best = {.rows = m, .count = fewest, .unit = ROW_UNIT, .units = units};
+    double least = INFINITY;
+    for (int64_t count = MAX(fewest, 1); count <= MIN(units, fewest + threads); count++) {
+        const double each = (double)units / (double)count * ROW_UNIT + READING;
+        const double work = (double)((count * across + threads - 1) / threads) * each; /* of the busiest thread */
         if (work < least) {
             least = work;
-            best = unit;
+            best.count = count;
         }
     }
     return best;
 }
 
-int64_t packed_block_rows(int64_t m) { return rows_of_block(m, 1, threads_for(), MOST_ROWS); }
-
 static void multiply_whole(const left *l, int64_t most_rows, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
-    const int threads = threads_for();
     const int64_t cols = columns_of_block(p->n), across = (p->n + cols - 1) / cols;
-    const int64_t unit = rows_of_block(l->m, across, threads, most_rows), down = (l->m + unit - 1) / unit;
-    blocks q = {.l = l, .unit = unit, .down = down, .cols = cols, .across = across, .stride = onednn_block_bytes(p, cols),
-                .bias = bias, .add = add, .c = c};
+    blocks q = {.l = l, .down = packed_divide(l->m, most_rows, across), .cols = cols, .across = across,
+                .stride = onednn_block_bytes(p, cols), .bias = bias, .add = add, .c = c};
+    const bool uneven = q.down.units % q.down.count != 0;
     for (int i = 0; i < 4; i++)
-        q.made[i / 2][i % 2] = onednn_find(p, i / 2 == 0 ? unit : padded_rows(l->m - (down - 1) * unit),
+        q.made[i / 2][i % 2] = onednn_find(p, least_rows(&q.down) + (i / 2 == 1 && uneven ? ROW_UNIT : 0),
                                            i % 2 == 0 ? cols : p->n - (across - 1) * cols, bias != NULL, add);
+    const int threads = threads_for();
     /* The rows of a block of columns one after the other, while B's part is in a cache. */
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < down * across; i++)
-        multiply_block(&q, i % down, i / down);
+    for (int64_t i = 0; i < q.down.count * across; i++)
+        multiply_block(&q, i % q.down.count, i / q.down.count);
     for (int i = 0; i < 4; i++)
         onednn_release(q.made[i / 2][i % 2]);
 }

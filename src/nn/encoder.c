@@ -2,6 +2,7 @@
 #include <glib.h>
 
 #include "nn/model_internal.h"
+#include "tensor/attention.h"
 #include "tensor/feed_forward.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
@@ -74,7 +75,7 @@ struct layer {
 /* n of the layer's query, key and value from `weight` on, side by side: T x n d. */
 static xlm_var *stack(xlm_tape *tape, xlm_var *x, const char *weight, const char *bias, int n)
 {
-    return xlm_linear(tape, x, xlm_param_stack(tape, weight, n), xlm_param_stack(tape, bias, n));
+    return xlm_linear_to_rounded(tape, x, xlm_param_stack(tape, weight, n), xlm_param_stack(tape, bias, n));
 }
 
 /* at: the rows of x that attend. */

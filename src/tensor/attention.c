@@ -154,17 +154,17 @@ static struct head head_of(const struct state *s, const struct scratch *scratch,
 /* For a row of this head's columns: those behind them are of the next head, which the same thread reads next. Rows lie pages
  * apart, so that the processor does not foresee it. A row at a time, between reading these: more at once wait for one another.
  * Behind the last head it is of no use, and does no harm. */
-static void fetch_next(const xlm_real *row, int64_t cols)
+static void fetch_next(const void *row, size_t bytes)
 {
-    for (int64_t i = cols; i < 2 * cols; i += LINE)
-        xlm_processor_fetch(row + i);
+    for (size_t i = bytes; i < 2 * bytes; i += LINE * sizeof(xlm_real))
+        xlm_processor_fetch((const char *)row + i);
 }
 
 /* Rows first … first + rows of this head's columns, `apart` in memory, close together. */
 static void copy(const struct head *h, int64_t rows, const xlm_real *from, int64_t apart, xlm_real *to)
 {
     for (int64_t i = 0; i < rows; i++) {
-        fetch_next(from + i * apart, h->s->w);
+        fetch_next(from + i * apart, sizeof *from * (size_t)h->s->w);
         memcpy(to + i * h->scratch->stride, from + i * apart, sizeof(xlm_real) * (size_t)h->s->w);
     }
 }
@@ -231,7 +231,7 @@ static void backward_rows(const struct head *h, int64_t first, int64_t rows)
     copy(h, rows, s->y->grad + start, d, scratch->dy);
     xlm_real mean[BLOCK]; /* all first, since each waits for memory that the others can wait for meanwhile */
     for (int64_t i = 0; i < rows; i++) {
-        fetch_next(s->y->value + start + i * d, w);
+        fetch_next(s->y->value + start + i * d, sizeof *s->y->value * (size_t)w);
         mean[i] = kernel->dot(w, scratch->dy + i * stride, s->y->value + start + i * d);
     }
     kernel->product(rows, n, w, scratch->query, stride, 1, scratch->key_t, ld, scratch->p, ld, false);
@@ -284,21 +284,12 @@ static void pair_rows(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx
         kernel->to_bfloat16_pairs(cols, x + i * ldx, i + 1 < rows ? x + (i + 1) * ldx : NULL, y + i * ldy);
 }
 
-/* Both for rows of a head's columns in a wider matrix, while the next head's are fetched. */
+/* Rows of a head's columns in a wider matrix, while the next head's are fetched. */
 static void round_columns(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
 {
     for (int64_t i = 0; i < rows; i++) {
-        fetch_next(x + i * ldx, cols);
+        fetch_next(x + i * ldx, sizeof *x * (size_t)cols);
         round_rows(1, cols, x + i * ldx, ldx, y + i * ldy, ldy);
-    }
-}
-
-static void pair_columns(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, uint16_t *y, int64_t ldy)
-{
-    for (int64_t i = 0; i < rows; i += 2) {
-        fetch_next(x + i * ldx, cols);
-        fetch_next(x + (i + 1) * ldx, cols);
-        pair_rows(MIN(2, rows - i), cols, x + i * ldx, ldx, y + i * ldy, ldy);
     }
 }
 
@@ -312,11 +303,28 @@ static void pair_rounded(int64_t rows, int64_t cols, const uint16_t *x, int64_t 
 static int64_t half(int64_t n) { return (n + 1) / 2; }
 static uint16_t *pairs(xlm_real *memory) { return (uint16_t *)(void *)memory; }
 
+/* The same of queries, keys or values from row `row` on, which may be rounded already; y: rows of stride. */
+static void round_part(const struct head *h, const struct part *part, int64_t row, int64_t rows, uint16_t *y)
+{
+    const int64_t w = h->s->w, ldx = part->var->cols, stride = h->scratch->stride;
+    if (part->var->rounded == NULL) {
+        round_columns(rows, w, columns(h, part, row, part->var->value), ldx, y, stride);
+        return;
+    }
+    const uint16_t *x = part->var->rounded + row * ldx + part->column + h->head * w;
+    for (int64_t i = 0; i < rows; i++) {
+        fetch_next(x + i * ldx, sizeof *x * (size_t)w);
+        memcpy(y + i * stride, x + i * ldx, sizeof *x * (size_t)w);
+        if (w % 2 != 0)
+            y[i * stride + w] = 0;
+    }
+}
+
 /* Keys or values as pairs along w, [w / 2 x n]; `rows` keeps them rounded. */
 static void transpose_pairs(const struct head *h, const struct part *part, xlm_real *to)
 {
     const struct scratch *scratch = h->scratch;
-    round_columns(h->n, h->s->w, columns(h, part, h->row, part->var->value), part->var->cols, scratch->rows, scratch->stride);
+    round_part(h, part, h->row, h->n, scratch->rows);
     xlm_kernels_get()->transpose(h->n, half(h->s->w), (const xlm_real *)(void *)scratch->rows, scratch->stride / 2, to,
                                  scratch->ld);
 }
@@ -328,11 +336,11 @@ static void forward_head_rounded(const struct head *h)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = h->n, w = s->w, ld = scratch->ld, stride = scratch->stride, d = s->y->cols;
     transpose_pairs(h, &s->key, scratch->key_t);
-    pair_columns(n, w, columns(h, &s->value, h->row, s->value.var->value), s->value.var->cols, pairs(scratch->value), stride);
+    round_part(h, &s->value, h->row, n, scratch->rows);
+    pair_rounded(n, w, scratch->rows, stride, pairs(scratch->value), stride);
     for (int64_t first = 0; first < h->m; first += BLOCK) {
         const int64_t rows = MIN(BLOCK, h->m - first);
-        round_columns(rows, w, columns(h, &s->query, h->query_row + first, s->query.var->value), s->query.var->cols,
-                      scratch->half_query, stride);
+        round_part(h, &s->query, h->query_row + first, rows, scratch->half_query);
         kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
                                  false);
         for (int64_t i = 0; i < rows; i++) {
@@ -358,16 +366,15 @@ static void backward_rows_rounded(const struct head *h, int64_t first, int64_t r
     const struct state *s = h->s;
     const struct scratch *scratch = h->scratch;
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = h->n, w = s->w, ld = scratch->ld, stride = scratch->stride, d = s->y->cols, cols = s->query.var->cols;
+    const int64_t n = h->n, w = s->w, ld = scratch->ld, stride = scratch->stride, d = s->y->cols;
     const int64_t start = (h->query_row + first) * d + h->head * w;
-    const xlm_real *query = columns(h, &s->query, h->query_row + first, s->query.var->value);
     xlm_real mean[BLOCK];
-    round_columns(rows, w, query, cols, scratch->half_query, stride);
+    round_part(h, &s->query, h->query_row + first, rows, scratch->half_query);
     pair_rounded(rows, w, scratch->half_query, stride, scratch->query_pairs, stride);
     round_columns(rows, w, s->y->grad + start, d, scratch->half_dy, stride);
     pair_rounded(rows, w, scratch->half_dy, stride, scratch->dy_pairs, stride);
     for (int64_t i = 0; i < rows; i++) {
-        fetch_next(s->y->value + start + i * d, w);
+        fetch_next(s->y->value + start + i * d, sizeof *s->y->value * (size_t)w);
         mean[i] = kernel->dot_bfloat16(w, scratch->half_dy + i * stride, s->y->value + start + i * d);
     }
     kernel->product_bfloat16(rows, n, half(w), scratch->half_query, stride / 2, 1, pairs(scratch->key_t), ld, scratch->p, ld,
@@ -494,7 +501,9 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const variables[] = {inputs->query, inputs->key, inputs->value};
     const int64_t rows = inputs->query->rows;
-    xlm_var *y = xlm_tape_record(tape, "attention", rows, inputs->width, 3, variables, backward, s);
+    const bool rounds = xlm_products_round(tape);
+    xlm_var *y = rounds ? xlm_tape_record_rounded(tape, "attention", rows, inputs->width, 3, variables, backward, s, false)
+                        : xlm_tape_record(tape, "attention", rows, inputs->width, 3, variables, backward, s);
     y->keys = inputs->query->keys;
     *s = (struct state){
         .tape = tape,
@@ -509,7 +518,7 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
         .sequences = inputs->sequences,
         .pairs = count_pairs(inputs, query_offsets),
         .log_sum = XLM_TAPE_TAKE(tape, xlm_real, rows * inputs->heads),
-        .rounds = xlm_products_round(tape),
+        .rounds = rounds,
         .rate = xlm_tape_training(tape) ? xlm_keep_rate(inputs->dropout) : (xlm_keep){0},
     };
     if (s->rate.threshold > 0)

@@ -29,18 +29,23 @@ struct state {
 
 uint64_t xlm_feed_forward_scratch_bytes(int64_t width)
 {
-    return sizeof(xlm_real) * (uint64_t)(MOST_ROWS * width * omp_get_max_threads());
+    return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width * omp_get_max_threads());
 }
 
-/* Of this thread, [MOST_ROWS x width]. */
+/* Of this thread, [MOST_ROWS x width]; behind those of all threads, the same of bfloat16. */
 static xlm_real *own_part(xlm_real *scratch, int64_t width) { return scratch + MOST_ROWS * width * omp_get_thread_num(); }
+static uint16_t *own_rounded_part(xlm_real *scratch, int64_t width)
+{
+    uint16_t *parts = (uint16_t *)(void *)(scratch + MOST_ROWS * width * omp_get_max_threads());
+    return parts + MOST_ROWS * width * omp_get_thread_num();
+}
 
 /* Of z and dz; and where dx is not wanted, of it. */
 static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
 
 static void forward(const struct state *s, activation_kernel *activate, uint16_t *active, uint16_t *slope)
 {
-    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
+    const int64_t n = s->x->rows, f = s->inner->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
     const xlm_packed_blocks blocks = xlm_packed_divide(inner, n);
@@ -50,10 +55,10 @@ static void forward(const struct state *s, activation_kernel *activate, uint16_t
         const int64_t first = xlm_packed_block(&blocks, k), rows = xlm_packed_block(&blocks, k + 1) - first;
         xlm_real *z = own_part(scratch, width_of(s));
         uint16_t *a = active + first * f;
-        xlm_packed_multiply(inner, rows, false, s->x->value + first * d, NULL, false, z);
+        xlm_packed_multiply(inner, rows, false, xlm_factor_of(s->x, first), NULL, false, z);
         for (int64_t i = 0; i < rows; i++)
             activate(f, z + i * f, s->bias->value, a + i * f, slope != NULL ? slope + (first + i) * f : NULL);
-        xlm_packed_multiply_rounded(outer, rows, false, a, false, s->y->value + first * out);
+        xlm_packed_multiply(outer, rows, false, xlm_rounded(a), NULL, false, s->y->value + first * out);
     }
     xlm_tape_return(s->tape, scratch);
 }
@@ -77,13 +82,14 @@ static void backward_rows(const struct state *s, const struct gradients *g, xlm_
     for (int64_t k = 0; k < blocks.count; k++) {
         const int64_t first = xlm_packed_block(&blocks, k), rows = xlm_packed_block(&blocks, k + 1) - first;
         xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + first / CHUNK * f;
-        xlm_packed_multiply_and_transpose(outer, rows, s->y->grad + first * out, false, dz, g->dy + first, g->depth,
+        uint16_t *rounded = own_rounded_part(scratch, width_of(s));
+        xlm_packed_multiply_and_transpose(outer, rows, xlm_floats(s->y->grad + first * out), false, dz, g->dy + first, g->depth,
                                           NULL);
         memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
         for (int64_t i = 0; i < rows; i++)
-            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, sums + i / CHUNK * f);
+            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, rounded + i * f, sums + i / CHUNK * f);
         xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
-        xlm_packed_multiply_and_transpose(inner, rows, dz, g->dx.add, dx, g->dz + first, g->depth, NULL);
+        xlm_packed_multiply_and_transpose(inner, rows, xlm_rounded(rounded), g->dx.add, dx, g->dz + first, g->depth, NULL);
     }
 }
 
@@ -103,9 +109,9 @@ static void backward(void *pointer)
     xlm_tape_return(s->tape, scratch);
     const xlm_grad dw2 = xlm_grad_open(s->outer), dw1 = xlm_grad_open(s->inner);
     if (dw2.at != NULL)
-        xlm_product_of_rounded(s->tape, n, g.dy, NULL, s->active, s->outer, dw2);
+        xlm_product_of_rounded(s->tape, n, g.dy, xlm_rounded(s->active), s->outer, dw2);
     if (dw1.at != NULL)
-        xlm_product_of_rounded(s->tape, n, g.dz, s->x->value, NULL, s->inner, dw1);
+        xlm_product_of_rounded(s->tape, n, g.dz, xlm_factor_of(s->x, 0), s->inner, dw1);
     xlm_real *db = xlm_grad_add(s->bias);
     if (db != NULL)
         xlm_sum_chunks(chunks, f, g.sums, db);

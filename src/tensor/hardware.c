@@ -117,7 +117,7 @@ static double time_products(double duration, xlm_packed *packed, xlm_precision p
     int products = 0;
     for (; now - begin < duration; products++) {
         if (packed != NULL)
-            xlm_packed_multiply(packed, N, false, a, NULL, false, c);
+            xlm_packed_multiply(packed, N, false, xlm_floats(a), NULL, false, c);
         else
             xlm_gemm(false, true, N, N, N, 1, a, N, b, N, 0, c, N);
         const double end = xlm_clock();

@@ -69,8 +69,8 @@ typedef struct xlm_kernels {
     /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
     void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
-    /* x_i = slope_i x_i, in place; dbias: [n], added to. */
-    void (*slope_back)(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *dbias);
+    /* y_i = slope_i x_i, rounded; dbias: [n], to which they are added as they were before. */
+    void (*slope_back)(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias);
 
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);

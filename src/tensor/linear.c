@@ -1,4 +1,5 @@
 /* xlm-mpi: y = x Wᵀ + b. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/attention.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 
@@ -13,10 +14,11 @@ static void backward(void *pointer)
     const struct state *s = pointer;
     const int64_t n = s->x->rows;
     const xlm_grad dx = xlm_grad_open(s->x), dw = xlm_grad_open(s->weight);
-    xlm_product_backward(s->tape, n, s->y->grad, s->x->value, s->weight, dx, dw, s->bias != NULL ? xlm_grad_add(s->bias) : NULL);
+    xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
+    xlm_product_backward(s->tape, n, s->y->grad, xlm_factor_of(s->x, 0), s->weight, dx, dw, db);
 }
 
-xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
+static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, bool rounded)
 {
     const int64_t n = x->rows, in = x->cols, out = weight->rows;
     if (weight->cols != in)
@@ -26,10 +28,26 @@ xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
                       bias->rows, bias->cols, out);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {x, weight, bias};
-    xlm_var *y = xlm_tape_record(tape, "linear", n, out, bias != NULL ? 3 : 2, inputs, backward, s);
+    const int count = bias != NULL ? 3 : 2;
+    xlm_var *y = rounded ? xlm_tape_record_rounded(tape, "linear", n, out, count, inputs, backward, s, true)
+                         : xlm_tape_record(tape, "linear", n, out, count, inputs, backward, s);
     y->keys = x->keys;
-    xlm_tape_passing(y);
     *s = (struct state){.tape = tape, .x = x, .weight = weight, .bias = bias, .y = y};
-    xlm_product(tape, n, x->value, weight, bias, y->value);
+    if (rounded)
+        xlm_product_to_rounded(tape, n, xlm_factor_of(x, 0), weight, bias, y->rounded);
+    else
+        xlm_product(tape, n, xlm_factor_of(x, 0), weight, bias, y->value);
     return y;
+}
+
+xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
+{
+    xlm_var *y = linear(tape, x, weight, bias, false);
+    xlm_tape_passing(y);
+    return y;
+}
+
+xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
+{
+    return linear(tape, x, weight, bias, xlm_product_rounds(tape, weight));
 }

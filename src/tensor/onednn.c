@@ -161,8 +161,8 @@ void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t firs
     dnnl_memory_desc_t from;
     const dnnl_dims_t dims = {p->k, cols}, strides = {r->transpose ? 1 : r->apart, r->transpose ? r->apart : 1};
     const int64_t start = first * (r->transpose ? r->apart : 1);
-    const void *b = r->b != NULL ? (const void *)(r->b + start) : r->rounded + start;
-    const dnnl_data_type_t type = r->b != NULL ? dnnl_f32 : dnnl_bf16;
+    const void *b = r->rounded != NULL ? (const void *)(r->rounded + start) : r->b + start;
+    const dnnl_data_type_t type = r->rounded != NULL ? dnnl_bf16 : dnnl_f32;
     insist(dnnl_memory_desc_init_by_strides(&from, 2, dims, type, strides), "a matrix");
     dnnl_primitive_desc_t description;
     dnnl_primitive_t primitive;

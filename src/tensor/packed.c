@@ -79,10 +79,10 @@ static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
     const int64_t m = l->m;
     const bool transpose = l->transpose;
     float *copy = g_new(float, m * p->k);
-    if (l->a != NULL)
-        rounded(m * p->k, l->a, copy);
-    else
+    if (l->rounded != NULL)
         widened(m * p->k, l->rounded, copy);
+    else
+        rounded(m * p->k, l->a, copy);
     for (int64_t i = 0; bias != NULL && i < m; i++)
         memcpy(c + i * p->n, bias, sizeof *c * (size_t)p->n);
     if (l->sums != NULL)
@@ -165,20 +165,20 @@ int64_t xlm_packed_depth(int64_t k)
     return (k + UNIT - 1) / UNIT * UNIT;
 }
 
-void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, const xlm_real *b, const uint16_t *rounded_b)
+void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, xlm_factor b)
 {
     describe(p, XLM_BFLOAT16, false, xlm_packed_depth(k), n);
     if (p->emulated) {
         packed_room(p, sizeof(float) * (size_t)(p->k * n));
-        if (b != NULL)
-            rounded(k * n, b, p->bytes);
+        if (b.rounded != NULL)
+            widened(k * n, b.rounded, p->bytes);
         else
-            widened(k * n, rounded_b, p->bytes);
+            rounded(k * n, b.floats, p->bytes);
         memset((float *)p->bytes + k * n, 0, sizeof(float) * (size_t)((p->k - k) * n));
         return;
     }
 #if WITH_ONEDNN
-    packed_pack(p, &(right){.b = b, .rounded = rounded_b, .apart = n, .rows = k});
+    packed_pack(p, &(right){.b = b.floats, .rounded = b.rounded, .apart = n, .rows = k});
 #else
     g_error("xlm_packed_set_rows: %s", xlm_packed_lacks(XLM_BFLOAT16));
 #endif
@@ -198,15 +198,17 @@ static void multiply_by(const left *l, const xlm_real *bias, bool add, xlm_real 
 #endif
 }
 
-void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
-                         xlm_real *c)
+static left left_of(const xlm_packed *p, int64_t m, bool transpose, xlm_factor a)
 {
-    multiply_by(&(left){.p = p, .m = m, .transpose = transpose, .a = a, .apart = transpose ? m : p->k}, bias, add, c);
+    return (left){.p = p, .m = m, .transpose = transpose, .a = a.floats, .apart = transpose ? m : p->k,
+                  .rounded = p->precision == XLM_BFLOAT16 ? a.rounded : NULL};
 }
 
-void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c)
+void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, xlm_factor a, const xlm_real *bias, bool add,
+                         xlm_real *c)
 {
-    multiply_by(&(left){.p = p, .m = m, .transpose = transpose, .rounded = a, .apart = transpose ? m : p->k}, NULL, add, c);
+    const left l = left_of(p, m, transpose, a);
+    multiply_by(&l, bias, add, c);
 }
 
 int64_t xlm_packed_block_columns(int64_t n) { return columns_of_block(n); }
@@ -229,10 +231,12 @@ static void use_whole(const left *l, const xlm_real *bias)
     g_free(block);
 }
 
-void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, const xlm_real *a, const xlm_real *bias, xlm_packed_use *use,
+void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, xlm_factor a, const xlm_real *bias, xlm_packed_use *use,
                                 void *data)
 {
-    const left l = {.p = p, .m = m, .a = a, .apart = p->k, .use = use, .data = data};
+    left l = left_of(p, m, false, a);
+    l.use = use;
+    l.data = data;
     if (p->emulated || (p->parts != NULL && p->parts->len > 0))
         use_whole(&l, bias);
     else
@@ -250,11 +254,15 @@ xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
     return (xlm_packed_blocks){.rows = rows, .count = count, .unit = MOST_ROWS, .units = count};
 }
 
-void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
+void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_factor a, bool add, xlm_real *c,
                                        uint16_t *transposed, int64_t apart, xlm_real *sums)
 {
-    multiply_by(&(left){.p = p, .m = m, .a = a, .apart = p->k, .transposed = transposed, .transposed_apart = apart, .sums = sums,
-                        .sums_apart = p->k}, NULL, add, c);
+    left l = left_of(p, m, false, a);
+    l.transposed = transposed;
+    l.transposed_apart = apart;
+    l.sums = sums;
+    l.sums_apart = p->k;
+    multiply_by(&l, NULL, add, c);
 }
 
 const char *xlm_packed_library(void)

@@ -22,6 +22,14 @@ const char *xlm_packed_library(void);
 
 typedef struct xlm_packed xlm_packed;
 
+/* A factor: floats; or, for products in bfloat16 and where `rounded` is there, that instead: the floats rounded. */
+typedef struct xlm_factor {
+    const xlm_real *floats;
+    const uint16_t *rounded;
+} xlm_factor;
+static inline xlm_factor xlm_floats(const xlm_real *x) { return (xlm_factor){.floats = x}; }
+static inline xlm_factor xlm_rounded(const uint16_t *x) { return (xlm_factor){.rounded = x}; }
+
 xlm_packed *xlm_packed_new(void);
 /* NULL is allowed. */
 void xlm_packed_free(xlm_packed *p);
@@ -31,26 +39,23 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
 void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k, int64_t n, const xlm_real *b);
 /* C = op(A) op(B) + bias, or C += op(A) op(B) where `add`; op(A): m x k, C: m x n, row-major without gaps. bias: [n], or NULL.
  * Uses all threads of the rank, or one when called inside a parallel region. */
-void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, const xlm_real *a, const xlm_real *bias, bool add,
+void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, xlm_factor a, const xlm_real *bias, bool add,
                          xlm_real *c);
 /* Gets rows row … row + rows of columns column … column + cols of C, row-major without gaps, from the thread that made them; they
  * are gone afterwards, and may be changed. They are in memory of the thread's products, so that it must make none meanwhile. */
 typedef void xlm_packed_use(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *c);
 /* C = A B + bias, handed to `use` block by block while a block is in a cache, from all threads. All blocks have the same columns
  * whatever the rows, xlm_packed_block_columns(n), the last one fewer. */
-void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, const xlm_real *a, const xlm_real *bias, xlm_packed_use *use,
+void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, xlm_factor a, const xlm_real *bias, xlm_packed_use *use,
                                 void *data);
 int64_t xlm_packed_block_columns(int64_t n);
 /* k rounded up, to a length of rows that many products share: code is made for each. */
 int64_t xlm_packed_depth(int64_t k);
-/* For products in bfloat16 over many rows: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of them; b: floats, or when
- * it is NULL what rounded says. */
-void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, const xlm_real *b, const uint16_t *rounded);
-/* Products in bfloat16 with an A that is rounded already, op(A): m x k. */
-void xlm_packed_multiply_rounded(const xlm_packed *p, int64_t m, bool transpose, const uint16_t *a, bool add, xlm_real *c);
+/* For products in bfloat16 over many rows: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of them. */
+void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, xlm_factor b);
 /* C = A B, or C += A B, in bfloat16; transposed: [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`. sums:
- * NULL, or a line of k column sums of A, as it was before, for each chunk of XLM_PACKED_ROWS rows. */
-void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, const xlm_real *a, bool add, xlm_real *c,
+ * NULL, or a line of k column sums of A's floats for each chunk of XLM_PACKED_ROWS rows. */
+void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_factor a, bool add, xlm_real *c,
                                        uint16_t *transposed, int64_t apart, xlm_real *sums);
 /* Rows cut into blocks of XLM_PACKED_MOST_ROWS at most, as the threads there are best share them out: for those who make several
  * products of one block in a thread. Block i begins in row xlm_packed_block(&b, i), a multiple of XLM_PACKED_ROWS, and ends where

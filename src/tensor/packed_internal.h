@@ -33,7 +33,7 @@ typedef struct left {
     const xlm_packed *p;
     int64_t m;
     bool transpose;
-    const xlm_real *a;       /* NULL: rounded */
+    const xlm_real *a;       /* read where `rounded` is NULL, and for the sums */
     const bfloat16 *rounded;
     int64_t apart;           /* from row to row of A */
     bfloat16 *transposed;    /* [k x m] for Aᵀ, where it is wanted as well, */
@@ -44,9 +44,9 @@ typedef struct left {
     void *data;
 } left;
 
-/* What is packed: floats, or when b is NULL numbers that are rounded, row-major. */
+/* What is packed, row-major. */
 typedef struct right {
-    const xlm_real *b;
+    const xlm_real *b;       /* read where `rounded` is NULL */
     const bfloat16 *rounded;
     bool transpose;
     int64_t apart; /* from row to row */

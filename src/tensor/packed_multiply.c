@@ -73,9 +73,9 @@ static void round_rows(const left *l, int64_t row, int64_t rows, int64_t padded,
     enum { COLS = 32 };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    if (l->a == NULL && l->transpose) {
+    if (l->rounded != NULL && l->transpose) {
         transpose_rounded(l, row, rows, y);
-    } else if (l->a == NULL) {
+    } else if (l->rounded != NULL) {
         for (int64_t i = 0; i < rows; i++)
             memcpy(y + i * k, l->rounded + (row + i) * l->apart, sizeof *y * (size_t)k);
     } else if (!l->transpose) {
@@ -141,7 +141,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     const int64_t row = xlm_packed_block(&q->down, i), rows = xlm_packed_block(&q->down, i + 1) - row;
     const onednn_product *made = q->made[padded_rows(rows) > least_rows(&q->down)][j == q->across - 1];
     const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
-    const bool ready = p->precision == XLM_FLOAT32 || l->a == NULL;
+    const bool ready = p->precision == XLM_FLOAT32 || l->rounded != NULL;
     const bool copies = l->use != NULL || q->across > 1 || padded != rows;
     const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;
     const size_t a_bytes = direct ? 0 : aligned(xlm_packed_bytes(p->precision, padded, p->k));
@@ -149,7 +149,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     char *memory = take(a_bytes + c_bytes + made->scratch_bytes), *scratch = memory + a_bytes + c_bytes;
     const void *a = memory, *b = (const char *)p->bytes + q->stride * (size_t)j;
     if (direct)
-        a = l->a != NULL ? (const void *)(l->a + row * p->k) : l->rounded + row * p->k;
+        a = l->rounded != NULL ? (const void *)(l->rounded + row * p->k) : l->a + row * p->k;
     else if (p->precision == XLM_BFLOAT16)
         round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
     else
@@ -157,7 +157,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     if (l->sums != NULL && j == 0)
         packed_sum_rows(l, row, rows);
     if (l->transposed != NULL && j == 0)
-        xlm_kernels_get()->transpose_bfloat16(rows, p->k, (const bfloat16 *)(void *)memory, p->k, l->transposed + row,
+        xlm_kernels_get()->transpose_bfloat16(rows, p->k, a, p->k, l->transposed + row,
                                               l->transposed_apart);
     const float *bias = q->bias != NULL ? q->bias + j * q->cols : NULL;
     float *copy = (float *)(void *)(memory + a_bytes);

@@ -17,12 +17,12 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
     right whole = *r;
     void *copy = NULL;
     if (r->rows < p->k) {
-        const size_t row = (r->b != NULL ? sizeof *r->b : sizeof *r->rounded) * (size_t)p->n;
+        const size_t row = (r->rounded != NULL ? sizeof *r->rounded : sizeof *r->b) * (size_t)p->n;
         copy = g_malloc0(row * (size_t)p->k);
         for (int64_t i = 0; i < r->rows; i++)
-            memcpy((char *)copy + row * (size_t)i, r->b != NULL ? (const void *)(r->b + i * r->apart)
-                                                                : (const void *)(r->rounded + i * r->apart), row);
-        whole = (right){.b = r->b != NULL ? copy : NULL, .rounded = copy, .apart = p->n, .rows = p->k};
+            memcpy((char *)copy + row * (size_t)i, r->rounded != NULL ? (const void *)(r->rounded + i * r->apart)
+                                                                      : (const void *)(r->b + i * r->apart), row);
+        whole = (right){.b = copy, .rounded = r->rounded != NULL ? copy : NULL, .apart = p->n, .rows = p->k};
     }
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int64_t j = 0; j < p->n; j += cols)
@@ -34,7 +34,7 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
  * side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make it. */
 typedef struct panels {
     const float *b;
-    const bfloat16 *rounded; /* where b is NULL */
+    const bfloat16 *rounded; /* NULL: b */
     int64_t apart;
     int64_t rows, n, depth; /* of b; depth: rows there are with those of zeros */
     int64_t cols, width; /* of a block, of a panel */
@@ -75,7 +75,7 @@ static void pack_rows(const panels *p, int64_t row)
                 memset(to, 0, sizeof *to * (size_t)(2 * p->width));
             if (i >= p->rows)
                 continue;
-            if (p->b == NULL)
+            if (p->rounded != NULL)
                 kernel->bfloat16_pairs(cols, p->rounded + at, both ? p->rounded + at + p->apart : NULL, to, false);
             else
                 kernel->to_bfloat16_pairs(cols, p->b + at, both ? p->b + at + p->apart : NULL, to);

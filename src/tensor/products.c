@@ -86,7 +86,7 @@ const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool tr
     return e->packed;
 }
 
-void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, const xlm_var *bias, xlm_real *y)
+void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, xlm_real *y)
 {
     const int64_t in = weight->cols, out = weight->rows;
     if (packs(tape, n, weight)) {
@@ -98,14 +98,32 @@ void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, 
         for (int64_t i = 0; i < n; i++)
             memcpy(y + i * out, bias->value, sizeof(xlm_real) * (size_t)out);
     }
-    xlm_gemm(false, true, n, out, in, 1, x, in, weight->value, in, bias != NULL, y, out);
+    xlm_gemm(false, true, n, out, in, 1, x.floats, in, weight->value, in, bias != NULL, y, out);
+}
+
+typedef struct result {
+    uint16_t *y;
+    int64_t cols;
+} result;
+
+static void round_block(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *block)
+{
+    const result *r = data;
+    for (int64_t i = 0; i < rows; i++)
+        xlm_kernels_get()->to_bfloat16(cols, block + i * cols, r->y + (row + i) * r->cols + column);
+}
+
+void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, uint16_t *y)
+{
+    xlm_packed_multiply_blocks(xlm_product_parameter(tape, weight, true), n, x, bias != NULL ? bias->value : NULL, round_block,
+                               &(result){.y = y, .cols = weight->rows});
 }
 
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx)
 {
     const int64_t in = weight->cols, out = weight->rows;
     if (packs(tape, n, weight))
-        xlm_packed_multiply(xlm_product_parameter(tape, weight, false), n, false, dy, NULL, dx.add, dx.at);
+        xlm_packed_multiply(xlm_product_parameter(tape, weight, false), n, false, xlm_floats(dy), NULL, dx.add, dx.at);
     else
         xlm_gemm(false, false, n, in, out, 1, dy, out, weight->value, in, dx.add, dx.at, in);
 }
@@ -117,19 +135,18 @@ static xlm_packed *packed_rows(xlm_tape *tape)
     return tape->packed_rows;
 }
 
-void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, const xlm_var *weight, xlm_grad dw)
+void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t in = weight->cols, out = weight->rows;
     if (!packs(tape, n, weight)) {
-        xlm_gemm(true, false, out, in, n, 1, dy, out, x, in, dw.add, dw.at, in);
+        xlm_gemm(true, false, out, in, n, 1, dy, out, x.floats, in, dw.add, dw.at, in);
         return;
     }
-    xlm_packed_set(packed_rows(tape), tape->precision, false, n, in, x);
-    xlm_packed_multiply(packed_rows(tape), out, true, dy, NULL, dw.add, dw.at);
+    xlm_packed_set(packed_rows(tape), tape->precision, false, n, in, x.floats);
+    xlm_packed_multiply(packed_rows(tape), out, true, xlm_floats(dy), NULL, dw.add, dw.at);
 }
 
-void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, const xlm_real *x, const uint16_t *x_rounded,
-                            const xlm_var *weight, xlm_grad dw)
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t depth = xlm_packed_depth(n), out = weight->rows;
     if (n == 0 && !dw.add)
@@ -138,8 +155,8 @@ void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, 
         return;
     for (int64_t i = 0; n < depth && i < out; i++)
         memset(dy_transposed + i * depth + n, 0, sizeof *dy_transposed * (size_t)(depth - n));
-    xlm_packed_set_rows(packed_rows(tape), n, weight->cols, x, x_rounded);
-    xlm_packed_multiply_rounded(packed_rows(tape), out, false, dy_transposed, dw.add, dw.at);
+    xlm_packed_set_rows(packed_rows(tape), n, weight->cols, x);
+    xlm_packed_multiply(packed_rows(tape), out, false, xlm_rounded(dy_transposed), NULL, dw.add, dw.at);
 }
 
 /* db += column sums of dy, n x out. */
@@ -158,22 +175,22 @@ static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real
 }
 
 /* All of them, dy being read and rounded once. */
-static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
+static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, xlm_var *weight, xlm_grad dx,
                              xlm_grad dw, xlm_real *db)
 {
     const int64_t depth = xlm_packed_depth(n), out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
     uint16_t *transposed = XLM_TAPE_BORROW(tape, uint16_t, out * depth);
     xlm_real *sums = db != NULL ? XLM_TAPE_BORROW(tape, xlm_real, chunks * out) : NULL;
-    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, dy, dx.add, dx.at, transposed, depth, sums);
+    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, transposed, depth, sums);
     if (db != NULL) {
         xlm_sum_chunks(chunks, out, sums, db);
         xlm_tape_return(tape, sums);
     }
-    xlm_product_of_rounded(tape, n, transposed, x, NULL, weight, dw);
+    xlm_product_of_rounded(tape, n, transposed, x, weight, dw);
     xlm_tape_return(tape, transposed);
 }
 
-void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
+void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, xlm_var *weight, xlm_grad dx,
                           xlm_grad dw, xlm_real *db)
 {
     if (dx.at != NULL && dw.at != NULL && n > 0 && xlm_product_rounds(tape, weight)) {

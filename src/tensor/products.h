@@ -9,15 +9,24 @@
 #include "tensor/packed.h"
 #include "tensor/tape.h"
 
+/* From this row on. */
+static inline xlm_factor xlm_factor_of(const xlm_var *x, int64_t row)
+{
+    return (xlm_factor){.floats = x->value != NULL ? x->value + row * x->cols : NULL,
+                        .rounded = x->rounded != NULL ? x->rounded + row * x->cols : NULL};
+}
+
 /* y = x Wᵀ + b. bias: 1 x out, or NULL. */
-void xlm_product(xlm_tape *tape, int64_t n, const xlm_real *x, xlm_var *weight, const xlm_var *bias, xlm_real *y);
+void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, xlm_real *y);
+/* The same, rounded, where xlm_product_rounds. */
+void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, uint16_t *y);
 /* dx = dy W, or dx += dy W where dx.add. */
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x where dw.add. */
-void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, const xlm_var *weight, xlm_grad dw);
+void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, const xlm_var *weight, xlm_grad dw);
 /* Both, and db += column sums of dy, db: [out]; where one is NULL, or its at, not that one. In bfloat16 dy is read and rounded
  * once. */
-void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, const xlm_real *x, xlm_var *weight, xlm_grad dx,
+void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, xlm_var *weight, xlm_grad dx,
                           xlm_grad dw, xlm_real *db);
 
 /* Whether products are made in bfloat16 in general, those of activations among them. */
@@ -28,8 +37,7 @@ bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
 /* The parameter packed as it is now: Wᵀ, in x out, where `transpose`, else W. The tape's. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);
 /* dW = dyᵀ x, or dW += dyᵀ x; dy_transposed: out x xlm_packed_depth(n), dyᵀ rounded, of which columns from n on are filled
- * up here. x_rounded: x, when that is NULL. */
-void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, const xlm_real *x, const uint16_t *x_rounded,
-                            const xlm_var *weight, xlm_grad dw);
+ * up here. */
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight, xlm_grad dw);
 
 #endif

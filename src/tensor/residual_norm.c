@@ -101,11 +101,14 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
     *s = (struct state){.tape = tape, .x = x, .z = z, .bias = bias, .gamma = gamma, .beta = beta, .y = y, .mask = mask,
                         .sum = xlm_tape_take_over(z), .stats = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
     const xlm_kernels *kernel = xlm_kernels_get();
+    uint16_t *rounded = xlm_tape_round(y);
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         kernel->residual(d, x->value + i * d, from + i * d, bias != NULL ? bias->value : NULL,
                          xlm_keep_mask_draw(&mask, kernel, z, i), mask.rate.scale, s->sum + i * d);
         kernel->layer_norm(d, s->sum + i * d, gamma->value, beta->value, (xlm_real)epsilon, y->value + i * d, s->stats + 2 * i);
+        if (rounded != NULL)
+            kernel->to_bfloat16(d, y->value + i * d, rounded + i * d);
     }
     return y;
 }

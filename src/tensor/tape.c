@@ -233,19 +233,36 @@ static int64_t end_of_last(const xlm_tape *tape)
     return n > 0 ? g_array_index(tape->operations, operation, n - 1).end : 0;
 }
 
-static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
-                       bool open_inputs, xlm_backward *backward, void *state)
+/* What an operator is like, beyond what others see of it. */
+struct manner {
+    bool opens_inputs;  /* backward's inputs are opened for it */
+    bool takes_rounded; /* inputs without a value */
+    bool gives_rounded; /* y has no value */
+};
+
+static uint64_t moved(const xlm_var *x)
 {
-    double bytes = (double)sizeof(xlm_real) * (double)(rows * cols);
+    return (x->value != NULL ? sizeof *x->value : sizeof *x->rounded) * (uint64_t)x->rows * (uint64_t)x->cols;
+}
+
+static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                       struct manner manner, xlm_backward *backward, void *state)
+{
+    xlm_var *y = new_variable(tape, tape->taking, rows, cols);
+    if (manner.gives_rounded)
+        y->rounded = XLM_TAPE_TAKE(tape, uint16_t, rows * cols);
+    else
+        y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
+    double bytes = (double)moved(y);
     for (int i = 0; i < n; i++) {
-        if (inputs[i]->value == NULL)
+        if (inputs[i]->value == NULL && inputs[i]->rounded == NULL)
             xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
+        if (inputs[i]->value == NULL && !manner.takes_rounded)
+            xlm_tape_fail(name, "input %d is there in bfloat16 alone", i);
         inner(inputs[i])->uses++;
-        bytes += (double)bytes_of(inputs[i]);
+        bytes += (double)moved(inputs[i]);
     }
     xlm_profile_enter(tape->profile, name, false, bytes);
-    xlm_var *y = new_variable(tape, tape->taking, rows, cols);
-    y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->grad != NULL)
             y->grad = NOTHING;
@@ -260,7 +277,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     for (int i = 0; i < n; i++)
         end = MAX(end, inner(inputs[i])->end);
     operation o = {.end = end, .name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
-    if (open_inputs) {
+    if (manner.opens_inputs) {
         o.inputs = n;
         o.input = XLM_TAPE_TAKE(tape, xlm_var *, n);
         memcpy(o.input, inputs, sizeof(xlm_var *) * (size_t)n);
@@ -269,13 +286,34 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     return y;
 }
 
-xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
-                         xlm_backward *backward, void *state)
+static void check_tape(const xlm_tape *tape, const char *name, int n, xlm_var *const *inputs)
 {
     for (int i = 0; i < n; i++)
         if (inner(inputs[i])->tape != tape)
             xlm_tape_fail(name, "input %d is from another tape", i);
-    return record(tape, name, rows, cols, n, inputs, false, backward, state);
+}
+
+xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                         xlm_backward *backward, void *state)
+{
+    check_tape(tape, name, n, inputs);
+    return record(tape, name, rows, cols, n, inputs, (struct manner){0}, backward, state);
+}
+
+xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                                 xlm_backward *backward, void *state, bool alone)
+{
+    check_tape(tape, name, n, inputs);
+    const struct manner manner = {.takes_rounded = true, .gives_rounded = alone};
+    return record(tape, name, rows, cols, n, inputs, manner, backward, state);
+}
+
+uint16_t *xlm_tape_round(xlm_var *y)
+{
+    const xlm_tape *tape = inner(y)->tape;
+    if (tape->packs && tape->precision == XLM_BFLOAT16)
+        y->rounded = xlm_arena_take(tape->taking, sizeof *y->rounded * (uint64_t)y->rows * (uint64_t)y->cols);
+    return y->rounded;
 }
 
 void xlm_tape_moves(xlm_tape *tape, double bytes)
@@ -289,7 +327,7 @@ void xlm_tape_moves(xlm_tape *tape, double bytes)
 xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                       xlm_backward *backward, void *state)
 {
-    return record(tape, "plugin's operator", rows, cols, n, inputs, true, backward, state);
+    return record(tape, "plugin's operator", rows, cols, n, inputs, (struct manner){.opens_inputs = true}, backward, state);
 }
 
 /* ---- values taken over ---- */
@@ -359,7 +397,7 @@ xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const vo
     const int64_t end = end_of_last(tape);
     g_array_set_size(tape->operations, first);
     tape->taking = tape->arena;
-    s->y = record(tape, "segment", result->rows, result->cols, 1, &result, false, segment_backward, s);
+    s->y = record(tape, "segment", result->rows, result->cols, 1, &result, (struct manner){0}, segment_backward, s);
     if (tape->recorded) /* the parameters inside */
         g_array_index(tape->operations, operation, first).end = end;
     s->y->keys = x->keys;

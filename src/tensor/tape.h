@@ -45,6 +45,13 @@
 xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                          xlm_backward *backward, void *state);
 
+/* The same for operators that take inputs of which only `rounded` may be there (tensor/variable.h). alone: so it is with y, too. */
+xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                                 xlm_backward *backward, void *state, bool alone);
+/* For an operator whose result goes into products: where they are made in bfloat16, y->rounded, to be filled in with y->value;
+ * else NULL. */
+uint16_t *xlm_tape_round(xlm_var *y);
+
 /* For the profile: bytes that the operator recorded last moves in its forward pass, in place of all of its inputs and its result.
  * For its backward pass twice as many are assumed: operands again, gradients of the result and of the inputs. */
 void xlm_tape_moves(xlm_tape *tape, double bytes);

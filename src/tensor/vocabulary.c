@@ -29,14 +29,14 @@ struct state {
 static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t rows)
 {
     return (xlm_vocabulary_rows){.tape = s->tape, .table = s->table, .bias = s->bias, .rows = rows,
-                                 .h = s->h->value + first * s->h->cols, .targets = s->targets + first, .weights = s->weights,
+                                 .h = xlm_factor_of(s->h, first), .targets = s->targets + first, .weights = s->weights,
                                  .share = s->share};
 }
 
 /* z[rows x V] of rows first ... of h. */
 static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_real *z)
 {
-    xlm_product(s->tape, rows, s->h->value + first * s->h->cols, s->table, s->bias, z);
+    xlm_product(s->tape, rows, xlm_factor_of(s->h, first), s->table, s->bias, z);
 }
 
 /* exp(z − max) in place; inverse sums; losses when outcome is not NULL. */
@@ -121,7 +121,7 @@ static void backward(void *pointer)
         }
         differentiate(s, first, rows, factor, z);
         const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add};
-        xlm_product_backward(s->tape, rows, z, s->h->value + first * e, s->table, own, de, NULL);
+        xlm_product_backward(s->tape, rows, z, xlm_factor_of(s->h, first), s->table, own, de, NULL);
         de.add = true;
         if (db != NULL)
             backward_bias(rows, v, z, db);

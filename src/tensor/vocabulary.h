@@ -7,6 +7,7 @@
 #ifndef XLM_TENSOR_VOCABULARY_H
 #define XLM_TENSOR_VOCABULARY_H
 
+#include "tensor/packed.h"
 #include "tensor/tape.h"
 
 /* What one row's softmax leaves behind, in double: its loss is a difference of close numbers. */
@@ -19,7 +20,7 @@ typedef struct xlm_vocabulary_rows {
     xlm_tape *tape;
     xlm_var *table, *bias;  /* V x e; 1 x V, or NULL */
     int64_t rows;
-    const xlm_real *h;      /* [rows x e] */
+    xlm_factor h;           /* [rows x e] */
     const int32_t *targets; /* [rows] */
     uint16_t *weights;      /* [rows x V]; NULL: they are not kept */
     xlm_real *share;        /* [rows x xlm_vocabulary_blocks] */

@@ -23,6 +23,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/pages.h"
 #include "base/rng.h"
 #include "nn/model.h"
 #include "tensor/gemm.h"
@@ -59,7 +60,7 @@ enum { WAYS = G_N_ELEMENTS(ways) };
 
 static void *take(int64_t n, size_t size)
 {
-    void *memory = aligned_alloc(64, ((size_t)n * size + 63) / 64 * 64);
+    void *memory = xlm_pages_take((size_t)n * size, "the benchmark"); /* as gradients and parameters are in training */
     memset(memory, 0, (size_t)n * size);
     return memory;
 }
@@ -239,10 +240,10 @@ static void free_rounded(struct rounded_linear *all, int n)
 static void run_rounded(const struct rounded_linear *all, int n, float *dx)
 {
     for (int i = 0; i < n; i++)
-        xlm_packed_multiply_rounded(all[i].forward, all[i].l->n, false, all[i].x, false, all[i].l->y);
+        xlm_packed_multiply(all[i].forward, all[i].l->n, false, xlm_rounded(all[i].x), NULL, false, all[i].l->y);
     for (int i = n; i-- > 0;) {
-        xlm_packed_multiply_rounded(all[i].backward, all[i].l->n, false, all[i].dy, false, dx);
-        xlm_packed_multiply_rounded(all[i].rows, all[i].l->out, true, all[i].dy, true, all[i].l->dw);
+        xlm_packed_multiply(all[i].backward, all[i].l->n, false, xlm_rounded(all[i].dy), NULL, false, dx);
+        xlm_packed_multiply(all[i].rows, all[i].l->out, true, xlm_rounded(all[i].dy), NULL, true, all[i].l->dw);
     }
 }
 

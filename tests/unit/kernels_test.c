@@ -391,22 +391,20 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
     }
     assert_int_equal(y[n], LOW);
     assert_int_equal(slope[n], LOW);
-    float dbias[MOST + GUARD], d[MOST + GUARD];
+    float dbias[MOST + GUARD];
     start_output(dbias, 0.25f);
-    start_output(d, 0.5f);
-    for (int64_t i = 0; i < n; i++) {
-        d[i] = x[i];
+    for (int64_t i = 0; i < n; i++)
         slope[i] = bfloat16_of(bias[i]);
-    }
-    kernel->slope_back(n, slope, d, dbias);
+    kernel->slope_back(n, slope, x, y, dbias);
     for (int64_t i = 0; i < n; i++) {
         const uint32_t bits = (uint32_t)slope[i] << 16;
         float factor;
         memcpy(&factor, &bits, sizeof factor);
-        expect(kernel, "slope_back", n, (double)d[i], (double)x[i] * (double)factor);
+        if (y[i] != bfloat16_of(x[i] * factor))
+            fail_msg("%s slope_back, n = %d: %04x of %.9g x %.9g", kernel->name, (int)n, y[i], (double)x[i], (double)factor);
         expect(kernel, "slope_back", n, (double)dbias[i], 0.25 + (double)x[i] * (double)factor);
     }
-    expect_untouched(kernel, "slope_back", n, d, 0.5f);
+    assert_int_equal(y[n], LOW);
     expect_untouched(kernel, "slope_back", n, dbias, 0.25f);
     g_free(x);
     g_free(bias);

@@ -62,7 +62,7 @@ static void check_product(xlm_precision precision, const form *f, xlm_packed *pa
         c[i] = NAN; /* which is not read */
     const double flops = xlm_gemm_flops();
     xlm_packed_set(packed, precision, f->transpose_b, f->k, f->n, b);
-    xlm_packed_multiply(packed, f->m, f->transpose_a, a, f->bias ? bias : NULL, f->add, c);
+    xlm_packed_multiply(packed, f->m, f->transpose_a, xlm_floats(a), f->bias ? bias : NULL, f->add, c);
     assert_true(xlm_gemm_flops() == flops + 2 * (double)(f->m * f->n * f->k));
     expect(f, a, b, bias, before, c);
     g_free(a);
@@ -118,16 +118,16 @@ static void check_rounded(const form *f, xlm_packed *packed)
     const size_t bytes = sizeof(float) * (size_t)(m * n);
     float *wanted = g_memdup2(before, bytes);
     xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
-    xlm_packed_multiply(packed, m, f->transpose_a, a, NULL, f->add, wanted);
+    xlm_packed_multiply(packed, m, f->transpose_a, xlm_floats(a), NULL, f->add, wanted);
     for (int way = 0; way < (f->transpose_a ? 3 : 4); way++) {
         float *c = g_memdup2(before, bytes);
         if (way == 1 || way == 2)
-            xlm_packed_set_rows(packed, k, n, way == 1 ? b : NULL, b_halves);
+            xlm_packed_set_rows(packed, k, n, way == 1 ? xlm_floats(b) : xlm_rounded(b_halves));
         if (way == 3) {
             xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
-            xlm_packed_multiply_and_transpose(packed, m, a, f->add, c, out, apart, sums);
+            xlm_packed_multiply_and_transpose(packed, m, xlm_floats(a), f->add, c, out, apart, sums);
         } else {
-            xlm_packed_multiply_rounded(packed, m, f->transpose_a, way == 0 ? a_halves : padded, f->add, c);
+            xlm_packed_multiply(packed, m, f->transpose_a, xlm_rounded(way == 0 ? a_halves : padded), NULL, f->add, c);
         }
         if (memcmp(c, wanted, bytes) != 0)
             fail_msg("%d x %d x %d%s: other bits with rounded factors, %d", (int)m, (int)n, (int)k,
@@ -194,13 +194,13 @@ static void check_rounding(void)
         for (int side = 0; side < 2; side++) {
             float c = 0;
             xlm_packed_set(packed, XLM_BFLOAT16, false, 1, 1, side == 0 ? &cases[i].from : &one);
-            xlm_packed_multiply(packed, 1, false, side == 0 ? &one : &cases[i].from, NULL, false, &c);
+            xlm_packed_multiply(packed, 1, false, xlm_floats(side == 0 ? &one : &cases[i].from), NULL, false, &c);
             if (c != cases[i].to)
                 fail_msg("%.9g becomes %.9g instead of %.9g", (double)cases[i].from, (double)c, (double)cases[i].to);
         }
     float nothing = NAN, c = 0;
     xlm_packed_set(packed, XLM_BFLOAT16, false, 1, 1, &one);
-    xlm_packed_multiply(packed, 1, false, &nothing, NULL, false, &c);
+    xlm_packed_multiply(packed, 1, false, xlm_floats(&nothing), NULL, false, &c);
     assert_true(isnan(c));
     xlm_packed_free(packed);
 }
@@ -235,7 +235,7 @@ static void rows_alone(void **state)
             for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
                 omp_set_num_threads(1 + (int)i % 3);
                 float *out = i == 0 ? whole : c;
-                xlm_packed_multiply(packed, rows[i], false, a, NULL, false, out);
+                xlm_packed_multiply(packed, rows[i], false, xlm_floats(a), NULL, false, out);
                 if (memcmp(out, whole, sizeof *c * (size_t)(rows[i] * n)) != 0)
                     fail_msg("%s, n %d, k %d: %d rows differ from the first of %d", xlm_precision_names[precision], (int)n,
                              (int)k, (int)rows[i], MOST);
@@ -283,11 +283,11 @@ static void handed_on(void **state)
             float *wanted = g_new(float, m * n);
             xlm_packed *packed = xlm_packed_new();
             xlm_packed_set(packed, XLM_BFLOAT16, true, k, n, b);
-            xlm_packed_multiply(packed, m, false, a, bias, false, wanted);
+            xlm_packed_multiply(packed, m, false, xlm_floats(a), bias, false, wanted);
             for (int threads = 1; threads <= 3; threads++) {
                 omp_set_num_threads(threads);
                 collected all = {.c = g_new0(float, m * n), .m = m, .n = n};
-                xlm_packed_multiply_blocks(packed, m, a, bias, collect, &all);
+                xlm_packed_multiply_blocks(packed, m, xlm_floats(a), bias, collect, &all);
                 assert_int_equal(all.wrong, 0);
                 for (int64_t i = 0; i < m * n; i++)
                     if (all.c[i] != wanted[i])
@@ -327,8 +327,8 @@ static void both_directions(void **state)
             for (int transpose = 0; transpose < 2; transpose++) {
                 const int64_t depth = transpose ? n : k, cols = transpose ? k : n;
                 xlm_packed_set(one, XLM_BFLOAT16, transpose, depth, cols, b);
-                xlm_packed_multiply(one, M, false, a, NULL, false, wanted);
-                xlm_packed_multiply(both[transpose], M, false, a, NULL, false, c);
+                xlm_packed_multiply(one, M, false, xlm_floats(a), NULL, false, wanted);
+                xlm_packed_multiply(both[transpose], M, false, xlm_floats(a), NULL, false, c);
                 if (memcmp(c, wanted, sizeof *c * (size_t)(M * cols)) != 0)
                     fail_msg("%d x %d, %s, %d threads: others than when packed alone", (int)k, (int)n,
                              transpose ? "transposed" : "straight", threads);
@@ -359,7 +359,7 @@ static void threads(void **state)
             float *c = g_memdup2(before, sizeof *c * M * N);
             xlm_packed *packed = xlm_packed_new();
             xlm_packed_set(packed, (xlm_precision)precision, false, K, N, b);
-            xlm_packed_multiply(packed, M, true, a, NULL, true, c);
+            xlm_packed_multiply(packed, M, true, xlm_floats(a), NULL, true, c);
             if (n == 1)
                 memcpy(first, c, sizeof *c * M * N);
             assert_memory_equal(c, first, sizeof *c * M * N);
@@ -367,7 +367,7 @@ static void threads(void **state)
 #pragma omp parallel for reduction(+ : different)
             for (int i = 0; i < 3; i++) {
                 float *own = g_memdup2(before, sizeof *c * M * N);
-                xlm_packed_multiply(packed, M, true, a, NULL, true, own);
+                xlm_packed_multiply(packed, M, true, xlm_floats(a), NULL, true, own);
                 different += memcmp(own, first, sizeof *c * M * N) != 0;
                 g_free(own);
             }

@@ -363,12 +363,12 @@ static void gelu_tanh_bfloat16(int64_t n, const xlm_real *x, const xlm_real *bia
     gelu_rounded(tanh_distribution, n, x, bias, y, slope);
 }
 
-static void slope_back(int64_t n, const uint16_t *slope, xlm_real *x, xlm_real *dbias)
+static void slope_back(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
         const vec d = times(load(x + i, k), value_of(halves(slope + i, k)));
-        store(x + i, k, d);
+        store_rounded(y + i, k, d);
         put(dbias + i, k, d, true);
     }
 }

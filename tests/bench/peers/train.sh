@@ -9,7 +9,8 @@
 # PyTorch runs with what makes it fastest here: every BLAS is tried with one process of two threads, then MKL-DNN in its place,
 # a step each after one that does not count; what is fastest so is taken for two processes (DistributedDataParallel over gloo)
 # too, as the products are the same there. Both are then compared with the faster of PyTorch's two forms. Its sequences are
-# all of 128 tokens; ours end with a sentence, so a step has a few tokens less. Ours in float32 is run with both libraries that
+# all of 128 tokens; ours end with a sentence, so a step has a few tokens less. A process passes over its share of a step's batch
+# at once, in both programs. Ours in float32 is run with both libraries that
 # there are, and the faster one counts.
 #
 # Where the processor multiplies bfloat16, our precision = bfloat16 takes turns with PyTorch's autocast in the same rounds.
@@ -25,7 +26,7 @@ done
 in_rounds 2
 
 ours() { # RANKS THREADS PRECISION GEMM: tokens/s
-    train "$work" ours "$1" "$2" --set "train.precision=$3" --set "train.gemm=$4"
+    train "$work" ours "$1" "$2" --set "train.precision=$3" --set "train.gemm=$4" --set "train.micro_batches=$1"
     rate "$work/ours/metrics.csv" 1
 }
 

@@ -31,28 +31,32 @@ double xlm_model_frozen_flops(const xlm_model_config *config, const xlm_pass_siz
 
 /* All in reals a token, or a masked token, unless stated otherwise. A layer's results, in the order of the encoder: query, key
  * and value 3 d, attention d and a log-sum-exp a head, its output, which the sum takes the place of, and norm d each; inner layer
- * and GELU F each, in bfloat16 GELU and its derivative, half as wide; output, or sum, and norm d each. A norm keeps 2 numbers
- * beside, dropout a bit an element. */
+ * and GELU F each; output, or sum, and norm d each. In bfloat16 query, key, value, GELU and its derivative are half as wide, and
+ * norms are there rounded as well. A norm keeps 2 numbers beside, dropout a bit an element. */
+static double key_value(const xlm_model_config *c, bool rounded) { return (rounded ? 1 : 2) * (double)c->hidden_size; }
+static double norm_of(int64_t width, bool rounded) { return (rounded ? 1.5 : 1) * (double)width; }
+
 static double layer_results(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, bit = 1.0 / (8 * sizeof(xlm_real));
-    return 8 * d + (rounded ? 1 : 2) * (double)c->feed_forward_size + (double)c->attention_heads + 4 +
+    return 1.5 * key_value(c, rounded) + 3 * d + 2 * norm_of(c->hidden_size, rounded) +
+           (rounded ? 1 : 2) * (double)c->feed_forward_size + (double)c->attention_heads + 4 +
            (c->dropout > 0 ? 2 * d * bit : 0);
 }
 
-static double embedding_results(const xlm_model_config *c)
+static double embedding_results(const xlm_model_config *c, bool rounded)
 {
     const double e = (double)c->embedding_size, bit = 1.0 / (8 * sizeof(xlm_real));
     const int tables = 2 + c->language_embeddings + c->token_types;
-    return 2 * e + 2 + (c->dropout > 0 ? e * (1 + bit) : 0) + (e != (double)c->hidden_size ? (double)c->hidden_size : 0) +
+    return e + norm_of(c->embedding_size, rounded) + 2 + (c->dropout > 0 ? e * (1 + bit) : 0) + (e != (double)c->hidden_size ? (double)c->hidden_size : 0) +
            (tables + 1) * (double)sizeof(int32_t) / (double)sizeof(xlm_real);
 }
 
 /* Rows taken out, dense, GELU, norm, and the gradients of the first two: those of the others take their places. */
-static double head_results(const xlm_model_config *c)
+static double head_results(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, e = (double)c->embedding_size;
-    return 2 * d + (c->head == XLM_HEAD_BERT ? 4 * e + 2 : e);
+    return 2 * d + (c->head == XLM_HEAD_BERT ? 3 * e + norm_of(c->embedding_size, rounded) + 2 : e);
 }
 
 /* Gradients are memory used by turns; a buffer serves others of its size, down to half. Of width d: a layer's input, a
@@ -83,11 +87,10 @@ static double encoder_results(const xlm_model_config *c, int64_t layers, int64_t
  * others; all else a computed row, where no gradient fits into the place of a whole layer's. */
 static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 {
-    const double d = (double)c->hidden_size;
-    const double own = layer_results(c, size->rounded) - 2 * d;
+    const double all = key_value(c, size->rounded), own = layer_results(c, size->rounded) - all;
     if (size->constant)
-        return (double)size->tokens * 2 * d + (double)size->rows * own;
-    return (double)size->tokens * 3 * d + (double)size->rows * (own + gradients(c, size->rounded));
+        return (double)size->tokens * all + (double)size->rows * own;
+    return (double)size->tokens * (all + (double)c->hidden_size) + (double)size->rows * (own + gradients(c, size->rounded));
 }
 
 /* Layers that are computed for all rows. */
@@ -112,9 +115,9 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
     const double reals = tokens * (encoder_results(config, whole, size->frozen, recompute, size->rounded) +
-                                   embedding_results(config) +
+                                   embedding_results(config, size->rounded) +
                                    (whole > 0 && !size->constant ? gradients(config, size->rounded) : 0)) +
-                         (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config) +
+                         (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config, size->rounded) +
                          (size->rounded && size->constant ? 0 : 1) * logits * (double)config->vocabulary + sinusoids;
     const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);
     const uint64_t blocks = size->rounded ? xlm_feed_forward_scratch_bytes(widest) : 0;

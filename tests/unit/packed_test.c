@@ -249,6 +249,45 @@ static void rows_alone(void **state)
         }
 }
 
+/* Blocks hold every row once, and no thread has above a sixteenth of the rows, or a unit, more than another. */
+static void check_blocks(const xlm_packed *packed, int64_t m, int threads)
+{
+    const xlm_packed_blocks blocks = xlm_packed_divide(packed, m);
+    assert_int_equal(xlm_packed_block(&blocks, 0), 0);
+    assert_int_equal(xlm_packed_block(&blocks, blocks.count), m);
+    int64_t most = 0, least = m;
+    for (int64_t k = 0; k < blocks.count; k++) {
+        const int64_t rows = xlm_packed_block(&blocks, k + 1) - xlm_packed_block(&blocks, k);
+        assert_true(rows > 0 && rows <= XLM_PACKED_MOST_ROWS && xlm_packed_block(&blocks, k) % XLM_PACKED_ROWS == 0);
+    }
+    for (int t = 0; t < threads; t++) { /* as schedule(static) shares them out */
+        const int64_t each = blocks.count / threads, more = blocks.count % threads, first = t * each + MIN(t, more);
+        const int64_t end = first + each + (t < more);
+        const int64_t rows = xlm_packed_block(&blocks, end) - xlm_packed_block(&blocks, first);
+        most = MAX(most, rows);
+        least = MIN(least, rows);
+    }
+    if (m >= threads * XLM_PACKED_ROWS && most - least > MAX(XLM_PACKED_ROWS, m / 16))
+        fail_msg("%d rows, %d threads: one has %d of them, another %d", (int)m, threads, (int)most, (int)least);
+}
+
+static void blocks_of_rows(void **state)
+{
+    (void)state;
+    if (xlm_packed_lacks(XLM_FLOAT32) != NULL)
+        return;
+    const float one = 1;
+    xlm_packed *packed = xlm_packed_new();
+    xlm_packed_set(packed, XLM_FLOAT32, false, 1, 1, &one);
+    for (int threads = 1; threads <= 5; threads++) {
+        omp_set_num_threads(threads);
+        for (int64_t m = 1; m < 2100; m += m < 200 ? 1 : 37)
+            check_blocks(packed, m, threads);
+    }
+    omp_set_num_threads(1);
+    xlm_packed_free(packed);
+}
+
 typedef struct collected {
     float *c;
     int64_t m, n;
@@ -387,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(emulated), cmocka_unit_test(rounding),
                                        cmocka_unit_test(rows_alone), cmocka_unit_test(both_directions),
-                                       cmocka_unit_test(handed_on), cmocka_unit_test(threads)};
+                                       cmocka_unit_test(blocks_of_rows), cmocka_unit_test(handed_on),
+                                       cmocka_unit_test(threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

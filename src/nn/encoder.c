@@ -2,9 +2,9 @@
 #include <glib.h>
 
 #include "nn/model_internal.h"
-#include "tensor/attention.h"
 #include "tensor/feed_forward.h"
 #include "tensor/parameters.h"
+#include "tensor/products.h"
 #include "tensor/tape.h"
 
 static xlm_var *parameter(xlm_tape *tape, const char *prefix, const char *name)

@@ -29,18 +29,25 @@ double xlm_model_frozen_flops(const xlm_model_config *config, const xlm_pass_siz
     return size->frozen > 0 ? xlm_model_forward_flops(config, &frozen) : 0;
 }
 
-/* All in reals a token, or a masked token, unless stated otherwise. A layer's results, in the order of the encoder: query, key
- * and value 3 d, attention d and a log-sum-exp a head, its output, which the sum takes the place of, and norm d each; inner layer
- * and GELU F each; output, or sum, and norm d each. In bfloat16 query, key, value, GELU and its derivative are half as wide, and
- * norms are there rounded as well. A norm keeps 2 numbers beside, dropout a bit an element. */
-static double key_value(const xlm_model_config *c, bool rounded) { return (rounded ? 1 : 2) * (double)c->hidden_size; }
-static double norm_of(int64_t width, bool rounded) { return (rounded ? 1.5 : 1) * (double)width; }
+/* All in reals a token, or a masked token, unless stated otherwise. */
 
-static double layer_results(const xlm_model_config *c, bool rounded)
+/* `parts` of query, key and value: in bfloat16 half as wide. */
+static double attended(const xlm_model_config *c, int parts, bool rounded)
+{
+    return (rounded ? 0.5 : 1) * parts * (double)c->hidden_size;
+}
+
+/* In bfloat16 with a rounded copy. */
+static double norm(int64_t width, bool rounded) { return (rounded ? 1.5 : 1) * (double)width; }
+
+/* A layer's results, in the order of the encoder: query, key and value, attention d and a log-sum-exp a head, its output, which
+ * the sum takes the place of, d, and norm; inner layer and GELU F each, in bfloat16 GELU and its derivative, half as wide, which
+ * the backward pass alone wants; output, or sum, d, and norm. A norm keeps 2 numbers beside, dropout a bit an element. */
+static double layer_results(const xlm_model_config *c, bool rounded, bool constant)
 {
     const double d = (double)c->hidden_size, bit = 1.0 / (8 * sizeof(xlm_real));
-    return 1.5 * key_value(c, rounded) + 3 * d + 2 * norm_of(c->hidden_size, rounded) +
-           (rounded ? 1 : 2) * (double)c->feed_forward_size + (double)c->attention_heads + 4 +
+    return attended(c, 3, rounded) + 3 * d + 2 * norm(c->hidden_size, rounded) +
+           (!rounded ? 2 : constant ? 0 : 1) * (double)c->feed_forward_size + (double)c->attention_heads + 4 +
            (c->dropout > 0 ? 2 * d * bit : 0);
 }
 
@@ -48,7 +55,8 @@ static double embedding_results(const xlm_model_config *c, bool rounded)
 {
     const double e = (double)c->embedding_size, bit = 1.0 / (8 * sizeof(xlm_real));
     const int tables = 2 + c->language_embeddings + c->token_types;
-    return e + norm_of(c->embedding_size, rounded) + 2 + (c->dropout > 0 ? e * (1 + bit) : 0) + (e != (double)c->hidden_size ? (double)c->hidden_size : 0) +
+    return e + norm(c->embedding_size, rounded) + 2 + (c->dropout > 0 ? e * (1 + bit) : 0) +
+           (e != (double)c->hidden_size ? (double)c->hidden_size : 0) +
            (tables + 1) * (double)sizeof(int32_t) / (double)sizeof(xlm_real);
 }
 
@@ -56,7 +64,7 @@ static double embedding_results(const xlm_model_config *c, bool rounded)
 static double head_results(const xlm_model_config *c, bool rounded)
 {
     const double d = (double)c->hidden_size, e = (double)c->embedding_size;
-    return 2 * d + (c->head == XLM_HEAD_BERT ? 3 * e + norm_of(c->embedding_size, rounded) + 2 : e);
+    return 2 * d + (c->head == XLM_HEAD_BERT ? 3 * e + norm(c->embedding_size, rounded) + 2 : e);
 }
 
 /* Gradients are memory used by turns; a buffer serves others of its size, down to half. Of width d: a layer's input, a
@@ -76,18 +84,19 @@ static double gradients(const xlm_model_config *c, bool rounded)
 
 /* Reals of `layers` whole ones. When layers are recomputed all keep a copy of their last result, and one has the others too; so
  * do the `frozen` lowest ones in any case. */
-static double encoder_results(const xlm_model_config *c, int64_t layers, int64_t frozen, bool recompute, bool rounded)
+static double encoder_results(const xlm_model_config *c, int64_t layers, const xlm_pass_size *size, bool recompute)
 {
-    const int64_t alone = recompute ? layers : MIN(frozen, layers);
-    return (double)(layers - alone) * layer_results(c, rounded) + (double)alone * (double)c->hidden_size +
-           (alone > 0 ? layer_results(c, rounded) : 0);
+    const int64_t alone = recompute ? layers : MIN(size->frozen, layers);
+    const double each = layer_results(c, size->rounded, size->constant);
+    return (double)(layers - alone) * each + (double)alone * (double)c->hidden_size + (alone > 0 ? each : 0) +
+           (size->rounded && size->constant ? (double)c->feed_forward_size / 2 : 0); /* GELU, of one layer at a time */
 }
 
 /* Reals of a last layer that is computed for some rows: keys and values of all, and the gradient of both, part of which serves
  * others; all else a computed row, where no gradient fits into the place of a whole layer's. */
 static double last_layer(const xlm_model_config *c, const xlm_pass_size *size)
 {
-    const double all = key_value(c, size->rounded), own = layer_results(c, size->rounded) - all;
+    const double all = attended(c, 2, size->rounded), own = layer_results(c, size->rounded, size->constant) - all;
     if (size->constant)
         return (double)size->tokens * all + (double)size->rows * own;
     return (double)size->tokens * (all + (double)c->hidden_size) + (double)size->rows * (own + gradients(c, size->rounded));
@@ -101,7 +110,7 @@ static int64_t whole_layers(const xlm_pass_size *size)
 
 uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_size *size)
 {
-    const double reals = (double)size->tokens * layer_results(config, size->rounded);
+    const double reals = (double)size->tokens * layer_results(config, size->rounded, size->constant);
     return whole_layers(size) > 0 ? (uint64_t)((double)sizeof(xlm_real) * reals) : 0;
 }
 
@@ -114,10 +123,11 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const int64_t whole = whole_layers(size);
     const double sinusoids = config->position_type == XLM_POSITIONS_SINUSOIDAL
                                  ? (double)(config->positions + config->position_offset) * (double)config->embedding_size : 0;
-    const double reals = tokens * (encoder_results(config, whole, size->frozen, recompute, size->rounded) +
+    const double reals = tokens * (encoder_results(config, whole, size, recompute) +
                                    embedding_results(config, size->rounded) +
                                    (whole > 0 && !size->constant ? gradients(config, size->rounded) : 0)) +
-                         (some_rows ? last_layer(config, size) : 0) + (double)size->predicted * head_results(config, size->rounded) +
+                         (some_rows ? last_layer(config, size) : 0) + 
+                         (double)size->predicted * head_results(config, size->rounded) +
                          (size->rounded && size->constant ? 0 : 1) * logits * (double)config->vocabulary + sinusoids;
     const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);
     const uint64_t blocks = size->rounded ? xlm_feed_forward_scratch_bytes(widest) : 0;

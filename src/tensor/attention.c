@@ -303,7 +303,7 @@ static void pair_rounded(int64_t rows, int64_t cols, const uint16_t *x, int64_t 
 static int64_t half(int64_t n) { return (n + 1) / 2; }
 static uint16_t *pairs(xlm_real *memory) { return (uint16_t *)(void *)memory; }
 
-/* The same of queries, keys or values from row `row` on, which may be rounded already; y: rows of stride. */
+/* Rows from `row` on of this head's queries, keys or values, which may be rounded already; y: rows of stride. */
 static void round_part(const struct head *h, const struct part *part, int64_t row, int64_t rows, uint16_t *y)
 {
     const int64_t w = h->s->w, ldx = part->var->cols, stride = h->scratch->stride;
@@ -502,8 +502,8 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
     xlm_var *const variables[] = {inputs->query, inputs->key, inputs->value};
     const int64_t rows = inputs->query->rows;
     const bool rounds = xlm_products_round(tape);
-    xlm_var *y = rounds ? xlm_tape_record_rounded(tape, "attention", rows, inputs->width, 3, variables, backward, s, false)
-                        : xlm_tape_record(tape, "attention", rows, inputs->width, 3, variables, backward, s);
+    xlm_var *y = xlm_tape_record_rounded(tape, "attention", rows, inputs->width, 3, variables, backward, s,
+                                         (xlm_tape_rounded){.inputs = rounds});
     y->keys = inputs->query->keys;
     *s = (struct state){
         .tape = tape,

@@ -2,14 +2,11 @@
 #ifndef XLM_TENSOR_ATTENTION_H
 #define XLM_TENSOR_ATTENTION_H
 
-#include <xlm/tape.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Bytes that xlm_attention borrows from the tape while it works: all threads' scratch for sequences of at most `length`
  * and heads of `width`, in bfloat16 where `rounds`. */
 uint64_t xlm_attention_scratch_bytes(int64_t length, int64_t width, bool rounds);
-
-/* What queries, keys and values are made by: as xlm_linear, but where products are made in bfloat16 y is rounded, and its floats,
- * which attention would round, are not there. */
-xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
 
 #endif

@@ -27,17 +27,19 @@ struct state {
     uint16_t *active, *slope; /* [n x F] a, GELU' z */
 };
 
-uint64_t xlm_feed_forward_scratch_bytes(int64_t width)
-{
-    return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width * omp_get_max_threads());
-}
+/* What a thread works in: [MOST_ROWS x width] each. */
+struct part {
+    xlm_real *z;
+    uint16_t *rounded;
+};
 
-/* Of this thread, [MOST_ROWS x width]; behind those of all threads, the same of bfloat16. */
-static xlm_real *own_part(xlm_real *scratch, int64_t width) { return scratch + MOST_ROWS * width * omp_get_thread_num(); }
-static uint16_t *own_rounded_part(xlm_real *scratch, int64_t width)
+static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width); }
+uint64_t xlm_feed_forward_scratch_bytes(int64_t width) { return part_bytes(width) * (uint64_t)omp_get_max_threads(); }
+
+static struct part own_part(void *scratch, int64_t width)
 {
-    uint16_t *parts = (uint16_t *)(void *)(scratch + MOST_ROWS * width * omp_get_max_threads());
-    return parts + MOST_ROWS * width * omp_get_thread_num();
+    xlm_real *z = (xlm_real *)(void *)((char *)scratch + part_bytes(width) * (uint64_t)omp_get_thread_num());
+    return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MOST_ROWS * width)};
 }
 
 /* Of z and dz; and where dx is not wanted, of it. */
@@ -49,11 +51,11 @@ static void forward(const struct state *s, activation_kernel *activate, uint16_t
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
     const xlm_packed_blocks blocks = xlm_packed_divide(inner, n);
-    xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
+    void *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < blocks.count; k++) {
-        const int64_t first = xlm_packed_block(&blocks, k), rows = xlm_packed_block(&blocks, k + 1) - first;
-        xlm_real *z = own_part(scratch, width_of(s));
+        const int64_t first = xlm_packed_block_start(&blocks, k), rows = xlm_packed_block_start(&blocks, k + 1) - first;
+        xlm_real *z = own_part(scratch, width_of(s)).z;
         uint16_t *a = active + first * f;
         xlm_packed_multiply(inner, rows, false, xlm_factor_of(s->x, first), NULL, false, z);
         for (int64_t i = 0; i < rows; i++)
@@ -71,7 +73,7 @@ struct gradients {
     xlm_real *sums;     /* [chunks x F] */
 };
 
-static void backward_rows(const struct state *s, const struct gradients *g, xlm_real *scratch)
+static void backward_rows(const struct state *s, const struct gradients *g, void *scratch)
 {
     const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, false);
@@ -80,16 +82,16 @@ static void backward_rows(const struct state *s, const struct gradients *g, xlm_
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < blocks.count; k++) {
-        const int64_t first = xlm_packed_block(&blocks, k), rows = xlm_packed_block(&blocks, k + 1) - first;
-        xlm_real *dz = own_part(scratch, width_of(s)), *sums = g->sums + first / CHUNK * f;
-        uint16_t *rounded = own_rounded_part(scratch, width_of(s));
+        const int64_t first = xlm_packed_block_start(&blocks, k), rows = xlm_packed_block_start(&blocks, k + 1) - first;
+        const struct part own = own_part(scratch, width_of(s));
+        xlm_real *dz = own.z, *sums = g->sums + first / CHUNK * f;
         xlm_packed_multiply_and_transpose(outer, rows, xlm_floats(s->y->grad + first * out), false, dz, g->dy + first, g->depth,
                                           NULL);
         memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
         for (int64_t i = 0; i < rows; i++)
-            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, rounded + i * f, sums + i / CHUNK * f);
+            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, own.rounded + i * f, sums + i / CHUNK * f);
         xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
-        xlm_packed_multiply_and_transpose(inner, rows, xlm_rounded(rounded), g->dx.add, dx, g->dz + first, g->depth, NULL);
+        xlm_packed_multiply_and_transpose(inner, rows, xlm_rounded(own.rounded), g->dx.add, dx, g->dz + first, g->depth, NULL);
     }
 }
 
@@ -97,7 +99,7 @@ static void backward(void *pointer)
 {
     const struct state *s = pointer;
     const int64_t n = s->x->rows, f = s->inner->rows, chunks = chunks_of(n), depth = xlm_packed_depth(n);
-    xlm_real *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
+    void *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
     struct gradients g = {
         .dx = xlm_grad_open(s->x),
         .depth = depth,

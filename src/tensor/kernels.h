@@ -69,7 +69,7 @@ typedef struct xlm_kernels {
     /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
     void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
-    /* y_i = slope_i x_i, rounded; dbias: [n], to which they are added as they were before. */
+    /* y_i = slope_i x_i, rounded; dbias_i += slope_i x_i, not rounded. */
     void (*slope_back)(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias);
 
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */

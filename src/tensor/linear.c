@@ -1,5 +1,4 @@
 /* xlm-mpi: y = x Wᵀ + b. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/attention.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 
@@ -28,9 +27,8 @@ static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bia
                       bias->rows, bias->cols, out);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {x, weight, bias};
-    const int count = bias != NULL ? 3 : 2;
-    xlm_var *y = rounded ? xlm_tape_record_rounded(tape, "linear", n, out, count, inputs, backward, s, true)
-                         : xlm_tape_record(tape, "linear", n, out, count, inputs, backward, s);
+    xlm_var *y = xlm_tape_record_rounded(tape, "linear", n, out, bias != NULL ? 3 : 2, inputs, backward, s,
+                                         (xlm_tape_rounded){.result = rounded});
     y->keys = x->keys;
     *s = (struct state){.tape = tape, .x = x, .weight = weight, .bias = bias, .y = y};
     if (rounded)

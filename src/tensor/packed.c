@@ -250,7 +250,8 @@ xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
         return packed_divide(rows, MOST_ROWS, 1);
 #endif
     (void)p;
-    const int64_t count = (rows + MOST_ROWS - 1) / MOST_ROWS; /* what BLIS does for a row might depend on how many there are */
+    /* Blocks are the same whatever the threads: what BLIS does for a row might depend on how many there are. */
+    const int64_t count = (rows + MOST_ROWS - 1) / MOST_ROWS;
     return (xlm_packed_blocks){.rows = rows, .count = count, .unit = MOST_ROWS, .units = count};
 }
 

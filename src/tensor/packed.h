@@ -22,7 +22,8 @@ const char *xlm_packed_library(void);
 
 typedef struct xlm_packed xlm_packed;
 
-/* A factor: floats; or, for products in bfloat16 and where `rounded` is there, that instead: the floats rounded. */
+/* A factor. Products in bfloat16 read `rounded` where it is not NULL, else `floats`, which they round; those in float32 read
+ * floats alone. */
 typedef struct xlm_factor {
     const xlm_real *floats;
     const uint16_t *rounded;
@@ -58,16 +59,16 @@ void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, xlm_factor b);
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_factor a, bool add, xlm_real *c,
                                        uint16_t *transposed, int64_t apart, xlm_real *sums);
 /* Rows cut into blocks of XLM_PACKED_MOST_ROWS at most, as the threads there are best share them out: for those who make several
- * products of one block in a thread. Block i begins in row xlm_packed_block(&b, i), a multiple of XLM_PACKED_ROWS, and ends where
- * the next one begins. */
+ * products of one block in a thread. Block i begins in row xlm_packed_block_start(&b, i), a multiple of XLM_PACKED_ROWS, and ends
+ * where the next one begins. There is none where there are no rows. */
 typedef struct xlm_packed_blocks {
     int64_t rows, count;
-    int64_t unit, units; /* all of them in units, of so many rows */
+    int64_t unit, units; /* rows of a unit; units that the rows make, the last one perhaps not full */
 } xlm_packed_blocks;
 xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows);
-static inline int64_t xlm_packed_block(const xlm_packed_blocks *b, int64_t i)
+static inline int64_t xlm_packed_block_start(const xlm_packed_blocks *b, int64_t i)
 {
-    const int64_t row = i * b->units / b->count * b->unit;
+    const int64_t row = (i * b->units / b->count) * b->unit;
     return row < b->rows ? row : b->rows;
 }
 /* Bytes that a k x n matrix takes when it is packed; about. */

@@ -138,7 +138,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
 {
     const left *l = q->l;
     const xlm_packed *p = l->p;
-    const int64_t row = xlm_packed_block(&q->down, i), rows = xlm_packed_block(&q->down, i + 1) - row;
+    const int64_t row = xlm_packed_block_start(&q->down, i), rows = xlm_packed_block_start(&q->down, i + 1) - row;
     const onednn_product *made = q->made[padded_rows(rows) > least_rows(&q->down)][j == q->across - 1];
     const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
     const bool ready = p->precision == XLM_FLOAT32 || l->rounded != NULL;
@@ -157,8 +157,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     if (l->sums != NULL && j == 0)
         packed_sum_rows(l, row, rows);
     if (l->transposed != NULL && j == 0)
-        xlm_kernels_get()->transpose_bfloat16(rows, p->k, a, p->k, l->transposed + row,
-                                              l->transposed_apart);
+        xlm_kernels_get()->transpose_bfloat16(rows, p->k, a, p->k, l->transposed + row, l->transposed_apart);
     const float *bias = q->bias != NULL ? q->bias + j * q->cols : NULL;
     float *copy = (float *)(void *)(memory + a_bytes);
     if (l->use != NULL) {

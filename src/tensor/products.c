@@ -181,7 +181,8 @@ static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_
     const int64_t depth = xlm_packed_depth(n), out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
     uint16_t *transposed = XLM_TAPE_BORROW(tape, uint16_t, out * depth);
     xlm_real *sums = db != NULL ? XLM_TAPE_BORROW(tape, xlm_real, chunks * out) : NULL;
-    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, transposed, depth, sums);
+    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, transposed,
+                                      depth, sums);
     if (db != NULL) {
         xlm_sum_chunks(chunks, out, sums, db);
         xlm_tape_return(tape, sums);

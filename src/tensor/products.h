@@ -20,6 +20,9 @@ static inline xlm_factor xlm_factor_of(const xlm_var *x, int64_t row)
 void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, xlm_real *y);
 /* The same, rounded, where xlm_product_rounds. */
 void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, uint16_t *y);
+/* The operator of it for what attention reads (its queries, keys and values): as xlm_linear, but where products are made in
+ * bfloat16 y is rounded, and its floats are not there. */
+xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
 /* dx = dy W, or dx += dy W where dx.add. */
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x where dw.add. */
@@ -38,6 +41,7 @@ bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);
 /* dW = dyᵀ x, or dW += dyᵀ x; dy_transposed: out x xlm_packed_depth(n), dyᵀ rounded, of which columns from n on are filled
  * up here. */
-void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight, xlm_grad dw);
+void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight,
+                            xlm_grad dw);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tensor/kernels.h"
+#include "tensor/products.h"
 #include "tensor/tape_internal.h"
 
 const xlm_real tape_no_gradient[1];
@@ -233,11 +234,10 @@ static int64_t end_of_last(const xlm_tape *tape)
     return n > 0 ? g_array_index(tape->operations, operation, n - 1).end : 0;
 }
 
-/* What an operator is like, beyond what others see of it. */
+/* How an operator is recorded. */
 struct manner {
-    bool opens_inputs;  /* backward's inputs are opened for it */
-    bool takes_rounded; /* inputs without a value */
-    bool gives_rounded; /* y has no value */
+    bool opens_inputs; /* for backward, which does not do it itself */
+    xlm_tape_rounded rounded;
 };
 
 static uint64_t moved(const xlm_var *x)
@@ -249,7 +249,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
                        struct manner manner, xlm_backward *backward, void *state)
 {
     xlm_var *y = new_variable(tape, tape->taking, rows, cols);
-    if (manner.gives_rounded)
+    if (manner.rounded.result)
         y->rounded = XLM_TAPE_TAKE(tape, uint16_t, rows * cols);
     else
         y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
@@ -257,7 +257,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     for (int i = 0; i < n; i++) {
         if (inputs[i]->value == NULL && inputs[i]->rounded == NULL)
             xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
-        if (inputs[i]->value == NULL && !manner.takes_rounded)
+        if (inputs[i]->value == NULL && !manner.rounded.inputs)
             xlm_tape_fail(name, "input %d is there in bfloat16 alone", i);
         inner(inputs[i])->uses++;
         bytes += (double)moved(inputs[i]);
@@ -286,32 +286,25 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     return y;
 }
 
-static void check_tape(const xlm_tape *tape, const char *name, int n, xlm_var *const *inputs)
+xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                         xlm_backward *backward, void *state)
+{
+    return xlm_tape_record_rounded(tape, name, rows, cols, n, inputs, backward, state, (xlm_tape_rounded){false, false});
+}
+
+xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
+                                 xlm_backward *backward, void *state, xlm_tape_rounded rounded)
 {
     for (int i = 0; i < n; i++)
         if (inner(inputs[i])->tape != tape)
             xlm_tape_fail(name, "input %d is from another tape", i);
-}
-
-xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
-                         xlm_backward *backward, void *state)
-{
-    check_tape(tape, name, n, inputs);
-    return record(tape, name, rows, cols, n, inputs, (struct manner){0}, backward, state);
-}
-
-xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
-                                 xlm_backward *backward, void *state, bool alone)
-{
-    check_tape(tape, name, n, inputs);
-    const struct manner manner = {.takes_rounded = true, .gives_rounded = alone};
-    return record(tape, name, rows, cols, n, inputs, manner, backward, state);
+    return record(tape, name, rows, cols, n, inputs, (struct manner){.rounded = rounded}, backward, state);
 }
 
 uint16_t *xlm_tape_round(xlm_var *y)
 {
     const xlm_tape *tape = inner(y)->tape;
-    if (tape->packs && tape->precision == XLM_BFLOAT16)
+    if (xlm_products_round(tape))
         y->rounded = xlm_arena_take(tape->taking, sizeof *y->rounded * (uint64_t)y->rows * (uint64_t)y->cols);
     return y->rounded;
 }

@@ -45,14 +45,19 @@
 xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                          xlm_backward *backward, void *state);
 
-/* The same for operators that take inputs of which only `rounded` may be there (tensor/variable.h). alone: so it is with y, too. */
+/* Which variables of an operator may be there in bfloat16 alone (tensor/variable.h): its inputs; and whether its result is. */
+typedef struct xlm_tape_rounded {
+    bool inputs, result;
+} xlm_tape_rounded;
+/* As xlm_tape_record, where neither is so. */
 xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
-                                 xlm_backward *backward, void *state, bool alone);
-/* For an operator whose result goes into products: where they are made in bfloat16, y->rounded, to be filled in with y->value;
- * else NULL. */
+                                 xlm_backward *backward, void *state, xlm_tape_rounded rounded);
+/* For an operator whose result goes into products: where they are made in bfloat16, memory for y->rounded, to be filled in
+ * together with y->value; else NULL. */
 uint16_t *xlm_tape_round(xlm_var *y);
 
-/* For the profile: bytes that the operator recorded last moves in its forward pass, in place of all of its inputs and its result.
+/* For the profile: bytes that the operator recorded last moves in its forward pass, in place of the floats of all of its inputs
+ * and its result, or what is there of them in bfloat16 alone.
  * For its backward pass twice as many are assumed: operands again, gradients of the result and of the inputs. */
 void xlm_tape_moves(xlm_tape *tape, double bytes);
 
@@ -116,8 +121,8 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed);
 typedef xlm_var *xlm_segment(xlm_tape *tape, xlm_var *x, const void *data);
 
 /* y = run(tape, x, data), with x's keys. When the tape recomputes (xlm_tape_recompute), nothing else that run makes is
- * kept: it is run again in the backward pass, with the same draws, and to the same bits. data must live as long as the pass. A
- * segment inside of a segment is a part of that. */
+ * kept: it is run again in the backward pass, with the same draws, and to the same bits; y has floats alone then. data must live
+ * as long as the pass. A segment inside of a segment is a part of that. */
 xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data);
 
 /* ---- random draws ---- */

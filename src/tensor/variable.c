@@ -13,12 +13,18 @@ double xlm_var_scalar(const xlm_var *x)
     return (double)x->value[0];
 }
 
+static void check_value(const char *name, const xlm_var *x)
+{
+    if (x->value == NULL)
+        xlm_tape_fail(name, x->rounded != NULL ? "the value is there in bfloat16 alone"
+                                               : "the value was given up to the operator that took it");
+}
+
 static void check_rows(const char *name, const xlm_var *x, int64_t first, int64_t n)
 {
     if (first < 0 || n < 0 || n > x->rows - first)
         xlm_tape_fail(name, "rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, first, first + n, x->rows);
-    if (x->value == NULL)
-        xlm_tape_fail(name, "the value was given up to the operator that took it");
+    check_value(name, x);
 }
 
 void xlm_var_read(const xlm_var *x, int64_t first, int64_t n, xlm_real *values)
@@ -38,7 +44,6 @@ xlm_real *xlm_var_input_gradient(xlm_var *x) { return x->grad; }
 
 xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x)
 {
-    if (x->value == NULL)
-        xlm_tape_fail("detach", "the value was given up to the operator that took it");
+    check_value("detach", x);
     return xlm_constant(tape, x->rows, x->cols, x->value);
 }

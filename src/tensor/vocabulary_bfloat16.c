@@ -122,8 +122,8 @@ void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_
     g.turned = XLM_TAPE_BORROW(v->tape, uint16_t, v->table->rows * g.depth);
     make_gradients(&g);
     if (dh.at != NULL)
-        xlm_packed_multiply(xlm_product_parameter(v->tape, v->table, false), v->rows, false, xlm_rounded(v->weights), NULL, dh.add,
-                            dh.at);
+        xlm_packed_multiply(xlm_product_parameter(v->tape, v->table, false), v->rows, false, xlm_rounded(v->weights), NULL,
+                            dh.add, dh.at);
     if (de.at != NULL)
         xlm_product_of_rounded(v->tape, v->rows, g.turned, v->h, v->table, de);
     xlm_tape_return(v->tape, g.turned);

@@ -16,10 +16,10 @@
 #include <glib.h>
 #include <omp.h>
 
-#include "tensor/attention.h"
 #include "tensor/feed_forward.h"
 #include "tensor/packed.h"
 #include "tensor/parameters.h"
+#include "tensor/products.h"
 #include "tensor/tape.h"
 
 enum { SEQUENCES = 4, ROWS = 173, WORDS = 50 };
@@ -49,7 +49,7 @@ static layer make_layer(int64_t d, int64_t heads)
     return l;
 }
 
-/* A result of which there shall be floats alone. */
+/* A result, which was rounded; unless it shall be seen so, with floats alone. */
 static xlm_var *seen(xlm_var *y, bool rounded)
 {
     assert_non_null(y->rounded);
@@ -98,7 +98,8 @@ static void compare(int64_t d, int64_t heads, double dropout)
         for (int k = 0; k < xlm_parameters_count(l.parameters); k++) {
             const xlm_parameter *p = xlm_parameters_get(l.parameters, k);
             if (memcmp(found + p->start, floats + p->start, sizeof *found * (size_t)(p->rows * p->cols)) != 0)
-                fail_msg("width %d, dropout %g, %d threads: the gradient of %s has other bits", (int)d, dropout, threads, p->name);
+                fail_msg("width %d, dropout %g, %d threads: the gradient of %s has other bits", (int)d, dropout, threads,
+                         p->name);
         }
         g_free(found);
     }

@@ -9,9 +9,8 @@
 # PyTorch runs with what makes it fastest here: every BLAS is tried with one process of two threads, then MKL-DNN in its place,
 # a step each after one that does not count; what is fastest so is taken for two processes (DistributedDataParallel over gloo)
 # too, as the products are the same there. Both are then compared with the faster of PyTorch's two forms. Its sequences are
-# all of 128 tokens; ours end with a sentence, so a step has a few tokens less. A process passes over its share of a step's batch
-# at once, in both programs. Ours in float32 is run with both libraries that
-# there are, and the faster one counts.
+# all of 128 tokens; ours end with a sentence, so a step has a few tokens less. In both programs a process passes over its share
+# of a step's batch at once. Ours in float32 is run with both libraries that there are, and the faster one counts.
 #
 # Where the processor multiplies bfloat16, our precision = bfloat16 takes turns with PyTorch's autocast in the same rounds.
 set -euo pipefail

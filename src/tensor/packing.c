@@ -30,8 +30,8 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
     g_free(copy);
 }
 
-/* The usual order in bfloat16: panels of `width` columns, in a panel rows two by two, of which the elements of a column stand
- * side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make it. */
+/* The usual orders: panels of `width` columns; in float32 a panel's rows one after the other, in bfloat16 two by two, of which the
+ * elements of a column stand side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make them. */
 typedef struct panels {
     const float *b;
     const bfloat16 *rounded; /* NULL: b */
@@ -48,18 +48,54 @@ enum { DEPTH_UNIT = 16 * 2, PANEL = 64 /* columns of a panel at most */, PART_OF
 static int64_t width_of_panels(const dnnl_memory_desc_t *d)
 {
     const dnnl_blocking_desc_t *order = &d->format_desc.blocking;
-    const int64_t width = order->inner_nblks == 3 ? order->inner_blks[1] : 0;
+    const bool two = d->data_type == dnnl_bf16;
+    const int64_t unit = two ? DEPTH_UNIT : DEPTH_UNIT / 2, width = order->inner_nblks == (two ? 3 : 2) ? order->inner_blks[1] : 0;
     const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL &&
-                       order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_blks[2] == 2 && order->inner_idxs[0] == 0 &&
-                       order->inner_idxs[1] == 1 && order->inner_idxs[2] == 0 && d->padded_dims[0] % DEPTH_UNIT == 0 &&
-                       order->strides[0] == DEPTH_UNIT * width && order->strides[1] == d->padded_dims[0] * width;
+                       order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_idxs[0] == 0 && order->inner_idxs[1] == 1 &&
+                       (!two || (order->inner_blks[2] == 2 && order->inner_idxs[2] == 0)) && d->padded_dims[0] % unit == 0 &&
+                       order->strides[0] == unit * width && order->strides[1] == d->padded_dims[0] * width;
     return usual ? width : 0;
 }
 
+static char *start_of_block(const panels *p, int64_t column) { return p->to + p->stride * (size_t)(column / p->cols); }
+
 static bfloat16 *panel_of(const panels *p, int64_t column)
 {
-    char *block = p->to + p->stride * (size_t)(column / p->cols);
-    return (bfloat16 *)(void *)block + column % p->cols * p->depth;
+    return (bfloat16 *)(void *)start_of_block(p, column) + column % p->cols * p->depth;
+}
+
+static float *float_panel_of(const panels *p, int64_t column)
+{
+    return (float *)(void *)start_of_block(p, column) + column % p->cols * p->depth;
+}
+
+/* Columns of the panel that begins with this one; those up to its width are zeros. */
+static int64_t columns_of_panel(const panels *p, int64_t column)
+{
+    return MIN(p->width, MIN(p->n, (column / p->cols + 1) * p->cols) - column);
+}
+
+/* Rows row … row + DEPTH_UNIT of all columns, in float32. */
+static void copy_panel_rows(const panels *p, int64_t row)
+{
+    for (int64_t i = row; i < MIN(p->depth, row + DEPTH_UNIT); i++)
+        for (int64_t j = 0; j < p->n; j += p->width) {
+            const int64_t cols = i < p->rows ? columns_of_panel(p, j) : 0;
+            float *to = float_panel_of(p, j) + i * p->width;
+            memcpy(to, p->b + i * p->apart + j, sizeof *to * (size_t)cols);
+            memset(to + cols, 0, sizeof *to * (size_t)(p->width - cols));
+        }
+}
+
+/* The panel from this column on, a row of b each column, in float32. */
+static void copy_panel_columns(const panels *p, int64_t column)
+{
+    const int64_t cols = columns_of_panel(p, column);
+    float *panel = float_panel_of(p, column);
+    if (cols < p->width || p->rows < p->depth)
+        memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
+    const float *b = p->b + column * p->apart;
+    xlm_kernels_get()->transpose(cols, p->rows, (const xlm_real *)b, p->apart, (xlm_real *)panel, p->width);
 }
 
 /* Rows row … row + DEPTH_UNIT of all columns, two by two, so that b is read in its order. */
@@ -68,7 +104,7 @@ static void pack_rows(const panels *p, int64_t row)
     const xlm_kernels *kernel = xlm_kernels_get();
     for (int64_t i = row; i < row + DEPTH_UNIT; i += 2)
         for (int64_t j = 0; j < p->n; j += p->width) {
-            const int64_t cols = MIN(p->width, MIN(p->n, (j / p->cols + 1) * p->cols) - j), at = i * p->apart + j;
+            const int64_t cols = columns_of_panel(p, j), at = i * p->apart + j;
             bfloat16 *to = panel_of(p, j) + i * p->width;
             const bool both = i + 1 < p->rows;
             if (cols < p->width || i >= p->rows)
@@ -115,7 +151,7 @@ static void fetch(const float *row)
 static void pack_columns(const panels *p, int64_t column, const panels *straight, int64_t start)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t cols = MIN(p->width, MIN(p->n, (column / p->cols + 1) * p->cols) - column);
+    const int64_t cols = columns_of_panel(p, column);
     bfloat16 *panel = panel_of(p, column);
     part rounded;
     if (cols < p->width)
@@ -145,8 +181,8 @@ static panels prepare(xlm_packed *p, const right *r)
     onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
     onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
     panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .rows = r->rows, .n = p->n,
-                .depth = whole->b.padded_dims[0], .cols = cols,
-                .width = p->precision == XLM_BFLOAT16 ? width_of_panels(&whole->b) : 0, .stride = stride, .to = p->bytes};
+                .depth = whole->b.padded_dims[0], .cols = cols, .width = width_of_panels(&whole->b), .stride = stride,
+                .to = p->bytes};
     if (q.width != 0 && (q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)))
         q.width = 0;
     onednn_release(whole);
@@ -158,16 +194,17 @@ static void pack_whole(xlm_packed *p, const right *r)
 {
     const panels q = prepare(p, r);
     const int threads = threads_for();
+    const bool floats = p->precision == XLM_FLOAT32;
     if (q.width == 0) {
         pack_by_library(p, q.stride, q.cols, r);
     } else if (r->transpose) {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t j = 0; j < q.n; j += q.width)
-            pack_columns(&q, j, NULL, 0);
+            floats ? copy_panel_columns(&q, j) : pack_columns(&q, j, NULL, 0);
     } else {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT)
-            pack_rows(&q, i);
+            floats ? copy_panel_rows(&q, i) : pack_rows(&q, i);
     }
 }
 

@@ -126,7 +126,7 @@ uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_siz
     const double reals = tokens * (encoder_results(config, whole, size, recompute) +
                                    embedding_results(config, size->rounded) +
                                    (whole > 0 && !size->constant ? gradients(config, size->rounded) : 0)) +
-                         (some_rows ? last_layer(config, size) : 0) + 
+                         (some_rows ? last_layer(config, size) : 0) +
                          (double)size->predicted * head_results(config, size->rounded) +
                          (size->rounded && size->constant ? 0 : 1) * logits * (double)config->vocabulary + sinusoids;
     const int64_t widest = MAX(config->feed_forward_size, config->hidden_size);

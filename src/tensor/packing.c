@@ -49,7 +49,8 @@ static int64_t width_of_panels(const dnnl_memory_desc_t *d)
 {
     const dnnl_blocking_desc_t *order = &d->format_desc.blocking;
     const bool two = d->data_type == dnnl_bf16;
-    const int64_t unit = two ? DEPTH_UNIT : DEPTH_UNIT / 2, width = order->inner_nblks == (two ? 3 : 2) ? order->inner_blks[1] : 0;
+    const int64_t unit = two ? DEPTH_UNIT : DEPTH_UNIT / 2;
+    const int64_t width = order->inner_nblks == (two ? 3 : 2) ? order->inner_blks[1] : 0;
     const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL &&
                        order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_idxs[0] == 0 && order->inner_idxs[1] == 1 &&
                        (!two || (order->inner_blks[2] == 2 && order->inner_idxs[2] == 0)) && d->padded_dims[0] % unit == 0 &&
@@ -76,7 +77,7 @@ static int64_t columns_of_panel(const panels *p, int64_t column)
 }
 
 /* Rows row … row + DEPTH_UNIT of all columns, in float32. */
-static void copy_panel_rows(const panels *p, int64_t row)
+static void pack_float_rows(const panels *p, int64_t row)
 {
     for (int64_t i = row; i < MIN(p->depth, row + DEPTH_UNIT); i++)
         for (int64_t j = 0; j < p->n; j += p->width) {
@@ -88,7 +89,7 @@ static void copy_panel_rows(const panels *p, int64_t row)
 }
 
 /* The panel from this column on, a row of b each column, in float32. */
-static void copy_panel_columns(const panels *p, int64_t column)
+static void pack_float_columns(const panels *p, int64_t column)
 {
     const int64_t cols = columns_of_panel(p, column);
     float *panel = float_panel_of(p, column);
@@ -199,12 +200,20 @@ static void pack_whole(xlm_packed *p, const right *r)
         pack_by_library(p, q.stride, q.cols, r);
     } else if (r->transpose) {
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t j = 0; j < q.n; j += q.width)
-            floats ? copy_panel_columns(&q, j) : pack_columns(&q, j, NULL, 0);
+        for (int64_t j = 0; j < q.n; j += q.width) {
+            if (floats)
+                pack_float_columns(&q, j);
+            else
+                pack_columns(&q, j, NULL, 0);
+        }
     } else {
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT)
-            floats ? copy_panel_rows(&q, i) : pack_rows(&q, i);
+        for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT) {
+            if (floats)
+                pack_float_rows(&q, i);
+            else
+                pack_rows(&q, i);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tensor/kernels.h"
+#include "tensor/products.h"
 #include "tensor/tape.h"
 
 struct state {
@@ -51,7 +52,7 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
     *s = (struct state){.tape = tape, .x = x, .gamma = gamma, .beta = beta, .y = y,
                         .stats = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
     const xlm_kernels *kernel = xlm_kernels_get();
-    uint16_t *rounded = xlm_tape_round(y);
+    uint16_t *rounded = xlm_products_take_rounded(tape, y);
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         kernel->layer_norm(d, x->value + i * d, gamma->value, beta->value, (xlm_real)epsilon, y->value + i * d,

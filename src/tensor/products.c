@@ -48,6 +48,13 @@ static bool packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
 
 bool xlm_products_round(const xlm_tape *tape) { return tape->packs && tape->precision == XLM_BFLOAT16; }
 
+uint16_t *xlm_products_take_rounded(xlm_tape *tape, xlm_var *y)
+{
+    if (xlm_products_round(tape))
+        y->rounded = XLM_TAPE_TAKE(tape, uint16_t, y->rows * y->cols);
+    return y->rounded;
+}
+
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight)
 {
     return xlm_products_round(tape) && ((const variable *)weight)->leaf;
@@ -101,14 +108,15 @@ void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const
     xlm_gemm(false, true, n, out, in, 1, x.floats, in, weight->value, in, bias != NULL, y, out);
 }
 
-typedef struct result {
+/* Where a product's blocks go, rounded: [rows x cols]. */
+typedef struct rounded_result {
     uint16_t *y;
     int64_t cols;
-} result;
+} rounded_result;
 
 static void round_block(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *block)
 {
-    const result *r = data;
+    const rounded_result *r = data;
     for (int64_t i = 0; i < rows; i++)
         xlm_kernels_get()->to_bfloat16(cols, block + i * cols, r->y + (row + i) * r->cols + column);
 }
@@ -116,7 +124,7 @@ static void round_block(void *data, int64_t row, int64_t rows, int64_t column, i
 void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, uint16_t *y)
 {
     xlm_packed_multiply_blocks(xlm_product_parameter(tape, weight, true), n, x, bias != NULL ? bias->value : NULL, round_block,
-                               &(result){.y = y, .cols = weight->rows});
+                               &(rounded_result){.y = y, .cols = weight->rows});
 }
 
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx)

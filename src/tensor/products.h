@@ -34,6 +34,9 @@ void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fac
 
 /* Whether products are made in bfloat16 in general, those of activations among them. */
 bool xlm_products_round(const xlm_tape *tape);
+/* For an operator whose result y, recorded last, goes into products: where they are made in bfloat16, memory for y->rounded, to be
+ * filled in together with y->value; else NULL. */
+uint16_t *xlm_products_take_rounded(xlm_tape *tape, xlm_var *y);
 /* For operators that make several products of one part of the rows, which are to be called when this is true: products with this
  * parameter are made in bfloat16. */
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);

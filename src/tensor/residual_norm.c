@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tensor/dropout.h"
+#include "tensor/products.h"
 
 struct state {
     xlm_tape *tape;
@@ -101,7 +102,7 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
     *s = (struct state){.tape = tape, .x = x, .z = z, .bias = bias, .gamma = gamma, .beta = beta, .y = y, .mask = mask,
                         .sum = xlm_tape_take_over(z), .stats = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
     const xlm_kernels *kernel = xlm_kernels_get();
-    uint16_t *rounded = xlm_tape_round(y);
+    uint16_t *rounded = xlm_products_take_rounded(tape, y);
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         kernel->residual(d, x->value + i * d, from + i * d, bias != NULL ? bias->value : NULL,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "tensor/kernels.h"
-#include "tensor/products.h"
 #include "tensor/tape_internal.h"
 
 const xlm_real tape_no_gradient[1];
@@ -240,7 +239,8 @@ struct manner {
     xlm_tape_rounded rounded;
 };
 
-static uint64_t moved(const xlm_var *x)
+/* Bytes of what is there of x. */
+static uint64_t bytes_there(const xlm_var *x)
 {
     return (x->value != NULL ? sizeof *x->value : sizeof *x->rounded) * (uint64_t)x->rows * (uint64_t)x->cols;
 }
@@ -248,21 +248,21 @@ static uint64_t moved(const xlm_var *x)
 static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                        struct manner manner, xlm_backward *backward, void *state)
 {
-    xlm_var *y = new_variable(tape, tape->taking, rows, cols);
-    if (manner.rounded.result)
-        y->rounded = XLM_TAPE_TAKE(tape, uint16_t, rows * cols);
-    else
-        y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
-    double bytes = (double)moved(y);
+    double bytes = (double)(manner.rounded.result ? sizeof(uint16_t) : sizeof(xlm_real)) * (double)(rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->value == NULL && inputs[i]->rounded == NULL)
             xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
         if (inputs[i]->value == NULL && !manner.rounded.inputs)
             xlm_tape_fail(name, "input %d is there in bfloat16 alone", i);
         inner(inputs[i])->uses++;
-        bytes += (double)moved(inputs[i]);
+        bytes += (double)bytes_there(inputs[i]);
     }
     xlm_profile_enter(tape->profile, name, false, bytes);
+    xlm_var *y = new_variable(tape, tape->taking, rows, cols);
+    if (manner.rounded.result)
+        y->rounded = XLM_TAPE_TAKE(tape, uint16_t, rows * cols);
+    else
+        y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->grad != NULL)
             y->grad = NOTHING;
@@ -299,14 +299,6 @@ xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows,
         if (inner(inputs[i])->tape != tape)
             xlm_tape_fail(name, "input %d is from another tape", i);
     return record(tape, name, rows, cols, n, inputs, (struct manner){.rounded = rounded}, backward, state);
-}
-
-uint16_t *xlm_tape_round(xlm_var *y)
-{
-    const xlm_tape *tape = inner(y)->tape;
-    if (xlm_products_round(tape))
-        y->rounded = xlm_arena_take(tape->taking, sizeof *y->rounded * (uint64_t)y->rows * (uint64_t)y->cols);
-    return y->rounded;
 }
 
 void xlm_tape_moves(xlm_tape *tape, double bytes)

@@ -52,13 +52,10 @@ typedef struct xlm_tape_rounded {
 /* As xlm_tape_record, where neither is so. */
 xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                                  xlm_backward *backward, void *state, xlm_tape_rounded rounded);
-/* For an operator whose result goes into products: where they are made in bfloat16, memory for y->rounded, to be filled in
- * together with y->value; else NULL. */
-uint16_t *xlm_tape_round(xlm_var *y);
 
 /* For the profile: bytes that the operator recorded last moves in its forward pass, in place of the floats of all of its inputs
- * and its result, or what is there of them in bfloat16 alone.
- * For its backward pass twice as many are assumed: operands again, gradients of the result and of the inputs. */
+ * and its result, or of what is there in bfloat16 alone. For its backward pass twice as many are assumed: operands again, gradients
+ * of the result and of the inputs. */
 void xlm_tape_moves(xlm_tape *tape, double bytes);
 
 /* End the program: the caller of an operator made a mistake. */

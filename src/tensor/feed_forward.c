@@ -89,7 +89,7 @@ static void backward_rows(const struct state *s, const struct gradients *g, void
                                           NULL);
         memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
         for (int64_t i = 0; i < rows; i++)
-            kernel->slope_back(f, s->slope + (first + i) * f, dz + i * f, own.rounded + i * f, sums + i / CHUNK * f);
+            kernel->slope_back_bfloat16(f, s->slope + (first + i) * f, dz + i * f, own.rounded + i * f, sums + i / CHUNK * f);
         xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
         xlm_packed_multiply_and_transpose(inner, rows, xlm_rounded(own.rounded), g->dx.add, dx, g->dz + first, g->depth, NULL);
     }

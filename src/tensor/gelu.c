@@ -5,7 +5,7 @@
 #include "tensor/tape.h"
 
 /* Two forms, a kernel each way. */
-typedef void forward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
+typedef void forward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
 typedef void backward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
                              xlm_real *dbias);
 
@@ -52,7 +52,7 @@ static xlm_var *activate(xlm_tape *tape, const char *name, xlm_var *x, xlm_var *
     *s = (struct state){.tape = tape, .back = back, .x = x, .bias = bias, .y = y};
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
-        forward(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d);
+        forward(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d, NULL);
     return y;
 }
 

@@ -17,23 +17,30 @@ typedef struct xlm_kernels {
     void (*add)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y);                    /* y = a + b */
     void (*multiply)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y, bool add);     /* y_i = a_i b_i */
     void (*scale)(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add);          /* y = factor x */
+    /* y = x. y, at a multiple of 64 bytes, is not read soon, and may go past the caches; other threads see it after
+     * atomic_thread_fence(memory_order_seq_cst), no weaker one. */
+    void (*copy_past)(int64_t n, const xlm_real *x, xlm_real *y);
     void (*fill)(int64_t n, xlm_real value, xlm_real *y, bool add);
     xlm_real (*sum)(int64_t n, const xlm_real *x);
     double (*sum_of_squares)(int64_t n, const xlm_real *x); /* of floats: the same bits in all tables */
     xlm_real (*dot)(int64_t n, const xlm_real *a, const xlm_real *b);
     xlm_real (*maximum)(int64_t n, const xlm_real *x);                                            /* n >= 1 */
-    xlm_real (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);               /* y = exp(x - shift); Σ y */
+    /* y = exp(x - shift), not kept where y is NULL; Σ y. */
+    xlm_real (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);
 
     /* out[c] += Σ_r x[r, c] over a chunk of rows. */
     void (*column_sums)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out);
 
-    /* Of x + bias; bias: [n], or NULL for none. dx: may be NULL. dbias: [n], added to, or NULL. */
-    void (*gelu)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
+    /* Of x + bias; bias: [n], or NULL for none. slope: the derivative there, or NULL. y or slope may be x. dx: may be NULL.
+     * dbias: [n], added to, or NULL. */
+    void (*gelu)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
     void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
                       xlm_real *dbias);
-    void (*gelu_tanh)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y);
+    void (*gelu_tanh)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
     void (*gelu_tanh_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
                            xlm_real *dbias);
+    /* y_i = slope_i x_i; dbias_i += y_i. y may be x. */
+    void (*slope_back)(int64_t n, const xlm_real *slope, const xlm_real *x, xlm_real *y, xlm_real *dbias);
 
     /* One row. stats: mean, 1 / sqrt(variance + ε). */
     void (*layer_norm)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,
@@ -61,16 +68,15 @@ typedef struct xlm_kernels {
     void (*to_bfloat16)(int64_t n, const xlm_real *x, uint16_t *y);
     /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
-    /* The same of rows that are rounded already. past: y, at a multiple of 64 bytes, is not read soon, and may go past the
-     * caches; other threads see it after atomic_thread_fence(memory_order_seq_cst), no weaker one. */
+    /* The same of rows that are rounded already. past: as copy_past. */
     void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
-    xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* exp_sum, y rounded, or NULL */
+    xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* exp_sum, y rounded */
     void (*scale_bfloat16)(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y);      /* y = factor x */
     /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
     void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     /* y_i = slope_i x_i, rounded; dbias_i += slope_i x_i, not rounded. */
-    void (*slope_back)(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias);
+    void (*slope_back_bfloat16)(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias);
 
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);

@@ -106,6 +106,7 @@ static void check_reductions(const xlm_kernels *kernel, int64_t n)
         exponentials += exp((double)a[i] - (float)most);
     }
     expect(kernel, "exp_sum", n, total, exponentials);
+    assert_true(kernel->exp_sum(n, a, (float)most, NULL) == total);
     expect_untouched(kernel, "exp_sum", n, y, 0.5f);
     /* All below zero: lanes past the end must not count as zeros. */
     for (int64_t i = 0; i < n; i++)
@@ -146,7 +147,7 @@ static double tanh_density(double u)
 
 typedef struct gelu_form {
     const char *name, *back_name;
-    void (*forward)(int64_t n, const float *x, const float *bias, float *y);
+    void (*forward)(int64_t n, const float *x, const float *bias, float *y, float *slope);
     void (*back)(int64_t n, const float *x, const float *bias, const float *dy, float *dx, bool add, float *dbias);
     double (*distribution)(double u), (*density)(double u);
 } gelu_form;
@@ -169,11 +170,23 @@ static void check_gelu(const xlm_kernels *kernel, gelu_form gelu, int64_t n, boo
     double u[MOST];
     for (int64_t i = 0; i < n; i++)
         u[i] = with_bias ? (double)x[i] + b[i] : x[i];
-    start_output(y, 0.5f);
-    gelu.forward(n, x, bias, y);
+    for (int with_slope = 0; with_slope < 2; with_slope++) {
+        float slope[MOST + GUARD];
+        start_output(y, 0.5f);
+        start_output(slope, 0.25f);
+        gelu.forward(n, x, bias, y, with_slope ? slope : NULL);
+        for (int64_t i = 0; i < n; i++) {
+            const double wanted = gelu.distribution(u[i]) + u[i] * gelu.density(u[i]);
+            expect(kernel, gelu.name, n, y[i], u[i] * gelu.distribution(u[i]));
+            expect(kernel, gelu.name, n, slope[i], with_slope ? wanted : 0.25);
+        }
+        expect_untouched(kernel, gelu.name, n, y, 0.5f);
+        expect_untouched(kernel, gelu.name, n, slope, 0.25f);
+    }
+    memcpy(y, x, sizeof *y * (size_t)n);
+    gelu.forward(n, y, bias, y, NULL); /* in place */
     for (int64_t i = 0; i < n; i++)
         expect(kernel, gelu.name, n, y[i], u[i] * gelu.distribution(u[i]));
-    expect_untouched(kernel, gelu.name, n, y, 0.5f);
     for (int form = 0; form < 8; form++) {
         const bool sum = form & 1, want_x = form & 2, want_bias = form & 4;
         start_output(y, 0.5f);
@@ -192,12 +205,44 @@ static void check_gelu(const xlm_kernels *kernel, gelu_form gelu, int64_t n, boo
     g_free(b);
 }
 
+static void check_slope(const xlm_kernels *kernel, int64_t n)
+{
+    float *slope = numbers(6, n), *x = numbers(7, n), y[MOST + GUARD], dbias[MOST + GUARD];
+    for (int in_place = 0; in_place < 2; in_place++) {
+        start_output(y, 0.5f);
+        start_output(dbias, 0.25f);
+        if (in_place)
+            memcpy(y, x, sizeof *y * (size_t)n);
+        kernel->slope_back(n, slope, in_place ? y : x, y, dbias);
+        for (int64_t i = 0; i < n; i++) {
+            expect(kernel, "slope_back", n, y[i], (double)slope[i] * x[i]);
+            expect(kernel, "slope_back bias", n, dbias[i], 0.25 + (double)slope[i] * x[i]);
+        }
+        expect_untouched(kernel, "slope_back", n, y, 0.5f);
+        expect_untouched(kernel, "slope_back bias", n, dbias, 0.25f);
+    }
+    g_free(slope);
+    g_free(x);
+}
+
+static void check_copy_past(const xlm_kernels *kernel, int64_t n)
+{
+    float *x = numbers(14, n + 1);
+    _Alignas(64) float y[MOST + GUARD];
+    start_output(y, 0.5f);
+    kernel->copy_past(n, x + 1, y); /* x at any place */
+    for (int64_t i = 0; i < n; i++)
+        assert_true(y[i] == x[i + 1]);
+    expect_untouched(kernel, "copy_past", n, y, 0.5f);
+    g_free(x);
+}
+
 /* Tails: x Φ(x) neither overflows nor turns into a NaN. */
 static void check_gelu_far_out(const xlm_kernels *kernel, gelu_form gelu)
 {
     const float x[] = {-1e30f, -1000, -40, -14, 14, 40, 1000, 1e18f}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
     float y[8], dx[8];
-    gelu.forward(8, x, NULL, y);
+    gelu.forward(8, x, NULL, y, NULL);
     gelu.back(8, x, NULL, ones, dx, false, NULL);
     for (int i = 0; i < 8; i++) {
         expect(kernel, gelu.name, 8, y[i], x[i] > 0 ? x[i] : 0);
@@ -395,17 +440,17 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
     start_output(dbias, 0.25f);
     for (int64_t i = 0; i < n; i++)
         slope[i] = bfloat16_of(bias[i]);
-    kernel->slope_back(n, slope, x, y, dbias);
+    kernel->slope_back_bfloat16(n, slope, x, y, dbias);
     for (int64_t i = 0; i < n; i++) {
         const uint32_t bits = (uint32_t)slope[i] << 16;
         float factor;
         memcpy(&factor, &bits, sizeof factor);
         if (y[i] != bfloat16_of(x[i] * factor))
-            fail_msg("%s slope_back, n = %d: %04x of %.9g x %.9g", kernel->name, (int)n, y[i], (double)x[i], (double)factor);
-        expect(kernel, "slope_back", n, (double)dbias[i], 0.25 + (double)x[i] * (double)factor);
+            fail_msg("%s slope_back_bfloat16, n = %d: %04x of %.9g x %.9g", kernel->name, (int)n, y[i], (double)x[i], (double)factor);
+        expect(kernel, "slope_back_bfloat16", n, (double)dbias[i], 0.25 + (double)x[i] * (double)factor);
     }
     assert_int_equal(y[n], LOW);
-    expect_untouched(kernel, "slope_back", n, dbias, 0.25f);
+    expect_untouched(kernel, "slope_back_bfloat16", n, dbias, 0.25f);
     g_free(x);
     g_free(bias);
 }
@@ -500,6 +545,8 @@ static void test_against_loops(void **state)
             check_elementwise(kernel, n);
             check_reductions(kernel, n);
             check_column_sums(kernel, n);
+            check_slope(kernel, n);
+            check_copy_past(kernel, n);
             for (int bias = 0; bias < 2; bias++) {
                 check_gelu(kernel, exact_form(kernel), n, bias);
                 check_gelu(kernel, tanh_form(kernel), n, bias);

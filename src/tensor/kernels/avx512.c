@@ -110,6 +110,9 @@ static inline void store_words(uint16_t *p, int k, words w)
         _mm512_mask_storeu_epi32(p, first(k), w);
 }
 
+#define PAST
+static inline void store_past(float *p, vec v) { _mm512_stream_ps(p, v); }
+
 #define INTERLEAVED
 static inline void store_interleaved(uint16_t *p, const uint16_t *a, const uint16_t *b, bool past)
 {

@@ -16,6 +16,7 @@
  * and may define
  *     INTERLEAVED                       there is store_interleaved(p, a, b, past): 2 W numbers of 16 bits of a and b in turn,
  *                                       past the caches or not
+ *     PAST                              there is store_past(p, v): a vector past the caches
  * Macros and functions here are seen by one translation unit only. */
 
 #define INLINE static inline __attribute__((always_inline))
@@ -95,10 +96,14 @@ static xlm_real maximum(int64_t n, const xlm_real *x)
     return most;
 }
 
-typedef void store_exponentials(void *y, int64_t i, int k, vec e);
+/* What becomes of results i … i + k. */
+typedef void keep_values(void *y, int64_t i, int k, vec values);
+INLINE void as_floats(void *y, int64_t i, int k, vec values) { store((xlm_real *)y + i, k, values); }
+INLINE void as_bfloat16(void *y, int64_t i, int k, vec values) { store_rounded((uint16_t *)y + i, k, values); }
+INLINE void nowhere(void *y, int64_t i, int k, vec values) { (void)y, (void)i, (void)k, (void)values; }
 
-/* Σ exp(x − shift); keep: what becomes of the exponentials from number i on, k of them. */
-INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, store_exponentials *keep, void *y)
+/* Σ exp(x − shift); the exponentials are kept in y. */
+INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, keep_values *keep, void *y)
 {
     const vec minus_shift = all(-shift);
     vec s = all(0);
@@ -118,20 +123,31 @@ INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, s
     return sum_of(s);
 }
 
-INLINE void keep_exponentials(void *y, int64_t i, int k, vec e) { store((xlm_real *)y + i, k, e); }
-INLINE void round_exponentials(void *y, int64_t i, int k, vec e) { store_rounded((uint16_t *)y + i, k, e); }
-INLINE void drop_exponentials(void *y, int64_t i, int k, vec e) { (void)y, (void)i, (void)k, (void)e; }
-
 static xlm_real exp_sum(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y)
 {
-    return sum_exponentials(n, x, shift, keep_exponentials, y);
+    if (y == NULL)
+        return sum_exponentials(n, x, shift, nowhere, NULL);
+    return sum_exponentials(n, x, shift, as_floats, y);
 }
 
 static xlm_real exp_sum_bfloat16(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y)
 {
     if (y == NULL)
-        return sum_exponentials(n, x, shift, drop_exponentials, NULL);
-    return sum_exponentials(n, x, shift, round_exponentials, y);
+        return sum_exponentials(n, x, shift, nowhere, NULL);
+    return sum_exponentials(n, x, shift, as_bfloat16, y);
+}
+
+static void copy_past(int64_t n, const xlm_real *x, xlm_real *y)
+{
+    int64_t i = 0;
+#ifdef PAST
+    for (; i + W <= n; i += W)
+        store_past(y + i, load(x + i, W));
+#endif
+    for (; i < n; i += W) {
+        const int k = lanes(n - i);
+        store(y + i, k, load(x + i, k));
+    }
 }
 
 static void column_sums(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out)
@@ -151,31 +167,48 @@ static inline vec biased(const xlm_real *x, const xlm_real *bias, int64_t i, int
     return bias != NULL ? plus(load(x + i, k), load(bias + i, k)) : load(x + i, k);
 }
 
-static void gelu(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y)
+typedef vec distribution_of(vec x, vec *density);
+
+/* x F(x) for a distribution F with density f, and d/dx x F(x) = F(x) + x f(x). */
+INLINE void gelu_of(distribution_of *of, keep_values *keep, int64_t n, const xlm_real *x, const xlm_real *bias, void *y,
+                    void *slope)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
         const vec v = biased(x, bias, i, k);
         vec density;
-        store(y + i, k, times(v, normal_distribution(v, &density)));
+        const vec distribution = of(v, &density);
+        keep(y, i, k, times(v, distribution));
+        if (slope != NULL)
+            keep(slope, i, k, fma(v, density, distribution));
     }
 }
 
-/* d/dx x Φ(x) = Φ(x) + x φ(x) */
-static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool sum_dx,
-                      xlm_real *dbias)
+INLINE void gelu_back_of(distribution_of *of, int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy,
+                         xlm_real *dx, bool sum_dx, xlm_real *dbias)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
         const vec v = biased(x, bias, i, k);
         vec density;
-        const vec distribution = normal_distribution(v, &density);
+        const vec distribution = of(v, &density);
         const vec d = times(load(dy + i, k), fma(v, density, distribution));
         if (dx != NULL)
             put(dx + i, k, d, sum_dx);
         if (dbias != NULL)
             put(dbias + i, k, d, true);
     }
+}
+
+static void gelu(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope)
+{
+    gelu_of(normal_distribution, as_floats, n, x, bias, y, slope);
+}
+
+static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool sum_dx,
+                      xlm_real *dbias)
+{
+    gelu_back_of(normal_distribution, n, x, bias, dy, dx, sum_dx, dbias);
 }
 
 /* GELU with S(u) = (1 + tanh z) / 2 = 1 / (1 + exp(-2z)), z = √(2/π) (u + 0.044715 u³), in the place of Φ(u) (Hendrycks, Gimpel
@@ -191,29 +224,24 @@ static inline vec tanh_distribution(vec u, vec *density)
     return where_negative(twice_z, rest, t);
 }
 
-static void gelu_tanh(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y)
+static void gelu_tanh(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope)
 {
-    for (int64_t i = 0; i < n; i += W) {
-        const int k = lanes(n - i);
-        const vec v = biased(x, bias, i, k);
-        vec density;
-        store(y + i, k, times(v, tanh_distribution(v, &density)));
-    }
+    gelu_of(tanh_distribution, as_floats, n, x, bias, y, slope);
 }
 
 static void gelu_tanh_back(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool sum_dx,
                            xlm_real *dbias)
 {
+    gelu_back_of(tanh_distribution, n, x, bias, dy, dx, sum_dx, dbias);
+}
+
+static void slope_back(int64_t n, const xlm_real *slope, const xlm_real *x, xlm_real *y, xlm_real *dbias)
+{
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
-        const vec v = biased(x, bias, i, k);
-        vec density;
-        const vec distribution = tanh_distribution(v, &density);
-        const vec d = times(load(dy + i, k), fma(v, density, distribution));
-        if (dx != NULL)
-            put(dx + i, k, d, sum_dx);
-        if (dbias != NULL)
-            put(dbias + i, k, d, true);
+        const vec d = times(load(x + i, k), load(slope + i, k));
+        store(y + i, k, d);
+        put(dbias + i, k, d, true);
     }
 }
 
@@ -338,32 +366,17 @@ static void bfloat16_pairs(int64_t n, const uint16_t *x, const uint16_t *z, uint
     }
 }
 
-typedef vec distribution_of(vec x, vec *density);
-
-INLINE void gelu_rounded(distribution_of *of, int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope)
-{
-    for (int64_t i = 0; i < n; i += W) {
-        const int k = lanes(n - i);
-        const vec v = biased(x, bias, i, k);
-        vec density;
-        const vec distribution = of(v, &density);
-        store_rounded(y + i, k, times(v, distribution));
-        if (slope != NULL)
-            store_rounded(slope + i, k, fma(v, density, distribution));
-    }
-}
-
 static void gelu_bfloat16(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope)
 {
-    gelu_rounded(normal_distribution, n, x, bias, y, slope);
+    gelu_of(normal_distribution, as_bfloat16, n, x, bias, y, slope);
 }
 
 static void gelu_tanh_bfloat16(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope)
 {
-    gelu_rounded(tanh_distribution, n, x, bias, y, slope);
+    gelu_of(tanh_distribution, as_bfloat16, n, x, bias, y, slope);
 }
 
-static void slope_back(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias)
+static void slope_back_bfloat16(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias)
 {
     for (int64_t i = 0; i < n; i += W) {
         const int k = lanes(n - i);
@@ -414,13 +427,14 @@ static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
-        .sum_of_squares = sum_of_squares,                                                                              \
+        .copy_past = copy_past, .sum_of_squares = sum_of_squares,                                                      \
         .maximum = maximum, .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,      \
         .gelu_tanh = gelu_tanh, .gelu_tanh_back = gelu_tanh_back,                                                      \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
         .residual = residual, .residual_back = residual_back,                                                          \
         .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs, .bfloat16_pairs = bfloat16_pairs,          \
-        .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16, .slope_back = slope_back,            \
+        .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16,                                      \
+        .slope_back = slope_back, .slope_back_bfloat16 = slope_back_bfloat16,                                          \
         .transpose = transpose, .transpose_bfloat16 = transpose_bfloat16, .product = product, .softmax = softmax,      \
         .softmax_back = softmax_back, .product_bfloat16 = product_bfloat16, .dot_bfloat16 = dot_bfloat16,              \
         .exp_sum_bfloat16 = exp_sum_bfloat16, .scale_bfloat16 = scale_bfloat16,                                        \

@@ -143,19 +143,20 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
 #endif
 }
 
-void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k, int64_t n, const xlm_real *b)
+void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, xlm_precision precision, int64_t k, int64_t n,
+                         const xlm_real *b)
 {
-    if (emulates(XLM_BFLOAT16)) {
-        xlm_packed_set(transposed, XLM_BFLOAT16, true, n, k, b);
-        xlm_packed_set(straight, XLM_BFLOAT16, false, k, n, b);
+    if (emulates(precision)) {
+        xlm_packed_set(transposed, precision, true, n, k, b);
+        xlm_packed_set(straight, precision, false, k, n, b);
         return;
     }
 #if WITH_ONEDNN
-    describe(transposed, XLM_BFLOAT16, true, n, k);
-    describe(straight, XLM_BFLOAT16, false, k, n);
+    describe(transposed, precision, true, n, k);
+    describe(straight, precision, false, k, n);
     packed_pack_both(transposed, straight, b);
 #else
-    g_error("xlm_packed_set_both: %s", xlm_packed_lacks(XLM_BFLOAT16));
+    g_error("xlm_packed_set_both: %s", xlm_packed_lacks(precision));
 #endif
 }
 
@@ -247,7 +248,7 @@ xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
 {
 #if WITH_ONEDNN
     if (!p->emulated)
-        return packed_divide(rows, MOST_ROWS, 1);
+        return packed_divide(rows, 1);
 #endif
     (void)p;
     /* Blocks are the same whatever the threads: what BLIS does for a row might depend on how many there are. */

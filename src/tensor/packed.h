@@ -10,7 +10,7 @@
 #include <xlm/tape.h>
 
 typedef enum { XLM_FLOAT32, XLM_BFLOAT16, XLM_PRECISIONS } xlm_precision;
-enum { XLM_PACKED_ROWS = 16, XLM_PACKED_MOST_ROWS = 128 };
+enum { XLM_PACKED_ROWS = 16, XLM_PACKED_MOST_ROWS = 256 };
 extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfloat16" */
 
 /* Why there are no such products here, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)";
@@ -36,8 +36,9 @@ xlm_packed *xlm_packed_new(void);
 void xlm_packed_free(xlm_packed *p);
 /* Take op(B), k x n, row-major without gaps between the rows, as it is now; memory is kept for the next one. */
 void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n, const xlm_real *b);
-/* Both Bᵀ and B, k x n, in bfloat16: as two calls of xlm_packed_set, but B is read once. */
-void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, int64_t k, int64_t n, const xlm_real *b);
+/* Both Bᵀ and B, k x n: as two calls of xlm_packed_set, but B is read once. */
+void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, xlm_precision precision, int64_t k, int64_t n,
+                         const xlm_real *b);
 /* C = op(A) op(B) + bias, or C += op(A) op(B) where `add`; op(A): m x k, C: m x n, row-major without gaps. bias: [n], or NULL.
  * Uses all threads of the rank, or one when called inside a parallel region. */
 void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, xlm_factor a, const xlm_real *bias, bool add,
@@ -54,8 +55,8 @@ int64_t xlm_packed_block_columns(int64_t n);
 int64_t xlm_packed_depth(int64_t k);
 /* For products in bfloat16 over many rows: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of them. */
 void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, xlm_factor b);
-/* C = A B, or C += A B, in bfloat16; transposed: [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`. sums:
- * NULL, or a line of k column sums of A's floats for each chunk of XLM_PACKED_ROWS rows. */
+/* C = A B, or C += A B. transposed: in bfloat16 [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`; else
+ * NULL. sums: NULL, or a line of k column sums of A's floats for each chunk of XLM_PACKED_ROWS rows. */
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_factor a, bool add, xlm_real *c,
                                        uint16_t *transposed, int64_t apart, xlm_real *sums);
 /* Rows cut into blocks of XLM_PACKED_MOST_ROWS at most, as the threads there are best share them out: for those who make several

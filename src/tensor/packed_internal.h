@@ -58,8 +58,7 @@ typedef struct right {
 enum {
     MOST_ROWS = XLM_PACKED_MOST_ROWS,
     LONG = 1 << 14,      /* more rows of B */
-    PART_OF_LONG = 2048, /* are multiplied by so many at a time, which stay in a cache for all rows of A, */
-    MOST_ROWS_OF_PART = 96,
+    PART_OF_LONG = 2048, /* are multiplied by so many at a time, which stay in a cache for all rows of A */
     MOST_COLUMNS = 4096, /* more are cut */
     COLUMNS = 2048,      /* into blocks of so many */
     LINE = 64            /* bytes */
@@ -80,8 +79,8 @@ void packed_room(xlm_packed *p, size_t bytes);
 void packed_pack(xlm_packed *p, const right *r);
 /* B and its transpose, B being read once. */
 void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b);
-/* m rows into blocks of at most `most`, for C of so many blocks of columns. */
-xlm_packed_blocks packed_divide(int64_t m, int64_t most, int64_t across);
+/* m rows into blocks of at most MOST_ROWS, for C of so many blocks of columns. */
+xlm_packed_blocks packed_divide(int64_t m, int64_t across);
 void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);
 #endif
 

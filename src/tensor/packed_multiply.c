@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tensor/kernels.h"
+#include "tensor/kernels/processor.h"
 
 enum { ROW_UNIT = XLM_PACKED_ROWS };
 
@@ -46,61 +47,87 @@ static char *take(size_t bytes)
     return w->bytes;
 }
 
-/* The same of numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
+/* So many columns of A are transposed at a time, by way of memory that stays in the first-level cache. */
+enum { TURNED = 128 };
+
+/* Numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
 static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16 *y)
 {
     enum { DEPTH = 64 };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    float part[DEPTH / 2 * MOST_ROWS], turned[MOST_ROWS * DEPTH / 2];
+    float part[DEPTH / 2 * TURNED], turned[TURNED * DEPTH / 2];
     for (int64_t j = 0; j < k; j += DEPTH) {
         const int64_t depth = MIN(DEPTH, k - j);
         for (int64_t i = 0; i < depth; i += 2) {
             const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
-            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * MOST_ROWS),
+            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * TURNED),
                                    false);
         }
-        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, MOST_ROWS, (xlm_real *)turned, DEPTH / 2);
+        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, TURNED, (xlm_real *)turned, DEPTH / 2);
         for (int64_t i = 0; i < rows; i++)
             memcpy(y + i * k + j, turned + i * (DEPTH / 2), sizeof *y * (size_t)depth);
     }
 }
 
-/* y = rows row … row + rows of op(A) as bfloat16, and zeros below them up to `padded`. A is transposed a part at a time, which
- * stays in the first-level cache; a row of it fills a line of y. */
-static void round_rows(const left *l, int64_t row, int64_t rows, int64_t padded, bfloat16 *y)
+/* Floats to be rounded; a row of the part fills a line of y. */
+static void transpose_and_round(const left *l, int64_t row, int64_t rows, bfloat16 *y)
 {
-    enum { COLS = 32 };
+    enum { DEPTH = LINE / sizeof *y };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    if (l->rounded != NULL && l->transpose) {
-        transpose_rounded(l, row, rows, y);
-    } else if (l->rounded != NULL) {
+    xlm_real part[TURNED * DEPTH]; /* [rows x DEPTH] */
+    for (int64_t j = 0; j < k; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, k - j);
+        kernel->transpose(depth, rows, l->a + j * l->apart + row, l->apart, part, DEPTH);
         for (int64_t i = 0; i < rows; i++)
-            memcpy(y + i * k, l->rounded + (row + i) * l->apart, sizeof *y * (size_t)k);
-    } else if (!l->transpose) {
-        for (int64_t i = 0; i < rows; i++)
-            kernel->to_bfloat16(k, l->a + (row + i) * l->apart, y + i * k);
-    } else {
-        xlm_real part[MOST_ROWS * COLS]; /* [rows x COLS] */
-        for (int64_t j = 0; j < k; j += COLS) {
-            const int64_t cols = MIN(COLS, k - j);
-            kernel->transpose(cols, rows, l->a + j * l->apart + row, l->apart, part, COLS);
-            for (int64_t i = 0; i < rows; i++)
-                kernel->to_bfloat16(cols, part + i * COLS, y + i * k + j);
-        }
+            kernel->to_bfloat16(depth, part + i * DEPTH, y + i * k + j);
     }
-    memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
 }
 
-static void copy_rows(const left *l, int64_t row, int64_t rows, int64_t padded, float *y)
+/* Floats. Rows of A are pages apart, and the processor does not foresee which part of them is read, so the next ones are
+ * fetched. */
+static void transpose_floats(const left *l, int64_t row, int64_t rows, float *y)
+{
+    enum { DEPTH = 64, IN_LINE = LINE / sizeof *y };
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t k = l->p->k;
+    float part[DEPTH * TURNED];
+    for (int64_t j = 0; j < k; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, k - j);
+        for (int64_t i = 0; i < depth; i++) {
+            const xlm_real *a = l->a + (j + i) * l->apart + row;
+            for (int64_t c = 0; j + i + DEPTH < k && c < rows; c += IN_LINE)
+                xlm_processor_fetch(a + DEPTH * l->apart + c);
+            memcpy(part + i * TURNED, a, sizeof *a * (size_t)rows);
+        }
+        for (int64_t c = 0; c < rows; c += IN_LINE)
+            kernel->transpose(depth, MIN(IN_LINE, rows - c), (const xlm_real *)part + c, TURNED, (xlm_real *)y + c * k + j, k);
+    }
+}
+
+/* y = rows row … row + rows of op(A) in the precision of p, and zeros below them up to `padded`. */
+static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, void *y)
 {
     const int64_t k = l->p->k;
-    if (l->transpose)
-        xlm_kernels_get()->transpose(k, rows, (const xlm_real *)(l->a + row), l->apart, (xlm_real *)y, k);
-    for (int64_t i = 0; !l->transpose && i < rows; i++)
-        memcpy(y + i * k, l->a + (row + i) * l->apart, sizeof *y * (size_t)k);
-    memset(y + rows * k, 0, sizeof *y * (size_t)((padded - rows) * k));
+    const size_t line = xlm_packed_bytes(l->p->precision, 1, k);
+    for (int64_t i = 0; i < rows; i += l->transpose ? TURNED : 1) {
+        void *to = (char *)y + line * (size_t)i;
+        const int64_t most = MIN(TURNED, rows - i);
+        if (l->transpose && l->p->precision == XLM_FLOAT32)
+            transpose_floats(l, row + i, most, to);
+        else if (l->transpose && l->rounded != NULL)
+            transpose_rounded(l, row + i, most, to);
+        else if (l->transpose)
+            transpose_and_round(l, row + i, most, to);
+        else if (l->p->precision == XLM_FLOAT32)
+            memcpy(to, l->a + (row + i) * l->apart, line);
+        else if (l->rounded != NULL)
+            memcpy(to, l->rounded + (row + i) * l->apart, line);
+        else
+            xlm_kernels_get()->to_bfloat16(k, l->a + (row + i) * l->apart, to);
+    }
+    memset((char *)y + line * (size_t)rows, 0, line * (size_t)(padded - rows));
 }
 
 /* Into C, whose rows are n apart, by way of `copy`, whose rows have no gaps. */
@@ -150,10 +177,8 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     const void *a = memory, *b = (const char *)p->bytes + q->stride * (size_t)j;
     if (direct)
         a = l->rounded != NULL ? (const void *)(l->rounded + row * p->k) : l->a + row * p->k;
-    else if (p->precision == XLM_BFLOAT16)
-        round_rows(l, row, rows, padded, (bfloat16 *)(void *)memory);
     else
-        copy_rows(l, row, rows, padded, (float *)(void *)memory);
+        take_rows(l, row, rows, padded, memory);
     if (l->sums != NULL && j == 0)
         packed_sum_rows(l, row, rows);
     if (l->transposed != NULL && j == 0)
@@ -170,10 +195,10 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     }
 }
 
-xlm_packed_blocks packed_divide(int64_t m, int64_t most, int64_t across)
+xlm_packed_blocks packed_divide(int64_t m, int64_t across)
 {
     enum { READING = 16 }; /* a block is as much work as so many rows more, for the matrix that is read for it */
-    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + most - 1) / most, threads = threads_for();
+    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + MOST_ROWS - 1) / MOST_ROWS, threads = threads_for();
     xlm_packed_blocks best = {.rows = m, .count = fewest, .unit = ROW_UNIT, .units = units};
     double least = INFINITY;
     for (int64_t count = MAX(fewest, 1); count <= MIN(units, fewest + threads); count++) {
@@ -187,11 +212,11 @@ xlm_packed_blocks packed_divide(int64_t m, int64_t most, int64_t across)
     return best;
 }
 
-static void multiply_whole(const left *l, int64_t most_rows, const float *bias, bool add, float *c)
+static void multiply_whole(const left *l, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
     const int64_t cols = columns_of_block(p->n), across = (p->n + cols - 1) / cols;
-    blocks q = {.l = l, .down = packed_divide(l->m, most_rows, across), .cols = cols, .across = across,
+    blocks q = {.l = l, .down = packed_divide(l->m, across), .cols = cols, .across = across,
                 .stride = onednn_block_bytes(p, cols), .bias = bias, .add = add, .c = c};
     const bool uneven = q.down.units % q.down.count != 0;
     for (int i = 0; i < 4; i++)
@@ -210,7 +235,7 @@ void packed_product(const left *l, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
     if (p->parts == NULL || p->parts->len == 0) {
-        multiply_whole(l, MOST_ROWS, bias, add, c);
+        multiply_whole(l, bias, add, c);
         return;
     }
     for (guint i = 0; i < p->parts->len; i++) {
@@ -221,7 +246,7 @@ void packed_product(const left *l, const float *bias, bool add, float *c)
         part.rounded = l->rounded != NULL ? l->rounded + start : NULL;
         part.transposed = l->transposed != NULL ? l->transposed + first * l->transposed_apart : NULL;
         part.sums = l->sums != NULL ? l->sums + first : NULL;
-        multiply_whole(&part, MOST_ROWS_OF_PART, i == 0 ? bias : NULL, i > 0 || add, c);
+        multiply_whole(&part, i == 0 ? bias : NULL, i > 0 || add, c);
     }
 }
 

@@ -35,6 +35,7 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
 typedef struct panels {
     const float *b;
     const bfloat16 *rounded; /* NULL: b */
+    bool floats;             /* in float32 */
     int64_t apart;
     int64_t rows, n, depth; /* of b; depth: rows there are with those of zeros */
     int64_t cols, width; /* of a block, of a panel */
@@ -42,7 +43,7 @@ typedef struct panels {
     char *to;
 } panels;
 
-enum { DEPTH_UNIT = 16 * 2, PANEL = 64 /* columns of a panel at most */, PART_OF_K = 128 };
+enum { DEPTH_UNIT = 16 * 2, PANEL = 64 /* columns of a panel at most */ };
 
 /* Zero when the order is another. */
 static int64_t width_of_panels(const dnnl_memory_desc_t *d)
@@ -60,14 +61,11 @@ static int64_t width_of_panels(const dnnl_memory_desc_t *d)
 
 static char *start_of_block(const panels *p, int64_t column) { return p->to + p->stride * (size_t)(column / p->cols); }
 
-static bfloat16 *panel_of(const panels *p, int64_t column)
+/* The panel that begins with this column, from this row on. */
+static void *panel_of(const panels *p, int64_t column, int64_t row)
 {
-    return (bfloat16 *)(void *)start_of_block(p, column) + column % p->cols * p->depth;
-}
-
-static float *float_panel_of(const panels *p, int64_t column)
-{
-    return (float *)(void *)start_of_block(p, column) + column % p->cols * p->depth;
+    const size_t number = p->floats ? sizeof(float) : sizeof(bfloat16);
+    return start_of_block(p, column) + number * (size_t)(column % p->cols * p->depth + row * p->width);
 }
 
 /* Columns of the panel that begins with this one; those up to its width are zeros. */
@@ -82,21 +80,10 @@ static void pack_float_rows(const panels *p, int64_t row)
     for (int64_t i = row; i < MIN(p->depth, row + DEPTH_UNIT); i++)
         for (int64_t j = 0; j < p->n; j += p->width) {
             const int64_t cols = i < p->rows ? columns_of_panel(p, j) : 0;
-            float *to = float_panel_of(p, j) + i * p->width;
+            float *to = panel_of(p, j, i);
             memcpy(to, p->b + i * p->apart + j, sizeof *to * (size_t)cols);
             memset(to + cols, 0, sizeof *to * (size_t)(p->width - cols));
         }
-}
-
-/* The panel from this column on, a row of b each column, in float32. */
-static void pack_float_columns(const panels *p, int64_t column)
-{
-    const int64_t cols = columns_of_panel(p, column);
-    float *panel = float_panel_of(p, column);
-    if (cols < p->width || p->rows < p->depth)
-        memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
-    const float *b = p->b + column * p->apart;
-    xlm_kernels_get()->transpose(cols, p->rows, (const xlm_real *)b, p->apart, (xlm_real *)panel, p->width);
 }
 
 /* Rows row … row + DEPTH_UNIT of all columns, two by two, so that b is read in its order. */
@@ -106,7 +93,7 @@ static void pack_rows(const panels *p, int64_t row)
     for (int64_t i = row; i < row + DEPTH_UNIT; i += 2)
         for (int64_t j = 0; j < p->n; j += p->width) {
             const int64_t cols = columns_of_panel(p, j), at = i * p->apart + j;
-            bfloat16 *to = panel_of(p, j) + i * p->width;
+            bfloat16 *to = panel_of(p, j, i);
             const bool both = i + 1 < p->rows;
             if (cols < p->width || i >= p->rows)
                 memset(to, 0, sizeof *to * (size_t)(2 * p->width));
@@ -119,57 +106,69 @@ static void pack_rows(const panels *p, int64_t row)
         }
 }
 
-/* A part of b on its way: so many rows of PART_OF_K numbers, rounded. */
+/* A part of some rows of b on its way: words, each a float, or two numbers that were rounded. */
 typedef struct part {
-    _Alignas(LINE) bfloat16 row[PANEL][PART_OF_K];
+    const float *words;
+    int64_t apart; /* from row to row */
 } part;
+enum { FLOATS = 512, ROUNDED = 128 }; /* numbers of a row */
 
-/* Rows row … row + rows of b as a part of it, below one another; pairs of them become pairs of rows of p, which
- * only the backward pass reads. */
-static void pair_part(const panels *p, int64_t row, int64_t rows, int64_t column, int64_t cols, const part *from)
+static int64_t numbers_of_word(const panels *p) { return p->floats ? 1 : 2; }
+
+/* So many rows of b from `at` on, `there` numbers of each, rounded and filled up with zeros. Such parts of rows lie pages apart,
+ * so the processor does not foresee which is next: it is fetched from `next` on, where there need be nothing. */
+static part round_part(const panels *p, const float *at, int64_t there, int64_t rows, const float *next, bfloat16 *memory)
+{
+    for (int64_t j = 0; j < rows; j++) {
+        bfloat16 *row = memory + j * ROUNDED;
+        for (int64_t i = 0; i < ROUNDED; i += LINE / (int64_t)sizeof *next)
+            xlm_processor_fetch(next + j * p->apart + i);
+        xlm_kernels_get()->to_bfloat16(there, at + j * p->apart, row);
+        memset(row + there, 0, sizeof *row * (size_t)(ROUNDED - there));
+    }
+    return (part){.words = (const float *)(const void *)memory, .apart = ROUNDED / 2};
+}
+
+/* The rows of `from`, `there` of them, become rows of p from `start` on, in columns column … column + cols. Only the backward pass
+ * reads them. */
+static void place_rows(const panels *p, int64_t start, int64_t there, int64_t column, int64_t cols, const part *from)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    for (int64_t i = 0; i < MIN(PANEL, p->depth - row); i += 2)
+    const int64_t numbers = numbers_of_word(p);
+    for (int64_t i = 0; i < MIN(PANEL, p->depth - start); i += numbers)
         for (int64_t j = 0; j < cols; j += p->width) {
             const int64_t n = MIN(p->width, cols - j);
-            bfloat16 *to = panel_of(p, column + j) + (row + i) * p->width;
-            if (n < p->width || i >= rows)
-                memset(to, 0, sizeof *to * (size_t)(2 * p->width));
-            if (i < rows)
-                kernel->bfloat16_pairs(n, from->row[i] + j, i + 1 < rows ? from->row[i + 1] + j : NULL, to, true);
+            void *to = panel_of(p, column + j, start + i);
+            if (n < p->width || i >= there)
+                memset(to, 0, sizeof(float) * (size_t)p->width);
+            if (i >= there)
+                continue;
+            const float *row = from->words + i * from->apart;
+            const bfloat16 *one = (const bfloat16 *)(const void *)row, *two = (const bfloat16 *)(const void *)(row + from->apart);
+            if (p->floats)
+                kernel->copy_past(n, (const xlm_real *)row + j, to);
+            else
+                kernel->bfloat16_pairs(n, one + j, i + 1 < there ? two + j : NULL, to, true);
         }
 }
 
-/* Rows that are read a part at a time lie pages apart, so the processor does not foresee it. There need be nothing there. */
-static void fetch(const float *row)
-{
-    for (int i = 0; i < PART_OF_K; i += LINE / (int)sizeof *row)
-        xlm_processor_fetch(row + i);
-}
-
-/* The panel from this column on, a row of b each column; pairs are moved as floats. straight: NULL, or where the same rows of b,
- * from `start` on, are packed as rows too. */
+/* The panel from this column on, a row of b each column. straight: NULL, or where the same rows of b, from `start` on, are packed
+ * as rows too. */
 static void pack_columns(const panels *p, int64_t column, const panels *straight, int64_t start)
 {
-    const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t cols = columns_of_panel(p, column);
-    bfloat16 *panel = panel_of(p, column);
-    part rounded;
-    if (cols < p->width)
-        memset(panel, 0, sizeof *panel * (size_t)(p->depth * p->width));
-    for (int64_t row = 0; row < p->depth; row += PART_OF_K) {
-        const int64_t rows = MIN(PART_OF_K, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
-        const bool more = row + PART_OF_K < p->rows;
-        const float *next = p->b + (more ? column * p->apart + row + PART_OF_K : (column + cols) * p->apart);
-        for (int64_t j = 0; j < cols; j++) {
-            fetch(next + j * p->apart);
-            kernel->to_bfloat16(there, p->b + (column + j) * p->apart + row, rounded.row[j]);
-            memset(rounded.row[j] + there, 0, sizeof(bfloat16) * (size_t)(rows - there));
-        }
-        kernel->transpose(cols, rows / 2, (const xlm_real *)(void *)&rounded, PART_OF_K / 2,
-                          (xlm_real *)(void *)(panel + row * p->width), p->width);
+    const int64_t cols = columns_of_panel(p, column), numbers = numbers_of_word(p), most = p->floats ? FLOATS : ROUNDED;
+    _Alignas(LINE) bfloat16 memory[PANEL * ROUNDED];
+    if (cols < p->width || (p->floats && p->rows < p->depth))
+        memset(panel_of(p, column, 0), 0, sizeof(float) * (size_t)(p->depth / numbers * p->width));
+    for (int64_t row = 0; row < p->depth; row += most) {
+        const int64_t rows = MIN(most, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
+        const bool more = row + most < p->rows;
+        const float *b = p->b + column * p->apart + row, *next = more ? b + most : p->b + (column + cols) * p->apart;
+        const part from = p->floats ? (part){.words = b, .apart = p->apart} : round_part(p, b, there, cols, next, memory);
+        xlm_kernels_get()->transpose(cols, p->floats ? there : rows / numbers, (const xlm_real *)from.words, from.apart,
+                                     panel_of(p, column, row), p->width);
         if (straight != NULL)
-            pair_part(straight, column - start, cols, row, there, &rounded);
+            place_rows(straight, column - start, cols, row, there, &from);
     }
 }
 
@@ -181,7 +180,7 @@ static panels prepare(xlm_packed *p, const right *r)
     packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
     onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
     onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
-    panels q = {.b = r->b, .rounded = r->rounded, .apart = r->apart, .rows = r->rows, .n = p->n,
+    panels q = {.b = r->b, .rounded = r->rounded, .floats = p->precision == XLM_FLOAT32, .apart = r->apart, .rows = r->rows, .n = p->n,
                 .depth = whole->b.padded_dims[0], .cols = cols, .width = width_of_panels(&whole->b), .stride = stride,
                 .to = p->bytes};
     if (q.width != 0 && (q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)))
@@ -195,21 +194,16 @@ static void pack_whole(xlm_packed *p, const right *r)
 {
     const panels q = prepare(p, r);
     const int threads = threads_for();
-    const bool floats = p->precision == XLM_FLOAT32;
     if (q.width == 0) {
         pack_by_library(p, q.stride, q.cols, r);
     } else if (r->transpose) {
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t j = 0; j < q.n; j += q.width) {
-            if (floats)
-                pack_float_columns(&q, j);
-            else
-                pack_columns(&q, j, NULL, 0);
-        }
+        for (int64_t j = 0; j < q.n; j += q.width)
+            pack_columns(&q, j, NULL, 0);
     } else {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < q.depth; i += DEPTH_UNIT) {
-            if (floats)
+            if (q.floats)
                 pack_float_rows(&q, i);
             else
                 pack_rows(&q, i);
@@ -266,7 +260,7 @@ void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_re
     for (guint i = 0; i < parts; i++) {
         const right of_part = straight->parts->len > 0 ? rows_of_part(straight, i, &rows) : rows;
         part_of[i] = prepare(straight->parts->len > 0 ? straight->parts->pdata[i] : straight, &of_part);
-        usual = usual && part_of[i].width > 0 && PART_OF_K % part_of[i].width == 0;
+        usual = usual && part_of[i].width > 0 && ROUNDED % part_of[i].width == 0;
     }
     if (usual) {
         const int64_t rows_of_each = straight->parts->len > 0 ? PART_OF_LONG : straight->k;

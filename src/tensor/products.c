@@ -39,7 +39,7 @@ static void free_entry(gpointer pointer)
     g_free(pointer);
 }
 
-static bool packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
+bool xlm_product_packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
 {
     if (!tape->packs || !((const variable *)weight)->leaf)
         return false;
@@ -82,9 +82,9 @@ const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool tr
     if (e->state == tape->parameter_state)
         return e->packed;
     const int64_t rows = weight->rows, cols = weight->cols;
-    if (transpose && weight->grad != NULL && tape->precision == XLM_BFLOAT16) {
+    if (transpose && weight->grad != NULL) {
         entry *straight = entry_of(tape, weight, false);
-        xlm_packed_set_both(e->packed, straight->packed, rows, cols, weight->value);
+        xlm_packed_set_both(e->packed, straight->packed, tape->precision, rows, cols, weight->value);
         straight->state = tape->parameter_state;
     } else {
         xlm_packed_set(e->packed, tape->precision, transpose, transpose ? cols : rows, transpose ? rows : cols, weight->value);
@@ -96,7 +96,7 @@ const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool tr
 void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, xlm_real *y)
 {
     const int64_t in = weight->cols, out = weight->rows;
-    if (packs(tape, n, weight)) {
+    if (xlm_product_packs(tape, n, weight)) {
         xlm_packed_multiply(xlm_product_parameter(tape, weight, true), n, false, x, bias != NULL ? bias->value : NULL, false, y);
         return;
     }
@@ -130,7 +130,7 @@ void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *we
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx)
 {
     const int64_t in = weight->cols, out = weight->rows;
-    if (packs(tape, n, weight))
+    if (xlm_product_packs(tape, n, weight))
         xlm_packed_multiply(xlm_product_parameter(tape, weight, false), n, false, xlm_floats(dy), NULL, dx.add, dx.at);
     else
         xlm_gemm(false, false, n, in, out, 1, dy, out, weight->value, in, dx.add, dx.at, in);
@@ -146,7 +146,7 @@ static xlm_packed *packed_rows(xlm_tape *tape)
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t in = weight->cols, out = weight->rows;
-    if (!packs(tape, n, weight)) {
+    if (!xlm_product_packs(tape, n, weight)) {
         xlm_gemm(true, false, out, in, n, 1, dy, out, x.floats, in, dw.add, dw.at, in);
         return;
     }
@@ -182,6 +182,17 @@ static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real
     xlm_tape_return(tape, partial);
 }
 
+/* dx and db in float32, where the parameter is packed: dy is read once. */
+static void backward_floats(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, xlm_real *db)
+{
+    const int64_t out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
+    xlm_real *sums = XLM_TAPE_BORROW(tape, xlm_real, chunks * out);
+    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, NULL, 0,
+                                      sums);
+    xlm_sum_chunks(chunks, out, sums, db);
+    xlm_tape_return(tape, sums);
+}
+
 /* All of them, dy being read and rounded once. */
 static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, xlm_var *weight, xlm_grad dx,
                              xlm_grad dw, xlm_real *db)
@@ -206,11 +217,14 @@ void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fac
         backward_rounded(tape, n, dy, x, weight, dx, dw, db);
         return;
     }
-    if (dx.at != NULL)
+    const bool together = dx.at != NULL && db != NULL && n > 0 && xlm_product_packs(tape, n, weight);
+    if (together)
+        backward_floats(tape, n, dy, weight, dx, db);
+    else if (dx.at != NULL)
         xlm_product_of_gradient(tape, n, dy, weight, dx);
     if (dw.at != NULL)
         xlm_product_of_weight(tape, n, dy, x, weight, dw);
-    if (db != NULL)
+    if (db != NULL && !together)
         sum_gradients(tape, n, weight->rows, dy, db);
 }
 

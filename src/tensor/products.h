@@ -37,8 +37,10 @@ bool xlm_products_round(const xlm_tape *tape);
 /* For an operator whose result y, recorded last, goes into products: where they are made in bfloat16, memory for y->rounded, to be
  * filled in together with y->value; else NULL. */
 uint16_t *xlm_products_take_rounded(xlm_tape *tape, xlm_var *y);
-/* For operators that make several products of one part of the rows, which are to be called when this is true: products with this
- * parameter are made in bfloat16. */
+/* For operators that make several products of one part of the rows, which are to be called when this is true: products of n rows
+ * with this parameter are made from its packed form. */
+bool xlm_product_packs(const xlm_tape *tape, int64_t n, const xlm_var *weight);
+/* The same, in bfloat16; it does not depend on the rows then. */
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
 /* The parameter packed as it is now: Wᵀ, in x out, where `transpose`, else W. The tape's. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);

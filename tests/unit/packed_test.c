@@ -151,6 +151,25 @@ static void check_rounded(const form *f, xlm_packed *packed)
     g_free(wanted);
 }
 
+/* In float32 the sums of columns alone are had besides. */
+static void check_sums_of_floats(const form *f, xlm_packed *packed)
+{
+    const int64_t m = f->m, n = f->n, k = f->k;
+    float *a = draw(m * k, 1, false), *b = draw(n * k, 2, false), *wanted = draw(m * n, 4, false);
+    float *c = g_memdup2(wanted, sizeof *c * (size_t)(m * n));
+    float *sums = g_new(float, (m + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS * k);
+    xlm_packed_set(packed, XLM_FLOAT32, false, k, n, b);
+    xlm_packed_multiply(packed, m, false, xlm_floats(a), NULL, f->add, wanted);
+    xlm_packed_multiply_and_transpose(packed, m, xlm_floats(a), f->add, c, NULL, 0, sums);
+    assert_memory_equal(c, wanted, sizeof *c * (size_t)(m * n));
+    check_sums(m, k, a, sums);
+    g_free(a);
+    g_free(b);
+    g_free(wanted);
+    g_free(c);
+    g_free(sums);
+}
+
 static void check_products(xlm_precision precision)
 {
     static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {1, 800, 700}, {100, 70, 90}, {257, 129, 65}, {130, 4500, 24},
@@ -162,6 +181,8 @@ static void check_products(xlm_precision precision)
             check_product(precision, &f, packed);
             if (precision == XLM_BFLOAT16 && !f.bias && !f.transpose_b)
                 check_rounded(&f, packed);
+            if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_a && !f.transpose_b)
+                check_sums_of_floats(&f, packed);
         }
     xlm_packed_free(packed);
 }
@@ -347,43 +368,46 @@ static void handed_on(void **state)
     g_unsetenv("XLM_BF16_EMULATE");
 }
 
+/* k x n, on one to three threads. */
+static void check_both(xlm_precision precision, int64_t k, int64_t n)
+{
+    enum { M = 20 };
+    float *a = draw(M * MAX(k, n), 11, false), *b = draw(k * n, 12, false);
+    float *wanted = g_new(float, M * MAX(k, n)), *c = g_new(float, M * MAX(k, n));
+    for (int threads = 1; threads <= 3; threads++) {
+        omp_set_num_threads(threads);
+        xlm_packed *both[] = {xlm_packed_new(), xlm_packed_new()}, *one = xlm_packed_new();
+        xlm_packed_set(both[1], precision, false, n, k, b); /* memory that is there already, and is overwritten */
+        xlm_packed_set_both(both[1], both[0], precision, k, n, b);
+        for (int transpose = 0; transpose < 2; transpose++) {
+            const int64_t depth = transpose ? n : k, cols = transpose ? k : n;
+            xlm_packed_set(one, precision, transpose, depth, cols, b);
+            xlm_packed_multiply(one, M, false, xlm_floats(a), NULL, false, wanted);
+            xlm_packed_multiply(both[transpose], M, false, xlm_floats(a), NULL, false, c);
+            if (memcmp(c, wanted, sizeof *c * (size_t)(M * cols)) != 0)
+                fail_msg("%s, %d x %d, %s, %d threads: others than when packed alone", xlm_precision_names[precision], (int)k,
+                         (int)n, transpose ? "transposed" : "straight", threads);
+        }
+        xlm_packed_free(one);
+        xlm_packed_free(both[0]);
+        xlm_packed_free(both[1]);
+    }
+    omp_set_num_threads(1);
+    g_free(a);
+    g_free(b);
+    g_free(wanted);
+    g_free(c);
+}
+
 /* A matrix that is packed in both directions at once multiplies as one that is packed in each. */
 static void both_directions(void **state)
 {
     (void)state;
-    enum { M = 20 };
     static const int64_t shapes[][2] = {{768, 256}, {64, 64}, {130, 70}, {71, 129}, {1, 1}, {33, 5000}, {5000, 33},
                                         {17001, 48}, {48, 17001}};
-    if (xlm_packed_lacks(XLM_BFLOAT16) != NULL)
-        return;
-    for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {
-        const int64_t k = shapes[s][0], n = shapes[s][1];
-        float *a = draw(M * MAX(k, n), 11, false), *b = draw(k * n, 12, false);
-        float *wanted = g_new(float, M * MAX(k, n)), *c = g_new(float, M * MAX(k, n));
-        for (int threads = 1; threads <= 3; threads++) {
-            omp_set_num_threads(threads);
-            xlm_packed *both[] = {xlm_packed_new(), xlm_packed_new()}, *one = xlm_packed_new();
-            xlm_packed_set(both[1], XLM_BFLOAT16, false, n, k, b); /* memory that is there already, and is overwritten */
-            xlm_packed_set_both(both[1], both[0], k, n, b);
-            for (int transpose = 0; transpose < 2; transpose++) {
-                const int64_t depth = transpose ? n : k, cols = transpose ? k : n;
-                xlm_packed_set(one, XLM_BFLOAT16, transpose, depth, cols, b);
-                xlm_packed_multiply(one, M, false, xlm_floats(a), NULL, false, wanted);
-                xlm_packed_multiply(both[transpose], M, false, xlm_floats(a), NULL, false, c);
-                if (memcmp(c, wanted, sizeof *c * (size_t)(M * cols)) != 0)
-                    fail_msg("%d x %d, %s, %d threads: others than when packed alone", (int)k, (int)n,
-                             transpose ? "transposed" : "straight", threads);
-            }
-            xlm_packed_free(one);
-            xlm_packed_free(both[0]);
-            xlm_packed_free(both[1]);
-        }
-        omp_set_num_threads(1);
-        g_free(a);
-        g_free(b);
-        g_free(wanted);
-        g_free(c);
-    }
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++)
+        for (size_t s = 0; s < G_N_ELEMENTS(shapes) && xlm_packed_lacks((xlm_precision)precision) == NULL; s++)
+            check_both((xlm_precision)precision, shapes[s][0], shapes[s][1]);
 }
 
 /* Packing too: the same bits with any number of threads, also from inside of a parallel region. */

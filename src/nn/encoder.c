@@ -108,7 +108,7 @@ static xlm_var *feed_forward(const struct layer *layer, xlm_tape *tape, xlm_var 
 {
     const xlm_layer_names *n = layer->names;
     xlm_var *inner = parameter(tape, n->intermediate, "weight"), *outer = parameter(tape, n->output, "weight");
-    if (xlm_feed_forward_rounds(tape, inner))
+    if (xlm_product_packs(tape, x->rows, inner) && xlm_product_packs(tape, x->rows, outer))
         return xlm_feed_forward(tape, x, inner, parameter(tape, n->intermediate, "bias"), outer,
                                 layer->model->config.activation == XLM_GELU_TANH);
     return xlm_linear(tape, xlm_model_gelu(layer->model, tape, n->intermediate, x), outer, NULL); /* inside T x F */

@@ -2,8 +2,9 @@
  *
  * With z = x W₁ᵀ + b₁, a = GELU z, y = a W₂ᵀ the backward pass is
  *     dz = (dy W₂) ∘ GELU' z,  dx = dz W₁,  dW₁ = dzᵀ x,  dW₂ = dyᵀ a,  db₁ = column sums of dz.
- * Blocks of rows go through both products one after the other, so that z and dz exist for a block a thread at a time and are
- * still in its cache when they are read; a and GELU' z are kept, as bfloat16. dy and dz are rounded once for both their products. */
+ * Blocks of rows go through both products one after the other, so that z and dz are still in a cache when they are read; a and
+ * GELU' z are kept. In bfloat16 these two are rounded, z and dz exist for a block a thread at a time, and dy and dz are rounded
+ * once for both their products; in float32 z is where a will be, and dz is there as a whole. */
 #include "tensor/feed_forward.h"
 
 #include <omp.h>
@@ -19,15 +20,22 @@ enum {
 
 static int64_t chunks_of(int64_t rows) { return (rows + CHUNK - 1) / CHUNK; }
 
-typedef void activation_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
-
 struct state {
     xlm_tape *tape;
     xlm_var *x, *inner, *bias, *outer, *y;
-    uint16_t *active, *slope; /* [n x F] a, GELU' z */
+    bool rounds, tanh;
+    void *active, *slope; /* [n x F] a, GELU' z; in bfloat16 where `rounds` */
 };
 
-/* What a thread works in: [MOST_ROWS x width] each. */
+/* From this row on. */
+static void *rows_of(const struct state *s, void *kept, int64_t row)
+{
+    return (char *)kept + (s->rounds ? sizeof(uint16_t) : sizeof(xlm_real)) * (size_t)(row * s->inner->rows);
+}
+
+static xlm_factor factor_of(const struct state *s, const void *kept) { return s->rounds ? xlm_rounded(kept) : xlm_floats(kept); }
+
+/* What a thread works in where products are made in bfloat16: [MOST_ROWS x width] each. */
 struct part {
     xlm_real *z;
     uint16_t *rounded;
@@ -36,93 +44,153 @@ struct part {
 static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width); }
 uint64_t xlm_feed_forward_scratch_bytes(int64_t width) { return part_bytes(width) * (uint64_t)omp_get_max_threads(); }
 
-static struct part own_part(void *scratch, int64_t width)
-{
-    xlm_real *z = (xlm_real *)(void *)((char *)scratch + part_bytes(width) * (uint64_t)omp_get_thread_num());
-    return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MOST_ROWS * width)};
-}
-
 /* Of z and dz; and where dx is not wanted, of it. */
 static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
 
-static void forward(const struct state *s, activation_kernel *activate, uint16_t *active, uint16_t *slope)
+/* NULL in float32. */
+static void *borrow_parts(const struct state *s)
 {
-    const int64_t n = s->x->rows, f = s->inner->rows, out = s->outer->rows;
+    return s->rounds ? xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s))) : NULL;
+}
+
+static void return_parts(const struct state *s, void *parts)
+{
+    if (parts != NULL)
+        xlm_tape_return(s->tape, parts);
+}
+
+static struct part own_part(void *parts, int64_t width)
+{
+    xlm_real *z = (xlm_real *)(void *)((char *)parts + part_bytes(width) * (uint64_t)omp_get_thread_num());
+    return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MOST_ROWS * width)};
+}
+
+/* a and GELU' of rows of z. */
+static void activate(const struct state *s, int64_t rows, const xlm_real *z, void *active, void *slope)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t f = s->inner->rows;
+    for (int64_t i = 0; i < rows; i++, z += f) {
+        void *a = rows_of(s, active, i), *g = slope != NULL ? rows_of(s, slope, i) : NULL;
+        if (s->rounds)
+            (s->tanh ? kernel->gelu_tanh_bfloat16 : kernel->gelu_bfloat16)(f, z, s->bias->value, a, g);
+        else
+            (s->tanh ? kernel->gelu_tanh : kernel->gelu)(f, z, s->bias->value, a, g);
+    }
+}
+
+static void forward(const struct state *s, void *active, void *slope)
+{
+    const int64_t n = s->x->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
     const xlm_packed_blocks blocks = xlm_packed_divide(inner, n);
-    void *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
+    void *parts = borrow_parts(s);
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < blocks.count; k++) {
         const int64_t first = xlm_packed_block_start(&blocks, k), rows = xlm_packed_block_start(&blocks, k + 1) - first;
-        xlm_real *z = own_part(scratch, width_of(s)).z;
-        uint16_t *a = active + first * f;
+        void *a = rows_of(s, active, first);
+        xlm_real *z = s->rounds ? own_part(parts, width_of(s)).z : a;
         xlm_packed_multiply(inner, rows, false, xlm_factor_of(s->x, first), NULL, false, z);
-        for (int64_t i = 0; i < rows; i++)
-            activate(f, z + i * f, s->bias->value, a + i * f, slope != NULL ? slope + (first + i) * f : NULL);
-        xlm_packed_multiply(outer, rows, false, xlm_rounded(a), NULL, false, s->y->value + first * out);
+        activate(s, rows, z, a, slope != NULL ? rows_of(s, slope, first) : NULL);
+        xlm_packed_multiply(outer, rows, false, factor_of(s, a), NULL, false, s->y->value + first * out);
     }
-    xlm_tape_return(s->tape, scratch);
+    return_parts(s, parts);
 }
 
 /* The backward pass up to the gradients of the weights. */
 struct gradients {
+    const xlm_packed *inner, *outer;
     xlm_grad dx;
-    int64_t depth;      /* n rounded up */
-    uint16_t *dy, *dz;  /* [d' x depth], [F x depth] transposed and rounded */
-    xlm_real *sums;     /* [chunks x F] */
+    xlm_real *sums;                  /* [chunks x F] column sums of dz */
+    xlm_real *dz;                    /* in float32: [n x F]; in bfloat16: */
+    uint16_t *dy_turned, *dz_turned; /* [d' x depth], [F x depth], transposed and rounded, */
+    int64_t depth;                   /* depth: n rounded up */
 };
 
-static void backward_rows(const struct state *s, const struct gradients *g, void *scratch)
+static void backward_block(const struct state *s, const struct gradients *g, int64_t first, int64_t rows, void *parts)
 {
-    const int64_t n = s->x->rows, d = s->x->cols, f = s->inner->rows, out = s->outer->rows;
-    const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, false);
-    const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, false);
-    const xlm_packed_blocks blocks = xlm_packed_divide(inner, n);
+    const int64_t d = s->x->cols, f = s->inner->rows;
+    const xlm_real *dy = s->y->grad + first * s->outer->rows;
     const xlm_kernels *kernel = xlm_kernels_get();
+    xlm_real *sums = g->sums + first / CHUNK * f;
+    memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
+    if (!s->rounds) {
+        xlm_real *dz = g->dz + first * f;
+        xlm_packed_multiply(g->outer, rows, false, xlm_floats(dy), NULL, false, dz);
+        for (int64_t i = 0; i < rows; i++)
+            kernel->slope_back(f, (xlm_real *)rows_of(s, s->slope, first + i), dz + i * f, dz + i * f, sums + i / CHUNK * f);
+        if (g->dx.at != NULL)
+            xlm_packed_multiply(g->inner, rows, false, xlm_floats(dz), NULL, g->dx.add, g->dx.at + first * d);
+        return;
+    }
+    const struct part own = own_part(parts, width_of(s));
+    xlm_packed_multiply_and_transpose(g->outer, rows, xlm_floats(dy), false, own.z, g->dy_turned + first, g->depth, NULL);
+    for (int64_t i = 0; i < rows; i++)
+        kernel->slope_back_bfloat16(f, rows_of(s, s->slope, first + i), own.z + i * f, own.rounded + i * f, sums + i / CHUNK * f);
+    xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : own.z;
+    xlm_packed_multiply_and_transpose(g->inner, rows, xlm_rounded(own.rounded), g->dx.add, dx, g->dz_turned + first, g->depth,
+                                      NULL);
+}
+
+static void backward_rows(const struct state *s, const struct gradients *g)
+{
+    const xlm_packed_blocks blocks = xlm_packed_divide(g->inner, s->x->rows);
+    void *parts = borrow_parts(s);
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < blocks.count; k++) {
-        const int64_t first = xlm_packed_block_start(&blocks, k), rows = xlm_packed_block_start(&blocks, k + 1) - first;
-        const struct part own = own_part(scratch, width_of(s));
-        xlm_real *dz = own.z, *sums = g->sums + first / CHUNK * f;
-        xlm_packed_multiply_and_transpose(outer, rows, xlm_floats(s->y->grad + first * out), false, dz, g->dy + first, g->depth,
-                                          NULL);
-        memset(sums, 0, sizeof *sums * (size_t)(chunks_of(rows) * f));
-        for (int64_t i = 0; i < rows; i++)
-            kernel->slope_back_bfloat16(f, s->slope + (first + i) * f, dz + i * f, own.rounded + i * f, sums + i / CHUNK * f);
-        xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : dz;
-        xlm_packed_multiply_and_transpose(inner, rows, xlm_rounded(own.rounded), g->dx.add, dx, g->dz + first, g->depth, NULL);
+        const int64_t first = xlm_packed_block_start(&blocks, k);
+        backward_block(s, g, first, xlm_packed_block_start(&blocks, k + 1) - first, parts);
     }
+    return_parts(s, parts);
+}
+
+/* dW₁ and dW₂. */
+static void backward_weights(const struct state *s, const struct gradients *g)
+{
+    const int64_t n = s->x->rows;
+    const xlm_grad dw2 = xlm_grad_open(s->outer), dw1 = xlm_grad_open(s->inner);
+    const xlm_factor a = factor_of(s, s->active), x = xlm_factor_of(s->x, 0);
+    if (dw2.at != NULL && s->rounds)
+        xlm_product_of_rounded(s->tape, n, g->dy_turned, a, s->outer, dw2);
+    else if (dw2.at != NULL)
+        xlm_product_of_weight(s->tape, n, s->y->grad, a, s->outer, dw2);
+    if (dw1.at != NULL && s->rounds)
+        xlm_product_of_rounded(s->tape, n, g->dz_turned, x, s->inner, dw1);
+    else if (dw1.at != NULL)
+        xlm_product_of_weight(s->tape, n, g->dz, x, s->inner, dw1);
 }
 
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
-    const int64_t n = s->x->rows, f = s->inner->rows, chunks = chunks_of(n), depth = xlm_packed_depth(n);
-    void *scratch = xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s)));
+    const int64_t n = s->x->rows, f = s->inner->rows, chunks = chunks_of(n);
     struct gradients g = {
+        .inner = xlm_product_parameter(s->tape, s->inner, false),
+        .outer = xlm_product_parameter(s->tape, s->outer, false),
         .dx = xlm_grad_open(s->x),
-        .depth = depth,
-        .dy = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * depth),
-        .dz = XLM_TAPE_BORROW(s->tape, uint16_t, f * depth),
         .sums = XLM_TAPE_BORROW(s->tape, xlm_real, chunks * f),
     };
-    backward_rows(s, &g, scratch);
-    xlm_tape_return(s->tape, scratch);
-    const xlm_grad dw2 = xlm_grad_open(s->outer), dw1 = xlm_grad_open(s->inner);
-    if (dw2.at != NULL)
-        xlm_product_of_rounded(s->tape, n, g.dy, xlm_rounded(s->active), s->outer, dw2);
-    if (dw1.at != NULL)
-        xlm_product_of_rounded(s->tape, n, g.dz, xlm_factor_of(s->x, 0), s->inner, dw1);
+    if (s->rounds) {
+        g.depth = xlm_packed_depth(n);
+        g.dy_turned = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * g.depth);
+        g.dz_turned = XLM_TAPE_BORROW(s->tape, uint16_t, f * g.depth);
+    } else {
+        g.dz = XLM_TAPE_BORROW(s->tape, xlm_real, n * f);
+    }
+    backward_rows(s, &g);
+    backward_weights(s, &g);
     xlm_real *db = xlm_grad_add(s->bias);
     if (db != NULL)
         xlm_sum_chunks(chunks, f, g.sums, db);
+    if (s->rounds) {
+        xlm_tape_return(s->tape, g.dz_turned);
+        xlm_tape_return(s->tape, g.dy_turned);
+    } else {
+        xlm_tape_return(s->tape, g.dz);
+    }
     xlm_tape_return(s->tape, g.sums);
-    xlm_tape_return(s->tape, g.dz);
-    xlm_tape_return(s->tape, g.dy);
 }
-
-bool xlm_feed_forward_rounds(const xlm_tape *tape, const xlm_var *weight) { return xlm_product_rounds(tape, weight); }
 
 xlm_var *xlm_feed_forward(xlm_tape *tape, xlm_var *x, xlm_var *inner, xlm_var *bias, xlm_var *outer, bool tanh)
 {
@@ -135,16 +203,16 @@ xlm_var *xlm_feed_forward(xlm_tape *tape, xlm_var *x, xlm_var *inner, xlm_var *b
     xlm_var *y = xlm_tape_record(tape, "feed_forward", n, outer->rows, 4, inputs, backward, s);
     y->keys = x->keys;
     xlm_tape_passing(y);
-    *s = (struct state){.tape = tape, .x = x, .inner = inner, .bias = bias, .outer = outer, .y = y};
-    const xlm_kernels *kernel = xlm_kernels_get();
-    activation_kernel *activate = tanh ? kernel->gelu_tanh_bfloat16 : kernel->gelu_bfloat16;
+    *s = (struct state){.tape = tape, .x = x, .inner = inner, .bias = bias, .outer = outer, .y = y, .tanh = tanh,
+                        .rounds = xlm_product_rounds(tape, inner)};
+    const uint64_t bytes = (s->rounds ? sizeof(uint16_t) : sizeof(xlm_real)) * (uint64_t)(n * f);
     if (y->grad != NULL) {
-        s->active = XLM_TAPE_TAKE(tape, uint16_t, n * f);
-        s->slope = XLM_TAPE_TAKE(tape, uint16_t, n * f);
-        forward(s, activate, s->active, s->slope);
+        s->active = xlm_tape_take(tape, bytes);
+        s->slope = xlm_tape_take(tape, bytes);
+        forward(s, s->active, s->slope);
     } else {
-        uint16_t *active = XLM_TAPE_BORROW(tape, uint16_t, n * f);
-        forward(s, activate, active, NULL);
+        void *active = xlm_tape_borrow(tape, bytes);
+        forward(s, active, NULL);
         xlm_tape_return(tape, active);
     }
     return y;

@@ -4,13 +4,12 @@
 
 #include "tensor/tape.h"
 
-/* Whether products with this parameter are in bfloat16 here, as xlm_feed_forward makes them. */
-bool xlm_feed_forward_rounds(const xlm_tape *tape, const xlm_var *weight);
 /* y = GELU(x W₁ᵀ + b₁) W₂ᵀ, GELU by a tanh (xlm_gelu_tanh) where `tanh`. x: n x d, W₁: F x d, b₁: 1 x F, W₂: d' x F,
- * y: n x d'; W₁ and W₂ parameters of which xlm_feed_forward_rounds is true. What stays for the backward pass is rounded to
- * bfloat16: GELU's result, as the product reads it, and its derivative. y is passing (tensor/tape.h). */
+ * y: n x d'; W₁ and W₂ parameters of which xlm_product_packs (tensor/products.h) is true for n rows. What stays for the backward
+ * pass is GELU's result, as the product reads it, and its derivative, both rounded where products are made in bfloat16. y is
+ * passing (tensor/tape.h). */
 xlm_var *xlm_feed_forward(xlm_tape *tape, xlm_var *x, xlm_var *inner, xlm_var *bias, xlm_var *outer, bool tanh);
-/* Bytes that it borrows for the threads there are; width: F, or d where that is more. */
+/* Bytes that it borrows in bfloat16 for the threads there are; width: F, or d where that is more. */
 uint64_t xlm_feed_forward_scratch_bytes(int64_t width);
 
 #endif

@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/examples_test \
 	tests/unit/exhaustion_test \
 	tests/unit/packed_test \
+	tests/unit/feed_forward_test \
 	tests/unit/rounded_test \
 	tests/unit/vocabulary_bfloat16_test \
 	tests/unit/bfloat16_gradients_test \

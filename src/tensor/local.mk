@@ -33,7 +33,7 @@ tensor_sources = \
 	src/tensor/tape.c src/tensor/tape.h src/tensor/tape_internal.h \
 	src/tensor/variable.c src/tensor/variable.h \
 	src/tensor/vocabulary.c src/tensor/vocabulary.h \
-	src/tensor/vocabulary_bfloat16.c \
+	src/tensor/vocabulary_blocks.c \
 	src/tensor/kernels/attention.h \
 	src/tensor/kernels/avx2.c \
 	src/tensor/kernels/avx512.c \

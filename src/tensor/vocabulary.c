@@ -2,7 +2,7 @@
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
  * exp(z − max) replaces them; 1 / Σ exp is kept a row. The backward pass is dz = (softmax z − onehot) dL / M,
- * dh = dz E, dE = dzᵀ h, db = column sums of dz. In bfloat16 the work is that of vocabulary_bfloat16.c. */
+ * dh = dz E, dE = dzᵀ h, db = column sums of dz. Where E is packed the work is that of vocabulary_blocks.c. */
 #include "tensor/vocabulary.h"
 
 #include <math.h>
@@ -18,13 +18,19 @@ struct state {
     xlm_var *h, *table, *bias, *y; /* M x e, V x e, 1 x V or NULL, 1 x 1 */
     const int32_t *targets;        /* [M] */
     int64_t chunk;
-    bool rounds;                   /* in bfloat16 */
-    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL in bfloat16 */
+    bool packs;                    /* the table; rows are exponentiated block by block then (vocabulary.h) */
+    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL where it packs */
     /* Kept for the backward pass when all rows fit in one chunk, else NULL: */
     xlm_real *kept;                /* [M x V] exp(z − max) */
-    uint16_t *weights;             /* in bfloat16 instead (vocabulary.h): [M x V], and */
+    void *weights;                 /* where it packs instead: [M x V], and */
     xlm_real *share;               /* [M x blocks] */
 };
+
+/* Of weights of so many rows. */
+static uint64_t weight_bytes(const struct state *s, int64_t rows)
+{
+    return (xlm_product_rounds(s->tape, s->table) ? sizeof(uint16_t) : sizeof(xlm_real)) * (uint64_t)(rows * s->table->rows);
+}
 
 static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t rows)
 {
@@ -76,11 +82,11 @@ static void backward_bias(int64_t rows, int64_t v, const xlm_real *dz, xlm_real 
         kernel->column_sums(rows, MIN(COLUMNS, v - c), dz + c, v, db + c);
 }
 
-static void backward_rounded(const struct state *s, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db)
+static void backward_packed(const struct state *s, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db)
 {
     const int64_t m = s->h->rows, v = s->table->rows;
     const bool again = s->weights == NULL;
-    uint16_t *weights = again ? XLM_TAPE_BORROW(s->tape, uint16_t, s->chunk * v) : NULL;
+    void *weights = again ? xlm_tape_borrow(s->tape, weight_bytes(s, s->chunk)) : NULL;
     xlm_real *share = again ? XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * xlm_vocabulary_blocks(v)) : NULL;
     for (int64_t first = 0; first < m; first += s->chunk, de.add = true) {
         xlm_vocabulary_rows rows = rows_of(s, first, MIN(s->chunk, m - first));
@@ -106,8 +112,8 @@ static void backward(void *pointer)
     const xlm_grad dh = xlm_grad_open(s->h);
     xlm_grad de = xlm_grad_open(s->table);
     xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
-    if (s->rounds) {
-        backward_rounded(s, factor, dh, de, db);
+    if (s->packs) {
+        backward_packed(s, factor, dh, de, db);
         return;
     }
     xlm_real *block = s->kept != NULL ? NULL : XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
@@ -158,12 +164,12 @@ static double forward(struct state *s, bool keep, xlm_score *scores)
 {
     const int64_t m = s->h->rows, v = s->table->rows, blocks = xlm_vocabulary_blocks(v);
     xlm_real *block = NULL, *share = NULL;
-    if (keep && s->rounds) {
-        s->weights = XLM_TAPE_TAKE(s->tape, uint16_t, m * v);
+    if (keep && s->packs) {
+        s->weights = xlm_tape_take(s->tape, weight_bytes(s, m));
         s->share = XLM_TAPE_TAKE(s->tape, xlm_real, m * blocks);
     } else if (keep) {
         s->kept = XLM_TAPE_TAKE(s->tape, xlm_real, m * v);
-    } else if (s->rounds) {
+    } else if (s->packs) {
         share = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * blocks);
     } else {
         block = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
@@ -172,7 +178,7 @@ static double forward(struct state *s, bool keep, xlm_score *scores)
     double total = 0;
     for (int64_t first = 0; first < m; first += s->chunk) {
         const int64_t rows = MIN(s->chunk, m - first);
-        if (s->rounds) {
+        if (s->packs) {
             xlm_vocabulary_rows of = rows_of(s, first, rows);
             of.share = keep ? s->share : share;
             xlm_vocabulary_forward(&of, outcome);
@@ -203,12 +209,12 @@ xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm
     xlm_var *y = xlm_tape_record(tape, "vocab_cross_entropy", 1, 1, bias != NULL ? 3 : 2, inputs, backward, s);
     y->keys = NULL;
     *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m),
-                        .targets = copy_targets(tape, targets, m), .rounds = xlm_product_rounds(tape, table)};
+                        .targets = copy_targets(tape, targets, m), .packs = xlm_product_packs(tape, MIN(chunk, m), table)};
     check(s);
-    if (!s->rounds)
+    if (!s->packs)
         s->inverse = XLM_TAPE_TAKE(tape, xlm_real, m);
-    /* Logits are written by the product and replaced by their exponentials; in bfloat16 those alone are written. */
-    const double logits = s->rounds ? 0.5 : 3;
+    /* Logits are written by the product and replaced by their exponentials; where the table is packed those alone are written. */
+    const double logits = xlm_product_rounds(tape, table) ? 0.5 : s->packs ? 1 : 3;
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * ((double)(m * h->cols + v * h->cols) + logits * (double)(m * v)));
     y->value[0] = (xlm_real)(forward(s, y->grad != NULL && m <= chunk, scores) / (double)m);
     return y;

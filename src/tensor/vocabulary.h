@@ -1,7 +1,7 @@
-/* xlm-mpi: softmax over the vocabulary in bfloat16. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: softmax over a vocabulary that is packed. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Some rows of z = h Eᵀ + b, made block by block of columns and never there as a whole: of a block, with highest element m_b,
- * stays w_v = exp(z_v − m_b) in bfloat16, and what makes probabilities of it, p_v = share_b w_v,
+ * stays w_v = exp(z_v − m_b), rounded where products are made in bfloat16, and what makes probabilities of it, p_v = share_b w_v,
  * share_b = exp(m_b − max m) / Σ exp(z − max m), whose sum is made of floats before they are rounded. In the backward pass w is
  * replaced by dz, which is read in both directions. */
 #ifndef XLM_TENSOR_VOCABULARY_H
@@ -22,7 +22,7 @@ typedef struct xlm_vocabulary_rows {
     int64_t rows;
     xlm_factor h;           /* [rows x e] */
     const int32_t *targets; /* [rows] */
-    uint16_t *weights;      /* [rows x V]; NULL: they are not kept */
+    void *weights;          /* [rows x V], uint16_t where xlm_product_rounds, else xlm_real; NULL: they are not kept */
     xlm_real *share;        /* [rows x xlm_vocabulary_blocks] */
 } xlm_vocabulary_rows;
 

@@ -19,7 +19,7 @@ unit_tests = \
 	tests/unit/packed_test \
 	tests/unit/feed_forward_test \
 	tests/unit/rounded_test \
-	tests/unit/vocabulary_bfloat16_test \
+	tests/unit/vocabulary_blocks_test \
 	tests/unit/bfloat16_gradients_test \
 	tests/unit/micro_batches_test \
 	tests/unit/hardware_test \

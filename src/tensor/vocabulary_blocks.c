@@ -1,4 +1,4 @@
-/* xlm-mpi: softmax over the vocabulary in bfloat16. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: softmax over a vocabulary that is packed. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <string.h>
 
@@ -23,18 +23,26 @@ typedef struct softmax {
     xlm_real *target;     /* [rows] z of the target */
 } softmax;
 
+/* w of columns from this one on of a row. */
+static void *weights_at(const xlm_vocabulary_rows *v, int64_t row, int64_t column)
+{
+    const size_t each = xlm_product_rounds(v->tape, v->table) ? sizeof(uint16_t) : sizeof(xlm_real);
+    return v->weights != NULL ? (char *)v->weights + each * (size_t)(row * v->table->rows + column) : NULL;
+}
+
 static void use_block(void *data, int64_t row, int64_t rows, int64_t column, int64_t cols, xlm_real *z)
 {
     const softmax *s = data;
     const xlm_vocabulary_rows *v = s->v;
     const xlm_kernels *kernel = xlm_kernels_get();
+    const bool rounds = xlm_product_rounds(v->tape, v->table);
     for (int64_t i = row; i < row + rows; i++, z += cols) {
         const int64_t at = i * s->blocks + column / s->cols, target = v->targets[i] - column;
         if (target >= 0 && target < cols)
             s->target[i] = z[target];
         s->highest[at] = kernel->maximum(cols, z);
-        s->sum[at] = kernel->exp_sum_bfloat16(cols, z, s->highest[at],
-                                              v->weights != NULL ? v->weights + i * v->table->rows + column : NULL);
+        s->sum[at] = rounds ? kernel->exp_sum_bfloat16(cols, z, s->highest[at], weights_at(v, i, column))
+                            : kernel->exp_sum(cols, z, s->highest[at], weights_at(v, i, column));
     }
 }
 
@@ -78,29 +86,42 @@ typedef struct gradients {
     xlm_real factor;
     int64_t blocks, cols;
     int64_t depth;    /* rows rounded up */
-    uint16_t *turned; /* [V x depth] dzᵀ */
+    uint16_t *turned; /* [V x depth] dzᵀ in bfloat16; NULL in float32 */
     xlm_real *db;     /* [V], added to, or NULL */
 } gradients;
 
-/* Columns of a tile are all of one block. */
+/* dz of columns of one block. */
+static void make_row(const gradients *g, int64_t row, int64_t column, int64_t cols, xlm_real *dz)
+{
+    const xlm_vocabulary_rows *v = g->v;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const xlm_real factor = g->factor * v->share[row * g->blocks + column / g->cols];
+    const int64_t target = v->targets[row] - column;
+    if (g->turned != NULL)
+        kernel->scale_bfloat16(cols, factor, weights_at(v, row, column), dz);
+    else
+        kernel->scale(cols, factor, weights_at(v, row, column), dz, false);
+    if (target >= 0 && target < cols)
+        dz[target] -= g->factor;
+}
+
 static void make_tile(const gradients *g, int64_t row, int64_t column, int64_t cols)
 {
     const xlm_vocabulary_rows *v = g->v;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t all = v->table->rows, rows = MIN(TILE_ROWS, v->rows - row);
-    uint16_t *weights = v->weights + row * all + column;
-    xlm_real tile[TILE_ROWS * TILE_COLUMNS];
+    const bool rounds = g->turned != NULL;
+    xlm_real memory[TILE_ROWS * TILE_COLUMNS], *tile = rounds ? memory : weights_at(v, row, column);
+    const int64_t apart = rounds ? TILE_COLUMNS : all;
     for (int64_t i = 0; i < rows; i++) {
-        xlm_real *dz = tile + i * TILE_COLUMNS;
-        const int64_t target = v->targets[row + i] - column;
-        kernel->scale_bfloat16(cols, g->factor * v->share[(row + i) * g->blocks + column / g->cols], weights + i * all, dz);
-        if (target >= 0 && target < cols)
-            dz[target] -= g->factor;
-        kernel->to_bfloat16(cols, dz, weights + i * all);
+        make_row(g, row + i, column, cols, tile + i * apart);
+        if (rounds)
+            kernel->to_bfloat16(cols, tile + i * apart, weights_at(v, row + i, column));
     }
-    kernel->transpose_bfloat16(rows, cols, weights, all, g->turned + column * g->depth + row, g->depth);
+    if (rounds)
+        kernel->transpose_bfloat16(rows, cols, weights_at(v, row, column), all, g->turned + column * g->depth + row, g->depth);
     if (g->db != NULL)
-        kernel->column_sums(rows, cols, tile, TILE_COLUMNS, g->db + column);
+        kernel->column_sums(rows, cols, tile, apart, g->db + column);
 }
 
 static void make_gradients(const gradients *g)
@@ -119,12 +140,17 @@ void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_
 {
     gradients g = {.v = v, .factor = factor, .depth = xlm_packed_depth(v->rows), .db = db,
                    .blocks = xlm_vocabulary_blocks(v->table->rows), .cols = xlm_packed_block_columns(v->table->rows)};
-    g.turned = XLM_TAPE_BORROW(v->tape, uint16_t, v->table->rows * g.depth);
+    const bool rounds = xlm_product_rounds(v->tape, v->table);
+    if (rounds)
+        g.turned = XLM_TAPE_BORROW(v->tape, uint16_t, v->table->rows * g.depth);
     make_gradients(&g);
     if (dh.at != NULL)
-        xlm_packed_multiply(xlm_product_parameter(v->tape, v->table, false), v->rows, false, xlm_rounded(v->weights), NULL,
-                            dh.add, dh.at);
-    if (de.at != NULL)
+        xlm_packed_multiply(xlm_product_parameter(v->tape, v->table, false), v->rows, false,
+                            rounds ? xlm_rounded(v->weights) : xlm_floats(v->weights), NULL, dh.add, dh.at);
+    if (de.at != NULL && rounds)
         xlm_product_of_rounded(v->tape, v->rows, g.turned, v->h, v->table, de);
-    xlm_tape_return(v->tape, g.turned);
+    else if (de.at != NULL)
+        xlm_product_of_weight(v->tape, v->rows, v->weights, v->h, v->table, de);
+    if (rounds)
+        xlm_tape_return(v->tape, g.turned);
 }

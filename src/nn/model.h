@@ -47,7 +47,7 @@ typedef struct xlm_pass_size {
     int64_t predicted;      /* rows that the head for words reads; 0: none */
     bool constant;          /* there is no gradient, as in an evaluation */
     int64_t frozen;         /* lowest layers, of those computed, that have none where others do */
-    bool rounded;           /* products are in bfloat16 */
+    bool packed, rounded;   /* parameters are packed for their products; these are in bfloat16 */
 } xlm_pass_size;
 
 /* Bytes of the tape for a forward and a backward pass: results of all operators, gradients as they live side by side, one chunk

@@ -367,6 +367,7 @@ static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_in
         .layers = e->layer, .rows = xlm_row_set_most(e->rows, tokens, size->sequences, size->predicted),
         .predicted = e->input == XLM_INPUT_CORRUPTED && i == 0 && e->gradient ? size->predicted : 0,
         .constant = !e->gradient || size->forward, .frozen = MIN(size->frozen, e->layer),
+        .packed = size->packed,
         .rounded = size->rounded,
     };
 }

@@ -152,7 +152,7 @@ typedef struct xlm_input_size {
     int64_t frozen; /* lowest layers that have no gradient, with all below them */
     bool forward; /* there is no backward pass: evaluation, predictions */
     bool whole;   /* H[0 … L] of all rows are wanted too: a step dump */
-    bool rounded; /* products are in bfloat16 */
+    bool packed, rounded; /* parameters are packed for their products; these are in bfloat16 */
 } xlm_input_size;
 
 /* Bytes of the tape: of a pass, and beside it of the layer at hand where layers keep their last result alone. Neither is given

@@ -103,7 +103,13 @@ double xlm_step_flops(const xlm_run_size *size)
     return flops;
 }
 
-static bool rounds(const xlm_run_size *size) { return size->arithmetic.packs && size->arithmetic.precision == XLM_BFLOAT16; }
+/* As the run multiplies. */
+static xlm_input_size multiplied(const xlm_run_size *size, xlm_input_size input)
+{
+    input.packed = size->arithmetic.packs;
+    input.rounded = input.packed && size->arithmetic.precision == XLM_BFLOAT16;
+    return input;
+}
 
 /* The largest micro-batch of stream s, more of which may be predicted than on average. */
 static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64_t micro_batches)
@@ -113,8 +119,7 @@ static xlm_input_size largest_micro_batch(const xlm_run_size *size, int s, int64
     xlm_input_size input = full_size(stream, instances);
     input.predicted = xlm_stream_most_predicted(stream, instances);
     input.frozen = frozen_layers(size->job);
-    input.rounded = rounds(size);
-    return input;
+    return multiplied(size, input);
 }
 
 /* The largest pass of an evaluation on held-out text. */
@@ -125,8 +130,7 @@ static xlm_input_size evaluation_block(const xlm_run_size *size, int s)
     xlm_input_size input = full_size(stream, instances);
     input.predicted = xlm_stream_most_predicted(stream, instances);
     input.forward = true;
-    input.rounded = rounds(size);
-    return input;
+    return multiplied(size, input);
 }
 
 /* Training, evaluation and step dump, whichever takes most. */
@@ -142,8 +146,7 @@ static uint64_t largest_pass(const xlm_run_size *size, int64_t micro_batches, bo
             most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, s, &input, recompute));
         }
     }
-    xlm_input_size validation = size->validation;
-    validation.rounded = rounds(size);
+    const xlm_input_size validation = multiplied(size, size->validation);
     if (validation.tokens > 0)
         most = xlm_pass_memory_larger(most, xlm_host_pass_memory(size->host, 0, &validation, recompute));
     return most.pass + most.layer;
@@ -217,9 +220,10 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
     GError *failure = NULL;
     if (e.node_available > 0 && e.node_needed > e.node_available)
         xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
-                      "%.1f GiB free; lower the batch or the model, raise micro_batches%s, or use more nodes",
+                      "%.1f GiB free; lower the batch or the model, raise micro_batches%s%s, or use more nodes",
                       (double)e.node_needed / (1 << 30), comm->local_ranks, (double)e.total / (1 << 30),
-                      (double)e.node_available / (1 << 30), c->recompute ? "" : ", set recompute = true");
+                      (double)e.node_available / (1 << 30), c->recompute ? "" : ", set recompute = true",
+                      size->arithmetic.packs && size->arithmetic.precision == XLM_FLOAT32 ? ", set gemm = blis" : "");
     const uint64_t space = e.total - e.resources + thread_space(comm, c->threads), left = xlm_address_space_left();
     if (failure == NULL && space > left)
         xlm_error_set(&failure, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit "

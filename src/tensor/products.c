@@ -167,23 +167,23 @@ void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, 
     xlm_packed_multiply(packed_rows(tape), out, false, xlm_rounded(dy_transposed), NULL, dw.add, dw.at);
 }
 
-/* db += column sums of dy, n x out. */
-static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real *dy, xlm_real *db)
+/* db += column sums of dy, n x out, made of sums of `chunk` rows. */
+static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real *dy, int64_t chunk, xlm_real *db)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t chunks = xlm_chunks(n);
+    const int64_t chunks = (n + chunk - 1) / chunk;
     xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, chunks * out);
 #pragma omp parallel for schedule(static) if (n * out > XLM_PARALLEL)
     for (int64_t k = 0; k < chunks; k++) {
         memset(partial + k * out, 0, sizeof(xlm_real) * (size_t)out);
-        kernel->column_sums(MIN(XLM_CHUNK, n - k * XLM_CHUNK), out, dy + k * XLM_CHUNK * out, out, partial + k * out);
+        kernel->column_sums(MIN(chunk, n - k * chunk), out, dy + k * chunk * out, out, partial + k * out);
     }
     xlm_sum_chunks(chunks, out, partial, db);
     xlm_tape_return(tape, partial);
 }
 
-/* dx and db in float32, where the parameter is packed: dy is read once. */
-static void backward_floats(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, xlm_real *db)
+/* dx and db by way of the packed parameter, dy being read once. */
+static void backward_input(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, xlm_real *db)
 {
     const int64_t out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
     xlm_real *sums = XLM_TAPE_BORROW(tape, xlm_real, chunks * out);
@@ -217,15 +217,15 @@ void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fac
         backward_rounded(tape, n, dy, x, weight, dx, dw, db);
         return;
     }
-    const bool together = dx.at != NULL && db != NULL && n > 0 && xlm_product_packs(tape, n, weight);
+    const bool packs = xlm_product_packs(tape, n, weight), together = packs && n > 0 && dx.at != NULL && db != NULL;
     if (together)
-        backward_floats(tape, n, dy, weight, dx, db);
+        backward_input(tape, n, dy, weight, dx, db);
     else if (dx.at != NULL)
         xlm_product_of_gradient(tape, n, dy, weight, dx);
     if (dw.at != NULL)
         xlm_product_of_weight(tape, n, dy, x, weight, dw);
-    if (db != NULL && !together)
-        sum_gradients(tape, n, weight->rows, dy, db);
+    if (db != NULL && !together) /* the bits do not depend on whether dx is wanted */
+        sum_gradients(tape, n, weight->rows, dy, packs ? XLM_PACKED_ROWS : XLM_CHUNK, db);
 }
 
 void tape_free_products(xlm_tape *tape)

@@ -248,7 +248,7 @@ xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
 {
 #if WITH_ONEDNN
     if (!p->emulated)
-        return packed_divide(rows, 1);
+        return packed_divide(rows, p->k, 1);
 #endif
     (void)p;
     /* Blocks are the same whatever the threads: what BLIS does for a row might depend on how many there are. */

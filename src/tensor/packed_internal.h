@@ -79,8 +79,8 @@ void packed_room(xlm_packed *p, size_t bytes);
 void packed_pack(xlm_packed *p, const right *r);
 /* B and its transpose, B being read once. */
 void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b);
-/* m rows into blocks of at most MOST_ROWS, for C of so many blocks of columns. */
-xlm_packed_blocks packed_divide(int64_t m, int64_t across);
+/* A, m x k, into blocks of at most MOST_ROWS rows, fewer where these are long; for C of so many blocks of columns. */
+xlm_packed_blocks packed_divide(int64_t m, int64_t k, int64_t across);
 void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);
 #endif
 

@@ -47,8 +47,8 @@ static char *take(size_t bytes)
     return w->bytes;
 }
 
-/* So many columns of A are transposed at a time, by way of memory that stays in the first-level cache. */
-enum { TURNED = 128 };
+/* Columns of A that are transposed together, by way of memory that stays in the first-level cache. */
+enum { TOGETHER = 128 };
 
 /* Numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
 static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16 *y)
@@ -56,17 +56,17 @@ static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16
     enum { DEPTH = 64 };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    float part[DEPTH / 2 * TURNED], turned[TURNED * DEPTH / 2];
+    float part[DEPTH / 2 * TOGETHER], by_rows[TOGETHER * DEPTH / 2];
     for (int64_t j = 0; j < k; j += DEPTH) {
         const int64_t depth = MIN(DEPTH, k - j);
         for (int64_t i = 0; i < depth; i += 2) {
             const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
-            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * TURNED),
+            kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * TOGETHER),
                                    false);
         }
-        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, TURNED, (xlm_real *)turned, DEPTH / 2);
+        kernel->transpose((depth + 1) / 2, rows, (const xlm_real *)part, TOGETHER, (xlm_real *)by_rows, DEPTH / 2);
         for (int64_t i = 0; i < rows; i++)
-            memcpy(y + i * k + j, turned + i * (DEPTH / 2), sizeof *y * (size_t)depth);
+            memcpy(y + i * k + j, by_rows + i * (DEPTH / 2), sizeof *y * (size_t)depth);
     }
 }
 
@@ -76,7 +76,7 @@ static void transpose_and_round(const left *l, int64_t row, int64_t rows, bfloat
     enum { DEPTH = LINE / sizeof *y };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    xlm_real part[TURNED * DEPTH]; /* [rows x DEPTH] */
+    xlm_real part[TOGETHER * DEPTH]; /* [rows x DEPTH] */
     for (int64_t j = 0; j < k; j += DEPTH) {
         const int64_t depth = MIN(DEPTH, k - j);
         kernel->transpose(depth, rows, l->a + j * l->apart + row, l->apart, part, DEPTH);
@@ -92,17 +92,17 @@ static void transpose_floats(const left *l, int64_t row, int64_t rows, float *y)
     enum { DEPTH = 64, IN_LINE = LINE / sizeof *y };
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t k = l->p->k;
-    float part[DEPTH * TURNED];
+    float part[DEPTH * TOGETHER];
     for (int64_t j = 0; j < k; j += DEPTH) {
         const int64_t depth = MIN(DEPTH, k - j);
         for (int64_t i = 0; i < depth; i++) {
             const xlm_real *a = l->a + (j + i) * l->apart + row;
             for (int64_t c = 0; j + i + DEPTH < k && c < rows; c += IN_LINE)
                 xlm_processor_fetch(a + DEPTH * l->apart + c);
-            memcpy(part + i * TURNED, a, sizeof *a * (size_t)rows);
+            memcpy(part + i * TOGETHER, a, sizeof *a * (size_t)rows);
         }
         for (int64_t c = 0; c < rows; c += IN_LINE)
-            kernel->transpose(depth, MIN(IN_LINE, rows - c), (const xlm_real *)part + c, TURNED, (xlm_real *)y + c * k + j, k);
+            kernel->transpose(depth, MIN(IN_LINE, rows - c), (const xlm_real *)part + c, TOGETHER, (xlm_real *)y + c * k + j, k);
     }
 }
 
@@ -111,9 +111,9 @@ static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, 
 {
     const int64_t k = l->p->k;
     const size_t line = xlm_packed_bytes(l->p->precision, 1, k);
-    for (int64_t i = 0; i < rows; i += l->transpose ? TURNED : 1) {
+    for (int64_t i = 0; i < rows; i += l->transpose ? TOGETHER : 1) {
         void *to = (char *)y + line * (size_t)i;
-        const int64_t most = MIN(TURNED, rows - i);
+        const int64_t most = MIN(TOGETHER, rows - i);
         if (l->transpose && l->p->precision == XLM_FLOAT32)
             transpose_floats(l, row + i, most, to);
         else if (l->transpose && l->rounded != NULL)
@@ -195,10 +195,12 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     }
 }
 
-xlm_packed_blocks packed_divide(int64_t m, int64_t across)
+xlm_packed_blocks packed_divide(int64_t m, int64_t k, int64_t across)
 {
-    enum { READING = 16 }; /* a block is as much work as so many rows more, for the matrix that is read for it */
-    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + MOST_ROWS - 1) / MOST_ROWS, threads = threads_for();
+    enum { READING = 16 };    /* a block is as much work as so many rows more, for the matrix that is read for it */
+    enum { NUMBERS = 1 << 20 }; /* of A in a block at most */
+    const int64_t most = CLAMP(NUMBERS / k / ROW_UNIT * ROW_UNIT, ROW_UNIT, MOST_ROWS);
+    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + most - 1) / most, threads = threads_for();
     xlm_packed_blocks best = {.rows = m, .count = fewest, .unit = ROW_UNIT, .units = units};
     double least = INFINITY;
     for (int64_t count = MAX(fewest, 1); count <= MIN(units, fewest + threads); count++) {
@@ -216,7 +218,7 @@ static void multiply_whole(const left *l, const float *bias, bool add, float *c)
 {
     const xlm_packed *p = l->p;
     const int64_t cols = columns_of_block(p->n), across = (p->n + cols - 1) / cols;
-    blocks q = {.l = l, .down = packed_divide(l->m, across), .cols = cols, .across = across,
+    blocks q = {.l = l, .down = packed_divide(l->m, p->k, across), .cols = cols, .across = across,
                 .stride = onednn_block_bytes(p, cols), .bias = bias, .add = add, .c = c};
     const bool uneven = q.down.units % q.down.count != 0;
     for (int i = 0; i < 4; i++)

@@ -31,7 +31,8 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
 }
 
 /* The usual orders: panels of `width` columns; in float32 a panel's rows one after the other, in bfloat16 two by two, of which the
- * elements of a column stand side by side; columns and rows filled up with zeros. oneDNN takes twice as long to make them. */
+ * elements of a column stand side by side; columns and rows filled up with zeros, as oneDNN asks for, though its products have not
+ * been seen to read them. oneDNN takes twice as long to make them. */
 typedef struct panels {
     const float *b;
     const bfloat16 *rounded; /* NULL: b */
@@ -52,7 +53,7 @@ static int64_t width_of_panels(const dnnl_memory_desc_t *d)
     const bool two = d->data_type == dnnl_bf16;
     const int64_t unit = two ? DEPTH_UNIT : DEPTH_UNIT / 2;
     const int64_t width = order->inner_nblks == (two ? 3 : 2) ? order->inner_blks[1] : 0;
-    const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL &&
+    const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL && width % 16 == 0 &&
                        order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_idxs[0] == 0 && order->inner_idxs[1] == 1 &&
                        (!two || (order->inner_blks[2] == 2 && order->inner_idxs[2] == 0)) && d->padded_dims[0] % unit == 0 &&
                        order->strides[0] == unit * width && order->strides[1] == d->padded_dims[0] * width;
@@ -106,27 +107,30 @@ static void pack_rows(const panels *p, int64_t row)
         }
 }
 
-/* A part of some rows of b on its way: words, each a float, or two numbers that were rounded. */
+/* Rows of b are packed in both directions a part at a time: so many numbers of each row in float32, and in bfloat16. Both are
+ * multiples of a panel's width, and divide PART_OF_LONG. */
+enum { PART_FLOATS = 512, PART_ROUNDED = 128 };
+
+/* A word has 4 bytes: in float32 one number, in bfloat16 two. */
+static int64_t numbers_of_word(const panels *p) { return p->floats ? 1 : 2; }
+
 typedef struct part {
     const float *words;
     int64_t apart; /* from row to row */
 } part;
-enum { FLOATS = 512, ROUNDED = 128 }; /* numbers of a row */
-
-static int64_t numbers_of_word(const panels *p) { return p->floats ? 1 : 2; }
 
 /* So many rows of b from `at` on, `there` numbers of each, rounded and filled up with zeros. Such parts of rows lie pages apart,
  * so the processor does not foresee which is next: it is fetched from `next` on, where there need be nothing. */
 static part round_part(const panels *p, const float *at, int64_t there, int64_t rows, const float *next, bfloat16 *memory)
 {
     for (int64_t j = 0; j < rows; j++) {
-        bfloat16 *row = memory + j * ROUNDED;
-        for (int64_t i = 0; i < ROUNDED; i += LINE / (int64_t)sizeof *next)
+        bfloat16 *row = memory + j * PART_ROUNDED;
+        for (int64_t i = 0; i < PART_ROUNDED; i += LINE / (int64_t)sizeof *next)
             xlm_processor_fetch(next + j * p->apart + i);
         xlm_kernels_get()->to_bfloat16(there, at + j * p->apart, row);
-        memset(row + there, 0, sizeof *row * (size_t)(ROUNDED - there));
+        memset(row + there, 0, sizeof *row * (size_t)(PART_ROUNDED - there));
     }
-    return (part){.words = (const float *)(const void *)memory, .apart = ROUNDED / 2};
+    return (part){.words = (const float *)(const void *)memory, .apart = PART_ROUNDED / 2};
 }
 
 /* The rows of `from`, `there` of them, become rows of p from `start` on, in columns column … column + cols. Only the backward pass
@@ -156,8 +160,8 @@ static void place_rows(const panels *p, int64_t start, int64_t there, int64_t co
  * as rows too. */
 static void pack_columns(const panels *p, int64_t column, const panels *straight, int64_t start)
 {
-    const int64_t cols = columns_of_panel(p, column), numbers = numbers_of_word(p), most = p->floats ? FLOATS : ROUNDED;
-    _Alignas(LINE) bfloat16 memory[PANEL * ROUNDED];
+    const int64_t cols = columns_of_panel(p, column), numbers = numbers_of_word(p), most = p->floats ? PART_FLOATS : PART_ROUNDED;
+    _Alignas(LINE) bfloat16 memory[PANEL * PART_ROUNDED];
     if (cols < p->width || (p->floats && p->rows < p->depth))
         memset(panel_of(p, column, 0), 0, sizeof(float) * (size_t)(p->depth / numbers * p->width));
     for (int64_t row = 0; row < p->depth; row += most) {
@@ -180,8 +184,8 @@ static panels prepare(xlm_packed *p, const right *r)
     packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
     onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
     onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
-    panels q = {.b = r->b, .rounded = r->rounded, .floats = p->precision == XLM_FLOAT32, .apart = r->apart, .rows = r->rows, .n = p->n,
-                .depth = whole->b.padded_dims[0], .cols = cols, .width = width_of_panels(&whole->b), .stride = stride,
+    panels q = {.b = r->b, .rounded = r->rounded, .floats = p->precision == XLM_FLOAT32, .apart = r->apart, .rows = r->rows,
+                .n = p->n, .depth = whole->b.padded_dims[0], .cols = cols, .width = width_of_panels(&whole->b), .stride = stride,
                 .to = p->bytes};
     if (q.width != 0 && (q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)))
         q.width = 0;
@@ -260,7 +264,7 @@ void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_re
     for (guint i = 0; i < parts; i++) {
         const right of_part = straight->parts->len > 0 ? rows_of_part(straight, i, &rows) : rows;
         part_of[i] = prepare(straight->parts->len > 0 ? straight->parts->pdata[i] : straight, &of_part);
-        usual = usual && part_of[i].width > 0 && ROUNDED % part_of[i].width == 0;
+        usual = usual && part_of[i].width > 0 && PART_ROUNDED % part_of[i].width == 0;
     }
     if (usual) {
         const int64_t rows_of_each = straight->parts->len > 0 ? PART_OF_LONG : straight->k;

@@ -102,10 +102,11 @@ static void forward(const struct state *s, void *active, void *slope)
 struct gradients {
     const xlm_packed *inner, *outer;
     xlm_grad dx;
-    xlm_real *sums;                  /* [chunks x F] column sums of dz */
-    xlm_real *dz;                    /* in float32: [n x F]; in bfloat16: */
-    uint16_t *dy_turned, *dz_turned; /* [d' x depth], [F x depth], transposed and rounded, */
-    int64_t depth;                   /* depth: n rounded up */
+    xlm_real *sums;          /* [chunks x F] column sums of dz */
+    xlm_real *dz;            /* [n x F] in float32, else NULL */
+    int64_t depth;           /* n rounded up */
+    uint16_t *dy_transposed; /* [d' x depth] in bfloat16, else NULL */
+    uint16_t *dz_transposed; /* [F x depth] the same */
 };
 
 static void backward_block(const struct state *s, const struct gradients *g, int64_t first, int64_t rows, void *parts)
@@ -125,11 +126,11 @@ static void backward_block(const struct state *s, const struct gradients *g, int
         return;
     }
     const struct part own = own_part(parts, width_of(s));
-    xlm_packed_multiply_and_transpose(g->outer, rows, xlm_floats(dy), false, own.z, g->dy_turned + first, g->depth, NULL);
+    xlm_packed_multiply_and_transpose(g->outer, rows, xlm_floats(dy), false, own.z, g->dy_transposed + first, g->depth, NULL);
     for (int64_t i = 0; i < rows; i++)
         kernel->slope_back_bfloat16(f, rows_of(s, s->slope, first + i), own.z + i * f, own.rounded + i * f, sums + i / CHUNK * f);
     xlm_real *dx = g->dx.at != NULL ? g->dx.at + first * d : own.z;
-    xlm_packed_multiply_and_transpose(g->inner, rows, xlm_rounded(own.rounded), g->dx.add, dx, g->dz_turned + first, g->depth,
+    xlm_packed_multiply_and_transpose(g->inner, rows, xlm_rounded(own.rounded), g->dx.add, dx, g->dz_transposed + first, g->depth,
                                       NULL);
 }
 
@@ -152,11 +153,11 @@ static void backward_weights(const struct state *s, const struct gradients *g)
     const xlm_grad dw2 = xlm_grad_open(s->outer), dw1 = xlm_grad_open(s->inner);
     const xlm_factor a = factor_of(s, s->active), x = xlm_factor_of(s->x, 0);
     if (dw2.at != NULL && s->rounds)
-        xlm_product_of_rounded(s->tape, n, g->dy_turned, a, s->outer, dw2);
+        xlm_product_of_rounded(s->tape, n, g->dy_transposed, a, s->outer, dw2);
     else if (dw2.at != NULL)
         xlm_product_of_weight(s->tape, n, s->y->grad, a, s->outer, dw2);
     if (dw1.at != NULL && s->rounds)
-        xlm_product_of_rounded(s->tape, n, g->dz_turned, x, s->inner, dw1);
+        xlm_product_of_rounded(s->tape, n, g->dz_transposed, x, s->inner, dw1);
     else if (dw1.at != NULL)
         xlm_product_of_weight(s->tape, n, g->dz, x, s->inner, dw1);
 }
@@ -173,8 +174,8 @@ static void backward(void *pointer)
     };
     if (s->rounds) {
         g.depth = xlm_packed_depth(n);
-        g.dy_turned = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * g.depth);
-        g.dz_turned = XLM_TAPE_BORROW(s->tape, uint16_t, f * g.depth);
+        g.dy_transposed = XLM_TAPE_BORROW(s->tape, uint16_t, s->outer->rows * g.depth);
+        g.dz_transposed = XLM_TAPE_BORROW(s->tape, uint16_t, f * g.depth);
     } else {
         g.dz = XLM_TAPE_BORROW(s->tape, xlm_real, n * f);
     }
@@ -184,8 +185,8 @@ static void backward(void *pointer)
     if (db != NULL)
         xlm_sum_chunks(chunks, f, g.sums, db);
     if (s->rounds) {
-        xlm_tape_return(s->tape, g.dz_turned);
-        xlm_tape_return(s->tape, g.dy_turned);
+        xlm_tape_return(s->tape, g.dz_transposed);
+        xlm_tape_return(s->tape, g.dy_transposed);
     } else {
         xlm_tape_return(s->tape, g.dz);
     }

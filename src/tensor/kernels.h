@@ -70,7 +70,7 @@ typedef struct xlm_kernels {
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
     /* The same of rows that are rounded already. past: as copy_past. */
     void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
-    xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* exp_sum, y rounded */
+    xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* the same, y rounded */
     void (*scale_bfloat16)(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y);      /* y = factor x */
     /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
     void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);

@@ -16,7 +16,7 @@
 #include "tensor/products.h"
 #include "tensor/tape.h"
 
-enum { WIDTH = 48, INNER = 200, OUT = 40 };
+enum { WIDTH = 48, INNER = 200, OUT = 40, END = 4 /* number of the parameter */ };
 
 typedef struct problem {
     xlm_precision precision;
@@ -42,24 +42,33 @@ static problem make_problem(xlm_precision precision, bool tanh, bool shared, int
     return q;
 }
 
-/* Gradients of all parameters, g_free them, of the mean of y ∘ end: that of `end` is y. `fused`, or by several operators without
- * packing. */
-static float *run(const problem *q, bool fused, int threads)
+typedef enum { SEVERAL, FUSED, RECOMPUTED } way; /* SEVERAL: operators, without packing */
+
+static xlm_var *fuse(xlm_tape *tape, xlm_var *x, const void *data)
+{
+    const problem *q = data;
+    xlm_var *inner = xlm_param(tape, "inner"), *outer = xlm_param(tape, "outer");
+    assert_true(xlm_product_packs(tape, q->rows, inner) && xlm_product_packs(tape, q->rows, outer));
+    return xlm_feed_forward(tape, x, inner, xlm_param(tape, "bias"), outer, q->tanh);
+}
+
+static xlm_var *separate(const problem *q, xlm_tape *tape, xlm_var *x)
+{
+    xlm_var *z = xlm_linear(tape, x, xlm_param(tape, "inner"), NULL), *bias = xlm_param(tape, "bias");
+    return xlm_linear(tape, q->tanh ? xlm_gelu_tanh(tape, z, bias) : xlm_gelu(tape, z, bias), xlm_param(tape, "outer"), NULL);
+}
+
+/* Gradients of all parameters, g_free them, of the mean of y ∘ end: that of `end` is y. */
+static float *run(const problem *q, way made, int threads)
 {
     omp_set_num_threads(threads);
     float *gradients = g_new0(float, xlm_parameters_size(q->parameters));
     xlm_tape *tape = xlm_tape_new(q->parameters);
-    xlm_tape_multiply_by(tape, fused, q->precision);
+    xlm_tape_multiply_by(tape, made != SEVERAL, q->precision);
+    xlm_tape_recompute(tape, made == RECOMPUTED);
     xlm_tape_begin(tape, gradients, true, 1, 1);
-    xlm_var *inner = xlm_param(tape, "inner"), *bias = xlm_param(tape, "bias"), *outer = xlm_param(tape, "outer");
-    xlm_var *x = xlm_scale(tape, xlm_param(tape, "x"), 1), *y;
-    if (fused) {
-        assert_true(xlm_product_packs(tape, q->rows, inner) && xlm_product_packs(tape, q->rows, outer));
-        y = xlm_feed_forward(tape, x, inner, bias, outer, q->tanh);
-    } else {
-        xlm_var *z = xlm_linear(tape, x, inner, NULL);
-        y = xlm_linear(tape, q->tanh ? xlm_gelu_tanh(tape, z, bias) : xlm_gelu(tape, z, bias), outer, NULL);
-    }
+    xlm_var *x = xlm_scale(tape, xlm_param(tape, "x"), 1);
+    xlm_var *y = made == SEVERAL ? separate(q, tape, x) : xlm_tape_segment(tape, x, fuse, q);
     xlm_var *sum = xlm_mean(tape, xlm_multiply(tape, y, xlm_param(tape, "end")));
     if (q->shared)
         sum = xlm_add(tape, sum, xlm_mean(tape, xlm_multiply(tape, x, xlm_param(tape, "side"))));
@@ -87,7 +96,7 @@ static void compare(const problem *q, const char *what, int64_t n, const float *
 static void check_frozen(const problem *q, int frozen, const float *whole)
 {
     xlm_parameters_set_rate(q->parameters, frozen, 0);
-    float *found = run(q, true, 2);
+    float *found = run(q, FUSED, 2);
     for (int k = 0; k < xlm_parameters_count(q->parameters); k++) {
         const xlm_parameter *p = xlm_parameters_get(q->parameters, k);
         for (int64_t i = p->start; i < p->start + p->rows * p->cols; i++)
@@ -98,12 +107,25 @@ static void check_frozen(const problem *q, int frozen, const float *whole)
     g_free(found);
 }
 
+/* Without gradients y has the same bits; wanted: y / (rows x OUT). */
+static void check_constant(const problem *q, const float *wanted)
+{
+    xlm_tape *tape = xlm_tape_new(q->parameters);
+    xlm_tape_multiply_by(tape, true, q->precision);
+    xlm_tape_begin(tape, NULL, false, 1, 1);
+    const xlm_var *y = fuse(tape, xlm_scale(tape, xlm_param(tape, "x"), 1), q);
+    const float factor = 1 / (float)(q->rows * OUT);
+    for (int64_t i = 0; i < q->rows * OUT; i++)
+        assert_true(y->value[i] * factor == wanted[i]);
+    xlm_tape_free(tape);
+}
+
 static void check(xlm_precision precision, bool tanh, bool shared, int64_t rows)
 {
     problem q = make_problem(precision, tanh, shared, rows);
-    float *wanted = run(&q, false, 1), *first = NULL;
+    float *wanted = run(&q, SEVERAL, 1), *first = NULL;
     for (int threads = 1; threads <= 3; threads++) {
-        float *found = run(&q, true, threads);
+        float *found = run(&q, threads == 2 ? RECOMPUTED : FUSED, threads);
         for (int k = 0; k < xlm_parameters_count(q.parameters); k++) {
             const xlm_parameter *p = xlm_parameters_get(q.parameters, k);
             compare(&q, p->name, p->rows * p->cols, found + p->start, wanted + p->start);
@@ -115,6 +137,7 @@ static void check(xlm_precision precision, bool tanh, bool shared, int64_t rows)
     }
     for (int frozen = 0; frozen < 4; frozen++) /* x, and the three of the layer */
         check_frozen(&q, frozen, first);
+    check_constant(&q, first + xlm_parameters_get(q.parameters, END)->start);
     g_free(first);
     g_free(wanted);
     xlm_parameters_free(q.parameters);

@@ -446,7 +446,8 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
         float factor;
         memcpy(&factor, &bits, sizeof factor);
         if (y[i] != bfloat16_of(x[i] * factor))
-            fail_msg("%s slope_back_bfloat16, n = %d: %04x of %.9g x %.9g", kernel->name, (int)n, y[i], (double)x[i], (double)factor);
+            fail_msg("%s slope_back_bfloat16, n = %d: %04x of %.9g x %.9g", kernel->name, (int)n, y[i], (double)x[i],
+                     (double)factor);
         expect(kernel, "slope_back_bfloat16", n, (double)dbias[i], 0.25 + (double)x[i] * (double)factor);
     }
     assert_int_equal(y[n], LOW);

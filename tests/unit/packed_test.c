@@ -336,15 +336,16 @@ static void handed_on(void **state)
     (void)state;
     static const int64_t shapes[][3] = {{1, 1, 1}, {133, 5000, 64}, {20, 4096, 33}, {300, 70, 130}, {17, 4097, 16},
                                         {5, 40, 17000}};
-    for (int round = 0; round < 2; round++) {
-        if (round == 1)
+    for (int round = 0; round < 3; round++) {
+        const xlm_precision precision = round == 0 ? XLM_FLOAT32 : XLM_BFLOAT16;
+        if (round == 2)
             g_setenv("XLM_BF16_EMULATE", "1", TRUE);
-        for (size_t s = 0; s < G_N_ELEMENTS(shapes) && xlm_packed_lacks(XLM_BFLOAT16) == NULL; s++) {
+        for (size_t s = 0; s < G_N_ELEMENTS(shapes) && xlm_packed_lacks(precision) == NULL; s++) {
             const int64_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
             float *a = draw(m * k, 21, false), *b = draw(k * n, 22, false), *bias = draw(n, 23, false);
             float *wanted = g_new(float, m * n);
             xlm_packed *packed = xlm_packed_new();
-            xlm_packed_set(packed, XLM_BFLOAT16, true, k, n, b);
+            xlm_packed_set(packed, precision, true, k, n, b);
             xlm_packed_multiply(packed, m, false, xlm_floats(a), bias, false, wanted);
             for (int threads = 1; threads <= 3; threads++) {
                 omp_set_num_threads(threads);
@@ -368,6 +369,16 @@ static void handed_on(void **state)
     g_unsetenv("XLM_BF16_EMULATE");
 }
 
+/* Memory of p that no number of a smaller matrix may come from: of one that is at least as large, and is no number throughout. */
+static void spoil(xlm_packed *p, xlm_precision precision, int64_t k, int64_t n)
+{
+    float *nothing = g_new(float, k * n);
+    for (int64_t i = 0; i < k * n; i++)
+        nothing[i] = NAN;
+    xlm_packed_set(p, precision, false, k, n, nothing);
+    g_free(nothing);
+}
+
 /* k x n, on one to three threads. */
 static void check_both(xlm_precision precision, int64_t k, int64_t n)
 {
@@ -377,7 +388,8 @@ static void check_both(xlm_precision precision, int64_t k, int64_t n)
     for (int threads = 1; threads <= 3; threads++) {
         omp_set_num_threads(threads);
         xlm_packed *both[] = {xlm_packed_new(), xlm_packed_new()}, *one = xlm_packed_new();
-        xlm_packed_set(both[1], precision, false, n, k, b); /* memory that is there already, and is overwritten */
+        spoil(both[0], precision, k + 64, n + 64);
+        spoil(both[1], precision, n + 64, k + 64);
         xlm_packed_set_both(both[1], both[0], precision, k, n, b);
         for (int transpose = 0; transpose < 2; transpose++) {
             const int64_t depth = transpose ? n : k, cols = transpose ? k : n;

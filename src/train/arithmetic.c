@@ -3,10 +3,19 @@
 
 #include <stdio.h>
 
+/* Float32 by oneDNN where nothing is asked for; alike on all ranks. */
+static bool is_faster(const xlm_comm *comm)
+{
+    int64_t slower = !xlm_packed_is_faster();
+    xlm_comm_max_int64(comm, &slower, 1);
+    return slower == 0;
+}
+
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error)
 {
     const xlm_precision precision = (xlm_precision)config->precision;
-    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN;
+    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN ||
+                       (config->gemm == XLM_GEMM_AUTO && is_faster(comm));
     const char *lacks = packs ? xlm_packed_lacks(precision) : NULL;
     GError *failure = NULL;
     if (precision == XLM_BFLOAT16 && config->gemm == XLM_GEMM_BLIS)

@@ -196,7 +196,7 @@ for row in 'linear' 'linear, backward' 'attention, backward' 'vocab_cross_entrop
     'update'; do
     [ "$(grep -c "^$row  *[1-9]" profiled.log)" -eq 1 ] || fail "no row '$row' in the profile: $(tail -n 30 profiled.log)"
 done
-grep -q '^profile of 3 steps .*, products by BLIS in float32$' profiled.log ||
+grep -q '^profile of 3 steps .*, products by \(BLIS\|oneDNN .*\) in float32$' profiled.log ||
     fail "who multiplies: $(grep '^profile' profiled.log)"
 sed -n '/^profile of 3 steps/,/^gradients:/p' profiled.log | awk '
     /%/ && !/^gradients:/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/) sum += $i }

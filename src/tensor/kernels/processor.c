@@ -30,18 +30,26 @@ void xlm_processor_flush_denormals(void)
     _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
 }
 
-bool xlm_processor_has_whole_avx512(void)
+/* Family 15 and the extended family, which AMD adds to it. */
+static bool is_amd_from(unsigned family)
 {
-    enum { ZEN5 = 26 };
-    if (!xlm_processor_has_avx512())
-        return false;
     __builtin_cpu_init();
     if (!__builtin_cpu_is("amd"))
-        return true;
+        return false;
     unsigned version = 0, b, c, d;
     __get_cpuid(1, &version, &b, &c, &d);
-    /* Family 15 and the extended family, which AMD adds to it. */
-    return (version >> 8 & 15) + (version >> 20 & 255) >= ZEN5;
+    return (version >> 8 & 15) + (version >> 20 & 255) >= family;
+}
+
+bool xlm_processor_is_from_zen5(void)
+{
+    enum { ZEN5 = 26 };
+    return is_amd_from(ZEN5);
+}
+
+bool xlm_processor_has_whole_avx512(void)
+{
+    return xlm_processor_has_avx512() && (!is_amd_from(0) || xlm_processor_is_from_zen5());
 }
 
 #elif defined __aarch64__ && defined __GNUC__
@@ -49,6 +57,7 @@ bool xlm_processor_has_whole_avx512(void)
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
 bool xlm_processor_has_bfloat16(void) { return false; }
+bool xlm_processor_is_from_zen5(void) { return false; }
 bool xlm_processor_has_whole_avx512(void) { return false; }
 
 void xlm_processor_flush_denormals(void)
@@ -63,6 +72,7 @@ void xlm_processor_flush_denormals(void)
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
 bool xlm_processor_has_bfloat16(void) { return false; }
+bool xlm_processor_is_from_zen5(void) { return false; }
 bool xlm_processor_has_whole_avx512(void) { return false; }
 void xlm_processor_flush_denormals(void) {}
 

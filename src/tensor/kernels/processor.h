@@ -20,6 +20,8 @@ bool xlm_processor_has_avx512(void);
 bool xlm_processor_has_avx2(void);
 /* Products of bfloat16 that are added to floats: AVX512_BF16 (AMX comes with it). */
 bool xlm_processor_has_bfloat16(void);
+/* AMD's from Zen 5 on, by the family. */
+bool xlm_processor_is_from_zen5(void);
 /* AVX-512 with units of 512 bits, by the processor's maker and family: AMD's before Zen 5 compute in halves. */
 bool xlm_processor_has_whole_avx512(void);
 

@@ -80,11 +80,12 @@ static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
     const xlm_packed *p = l->p;
     const int64_t m = l->m;
     const bool transpose = l->transpose;
-    float *copy = g_new(float, m * p->k);
+    const int64_t there = m * (transpose ? p->rows : p->k);
+    float *copy = g_new0(float, m * p->k);
     if (l->rounded != NULL)
-        widened(m * p->k, l->rounded, copy);
+        widened(there, l->rounded, copy);
     else
-        rounded(m * p->k, l->a, copy);
+        rounded(there, l->a, copy);
     for (int64_t i = 0; bias != NULL && i < m; i++)
         memcpy(c + i * p->n, bias, sizeof *c * (size_t)p->n);
     if (l->sums != NULL)
@@ -123,7 +124,7 @@ void xlm_packed_free(xlm_packed *p)
 static void describe(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n)
 {
     p->precision = precision;
-    p->k = k;
+    p->k = p->rows = k;
     p->n = n;
     p->transpose = transpose;
     p->emulated = emulates(precision);
@@ -168,9 +169,10 @@ int64_t xlm_packed_depth(int64_t k)
     return (k + UNIT - 1) / UNIT * UNIT;
 }
 
-void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, xlm_factor b)
+void xlm_packed_set_rows(xlm_packed *p, xlm_precision precision, int64_t k, int64_t n, xlm_factor b)
 {
-    describe(p, XLM_BFLOAT16, false, xlm_packed_depth(k), n);
+    describe(p, precision, false, xlm_packed_depth(k), n);
+    p->rows = k;
     if (p->emulated) {
         packed_room(p, sizeof(float) * (size_t)(p->k * n));
         if (b.rounded != NULL)
@@ -181,9 +183,9 @@ void xlm_packed_set_rows(xlm_packed *p, int64_t k, int64_t n, xlm_factor b)
         return;
     }
 #if WITH_ONEDNN
-    packed_pack(p, &(right){.b = b.floats, .rounded = b.rounded, .apart = n, .rows = k});
+    packed_pack(p, &(right){.b = b.floats, .rounded = precision == XLM_BFLOAT16 ? b.rounded : NULL, .apart = n, .rows = k});
 #else
-    g_error("xlm_packed_set_rows: %s", xlm_packed_lacks(XLM_BFLOAT16));
+    g_error("xlm_packed_set_rows: %s", xlm_packed_lacks(precision));
 #endif
 }
 
@@ -197,7 +199,7 @@ static void multiply_by(const left *l, const xlm_real *bias, bool add, xlm_real 
     }
 #if WITH_ONEDNN
     packed_product(l, bias, add, c);
-    xlm_gemm_count(2 * (double)l->m * (double)l->p->n * (double)l->p->k);
+    xlm_gemm_count(2 * (double)l->m * (double)l->p->n * (double)l->p->rows);
 #endif
 }
 

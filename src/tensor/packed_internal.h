@@ -22,6 +22,7 @@ typedef uint16_t bfloat16;
 struct xlm_packed {
     xlm_precision precision;
     int64_t k, n;
+    int64_t rows; /* of B that there are, the others up to k are zeros, and so are those of an A that is to be transposed */
     void *bytes; /* blocks of columns, one behind the other; emulated: B as it was, floats that were rounded */
     size_t room; /* there are at it */
     GPtrArray *parts; /* xlm_packed: of a long B, PART_OF_LONG rows each, the last one fewer; NULL or empty: B is whole */

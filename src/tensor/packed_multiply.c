@@ -47,7 +47,8 @@ static char *take(size_t bytes)
     return w->bytes;
 }
 
-/* Columns of A that are transposed together, by way of memory that stays in the first-level cache. */
+/* Columns of A that are transposed together, by way of memory that stays in the first-level cache. The functions that do so take
+ * the rows that A has, l->p->rows, and leave what is behind them in the rows of y as it is. */
 enum { TOGETHER = 128 };
 
 /* Numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
@@ -55,10 +56,10 @@ static void transpose_rounded(const left *l, int64_t row, int64_t rows, bfloat16
 {
     enum { DEPTH = 64 };
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t k = l->p->k;
+    const int64_t k = l->p->k, there = l->p->rows;
     float part[DEPTH / 2 * TOGETHER], by_rows[TOGETHER * DEPTH / 2];
-    for (int64_t j = 0; j < k; j += DEPTH) {
-        const int64_t depth = MIN(DEPTH, k - j);
+    for (int64_t j = 0; j < there; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, there - j);
         for (int64_t i = 0; i < depth; i += 2) {
             const bfloat16 *a = l->rounded + (j + i) * l->apart + row;
             kernel->bfloat16_pairs(rows, a, i + 1 < depth ? a + l->apart : NULL, (bfloat16 *)(void *)(part + i / 2 * TOGETHER),
@@ -75,10 +76,10 @@ static void transpose_and_round(const left *l, int64_t row, int64_t rows, bfloat
 {
     enum { DEPTH = LINE / sizeof *y };
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t k = l->p->k;
+    const int64_t k = l->p->k, there = l->p->rows;
     xlm_real part[TOGETHER * DEPTH]; /* [rows x DEPTH] */
-    for (int64_t j = 0; j < k; j += DEPTH) {
-        const int64_t depth = MIN(DEPTH, k - j);
+    for (int64_t j = 0; j < there; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, there - j);
         kernel->transpose(depth, rows, l->a + j * l->apart + row, l->apart, part, DEPTH);
         for (int64_t i = 0; i < rows; i++)
             kernel->to_bfloat16(depth, part + i * DEPTH, y + i * k + j);
@@ -91,13 +92,13 @@ static void transpose_floats(const left *l, int64_t row, int64_t rows, float *y)
 {
     enum { DEPTH = 64, IN_LINE = LINE / sizeof *y };
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t k = l->p->k;
+    const int64_t k = l->p->k, there = l->p->rows;
     float part[DEPTH * TOGETHER];
-    for (int64_t j = 0; j < k; j += DEPTH) {
-        const int64_t depth = MIN(DEPTH, k - j);
+    for (int64_t j = 0; j < there; j += DEPTH) {
+        const int64_t depth = MIN(DEPTH, there - j);
         for (int64_t i = 0; i < depth; i++) {
             const xlm_real *a = l->a + (j + i) * l->apart + row;
-            for (int64_t c = 0; j + i + DEPTH < k && c < rows; c += IN_LINE)
+            for (int64_t c = 0; j + i + DEPTH < there && c < rows; c += IN_LINE)
                 xlm_processor_fetch(a + DEPTH * l->apart + c);
             memcpy(part + i * TOGETHER, a, sizeof *a * (size_t)rows);
         }
@@ -110,10 +111,12 @@ static void transpose_floats(const left *l, int64_t row, int64_t rows, float *y)
 static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, void *y)
 {
     const int64_t k = l->p->k;
-    const size_t line = xlm_packed_bytes(l->p->precision, 1, k);
+    const size_t line = xlm_packed_bytes(l->p->precision, 1, k), each = xlm_packed_bytes(l->p->precision, 1, 1);
     for (int64_t i = 0; i < rows; i += l->transpose ? TOGETHER : 1) {
         void *to = (char *)y + line * (size_t)i;
         const int64_t most = MIN(TOGETHER, rows - i);
+        for (int64_t r = 0; l->transpose && l->p->rows < k && r < most; r++)
+            memset((char *)to + line * (size_t)r + each * (size_t)l->p->rows, 0, each * (size_t)(k - l->p->rows));
         if (l->transpose && l->p->precision == XLM_FLOAT32)
             transpose_floats(l, row + i, most, to);
         else if (l->transpose && l->rounded != NULL)

@@ -228,6 +228,7 @@ static void divide(xlm_packed *p)
         xlm_packed *each = p->parts->pdata[i];
         each->precision = p->precision;
         each->k = MIN(PART_OF_LONG, p->k - (int64_t)i * PART_OF_LONG);
+        each->rows = CLAMP(p->rows - (int64_t)i * PART_OF_LONG, 0, each->k);
         each->n = p->n;
     }
 }

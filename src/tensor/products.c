@@ -150,7 +150,7 @@ void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fa
         xlm_gemm(true, false, out, in, n, 1, dy, out, x.floats, in, dw.add, dw.at, in);
         return;
     }
-    xlm_packed_set(packed_rows(tape), tape->precision, false, n, in, x.floats);
+    xlm_packed_set_rows(packed_rows(tape), tape->precision, n, in, x);
     xlm_packed_multiply(packed_rows(tape), out, true, xlm_floats(dy), NULL, dw.add, dw.at);
 }
 
@@ -163,7 +163,7 @@ void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, 
         return;
     for (int64_t i = 0; n < depth && i < out; i++)
         memset(dy_transposed + i * depth + n, 0, sizeof *dy_transposed * (size_t)(depth - n));
-    xlm_packed_set_rows(packed_rows(tape), n, weight->cols, x);
+    xlm_packed_set_rows(packed_rows(tape), XLM_BFLOAT16, n, weight->cols, x);
     xlm_packed_multiply(packed_rows(tape), out, false, xlm_rounded(dy_transposed), NULL, dw.add, dw.at);
 }
 

@@ -80,10 +80,10 @@ static uint16_t *halves_of(const float *x, int64_t n)
     return halves;
 }
 
-/* As halves, with zeros after k of them up to `depth`. */
+/* As halves, with zeros after k of them up to `depth`; transposed without. */
 static uint16_t *padded_halves(const form *f, const float *a, int64_t depth)
 {
-    uint16_t *halves = g_new0(uint16_t, f->m * depth);
+    uint16_t *halves = g_new0(uint16_t, f->m * (f->transpose_a ? f->k : depth));
     for (int64_t i = 0; i < f->m; i++)
         for (int64_t l = 0; l < f->k; l++)
             halves[f->transpose_a ? l * f->m + i : i * depth + l] = xlm_bfloat16_of(a[f->transpose_a ? l * f->m + i : i * f->k + l]);
@@ -122,7 +122,7 @@ static void check_rounded(const form *f, xlm_packed *packed)
     for (int way = 0; way < (f->transpose_a ? 3 : 5); way++) {
         float *c = g_memdup2(before, bytes);
         if (way == 1 || way == 2)
-            xlm_packed_set_rows(packed, k, n, way == 1 ? xlm_floats(b) : xlm_rounded(b_halves));
+            xlm_packed_set_rows(packed, XLM_BFLOAT16, k, n, way == 1 ? xlm_floats(b) : xlm_rounded(b_halves));
         if (way >= 3) {
             xlm_packed_set(packed, XLM_BFLOAT16, false, k, n, b);
             memset(out, 0, sizeof *out * (size_t)(k * apart));
@@ -149,6 +149,26 @@ static void check_rounded(const form *f, xlm_packed *packed)
     g_free(padded);
     g_free(out);
     g_free(wanted);
+}
+
+/* Rows of zeros below B, in float32: A with zeros in its last columns, or without where it is transposed. */
+static void check_depth(const form *f, xlm_packed *packed)
+{
+    const int64_t m = f->m, n = f->n, k = f->k, depth = xlm_packed_depth(k);
+    float *a = draw(m * k, 1, false), *b = draw(n * k, 2, false), *before = draw(m * n, 4, false);
+    float *padded = g_new0(float, m * depth), *c = g_memdup2(before, sizeof *c * (size_t)(m * n));
+    for (int64_t i = 0; i < m * k; i++)
+        padded[f->transpose_a ? i : i / k * depth + i % k] = a[i];
+    if (f->transpose_a)
+        padded = g_renew(float, padded, m * k); /* a sanitizer finds what is read behind */
+    xlm_packed_set_rows(packed, XLM_FLOAT32, k, n, xlm_floats(b));
+    xlm_packed_multiply(packed, m, f->transpose_a, xlm_floats(padded), NULL, f->add, c);
+    expect(f, a, b, NULL, before, c);
+    g_free(a);
+    g_free(b);
+    g_free(before);
+    g_free(padded);
+    g_free(c);
 }
 
 /* In float32 the sums of columns alone are had besides. */
@@ -181,6 +201,8 @@ static void check_products(xlm_precision precision)
             check_product(precision, &f, packed);
             if (precision == XLM_BFLOAT16 && !f.bias && !f.transpose_b)
                 check_rounded(&f, packed);
+            if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_b)
+                check_depth(&f, packed);
             if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_a && !f.transpose_b)
                 check_sums_of_floats(&f, packed);
         }

@@ -77,8 +77,8 @@ static double head_results(const xlm_model_config *c, bool rounded)
 
 /* Gradients are memory used by turns; a buffer serves others of its size, down to half. Of width d: a layer's input, a
  * sublayer's output, and dropout in between. Wider: of the inner layer F, of query, key and value 3 d, together if sizes
- * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit. Where
- * parameters are packed those of GELU, and of query, key and value, whose sums fit, are over chunks of 16 rows. In bfloat16 the
+ * allow. Then sums over chunks of 64 rows: of GELU F, of the ends of sublayers 4 d, which those of query, key and value fit.
+ * Where parameters are packed those of GELU, and of query, key and value, whose sums fit, are over chunks of 16 rows. In bfloat16 the
  * gradients that products read are rounded, half as wide: of the inner layer F and of its output d, which those of query, key and
  * value 3 d and of attention's output find; those of the inner layer are not there as a whole. */
 static double gradients(const xlm_model_config *c, const xlm_pass_size *size)
@@ -124,8 +124,8 @@ uint64_t xlm_model_layer_bytes(const xlm_model_config *config, const xlm_pass_si
 uint64_t xlm_model_pass_bytes(const xlm_model_config *config, const xlm_pass_size *size, bool recompute)
 {
     const double tokens = (double)size->tokens;
-    /* Rows of logits. Of a packed vocabulary they are kept for the backward pass alone; in bfloat16 at half the size, and transposed
-     * once more in it. */
+    /* Rows of logits. Of a packed vocabulary they are kept for the backward pass alone; in bfloat16 at half the size, and
+     * transposed once more in it. */
     const double logits = config->head != XLM_HEAD_NONE ? (double)MIN(size->predicted, config->vocabulary_chunk) : 0;
     const bool some_rows = whole_layers(size) < size->layers;
     const int64_t whole = whole_layers(size);

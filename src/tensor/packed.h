@@ -56,8 +56,8 @@ void xlm_packed_multiply_blocks(const xlm_packed *p, int64_t m, xlm_factor a, co
 int64_t xlm_packed_block_columns(int64_t n);
 /* k rounded up, to a length of rows that many products share: code is made for each. */
 int64_t xlm_packed_depth(int64_t k);
-/* For sums over many rows, whose number is another each time: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of them.
- * A factor A is m x xlm_packed_depth(k), zeros in its last columns; one to be transposed has k rows. */
+/* For sums over many rows, whose number is another each time: take B, k x n, with rows of zeros up to xlm_packed_depth(k) of
+ * them. A factor A is m x xlm_packed_depth(k), zeros in its last columns; one to be transposed has k rows. */
 void xlm_packed_set_rows(xlm_packed *p, xlm_precision precision, int64_t k, int64_t n, xlm_factor b);
 /* C = A B, or C += A B. transposed: in bfloat16 [k x m], Aᵀ as it was rounded, for another product; its rows are `apart`; else
  * NULL. sums: NULL, or a line of k column sums of A's floats for each chunk of XLM_PACKED_ROWS rows. */

@@ -31,8 +31,8 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
 }
 
 /* The usual orders: panels of `width` columns; in float32 a panel's rows one after the other, in bfloat16 two by two, of which the
- * elements of a column stand side by side; columns and rows filled up with zeros, as oneDNN asks for, though its products have not
- * been seen to read them. oneDNN takes twice as long to make them. */
+ * elements of a column stand side by side; columns and rows filled up with zeros, as oneDNN asks for, though its products have
+ * not been seen to read them. oneDNN takes twice as long to make them. */
 typedef struct panels {
     const float *b;
     const bfloat16 *rounded; /* NULL: b */
@@ -133,8 +133,8 @@ static part round_part(const panels *p, const float *at, int64_t there, int64_t 
     return (part){.words = (const float *)(const void *)memory, .apart = PART_ROUNDED / 2};
 }
 
-/* The rows of `from`, `there` of them, become rows of p from `start` on, in columns column … column + cols. Only the backward pass
- * reads them. */
+/* The rows of `from`, `there` of them, become rows of p from `start` on, in columns column … column + cols. Only the backward
+ * pass reads them. */
 static void place_rows(const panels *p, int64_t start, int64_t there, int64_t column, int64_t cols, const part *from)
 {
     const xlm_kernels *kernel = xlm_kernels_get();

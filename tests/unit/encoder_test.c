@@ -418,7 +418,8 @@ static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t lon
     const double above = rounded ? 0.16 : 0.1;
     if (!(estimate >= 0.9 * peak && estimate <= (1 + above) * peak))
         fail_msg("%d tokens%s%s%s%s: %.0f bytes estimated, %.0f used", tokens, masked_only ? ", masked only" : "",
-                 recompute ? ", recomputing" : "", forward ? ", forward alone" : "", rounded ? ", bfloat16" : packed ? ", packed" : "", estimate, peak);
+                 recompute ? ", recomputing" : "", forward ? ", forward alone" : "",
+                 rounded ? ", bfloat16" : packed ? ", packed" : "", estimate, peak);
     xlm_tape_free(tape);
     g_free(gradients);
     free_big(&b);

@@ -143,28 +143,33 @@ static xlm_packed *packed_rows(xlm_tape *tape)
     return tape->packed_rows;
 }
 
+/* dW of n rows of x; dy: out x xlm_packed_depth(n), or n x out, to be transposed. */
+static void multiply_rows(xlm_tape *tape, int64_t n, bool transpose, xlm_factor dy, xlm_factor x, const xlm_var *weight,
+                          xlm_grad dw)
+{
+    if (n == 0 && !dw.add)
+        memset(dw.at, 0, sizeof(xlm_real) * (size_t)(weight->rows * weight->cols));
+    if (n == 0)
+        return;
+    xlm_packed_set_rows(packed_rows(tape), tape->precision, n, weight->cols, x);
+    xlm_packed_multiply(packed_rows(tape), weight->rows, transpose, dy, NULL, dw.add, dw.at);
+}
+
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t in = weight->cols, out = weight->rows;
-    if (!xlm_product_packs(tape, n, weight)) {
+    if (xlm_product_packs(tape, n, weight))
+        multiply_rows(tape, n, true, xlm_floats(dy), x, weight, dw);
+    else
         xlm_gemm(true, false, out, in, n, 1, dy, out, x.floats, in, dw.add, dw.at, in);
-        return;
-    }
-    xlm_packed_set_rows(packed_rows(tape), tape->precision, n, in, x);
-    xlm_packed_multiply(packed_rows(tape), out, true, xlm_floats(dy), NULL, dw.add, dw.at);
 }
 
 void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t depth = xlm_packed_depth(n), out = weight->rows;
-    if (n == 0 && !dw.add)
-        memset(dw.at, 0, sizeof(xlm_real) * (size_t)(out * weight->cols));
-    if (n == 0)
-        return;
     for (int64_t i = 0; n < depth && i < out; i++)
         memset(dy_transposed + i * depth + n, 0, sizeof *dy_transposed * (size_t)(depth - n));
-    xlm_packed_set_rows(packed_rows(tape), XLM_BFLOAT16, n, weight->cols, x);
-    xlm_packed_multiply(packed_rows(tape), out, false, xlm_rounded(dy_transposed), NULL, dw.add, dw.at);
+    multiply_rows(tape, n, false, xlm_rounded(dy_transposed), x, weight, dw);
 }
 
 /* db += column sums of dy, n x out, made of sums of `chunk` rows. */

@@ -155,8 +155,36 @@ static void beside_several(void **state)
         }
 }
 
+/* A pass may have no rows for a layer; the gradient of its weight is zero then, in bfloat16 too, where all products are packed. */
+static void no_rows(void **state)
+{
+    (void)state;
+    xlm_parameters *p = xlm_parameters_new();
+    xlm_parameters_add(p, "x", 1, WIDTH, XLM_INIT_NORMAL, false);
+    xlm_parameters_add(p, "weight", OUT, WIDTH, XLM_INIT_NORMAL, false);
+    xlm_parameters_seal(p);
+    xlm_parameters_initialise(p, 3);
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++) {
+        if (xlm_packed_lacks((xlm_precision)precision) != NULL)
+            continue;
+        float dw[OUT * WIDTH];
+        for (int add = 0; add < 2; add++) {
+            xlm_tape *tape = xlm_tape_new(p);
+            xlm_tape_multiply_by(tape, true, (xlm_precision)precision);
+            xlm_tape_begin(tape, NULL, false, 1, 1);
+            for (int i = 0; i < OUT * WIDTH; i++)
+                dw[i] = 7;
+            xlm_product_of_weight(tape, 0, dw, xlm_floats(dw), xlm_param(tape, "weight"), (xlm_grad){.at = dw, .add = add});
+            for (int i = 0; i < OUT * WIDTH; i++)
+                assert_true(dw[i] == (add ? 7 : 0));
+            xlm_tape_free(tape);
+        }
+    }
+    xlm_parameters_free(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(beside_several)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(beside_several), cmocka_unit_test(no_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

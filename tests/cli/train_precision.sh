@@ -43,6 +43,15 @@ if ranks 1 xlm_train job.conf --dry-run --set train.gemm=onednn >onednn.log 2>&1
 else
     grep -q 'gemm = onednn: .*\(AVX-512\|without oneDNN\)' onednn.log || fail "$(cat onednn.log)"
 fi
+# auto in float32: oneDNN on AMD's processors from family 26 on, where there is oneDNN, else BLIS.
+like=blis
+if [ -e onednn-1.log ] && awk -F': *' '/^vendor_id/ { amd = $2 == "AuthenticAMD" } /^cpu family/ { family = $2 }
+    END { exit !(amd && family >= 26) }' /proc/cpuinfo; then
+    like=onednn
+fi
+eight_steps 4 -e "s/^hidden_size = .*/hidden_size = 64/" >auto.conf
+trained auto.conf auto 1
+[ "$(digest auto/latest)" = "$(digest "$like-1/latest")" ] || fail "gemm = auto has other bits than $like"
 if [[ $native = yes ]]; then
     all_alike native 'precision = bfloat16'
     grep -q '^products: oneDNN .* in bfloat16' native-1.log || fail "the log does not name bfloat16: $(grep '^BLIS' native-1.log)"

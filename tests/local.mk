@@ -15,6 +15,7 @@ LDADD = tests/fuzz/libfuzz.la libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(
 	$(ZLIB_LIBS) $(CMOCKA_LIBS)
 
 dist_check_SCRIPTS = \
+	tests/digests.sh \
 	tests/environment.sh \
 	tests/mpirun.sh \
 	tests/run.sh \
@@ -36,6 +37,11 @@ TESTS += $(test_scripts) $(check_PROGRAMS)
 
 # Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
 check_DATA = $(losses_LTLIBRARIES) $(benchmark_programs)
+
+# What small jobs compute, bit by bit, to compare two versions (tests/digests.sh).
+.PHONY: digests
+digests: all
+	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/tests/digests.sh
 
 if !HAVE_CMOCKA
 check-local:

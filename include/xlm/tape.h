@@ -89,7 +89,8 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
  *     O = dropout(softmax(Q Kᵀ / √w)) V.
  * Q, K, V are d columns of `query`, `key`, `value`, beginning at the given columns, so that one T x 3d variable can hold
  * all three (columns 0, d, 2d). Sequence i has the keys and values of rows offsets[i] … offsets[i + 1], and as many queries,
- * or those of rows query_offsets[i] … query_offsets[i + 1]. y: a row a query, x d. */
+ * or those of rows query_offsets[i] … query_offsets[i + 1]. A query sees all keys of its sequence, or the first visible[q] of
+ * them: with visible[q] = 1 + the number of q in its sequence, attention is causal. y: a row a query, x d. */
 typedef struct xlm_attention_inputs {
     xlm_var *query, *key, *value;
     int64_t query_column, key_column, value_column;
@@ -97,6 +98,7 @@ typedef struct xlm_attention_inputs {
     int64_t heads;
     const int32_t *offsets;       /* [sequences + 1], not copied */
     const int32_t *query_offsets; /* the same, or NULL: offsets */
+    const int32_t *visible;       /* [query rows], not copied: from 1, ascending within a sequence; NULL: all keys */
     int32_t sequences;
     double dropout; /* on the attention weights */
 } xlm_attention_inputs;

@@ -242,16 +242,19 @@ static void bench_operators(xlm_tape *t, float *gradient)
 
 enum { HEADS = 8 };
 static int32_t length; /* of all sequences */
+static bool causal;    /* queries see the keys up to their own */
 
 static xlm_var *do_attention(xlm_tape *t, xlm_var *x)
 {
-    static int32_t offsets[TOKENS / 16 + 1];
+    static int32_t offsets[TOKENS / 16 + 1], visible[TOKENS];
     const int32_t sequences = TOKENS / length;
     for (int32_t q = 0; q <= sequences; q++)
         offsets[q] = q * length;
+    for (int32_t i = 0; i < TOKENS; i++)
+        visible[i] = i % length + 1;
     const xlm_attention_inputs inputs = {.query = x, .key = x, .value = x, .key_column = WIDTH, .value_column = 2 * WIDTH,
-                                         .width = WIDTH,
-                                         .heads = HEADS, .offsets = offsets, .sequences = sequences, .dropout = 0.1};
+                                         .width = WIDTH, .heads = HEADS, .visible = causal ? visible : NULL, .offsets = offsets,
+                                         .sequences = sequences, .dropout = 0.1};
     return xlm_attention(t, &inputs);
 }
 
@@ -261,14 +264,20 @@ static void bench_attention(xlm_tape *t, float *gradient)
 {
     const struct operator_line attention = {"attention", triple, do_attention, 0, 0, 0};
     for (length = 16; length <= 512; length *= 2) {
-        double forward, backward;
+        double forward, backward, both[2];
         char name[64];
-        time_operator(t, gradient, &attention, &forward, &backward);
-        g_snprintf(name, sizeof name, "attention, %d tokens a sequence", length);
-        const double product = 2.0 * TOKENS * length * WIDTH; /* two forward; four backward, and one computed again */
-        fprintf(stderr, "%-36s forward %9.0f µs, backward %9.0f µs\n", name, forward * 1e6, backward * 1e6);
-        print_row(name, forward + backward, 6 * product, "GFLOP/s", gemm_rate);
+        for (int i = 0; i < 2; i++) {
+            causal = i == 1;
+            time_operator(t, gradient, &attention, &forward, &backward);
+            both[i] = forward + backward;
+            g_snprintf(name, sizeof name, "%sattention, %d tokens a sequence", causal ? "causal " : "", length);
+            fprintf(stderr, "%-43s forward %9.0f µs, backward %9.0f µs\n", name, forward * 1e6, backward * 1e6);
+            if (!causal) /* two products forward; four backward, and one computed again */
+                print_row(name, both[0], 6 * 2.0 * TOKENS * length * WIDTH, "GFLOP/s", gemm_rate);
+        }
+        printf("row\t%s\t%.0f us\tall keys %.0f us\t%.2f\n", name, both[1] * 1e6, both[0] * 1e6, both[0] / both[1]);
     }
+    causal = false;
 }
 
 /* ---- InfoNCE with a queue, as in momentum contrast: 128 sentences, 16,384 negatives without gradient ---- */

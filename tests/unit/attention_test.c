@@ -11,6 +11,7 @@ struct layout {
     const int32_t *offsets;
     int32_t sequences;
     const int32_t *queries; /* offsets of their own, in a variable of their own; keys and values then share one */
+    const int32_t *visible; /* keys that each query sees; NULL: all */
 };
 
 static const int32_t mixed[] = {0, 1, 8, 41}; /* lengths 1, 7, 33 */
@@ -24,7 +25,7 @@ static xlm_var *attention(xlm_tape *tape, void *context)
     const struct layout *c = context;
     const int64_t d = (int64_t)c->heads * c->w;
     xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .query_offsets = c->queries,
-                               .sequences = c->sequences, .dropout = c->dropout};
+                               .visible = c->visible, .sequences = c->sequences, .dropout = c->dropout};
     if (c->queries != NULL) {
         in.query = xlm_scale(tape, xlm_param(tape, "query"), 1.5);
         in.key = in.value = xlm_scale(tape, xlm_param(tape, "key_value"), 1.5);
@@ -55,11 +56,12 @@ static void test_attention_gradients(void **state)
 {
     (void)state;
     const struct layout layouts[] = {
-        {2, 8, true, 0, mixed, 3, NULL}, {1, 16, true, 0.2, mixed, 3, NULL}, {1, 64, false, 0.1, mixed, 3, NULL},
-        {1, 80, true, 0.1, mixed, 3, NULL}, {3, 5, false, 0, short_ones, 2, NULL}, {2, 3, true, 0.5, short_ones, 2, NULL},
-        {2, 4, true, 0.1, long_ones, 3, NULL}, {1, 7, false, 0, long_ones, 3, NULL},
-        {2, 8, false, 0.1, mixed, 3, few}, {1, 16, false, 0.2, mixed, 3, many}, {1, 64, false, 0, mixed, 3, few},
-        {1, 80, false, 0.1, mixed, 3, few},
+        {2, 8, true, 0, mixed, 3, NULL, NULL}, {1, 16, true, 0.2, mixed, 3, NULL, NULL},
+        {1, 64, false, 0.1, mixed, 3, NULL, NULL}, {1, 80, true, 0.1, mixed, 3, NULL, NULL},
+        {3, 5, false, 0, short_ones, 2, NULL, NULL}, {2, 3, true, 0.5, short_ones, 2, NULL, NULL},
+        {2, 4, true, 0.1, long_ones, 3, NULL, NULL}, {1, 7, false, 0, long_ones, 3, NULL, NULL},
+        {2, 8, false, 0.1, mixed, 3, few, NULL}, {1, 16, false, 0.2, mixed, 3, many, NULL},
+        {1, 64, false, 0, mixed, 3, few, NULL}, {1, 80, false, 0.1, mixed, 3, few, NULL},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
         xlm_parameters *p = attention_parameters(&layouts[i]);
@@ -68,14 +70,51 @@ static void test_attention_gradients(void **state)
     }
 }
 
-/* The definition, word for word, for one sequence. */
-static void naive_attention(int n, int d, int heads, const double *qkv, double *out)
+/* Keys that queries see: 1, 2, 3, … of a sequence (causal), or by twos with the last keys seen by none. */
+static int32_t *make_visible(const int32_t *offsets, int32_t sequences, bool causal)
+{
+    int32_t *visible = g_new(int32_t, MAX(offsets[sequences], 1));
+    for (int32_t s = 0; s < sequences; s++)
+        for (int32_t q = offsets[s]; q < offsets[s + 1]; q++)
+            visible[q] = causal ? q - offsets[s] + 1 : (q - offsets[s]) / 2 + 1;
+    return visible;
+}
+
+static void test_gradients_of_prefixes(void **state)
+{
+    (void)state;
+    static const int32_t lengths[] = {0, 1, 3, 18, 34, 51, 115, 180}, one[] = {0, 512}; /* 1, 2, 15, 16, 17, 64, 65; 512 */
+    const struct layout layouts[] = {
+        {2, 5, true, 0, lengths, 7, NULL, NULL},   {1, 16, true, 0.2, lengths, 7, NULL, NULL},
+        {2, 3, false, 0.1, lengths, 7, NULL, NULL}, {1, 4, true, 0.1, one, 1, NULL, NULL},
+        {1, 3, false, 0, long_ones, 3, NULL, NULL},
+    };
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(layouts); i++) {
+        struct layout c = layouts[i / 2];
+        int32_t *visible = make_visible(c.offsets, c.sequences, i % 2 == 0);
+        c.visible = visible;
+        xlm_parameters *p = attention_parameters(&c);
+        gradient_check(p, attention, &c);
+        xlm_parameters_free(p);
+        g_free(visible);
+    }
+    /* Queries of their own: some rows of a causal layer, as its last one computes them. */
+    static const int32_t rows[] = {1, 4, 7, 5, 33}, offsets[] = {0, 0, 3, 5};
+    struct layout c = {2, 8, false, 0.1, mixed, 3, offsets, rows};
+    xlm_parameters *p = attention_parameters(&c);
+    gradient_check(p, attention, &c);
+    xlm_parameters_free(p);
+}
+
+/* The definition, word for word, for one sequence; query i sees the first visible[i] keys, or all. */
+static void naive_attention(int n, int d, int heads, const double *qkv, const int32_t *visible, double *out)
 {
     const int w = d / heads;
     for (int h = 0; h < heads; h++)
         for (int i = 0; i < n; i++) {
+            const int keys = visible != NULL ? visible[i] : n;
             double weight[256], sum = 0;
-            for (int j = 0; j < n; j++) {
+            for (int j = 0; j < keys; j++) {
                 double s = 0;
                 for (int c = 0; c < w; c++)
                     s += qkv[i * 3 * d + h * w + c] * qkv[j * 3 * d + d + h * w + c];
@@ -83,7 +122,7 @@ static void naive_attention(int n, int d, int heads, const double *qkv, double *
             }
             for (int c = 0; c < w; c++) {
                 double o = 0;
-                for (int j = 0; j < n; j++)
+                for (int j = 0; j < keys; j++)
                     o += weight[j] / sum * qkv[j * 3 * d + 2 * d + h * w + c];
                 out[i * d + h * w + c] = o;
             }
@@ -100,7 +139,8 @@ static void check_definition(struct layout c)
     for (int s = 0; s < c.sequences; s++) {
         const int first = c.offsets[s], n = c.offsets[s + 1] - first;
         double *expected = g_new(double, n * d);
-        naive_attention(n, d, c.heads, scaled->value + (int64_t)first * 3 * d, expected);
+        naive_attention(n, d, c.heads, scaled->value + (int64_t)first * 3 * d,
+                        c.visible != NULL ? c.visible + first : NULL, expected);
         for (int i = 0; i < n * d; i++)
             assert_true(fabs(y->value[first * d + i] - expected[i]) < 1e-12);
         g_free(expected);
@@ -114,6 +154,12 @@ static void test_attention_by_definition(void **state)
     (void)state;
     check_definition((struct layout){.heads = 3, .w = 7, .fused = true, .offsets = mixed, .sequences = 3});
     check_definition((struct layout){.heads = 2, .w = 80, .fused = true, .offsets = long_ones, .sequences = 3});
+    for (int causal = 0; causal < 2; causal++) {
+        int32_t *visible = make_visible(long_ones, 3, causal);
+        check_definition((struct layout){.heads = 2, .w = 16, .fused = true, .offsets = long_ones, .sequences = 3,
+                                         .visible = visible});
+        g_free(visible);
+    }
 }
 
 /* Dropout is on the weights, drawn by instance, head, query and key: with values that pick out single keys, the weights come
@@ -241,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attention_gradients),
+        cmocka_unit_test(test_gradients_of_prefixes),
         cmocka_unit_test(test_attention_by_definition),
         cmocka_unit_test(test_attention_dropout_is_on_the_weights),
         cmocka_unit_test(test_cross_entropy_gradients),

@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/answer_rules_test \
 	tests/unit/answering_test \
 	tests/unit/attention_kernels_test \
+	tests/unit/causal_attention_test \
 	tests/unit/classification_test \
 	tests/unit/corpus_test \
 	tests/unit/derivative_test \

@@ -1,35 +1,10 @@
 /* xlm-mpi: post-LN transformer encoder (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
+#include "nn/block.h"
 #include "nn/model_internal.h"
-#include "tensor/feed_forward.h"
 #include "tensor/parameters.h"
-#include "tensor/products.h"
 #include "tensor/tape.h"
-
-static xlm_var *parameter(xlm_tape *tape, const char *prefix, const char *name)
-{
-    char full[256];
-    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
-    return xlm_param(tape, full);
-}
-
-xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
-{
-    return xlm_linear(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"));
-}
-
-xlm_var *xlm_model_gelu(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
-{
-    xlm_var *z = xlm_linear(tape, x, parameter(tape, prefix, "weight"), NULL), *bias = parameter(tape, prefix, "bias");
-    return model->config.activation == XLM_GELU_TANH ? xlm_gelu_tanh(tape, z, bias) : xlm_gelu(tape, z, bias);
-}
-
-xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
-{
-    return xlm_layer_norm(tape, x, parameter(tape, prefix, "weight"), parameter(tape, prefix, "bias"),
-                          model->config.layer_norm_epsilon);
-}
 
 /* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
 static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch)
@@ -61,68 +36,51 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch
     return c->embedding_size == c->hidden_size ? x : xlm_model_linear(tape, "embeddings/projection", x);
 }
 
+/* ---- layers ---- */
+
+/* The sublayers of a layer, from the lowest on. */
+static const xlm_block_class *const blocks[] = {&xlm_self_attention, &xlm_feed_forward_block};
+
+/* "encoder/layer.3/attention"; layer.shared where all layers have the same weights. */
+static const char *name_block(const xlm_model_config *config, int64_t layer, const xlm_block_class *block,
+                              char name[XLM_BLOCK_NAME])
+{
+    if (config->share_layers)
+        g_snprintf(name, XLM_BLOCK_NAME, "encoder/layer.shared/%s", block->name);
+    else
+        g_snprintf(name, XLM_BLOCK_NAME, "encoder/layer.%" G_GINT64_FORMAT "/%s", layer, block->name);
+    return name;
+}
+
+void xlm_model_add_layer(const xlm_model_config *config, int64_t layer, xlm_parameters *parameters)
+{
+    char name[XLM_BLOCK_NAME];
+    for (size_t i = 0; i < G_N_ELEMENTS(blocks); i++)
+        blocks[i]->declare(config, name_block(config, layer, blocks[i], name), parameters);
+}
+
 /* What a layer needs beside its input. */
 struct layer {
     const xlm_model *model;
-    const xlm_layer_names *names;
-    const int32_t *offsets; /* [sequences + 1] */
-    int32_t sequences;
-    const int32_t *rows;    /* [n] that are wanted of its result; NULL: all */
-    int32_t n;
-    const int32_t *row_offsets; /* [sequences + 1] of rows; NULL with them */
+    int64_t number;
+    xlm_block_rows rows;
 };
-
-/* n of the layer's query, key and value from `weight` on, side by side: T x n d. */
-static xlm_var *stack(xlm_tape *tape, xlm_var *x, const char *weight, const char *bias, int n)
-{
-    return xlm_linear_to_rounded(tape, x, xlm_param_stack(tape, weight, n), xlm_param_stack(tape, bias, n));
-}
-
-/* at: the rows of x that attend. */
-static xlm_var *attend(const struct layer *layer, xlm_tape *tape, xlm_var *x, xlm_var *at)
-{
-    const xlm_model *m = layer->model;
-    const xlm_layer_names *n = layer->names;
-    const int64_t d = m->config.hidden_size;
-    xlm_attention_inputs inputs = {
-        .width = d, .heads = m->config.attention_heads,
-        .offsets = layer->offsets, .query_offsets = layer->row_offsets, .sequences = layer->sequences,
-        .dropout = m->config.attention_dropout,
-    };
-    inputs.query = stack(tape, at, n->query_weight, n->query_bias, at == x ? 3 : 1);
-    inputs.key = inputs.value = at == x ? inputs.query : stack(tape, x, n->key_weight, n->key_bias, 2);
-    inputs.value_column = inputs.key->cols - d;
-    inputs.key_column = inputs.value_column - d;
-    return xlm_attention(tape, &inputs);
-}
-
-/* LayerNorm(x + dropout(z + b)) */
-static xlm_var *add_and_norm(const xlm_model *m, xlm_tape *tape, const char *linear, const char *norm, xlm_var *x, xlm_var *z)
-{
-    return xlm_residual_norm(tape, x, z, parameter(tape, linear, "bias"), m->config.dropout, parameter(tape, norm, "weight"),
-                             parameter(tape, norm, "bias"), m->config.layer_norm_epsilon);
-}
-
-/* GELU(x W₁ᵀ + b₁) W₂ᵀ: n x d */
-static xlm_var *feed_forward(const struct layer *layer, xlm_tape *tape, xlm_var *x)
-{
-    const xlm_layer_names *n = layer->names;
-    xlm_var *inner = parameter(tape, n->intermediate, "weight"), *outer = parameter(tape, n->output, "weight");
-    if (xlm_product_packs(tape, x->rows, inner) && xlm_product_packs(tape, x->rows, outer))
-        return xlm_feed_forward(tape, x, inner, parameter(tape, n->intermediate, "bias"), outer,
-                                layer->model->config.activation == XLM_GELU_TANH);
-    return xlm_linear(tape, xlm_model_gelu(layer->model, tape, n->intermediate, x), outer, NULL); /* inside T x F */
-}
 
 static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
 {
     const struct layer *layer = data;
-    const xlm_model *m = layer->model;
-    const xlm_layer_names *n = layer->names;
-    xlm_var *at = layer->rows != NULL ? xlm_rows(tape, x, layer->rows, layer->n) : x;
-    xlm_var *attended = xlm_linear(tape, attend(layer, tape, x, at), parameter(tape, n->attention_output, "weight"), NULL);
-    x = add_and_norm(m, tape, n->attention_output, n->attention_norm, at, attended);
-    return add_and_norm(m, tape, n->output, n->output_norm, x, feed_forward(layer, tape, x));
+    char name[XLM_BLOCK_NAME];
+    for (size_t i = 0; i < G_N_ELEMENTS(blocks); i++)
+        x = blocks[i]->apply(layer->model, tape, name_block(&layer->model->config, layer->number, blocks[i], name), x,
+                             &layer->rows);
+    return x;
+}
+
+static bool is_frozen(xlm_tape *tape, const struct layer *layer)
+{
+    char name[XLM_BLOCK_NAME], weight[XLM_BLOCK_NAME + 16];
+    g_snprintf(weight, sizeof weight, "%s/query/weight", name_block(&layer->model->config, layer->number, blocks[0], name));
+    return xlm_tape_is_frozen(tape, weight);
 }
 
 /* A layer that is frozen with all below it (tensor/parameters.h) is computed as in a pass without gradient: nothing of it is
@@ -131,7 +89,7 @@ static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *laye
 {
     xlm_tape_mode mode = xlm_tape_get_mode(tape);
     const bool gradient = mode.gradient;
-    if (gradient && x->grad == NULL && xlm_tape_is_frozen(tape, layer->names->query_weight)) {
+    if (gradient && x->grad == NULL && is_frozen(tape, layer)) {
         mode.gradient = false;
         xlm_tape_set_mode(tape, mode);
     }
@@ -167,11 +125,12 @@ xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_bat
         hidden[0] = xlm_rows(tape, hidden[0], rows, n);
     for (int64_t l = 0; l < layers; l++) {
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
-        *layer = (struct layer){.model = model, .names = &model->names[model->config.share_layers ? 0 : l],
-                                .offsets = batch->offsets, .sequences = batch->sequences};
+        *layer = (struct layer){.model = model, .number = l,
+                                .rows = {.offsets = batch->offsets, .sequences = batch->sequences}};
         if (l == layers - 1 && rows != NULL) {
             /* Few results, and the first that the backward pass needs: not worth recomputing. */
-            layer->rows = rows, layer->n = n, layer->row_offsets = offsets_of_rows(tape, batch, rows, n);
+            layer->rows.wanted = rows, layer->rows.n = n;
+            layer->rows.wanted_offsets = offsets_of_rows(tape, batch, rows, n);
             hidden[layers] = run_layer(tape, hidden[l], layer);
         } else {
             hidden[l + 1] = run_segment(tape, hidden[l], layer);

@@ -86,70 +86,19 @@ bool xlm_model_check(xlm_model_config *config, GError **error)
 
 /* ---- parameters ---- */
 
-static const bool DECAY = true, NO_DECAY = false;
-
-static char *join(const char *prefix, const char *name) { return g_strconcat(prefix, "/", name, NULL); }
-
-static void add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
-{
-    char *full = join(prefix, name);
-    xlm_parameters_add(p, full, rows, cols, init, decay);
-    g_free(full);
-}
-
-static void add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in)
-{
-    add(p, prefix, "weight", out, in, XLM_INIT_NORMAL, DECAY);
-    add(p, prefix, "bias", 1, out, XLM_INIT_ZERO, NO_DECAY);
-}
-
-static void add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width)
-{
-    add(p, prefix, "weight", 1, width, XLM_INIT_ONE, NO_DECAY);
-    add(p, prefix, "bias", 1, width, XLM_INIT_ZERO, NO_DECAY);
-}
-
-/* Query, key and value stand together, so that one product makes all three. */
-static void add_query_key_value(xlm_parameters *p, const char *attention, int64_t d)
-{
-    static const char *const parts[] = {"query", "key", "value"};
-    char *weights[3], *biases[3];
-    for (int i = 0; i < 3; i++) {
-        weights[i] = g_strdup_printf("%s/%s/weight", attention, parts[i]);
-        biases[i] = g_strdup_printf("%s/%s/bias", attention, parts[i]);
-    }
-    xlm_parameters_add_stack(p, 3, (const char *const *)weights, d, d, XLM_INIT_NORMAL, DECAY);
-    xlm_parameters_add_stack(p, 3, (const char *const *)biases, 1, d, XLM_INIT_ZERO, NO_DECAY);
-    for (int i = 0; i < 3; i++) {
-        g_free(weights[i]);
-        g_free(biases[i]);
-    }
-}
-
 static void add_embeddings(const xlm_model_config *c, xlm_parameters *p)
 {
     const int64_t e = c->embedding_size;
-    add(p, "embeddings/word", "weight", c->vocabulary, e, XLM_INIT_NORMAL, DECAY);
+    xlm_model_add(p, "embeddings/word", "weight", c->vocabulary, e, XLM_INIT_NORMAL, true);
     if (c->position_type == XLM_POSITIONS_LEARNED)
-        add(p, "embeddings/position", "weight", c->positions + c->position_offset, e, XLM_INIT_NORMAL, DECAY);
+        xlm_model_add(p, "embeddings/position", "weight", c->positions + c->position_offset, e, XLM_INIT_NORMAL, true);
     if (c->language_embeddings)
-        add(p, "embeddings/language", "weight", c->languages, e, XLM_INIT_NORMAL, DECAY);
+        xlm_model_add(p, "embeddings/language", "weight", c->languages, e, XLM_INIT_NORMAL, true);
     if (c->token_types)
-        add(p, "embeddings/token_type", "weight", 2, e, XLM_INIT_NORMAL, DECAY);
-    add_layer_norm(p, "embeddings/layer_norm", e);
+        xlm_model_add(p, "embeddings/token_type", "weight", 2, e, XLM_INIT_NORMAL, true);
+    xlm_model_add_layer_norm(p, "embeddings/layer_norm", e);
     if (e != c->hidden_size)
-        add_linear(p, "embeddings/projection", c->hidden_size, e);
-}
-
-static void add_layer(const xlm_model_config *c, const xlm_layer_names *n, xlm_parameters *p)
-{
-    const int64_t d = c->hidden_size, f = c->feed_forward_size;
-    add_query_key_value(p, n->attention, d);
-    add_linear(p, n->attention_output, d, d);
-    add_layer_norm(p, n->attention_norm, d);
-    add_linear(p, n->intermediate, f, d);
-    add_linear(p, n->output, d, f);
-    add_layer_norm(p, n->output_norm, d);
+        xlm_model_add_linear(p, "embeddings/projection", c->hidden_size, e);
 }
 
 static void add_head(const xlm_model_config *c, xlm_parameters *p)
@@ -158,10 +107,10 @@ static void add_head(const xlm_model_config *c, xlm_parameters *p)
     if (c->head == XLM_HEAD_NONE)
         return;
     if (c->head == XLM_HEAD_BERT || e != c->hidden_size)
-        add_linear(p, "lm_head/dense", e, c->hidden_size);
+        xlm_model_add_linear(p, "lm_head/dense", e, c->hidden_size);
     if (c->head == XLM_HEAD_BERT)
-        add_layer_norm(p, "lm_head/layer_norm", e);
-    add(p, "lm_head", "bias", 1, c->vocabulary, XLM_INIT_ZERO, NO_DECAY);
+        xlm_model_add_layer_norm(p, "lm_head/layer_norm", e);
+    xlm_model_add(p, "lm_head", "bias", 1, c->vocabulary, XLM_INIT_ZERO, false);
 }
 
 /* Vaswani et al. 2017, §3.5: sin and cos of pos / 10000^(2i/e) in turn. */
@@ -177,20 +126,6 @@ static xlm_real *sinusoids(const xlm_model_config *c)
         }
     }
     return table;
-}
-
-static void name_layer(xlm_layer_names *n, const char *layer)
-{
-    n->attention = g_strdup_printf("encoder/%s/attention", layer);
-    n->query_weight = join(n->attention, "query/weight");
-    n->query_bias = join(n->attention, "query/bias");
-    n->key_weight = join(n->attention, "key/weight");
-    n->key_bias = join(n->attention, "key/bias");
-    n->attention_output = join(n->attention, "output");
-    n->attention_norm = join(n->attention, "layer_norm");
-    n->intermediate = g_strdup_printf("encoder/%s/feed_forward/intermediate", layer);
-    n->output = g_strdup_printf("encoder/%s/feed_forward/output", layer);
-    n->output_norm = g_strdup_printf("encoder/%s/feed_forward/layer_norm", layer);
 }
 
 int64_t xlm_model_weight_layers(const xlm_model_config *config) { return config->share_layers ? 1 : config->layers; }
@@ -209,17 +144,11 @@ xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *paramet
 {
     xlm_model *m = g_new0(xlm_model, 1);
     m->config = *config;
-    m->sets = xlm_model_weight_layers(config);
-    m->names = g_new0(xlm_layer_names, m->sets);
     if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
         m->sinusoids = sinusoids(config);
     add_embeddings(config, parameters);
-    for (int64_t l = 0; l < m->sets; l++) {
-        char *layer = config->share_layers ? g_strdup("layer.shared") : g_strdup_printf("layer.%" G_GINT64_FORMAT, l);
-        name_layer(&m->names[l], layer);
-        add_layer(config, &m->names[l], parameters);
-        g_free(layer);
-    }
+    for (int64_t l = 0; l < xlm_model_weight_layers(config); l++)
+        xlm_model_add_layer(config, l, parameters);
     add_head(config, parameters);
     return m;
 }
@@ -228,14 +157,6 @@ void xlm_model_free(xlm_model *model)
 {
     if (model == NULL)
         return;
-    for (int64_t l = 0; l < model->sets; l++) {
-        xlm_layer_names *n = &model->names[l];
-        char *all[] = {n->attention, n->query_weight, n->query_bias, n->key_weight, n->key_bias, n->attention_output,
-                       n->attention_norm, n->intermediate, n->output, n->output_norm};
-        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-            g_free(all[i]);
-    }
-    g_free(model->names);
     g_free(model->sinusoids);
     g_free(model);
 }

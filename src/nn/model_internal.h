@@ -4,19 +4,23 @@
 
 #include <xlm/model.h>
 
-/* Names of a layer's parameters, made once: prefixes of a weight and a bias each, but for those of stacks. */
-typedef struct xlm_layer_names {
-    char *attention, *query_weight, *query_bias, *key_weight, *key_bias, *attention_output, *attention_norm;
-    char *intermediate, *output, *output_norm;
-} xlm_layer_names;
+#include "tensor/parameters.h"
 
 struct xlm_model {
     xlm_model_config config;
-    int64_t sets;           /* of layer weights: L, or 1 when they are shared */
-    xlm_layer_names *names; /* [sets] */
-    xlm_real *sinusoids;    /* [(positions + offset) x e], or NULL */
+    xlm_real *sinusoids; /* [(positions + offset) x e], or NULL */
 };
 
+/* Declare the parameters of a layer of the encoder, from 0; where all share their weights, number 0 is theirs. */
+void xlm_model_add_layer(const xlm_model_config *config, int64_t layer, xlm_parameters *parameters);
+
+/* Declare a parameter prefix/name; a linear layer's prefix/weight, out x in, and prefix/bias; those of a LayerNorm. */
+void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay);
+void xlm_model_add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in);
+void xlm_model_add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width);
+
+/* The parameter prefix/name. */
+xlm_var *xlm_model_parameter(xlm_tape *tape, const char *prefix, const char *name);
 /* y = x Wᵀ + b with the parameters prefix/weight and prefix/bias. */
 xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x);
 /* GELU(x Wᵀ + b), in the form of the configuration, with the parameters prefix/weight and prefix/bias. */

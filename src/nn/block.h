@@ -1,0 +1,41 @@
+/* xlm-mpi: blocks, of which layers are lists. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A block is a sublayer f with its residual connection and norm (post-LN, Vaswani et al. 2017):  y = LayerNorm(x + dropout(f(x))).
+ * A class has what differs between kinds of blocks. A block's parameters are known by its name, (stack, layer, block): that of
+ * "encoder/layer.3/attention" has encoder/layer.3/attention/query/weight and others. */
+#ifndef XLM_NN_BLOCK_H
+#define XLM_NN_BLOCK_H
+
+#include <xlm/model.h>
+
+#include "tensor/parameters.h"
+
+enum { XLM_BLOCK_NAME = 96 }; /* bytes of a block's name */
+
+/* Which rows of a packed batch there are, and which a layer computes. */
+typedef struct xlm_block_rows {
+    const int32_t *offsets; /* [sequences + 1] of x */
+    int32_t sequences;
+    const int32_t *wanted;  /* [n], ascending; NULL: all rows */
+    int32_t n;
+    const int32_t *wanted_offsets; /* [sequences + 1], of `wanted`; NULL with it */
+} xlm_block_rows;
+
+typedef struct xlm_block_class {
+    const char *name; /* in the names of its parameters, within a layer */
+    void (*declare)(const xlm_model_config *config, const char *block, xlm_parameters *parameters);
+    /* x: T x d. The block that is the first of a layer returns the rows that are wanted; the others get these. */
+    xlm_var *(*apply)(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows);
+} xlm_block_class;
+
+/* W_o attention(x W_q, x W_k, x W_v) + b_o, within each sequence; weights of d x d:
+ * NAME/{query,key,value,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
+extern const xlm_block_class xlm_self_attention;
+/* W₂ GELU(W₁ x + b₁) + b₂, row by row; weights F x d and d x F:
+ * NAME/{intermediate,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
+extern const xlm_block_class xlm_feed_forward_block;
+
+/* The end of a block, LayerNorm(x + dropout(z + b)), with the parameters NAME/output/bias and NAME/layer_norm/{weight,bias}. */
+xlm_var *xlm_block_add_and_norm(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, xlm_var *z);
+
+#endif

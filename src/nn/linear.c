@@ -1,0 +1,55 @@
+/* xlm-mpi: linear layers and norms by the names of their parameters. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+
+#include "nn/model_internal.h"
+#include "tensor/parameters.h"
+
+enum { NAME_SIZE = 256 };
+
+/* ---- declared ---- */
+
+void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
+{
+    char full[NAME_SIZE];
+    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    xlm_parameters_add(p, full, rows, cols, init, decay);
+}
+
+void xlm_model_add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in)
+{
+    xlm_model_add(p, prefix, "weight", out, in, XLM_INIT_NORMAL, true);
+    xlm_model_add(p, prefix, "bias", 1, out, XLM_INIT_ZERO, false);
+}
+
+void xlm_model_add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width)
+{
+    xlm_model_add(p, prefix, "weight", 1, width, XLM_INIT_ONE, false);
+    xlm_model_add(p, prefix, "bias", 1, width, XLM_INIT_ZERO, false);
+}
+
+/* ---- computed ---- */
+
+xlm_var *xlm_model_parameter(xlm_tape *tape, const char *prefix, const char *name)
+{
+    char full[NAME_SIZE];
+    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    return xlm_param(tape, full);
+}
+
+xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_linear(tape, x, xlm_model_parameter(tape, prefix, "weight"), xlm_model_parameter(tape, prefix, "bias"));
+}
+
+xlm_var *xlm_model_gelu(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    xlm_var *z = xlm_linear(tape, x, xlm_model_parameter(tape, prefix, "weight"), NULL);
+    xlm_var *bias = xlm_model_parameter(tape, prefix, "bias");
+    return model->config.activation == XLM_GELU_TANH ? xlm_gelu_tanh(tape, z, bias) : xlm_gelu(tape, z, bias);
+}
+
+xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_layer_norm(tape, x, xlm_model_parameter(tape, prefix, "weight"), xlm_model_parameter(tape, prefix, "bias"),
+                          model->config.layer_norm_epsilon);
+}

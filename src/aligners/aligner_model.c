@@ -174,33 +174,18 @@ static bool read_attributes(const xlm_store *store, xlm_aligner_model *m, GError
 static bool read_words(const xlm_store *store, xlm_aligner_model *m, int side, GError **error)
 {
     uint64_t n;
-    m->texts[side] = xlm_store_read_strings(store, side == 0 ? "/source/words" : "/target/words", &n, error);
-    m->types[side] = (int64_t)n;
+    m->texts[side] = xlm_store_read_strings(store, side == 0 ? "/source/words" : "/target/words", G_MAXINT32, &n, error);
     if (m->texts[side] == NULL)
         return false;
-    if (n == 0 || n > G_MAXINT32)
-        return refuse(store, "has no words, or too many", error);
+    m->types[side] = (int64_t)n;
+    if (n == 0)
+        return refuse(store, "has no words", error);
     for (uint64_t i = 0; i < n; i++)
         if (m->texts[side][i][0] == '\0' || !g_utf8_validate(m->texts[side][i], -1, NULL))
             return refuse(store, "a word is empty or not UTF-8", error);
     for (uint64_t i = 1; i < n; i++)
         if (xlm_word_numbers_compare(m->texts[side][i - 1], m->texts[side][i]) >= 0)
             return refuse(store, "words are not in their order", error);
-    return true;
-}
-
-static bool check_shape(const xlm_store *store, const char *path, int64_t rows, int64_t width, GError **error)
-{
-    uint64_t dims[3] = {0};
-    const int n = xlm_store_shape(store, path, dims, error);
-    if (n < 0)
-        return false;
-    if (n != (width > 0 ? 2 : 1) || dims[0] != (uint64_t)rows || (width > 0 && dims[1] != (uint64_t)width)) {
-        char *what = g_strconcat(path, ": has not the shape that belongs there", NULL);
-        refuse(store, what, error);
-        g_free(what);
-        return false;
-    }
     return true;
 }
 
@@ -215,27 +200,27 @@ static void take_part(const xlm_comm *comm, int64_t n, int64_t *first, int64_t *
 static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner_model *m, int64_t *all, GError **error)
 {
     const int64_t words = m->types[0];
-    uint64_t dims[3] = {0};
-    if (!check_shape(store, "/pairs/offsets", words + 1, 0, error) || xlm_store_shape(store, "/pairs/targets", dims, error) < 0)
+    xlm_array array = {XLM_U64, (uint64_t)words + 1, 0}, targets = {XLM_U32, XLM_ANY, 0};
+    uint64_t *offsets = xlm_store_read_all(store, "/pairs/offsets", &array, error);
+    if (offsets == NULL || !xlm_store_shape(store, "/pairs/targets", &targets, error)) {
+        g_free(offsets);
         return false;
-    *all = (int64_t)dims[0];
+    }
+    *all = (int64_t)targets.rows;
     take_part(comm, *all, &m->first[XLM_TABLE_PAIRS], &m->rows[XLM_TABLE_PAIRS]);
     const int64_t first = m->first[XLM_TABLE_PAIRS], n = m->rows[XLM_TABLE_PAIRS];
-    uint64_t *offsets = g_new(uint64_t, words + 1);
     m->sources = g_new(uint32_t, n);
     m->targets = g_new(uint32_t, n);
-    bool good = check_shape(store, "/pairs/targets", *all, 0, error) &&
-                xlm_store_read(store, "/pairs/offsets", XLM_U64, 0, (uint64_t)words + 1, offsets, error) &&
-                xlm_store_read(store, "/pairs/targets", XLM_U32, (uint64_t)first, (uint64_t)n, m->targets, error);
-    bool fits = good && offsets[0] == 0 && offsets[words] == dims[0];
+    bool good = xlm_store_read(store, "/pairs/targets", targets, (uint64_t)first, (uint64_t)n, m->targets, error);
+    bool fits = good && offsets[0] == 0 && offsets[words] == targets.rows;
     for (int64_t w = 0; w < words && fits; w++) {
-        fits = offsets[w] <= offsets[w + 1] && offsets[w + 1] <= dims[0];
+        fits = offsets[w] <= offsets[w + 1] && offsets[w + 1] <= targets.rows;
         for (int64_t i = MAX((int64_t)offsets[w], first); fits && i < MIN((int64_t)offsets[w + 1], first + n); i++)
             m->sources[i - first] = (uint32_t)w;
     }
     uint32_t before = 0; /* the target of the pair before this rank's */
     if (good && first > 0 && n > 0)
-        good = xlm_store_read(store, "/pairs/targets", XLM_U32, (uint64_t)first - 1, 1, &before, error);
+        good = xlm_store_read(store, "/pairs/targets", targets, (uint64_t)first - 1, 1, &before, error);
     for (int64_t i = 0; i < n && good && fits; before = m->targets[i++])
         fits = m->targets[i] < m->types[1] && ((uint64_t)(first + i) == offsets[m->sources[i]] || m->targets[i] > before);
     g_free(offsets);
@@ -265,9 +250,9 @@ static bool read_tables(const xlm_store *store, const xlm_comm *comm, xlm_aligne
         const xlm_table *table = &m->aligner->tables[t];
         char *path = path_of(table);
         const int64_t first = m->first[table->of], rows = m->rows[table->of];
+        const xlm_array array = {XLM_I64, (uint64_t)all[table->of], (uint64_t)table->width};
         m->counts[t] = g_new(int64_t, rows * table->width + 1);
-        good = check_shape(store, path, all[table->of], table->width, error) &&
-               xlm_store_read(store, path, XLM_I64, (uint64_t)first, (uint64_t)rows, m->counts[t], error) &&
+        good = xlm_store_read(store, path, array, (uint64_t)first, (uint64_t)rows, m->counts[t], error) &&
                check_counts(store, table, m->counts[t], rows * table->width, error);
         g_free(path);
     }

@@ -114,41 +114,40 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
            xlm_store_get_int(file->store, "/", "seed", &origin->seed, error);
 }
 
-/* A dataset of one extent; *n of it. */
-static bool read_extent(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, int64_t *n,
+/* How many numbers a list has. */
+static bool read_extent(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, xlm_type type, int64_t *n,
                         GError **error)
 {
     char *path = member(p, name);
-    uint64_t dims[3];
-    const int dimensions = xlm_store_shape(file->store, path, dims, error);
-    bool good = dimensions == 1;
-    if (dimensions > 1)
-        damaged(file->store, path, "has more than one dimension", error);
+    xlm_array array = {type, XLM_ANY, 0};
+    const bool good = xlm_store_shape(file->store, path, &array, error);
     if (good)
-        *n = (int64_t)dims[0];
+        *n = (int64_t)array.rows;
     g_free(path);
     return good;
 }
+
+static xlm_array offsets_of(const xlm_alignment_pairs *p) { return (xlm_array){XLM_U64, (uint64_t)p->pairs + 1, 0}; }
 
 static bool read_shapes(const xlm_alignment_file *file, xlm_alignment_pairs *p, GError **error)
 {
     int64_t offsets, targets, scores;
     if (!xlm_store_get_int(file->store, p->path, "pairs", &p->pairs, error) ||
-        !read_extent(file, p, "offsets", &offsets, error) || !read_extent(file, p, "source", &p->links, error) ||
-        !read_extent(file, p, "target", &targets, error))
+        !read_extent(file, p, "offsets", XLM_U64, &offsets, error) || !read_extent(file, p, "source", XLM_U32, &p->links, error) ||
+        !read_extent(file, p, "target", XLM_U32, &targets, error))
         return false;
     char *score = member(p, "score");
     p->scored = xlm_store_has(file->store, score);
     g_free(score);
     scores = p->links;
-    if (p->scored && !read_extent(file, p, "score", &scores, error))
+    if (p->scored && !read_extent(file, p, "score", XLM_F32, &scores, error))
         return false;
     if (p->pairs < 0 || offsets - 1 != p->pairs || targets != p->links || scores != p->links)
         return damaged(file->store, p->path, "offsets, source, target and score do not fit together", error);
     char *path = member(p, "offsets");
     uint64_t ends[2];
-    bool good = xlm_store_read(file->store, path, XLM_U64, 0, 1, &ends[0], error) &&
-                xlm_store_read(file->store, path, XLM_U64, (uint64_t)p->pairs, 1, &ends[1], error);
+    bool good = xlm_store_read(file->store, path, offsets_of(p), 0, 1, &ends[0], error) &&
+                xlm_store_read(file->store, path, offsets_of(p), (uint64_t)p->pairs, 1, &ends[1], error);
     if (good && (ends[0] != 0 || ends[1] != (uint64_t)p->links))
         good = damaged(file->store, path, "do not lead from the first link to the last", error);
     g_free(path);
@@ -255,7 +254,7 @@ static bool read_offsets(const xlm_alignment_file *file, const xlm_alignment_pai
                          const int64_t (*sizes)[2], uint64_t *offsets, uint64_t *begin, GError **error)
 {
     char *path = member(p, "offsets");
-    bool good = xlm_store_read(file->store, path, XLM_U64, (uint64_t)first, (uint64_t)n + 1, offsets, error);
+    bool good = xlm_store_read(file->store, path, offsets_of(p), (uint64_t)first, (uint64_t)n + 1, offsets, error);
     g_free(path);
     for (int64_t i = 0; i < n && good; i++) {
         if (offsets[i + 1] < offsets[i] || offsets[i + 1] > (uint64_t)p->links)
@@ -275,7 +274,7 @@ static bool read_words(const xlm_alignment_file *file, const xlm_alignment_pairs
                        uint32_t *words, GError **error)
 {
     char *path = member(p, name);
-    const bool good = xlm_store_read(file->store, path, XLM_U32, begin, n, words, error);
+    const bool good = xlm_store_read(file->store, path, (xlm_array){XLM_U32, (uint64_t)p->links, 0}, begin, n, words, error);
     g_free(path);
     return good;
 }
@@ -296,7 +295,7 @@ static bool read_scores(const xlm_alignment_file *file, const xlm_alignment_pair
                         GError **error)
 {
     char *path = member(p, "score");
-    bool good = xlm_store_read(file->store, path, XLM_F32, begin, n, scores, error);
+    bool good = xlm_store_read(file->store, path, (xlm_array){XLM_F32, (uint64_t)p->links, 0}, begin, n, scores, error);
     for (uint64_t l = 0; l < n && good; l++)
         if (!isfinite(scores[l]))
             good = damaged(file->store, path, "has a score that is no number", error);

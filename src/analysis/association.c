@@ -63,9 +63,7 @@ static bool open_reading(reading *r, double shift, double smoothing, GError **er
 {
     xlm_association *a = r->a;
     double *totals = xlm_cooccurrence_read_totals(r->table, error);
-    r->ends = g_new(uint64_t, a->vocabulary + 1);
-    if (totals == NULL || !xlm_store_read(r->table->store, "/cooccurrence/offsets", XLM_U64, 0, (uint64_t)a->vocabulary + 1,
-                                          r->ends, error)) {
+    if (totals == NULL || (r->ends = xlm_cooccurrence_read_offsets(r->table, error)) == NULL) {
         g_free(totals);
         return false;
     }

@@ -284,25 +284,15 @@ static bool check_places(const xlm_store *store, const xlm_map *map, GError **er
 static bool read_panel(const xlm_store *store, xlm_map *map, int number, GError **error)
 {
     xlm_map_panel *panel = &map->panel[number];
-    uint64_t dims[3];
+    xlm_array points = {XLM_F64, (uint64_t)map->n, 2}, variances = {XLM_F64, XLM_ANY, 0};
     char *group = g_strdup_printf("/panel.%d", number + 1), *path = g_strconcat(group, "/coordinates", NULL),
          *components = g_strconcat(group, "/component_variance", NULL);
-    bool good = xlm_store_shape(store, path, dims, error) == 2;
-    good = good && ((dims[0] == (uint64_t)map->n && dims[1] == 2) ||
-                    xlm_error_set(error, EX_DATAERR, "%s: %s has another shape", xlm_store_path(store), path));
-    if (good) {
-        panel->y = g_new(double, 2 * map->n + 1);
-        good = xlm_store_read(store, path, XLM_F64, 0, dims[0], panel->y, error) &&
-               (panel->title = xlm_store_get_text(store, group, "title", error)) != NULL &&
-               xlm_store_get_int(store, group, "step", &panel->step, error) &&
-               xlm_store_get_real(store, group, "kl_divergence", &panel->divergence, error) &&
-               xlm_store_shape(store, components, dims, error) == 1;
-    }
-    if (good) {
-        panel->components = (int64_t)dims[0];
-        panel->variance = g_new(double, dims[0] + 1);
-        good = xlm_store_read(store, components, XLM_F64, 0, dims[0], panel->variance, error);
-    }
+    const bool good = (panel->y = xlm_store_read_all(store, path, &points, error)) != NULL &&
+                      (panel->title = xlm_store_get_text(store, group, "title", error)) != NULL &&
+                      xlm_store_get_int(store, group, "step", &panel->step, error) &&
+                      xlm_store_get_real(store, group, "kl_divergence", &panel->divergence, error) &&
+                      (panel->variance = xlm_store_read_all(store, components, &variances, error)) != NULL;
+    panel->components = good ? (int64_t)variances.rows : 0;
     g_free(group);
     g_free(path);
     g_free(components);
@@ -312,7 +302,7 @@ static bool read_panel(const xlm_store *store, xlm_map *map, int number, GError 
 static GPtrArray *read_strings(const xlm_store *store, const char *path, GError **error)
 {
     uint64_t n = 0;
-    char **strings = xlm_store_read_strings(store, path, &n, error);
+    char **strings = xlm_store_read_strings(store, path, INT32_MAX, &n, error);
     if (strings == NULL)
         return NULL;
     GPtrArray *read = g_ptr_array_new_with_free_func(g_free);
@@ -324,22 +314,24 @@ static GPtrArray *read_strings(const xlm_store *store, const char *path, GError 
 
 static bool read_points(const xlm_store *store, xlm_map *map, GError **error)
 {
-    uint64_t n[3], pairs[3];
     map->labels = read_strings(store, "/labels", error);
     map->languages = map->labels != NULL ? read_strings(store, "/languages", error) : NULL;
-    if (map->languages == NULL || xlm_store_shape(store, "/language", n, error) != 1 ||
-        xlm_store_shape(store, "/pairs", pairs, error) != 2)
+    if (map->languages == NULL)
         return false;
     map->n = map->labels->len;
-    map->pairs = (int64_t)pairs[0];
-    if (n[0] != (uint64_t)map->n || pairs[1] != 2 || pairs[0] > G_MAXINT32 || map->n == 0)
-        return xlm_error_set(error, EX_DATAERR, "%s: labels, languages and pairs do not belong together", xlm_store_path(store));
+    const xlm_array numbers = {XLM_I32, (uint64_t)map->n, 0};
+    xlm_array pairs = {XLM_I64, XLM_UP_TO(G_MAXINT32 / 2), 2};
+    if (map->n == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: /labels: there are none", xlm_store_path(store));
+    if (!xlm_store_shape(store, "/pairs", &pairs, error))
+        return false;
+    map->pairs = (int64_t)pairs.rows;
     map->language = g_array_sized_new(FALSE, FALSE, sizeof(int32_t), (guint)map->n);
     map->links = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), (guint)(2 * map->pairs + 1));
     g_array_set_size(map->language, (guint)map->n);
     g_array_set_size(map->links, (guint)(2 * map->pairs));
-    return xlm_store_read(store, "/language", XLM_I32, 0, n[0], map->language->data, error) &&
-           xlm_store_read(store, "/pairs", XLM_I64, 0, pairs[0], map->links->data, error);
+    return xlm_store_read(store, "/language", numbers, 0, numbers.rows, map->language->data, error) &&
+           xlm_store_read(store, "/pairs", pairs, 0, pairs.rows, map->links->data, error);
 }
 
 static bool read_all(const xlm_store *store, xlm_map *map, xlm_tsne_options *options, GError **error)

@@ -185,27 +185,26 @@ static bool read_store(reader *r, const char *path, GError **error)
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
         return false;
-    uint64_t dims[3] = {0}, names = 0;
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
     char **words = NULL;
     bool good = xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
     if (good && !xlm_store_has(store, "/words"))
         good = xlm_error_set(error, EX_DATAERR, "%s: its vectors are of sentences, which have no names; words are needed", path);
-    good = good && xlm_store_shape(store, "/vectors", dims, error) == 2 &&
-           (words = xlm_store_read_strings(store, "/words", &names, error)) != NULL;
-    if (good && (names != dims[0] || dims[1] < 1 || dims[1] > WIDEST))
+    uint64_t names;
+    good = good && xlm_store_shape(store, "/vectors", &array, error) &&
+           (words = xlm_store_read_strings(store, "/words", INT32_MAX, &names, error)) != NULL;
+    if (good && names != array.rows)
         good = xlm_error_set(error, EX_DATAERR, "%s: /vectors and /words are not of the same number", path);
     if (good) {
-        const int64_t n = r->most > 0 ? MIN((int64_t)dims[0], r->most) : (int64_t)dims[0];
-        v->width = (int64_t)dims[1];
+        const int64_t n = r->most > 0 ? MIN((int64_t)array.rows, r->most) : (int64_t)array.rows;
+        v->width = (int64_t)array.columns;
         v->values = g_new(float, MAX(n * v->width, 1));
-        good = xlm_store_read(store, "/vectors", XLM_F32, 0, (uint64_t)n, v->values, error);
+        good = xlm_store_read(store, "/vectors", array, 0, (uint64_t)n, v->values, error);
         for (int64_t i = 0; i < n && good; i++)
             if (add_name(r, words[i], strlen(words[i])))
                 memmove(v->values + (v->n - 1) * v->width, v->values + i * v->width, sizeof(float) * (size_t)v->width);
         good = good && check_finite(v, path, error);
     }
-    if (!good && error != NULL && *error == NULL)
-        xlm_error_set(error, EX_DATAERR, "%s: /vectors is no matrix", path);
     g_strfreev(words);
     xlm_store_close(store);
     return good;

@@ -8,32 +8,31 @@
 #include "matrix/algebra.h"
 #include "tensor/gemm.h"
 
-enum { BLOCK = 4096 }; /* rows that are in hand as doubles */
+enum { BLOCK = 4096, WIDEST = 1 << 20 }; /* rows that are in hand as doubles; numbers of a vector */
 
 /* ---- reading ---- */
 
 static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GError **error)
 {
-    uint64_t dims[3], words = 0;
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
+    uint64_t words = 0;
     xlm_store *store = xlm_store_open(path, error);
     bool good = store != NULL &&
                 xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
-    const int n = good ? xlm_store_shape(store, "/vectors", dims, error) : -1;
-    good = good && n >= 0 &&
-           ((n == 2 && dims[1] > 0) || xlm_error_set(error, EX_DATAERR, "%s: /vectors is no matrix; the file is damaged", path));
+    good = good && xlm_store_shape(store, "/vectors", &array, error);
     if (good && xlm_store_has(store, "/words")) {
-        good = (r->words = xlm_store_read_strings(store, "/words", &words, error)) != NULL;
-        if (good && words != dims[0])
+        good = (r->words = xlm_store_read_strings(store, "/words", INT32_MAX, &words, error)) != NULL;
+        if (good && words != array.rows)
             good = xlm_error_set(error, EX_DATAERR, "%s: has other numbers of words and of vectors; the file is damaged", path);
     }
     if (good) {
-        r->n = most > 0 ? MIN(most, (int64_t)dims[0]) : (int64_t)dims[0];
-        r->width = (int64_t)dims[1];
+        r->n = most > 0 ? MIN(most, (int64_t)array.rows) : (int64_t)array.rows;
+        r->width = (int64_t)array.columns;
         for (uint64_t i = (uint64_t)r->n; i < words; i++)
             g_clear_pointer(&r->words[i], g_free);
         xlm_matrix_share(r->comm, r->n, &r->first, &r->own);
         r->values = g_new(float, r->own * r->width + 1);
-        good = xlm_store_read(store, "/vectors", XLM_F32, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
+        good = xlm_store_read(store, "/vectors", array, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
     }
     xlm_store_close(store);
     return good;

@@ -42,25 +42,16 @@ bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error)
 
 /* ---- opening ---- */
 
-/* Length of a dataset's first extent, or -1. columns: its second extent; 0: it has none. */
-static int64_t rows_of(const xlm_store *store, const char *path, uint64_t columns, GError **error)
+/* What the datasets are, but for their rows. */
+static xlm_array offsets_of(int64_t sentences) { return (xlm_array){XLM_U64, (uint64_t)sentences + 1, 0}; }
+static xlm_array tokens_of(int64_t tokens) { return (xlm_array){XLM_I32, (uint64_t)tokens, 0}; }
+static xlm_array links_of(int64_t pairs) { return (xlm_array){XLM_I64, (uint64_t)pairs, 2}; }
+
+/* Rows of a dataset, or -1. */
+static int64_t rows_of(const xlm_store *store, const char *path, xlm_array array, GError **error)
 {
-    const int dimensions = columns > 0 ? 2 : 1;
-    uint64_t dims[3];
-    const int n = xlm_store_shape(store, path, dims, error);
-    if (n < 0)
-        return -1;
-    if (n != dimensions) {
-        xlm_error_set(error, EX_DATAERR, "%s:%s: %d dimensions where %d belong", xlm_store_path(store), path, n,
-                      dimensions);
-        return -1;
-    }
-    if (columns > 0 && dims[1] != columns) {
-        xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GUINT64_FORMAT " columns where %" G_GUINT64_FORMAT " belong; the corpus is "
-                      "damaged", xlm_store_path(store), path, dims[1], columns);
-        return -1;
-    }
-    return (int64_t)dims[0];
+    array.rows = XLM_ANY;
+    return xlm_store_shape(store, path, &array, error) ? (int64_t)array.rows : -1;
 }
 
 /* Does the group say how many sentences there are, and do offsets lead from the first token to the last? */
@@ -72,8 +63,9 @@ static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int6
         return xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " offsets for %" G_GINT64_FORMAT
                              " sentences; the corpus is damaged", xlm_store_path(store), text->offsets_path, offsets,
                              text->sentences);
-    if (!xlm_store_read(store, text->offsets_path, XLM_U64, 0, 1, &ends[0], error) ||
-        !xlm_store_read(store, text->offsets_path, XLM_U64, (uint64_t)text->sentences, 1, &ends[1], error))
+    const xlm_array array = offsets_of(text->sentences);
+    if (!xlm_store_read(store, text->offsets_path, array, 0, 1, &ends[0], error) ||
+        !xlm_store_read(store, text->offsets_path, array, (uint64_t)text->sentences, 1, &ends[1], error))
         return false;
     if (ends[0] != 0 || ends[1] != (uint64_t)text->tokens)
         return xlm_error_set(error, EX_DATAERR, "%s:%s: lead to token %" G_GUINT64_FORMAT " of %" G_GINT64_FORMAT
@@ -105,8 +97,8 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
                             .offsets_path = g_strconcat(group, "/offsets", NULL)};
     bool good = true;
     if (xlm_store_has(store, group)) {
-        const int64_t offsets = rows_of(store, text.offsets_path, 0, error);
-        text.tokens = offsets < 0 ? -1 : rows_of(store, text.tokens_path, 0, error);
+        const int64_t offsets = rows_of(store, text.offsets_path, offsets_of(0), error);
+        text.tokens = offsets < 0 ? -1 : rows_of(store, text.tokens_path, tokens_of(0), error);
         good = offsets >= 0 && text.tokens >= 0 && check_language(store, group, language, name, error) &&
                xlm_store_get_int(store, group, "sentences", &text.sentences, error) &&
                xlm_store_get_int(store, group, "monolingual_sentences", &text.monolingual_sentences, error) &&
@@ -130,7 +122,7 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
     char *target = source != NULL ? xlm_store_get_text(store, group, "target", error) : NULL;
     int64_t pairs, rows = -1;
     bool good = target != NULL && xlm_store_get_int(store, group, "pairs", &pairs, error) &&
-                (rows = rows_of(store, links, 2, error)) >= 0;
+                (rows = rows_of(store, links, links_of(0), error)) >= 0;
     if (good && rows != pairs)
         good = xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " links for %" G_GINT64_FORMAT
                              " pairs; the corpus is damaged", xlm_store_path(store), links, rows, pairs);
@@ -269,7 +261,8 @@ const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_spli
 bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                              uint64_t *offsets, GError **error)
 {
-    if (!xlm_store_read(corpus->store, text->offsets_path, XLM_U64, (uint64_t)first, (uint64_t)n, offsets, error))
+    if (!xlm_store_read(corpus->store, text->offsets_path, offsets_of(text->sentences), (uint64_t)first, (uint64_t)n, offsets,
+                        error))
         return false;
     for (int64_t i = 0; i < n; i++)
         if (offsets[i] > (i + 1 < n ? offsets[i + 1] : (uint64_t)text->tokens))
@@ -282,7 +275,7 @@ bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *tex
                             int32_t *ids, GError **error)
 {
     const int64_t vocabulary = xlm_vocabulary_size(corpus->vocabulary);
-    if (!xlm_store_read(corpus->store, text->tokens_path, XLM_I32, (uint64_t)first, (uint64_t)n, ids, error))
+    if (!xlm_store_read(corpus->store, text->tokens_path, tokens_of(text->tokens), (uint64_t)first, (uint64_t)n, ids, error))
         return false;
     for (int64_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= vocabulary)
@@ -295,7 +288,7 @@ bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *tex
 bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
                            int64_t *links, GError **error)
 {
-    if (!xlm_store_read(corpus->store, pairs->links_path, XLM_I64, (uint64_t)first, (uint64_t)n, links, error))
+    if (!xlm_store_read(corpus->store, pairs->links_path, links_of(pairs->pairs), (uint64_t)first, (uint64_t)n, links, error))
         return false;
     for (int64_t i = 0; i < 2 * n; i++) {
         const xlm_corpus_text *text = i % 2 == 0 ? pairs->source : pairs->target;

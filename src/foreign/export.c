@@ -103,7 +103,7 @@ static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *
 {
     char *path = xlm_parameter_path("/model", t->parameter);
     const int64_t elements = n * (t->parameter->rows == 1 ? 1 : t->cols);
-    bool good = xlm_store_read(store, path, XLM_F32, (uint64_t)row, (uint64_t)n, values, error);
+    bool good = xlm_store_read(store, path, xlm_model_file_array(t->parameter), (uint64_t)row, (uint64_t)n, values, error);
     for (int64_t i = 0; i < elements && good; i++)
         if (!isfinite(values[i]))
             good = xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had "

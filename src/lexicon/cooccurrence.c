@@ -58,18 +58,7 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
     return true;
 }
 
-/* A dataset of this shape? columns: 0 for one dimension. */
-static bool check_shape(const xlm_store *store, const char *path, uint64_t rows, uint64_t columns, GError **error)
-{
-    uint64_t dims[3];
-    const int n = xlm_store_shape(store, path, dims, error);
-    if (n < 0)
-        return false;
-    return (n == (columns == 0 ? 1 : 2) && dims[0] == rows && (columns == 0 || dims[1] == columns)) ||
-           xlm_error_set(error, EX_DATAERR, "%s: %s: another shape than the vocabulary and the window ask for; the file is "
-                         "damaged",
-                         xlm_store_path(store), path);
-}
+static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_U64, (uint64_t)t->vocabulary + 1, 0}; }
 
 /* offsets, columns and counts below a group fit one another. width: 0 when counts have one dimension. *number: of entries. */
 static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t width, int64_t *number, GError **error)
@@ -77,10 +66,10 @@ static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t 
     char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);
     char *counts = g_strconcat(group, "/counts", NULL);
     uint64_t first = 0, entries = 0;
-    bool good = check_shape(t->store, offsets, (uint64_t)t->vocabulary + 1, 0, error) &&
-                xlm_store_read(t->store, offsets, XLM_U64, 0, 1, &first, error) &&
-                xlm_store_read(t->store, offsets, XLM_U64, (uint64_t)t->vocabulary, 1, &entries, error) &&
-                check_shape(t->store, columns, entries, 0, error) && check_shape(t->store, counts, entries, width, error);
+    bool good = xlm_store_read(t->store, offsets, offsets_of(t), 0, 1, &first, error) &&
+                xlm_store_read(t->store, offsets, offsets_of(t), (uint64_t)t->vocabulary, 1, &entries, error) &&
+                xlm_store_shape(t->store, columns, &(xlm_array){XLM_U32, entries, 0}, error) &&
+                xlm_store_shape(t->store, counts, &(xlm_array){width > 0 ? XLM_U64 : XLM_F64, entries, width}, error);
     if (good && first != 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: %s: do not begin with 0; the file is damaged", xlm_store_path(t->store),
                              offsets);
@@ -94,9 +83,9 @@ static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t 
 static bool read_languages(xlm_cooccurrence *t, GError **error)
 {
     uint64_t n;
-    if ((t->language_names = xlm_store_read_strings(t->store, "/languages", &n, error)) == NULL)
+    if ((t->language_names = xlm_store_read_strings(t->store, "/languages", 1 << 20, &n, error)) == NULL)
         return false;
-    if (n < 1 || n > 1 << 20)
+    if (n < 1)
         return damaged(t->store, error, "the number of languages is out of range");
     t->languages = (int)n;
     t->language_tokens = g_new0(int64_t, n);
@@ -127,12 +116,12 @@ xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error)
         return NULL;
     xlm_cooccurrence *t = g_new0(xlm_cooccurrence, 1);
     t->store = store;
-    uint64_t n;
     if (xlm_store_check_format(store, XLM_COOCCURRENCE_FORMAT, XLM_COOCCURRENCE_VERSION, "a table", "xlm_cooc", error) &&
         read_attributes(t, error) && read_languages(t, error) &&
         check_matrix(t, "/cooccurrence", 0, &t->entries, error) &&
-        check_shape(store, "/words/occurrences", (uint64_t)t->vocabulary, (uint64_t)t->languages, error) &&
-        (t->inputs = xlm_store_read_strings(store, "/inputs", &n, error)) != NULL)
+        xlm_store_shape(store, "/words/occurrences", &(xlm_array){XLM_I64, (uint64_t)t->vocabulary, (uint64_t)t->languages},
+                        error) &&
+        (t->inputs = xlm_store_read_strings(store, "/inputs", INT32_MAX, NULL, error)) != NULL)
         return t;
     xlm_cooccurrence_close(t);
     return NULL;
@@ -160,18 +149,18 @@ static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t firs
 {
     char *offsets_path = g_strconcat(group, "/offsets", NULL), *columns_path = g_strconcat(group, "/columns", NULL);
     const int64_t rows = last - first;
-    uint64_t dims[3] = {0};
+    xlm_array all = {XLM_U32, XLM_ANY, 0};
     *columns = NULL;
-    bool good = xlm_store_shape(t->store, columns_path, dims, error) > 0 &&
-                xlm_store_read(t->store, offsets_path, XLM_U64, (uint64_t)first, (uint64_t)rows + 1, offsets, error);
+    bool good = xlm_store_shape(t->store, columns_path, &all, error) &&
+                xlm_store_read(t->store, offsets_path, offsets_of(t), (uint64_t)first, (uint64_t)rows + 1, offsets, error);
     for (int64_t i = 0; i <= rows && good; i++)
-        if (offsets[i] > dims[0] || (i > 0 && offsets[i] < offsets[i - 1]))
+        if (offsets[i] > all.rows || (i > 0 && offsets[i] < offsets[i - 1]))
             good = xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is out of order; the file is damaged",
                                  xlm_store_path(t->store), offsets_path, first + i);
     if (good) {
         const uint64_t n = offsets[rows] - offsets[0];
         *columns = g_new(uint32_t, n + 1);
-        good = xlm_store_read(t->store, columns_path, XLM_U32, offsets[0], n, *columns, error);
+        good = xlm_store_read(t->store, columns_path, all, offsets[0], n, *columns, error);
     }
     for (int64_t i = 0; i < rows && good; i++)
         for (uint64_t e = offsets[i] - offsets[0]; e < offsets[i + 1] - offsets[0] && good; e++) {
@@ -196,7 +185,8 @@ bool xlm_cooccurrence_read(const xlm_cooccurrence *table, int64_t first, int64_t
         return false;
     const uint64_t begin = offsets[0], n = offsets[last - first] - begin;
     *counts = g_new(double, n + 1);
-    bool good = xlm_store_read(table->store, "/cooccurrence/counts", XLM_F64, begin, n, *counts, error);
+    bool good = xlm_store_read(table->store, "/cooccurrence/counts", (xlm_array){XLM_F64, (uint64_t)table->entries, 0}, begin, n,
+                               *counts, error);
     for (uint64_t e = 0; e < n && good; e++)
         if (!((*counts)[e] > 0 && isfinite((*counts)[e])))
             good = damaged(table->store, error, "/cooccurrence/counts has a number that is no count");
@@ -209,12 +199,18 @@ bool xlm_cooccurrence_read(const xlm_cooccurrence *table, int64_t first, int64_t
     return good;
 }
 
+uint64_t *xlm_cooccurrence_read_offsets(const xlm_cooccurrence *table, GError **error)
+{
+    xlm_array array = offsets_of(table);
+    return xlm_store_read_all(table->store, "/cooccurrence/offsets", &array, error);
+}
+
 bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit *visit, void *data, GError **error)
 {
     enum { ENTRIES = 1 << 21 };
     const int64_t rows = table->vocabulary;
-    uint64_t *ends = g_new(uint64_t, rows + 1);
-    bool good = xlm_store_read(table->store, "/cooccurrence/offsets", XLM_U64, 0, (uint64_t)rows + 1, ends, error);
+    uint64_t *ends = xlm_cooccurrence_read_offsets(table, error);
+    bool good = ends != NULL;
     for (int64_t first = 0, last; first < rows && good; first = last) {
         for (last = first + 1; last < rows && ends[last + 1] - ends[first] <= ENTRIES;)
             last++;
@@ -262,7 +258,8 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
     if (good && columns != NULL) {
         *n = (int64_t)(offsets[last - first] - offsets[0]);
         counts = g_new(uint64_t, *n * width + 1);
-        good = xlm_store_read(table->store, counts_path, XLM_U64, offsets[0], (uint64_t)*n, counts, error);
+        const xlm_array all = {XLM_U64, (uint64_t)table->language_entries[language], (uint64_t)width};
+        good = xlm_store_read(table->store, counts_path, all, offsets[0], (uint64_t)*n, counts, error);
     }
     if (good && *n > 0) {
         *words = g_new(uint64_t, *n * (1 + width));
@@ -289,8 +286,9 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
 int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError **error)
 {
     const int64_t n = table->vocabulary * table->languages;
-    int64_t *occurrences = g_new(int64_t, n);
-    bool good = xlm_store_read(table->store, "/words/occurrences", XLM_I64, 0, (uint64_t)table->vocabulary, occurrences, error);
+    xlm_array array = {XLM_I64, (uint64_t)table->vocabulary, (uint64_t)table->languages};
+    int64_t *occurrences = xlm_store_read_all(table->store, "/words/occurrences", &array, error);
+    bool good = occurrences != NULL;
     for (int64_t i = 0; i < n && good; i++)
         if (occurrences[i] < 0 || occurrences[i] > table->tokens)
             good = damaged(table->store, error, "/words/occurrences has a number that is no count");
@@ -301,9 +299,9 @@ int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError
 
 double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **error)
 {
-    double *totals = g_new(double, table->vocabulary);
-    bool good = check_shape(table->store, "/words/totals", (uint64_t)table->vocabulary, 0, error) &&
-                xlm_store_read(table->store, "/words/totals", XLM_F64, 0, (uint64_t)table->vocabulary, totals, error);
+    xlm_array array = {XLM_F64, (uint64_t)table->vocabulary, 0};
+    double *totals = xlm_store_read_all(table->store, "/words/totals", &array, error);
+    bool good = totals != NULL;
     for (int64_t i = 0; i < table->vocabulary && good; i++)
         if (!(totals[i] >= 0 && isfinite(totals[i])))
             good = damaged(table->store, error, "/words/totals has a number that is no count");
@@ -315,7 +313,7 @@ double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **err
 char **xlm_cooccurrence_read_words(const xlm_cooccurrence *table, GError **error)
 {
     uint64_t n;
-    char **words = xlm_store_read_strings(table->store, "/words/subwords", &n, error);
+    char **words = xlm_store_read_strings(table->store, "/words/subwords", INT32_MAX, &n, error);
     if (words != NULL && n != (uint64_t)table->vocabulary) {
         g_clear_pointer(&words, g_strfreev);
         damaged(table->store, error, "/words/subwords are not as many as the vocabulary has");

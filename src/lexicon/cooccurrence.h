@@ -77,6 +77,8 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
  * where there are none. EX_DATAERR. */
 bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language, int64_t first, int64_t last, uint64_t **words,
                                     int64_t *n, GError **error);
+/* [vocabulary + 1]: where the rows begin, in an order that is checked when they are read; g_free. NULL with EX_DATAERR. */
+uint64_t *xlm_cooccurrence_read_offsets(const xlm_cooccurrence *table, GError **error);
 /* [vocabulary x languages] of /words/occurrences; [vocabulary] of /words/totals; [vocabulary] subwords, NULL-terminated
  * (g_strfreev). NULL with EX_DATAERR. */
 int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError **error);

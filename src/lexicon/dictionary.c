@@ -106,25 +106,18 @@ static bool check_pair(const xlm_store *store, const char *part, uint64_t i, con
 
 static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, const xlm_vocabulary *vocabulary, GError **error)
 {
-    uint64_t dims[3];
-    const int dimensions = xlm_store_shape(store, part, dims, error);
-    if (dimensions < 0)
-        return NULL;
-    if (dimensions != 2 || dims[1] != 2 || dims[0] > INT32_MAX) {
-        xlm_error_set(error, EX_DATAERR, "%s: %s: not a list of pairs", xlm_store_path(store), part);
-        return NULL;
-    }
-    xlm_dictionary_pair *pair = g_new(xlm_dictionary_pair, dims[0] + 1);
-    bool good = xlm_store_read(store, part, XLM_I32, 0, dims[0], pair, error);
-    for (uint64_t i = 0; i < dims[0] && good; i++)
+    xlm_array array = {XLM_I32, XLM_UP_TO(INT32_MAX), 2};
+    xlm_dictionary_pair *pair = xlm_store_read_all(store, part, &array, error);
+    bool good = pair != NULL;
+    for (uint64_t i = 0; i < array.rows && good; i++)
         good = check_pair(store, part, i, &pair[i], vocabulary, error);
     xlm_dictionary *dictionary = NULL;
     if (good) {
         dictionary = g_new0(xlm_dictionary, 1);
-        dictionary->pairs = (int64_t)dims[0];
+        dictionary->pairs = (int64_t)array.rows;
         for (int side = 0; side < 2; side++) {
-            int32_t *token = g_new(int32_t, dims[0] + 1);
-            for (uint64_t i = 0; i < dims[0]; i++)
+            int32_t *token = g_new(int32_t, array.rows + 1);
+            for (uint64_t i = 0; i < array.rows; i++)
                 token[i] = pair[i].token[side];
             dictionary->token[side] = token;
         }

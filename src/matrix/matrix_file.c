@@ -7,20 +7,22 @@ enum { BYTES = 1 << 25 }; /* of rows that a rank reads or writes at a time */
 
 static int64_t rows_at_a_time(const xlm_matrix *m) { return MAX(1, BYTES / ((int64_t)sizeof(double) * m->columns)); }
 
-static bool check_dataset(const xlm_matrix *m, const xlm_store *store, const char *path, int64_t first_row, GError **error)
+/* *array: what the dataset is. */
+static bool check_dataset(const xlm_matrix *m, const xlm_store *store, const char *path, int64_t first_row, xlm_array *array,
+                          GError **error)
 {
-    uint64_t dims[3];
-    const int n = xlm_store_shape(store, path, dims, error);
-    return n >= 0 && ((n == 2 && dims[1] == (uint64_t)m->columns && dims[0] >= (uint64_t)(first_row + m->rows)) ||
-                      xlm_error_set(error, EX_DATAERR, "%s: %s: has not %d rows of %d numbers", xlm_store_path(store), path,
-                                    m->rows, m->columns));
+    *array = (xlm_array){XLM_F64, XLM_ANY, (uint64_t)m->columns};
+    return xlm_store_shape(store, path, array, error) &&
+           (array->rows >= (uint64_t)(first_row + m->rows) ||
+            xlm_error_set(error, EX_DATAERR, "%s: %s: has not %d rows of %d numbers", xlm_store_path(store), path, m->rows,
+                          m->columns));
 }
 
 /* Rows first … of the dataset into rows of this rank, from number `to` on; x: [n x columns] to work in. */
-static bool read_rows(xlm_matrix *rows, const xlm_store *store, const char *path, int64_t first, int64_t to, int64_t n, double *x,
-                      GError **error)
+static bool read_rows(xlm_matrix *rows, const xlm_store *store, const char *path, xlm_array array, int64_t first, int64_t to,
+                      int64_t n, double *x, GError **error)
 {
-    if (!xlm_store_read(store, path, XLM_F64, (uint64_t)first, (uint64_t)n, x, error))
+    if (!xlm_store_read(store, path, array, (uint64_t)first, (uint64_t)n, x, error))
         return false;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < rows->columns; j++) {
@@ -44,11 +46,12 @@ bool xlm_matrix_read(xlm_matrix *matrix, const xlm_store *store, const char *pat
     if (rows == NULL)
         return false;
     xlm_matrix_share(comm, matrix->rows, &first, &n);
-    bool good = check_dataset(matrix, store, path, first_row, &failure);
+    xlm_array array;
+    bool good = check_dataset(matrix, store, path, first_row, &array, &failure);
     const int64_t most = rows_at_a_time(matrix);
     double *x = g_new(double, MAX(MIN(most, n), 1) * matrix->columns);
     for (int64_t at = 0; at < n && good; at += most)
-        good = read_rows(rows, store, path, first_row + first + at, at, MIN(most, n - at), x, &failure);
+        good = read_rows(rows, store, path, array, first_row + first + at, at, MIN(most, n - at), x, &failure);
     g_free(x);
     good = xlm_comm_agree_on(comm, failure, error);
     if (rows != matrix) {

@@ -132,7 +132,7 @@ static void add_model_facts(xlm_run *run, const xlm_store *store)
         {"Attention heads", "/model", "attention_heads"}, {"Vocabulary", "/model", "vocabulary"},
         {"Parameters", "/", "parameters"}, {"Seed", "/generator", "seed"}, {"Ranks", "/", "ranks"}};
     uint64_t n;
-    char **languages = xlm_store_read_strings(store, "/languages", &n, NULL);
+    char **languages = xlm_store_read_strings(store, "/languages", INT32_MAX, &n, NULL);
     if (languages != NULL)
         add_fact(run, "Languages", g_strjoinv(", ", languages));
     g_strfreev(languages);

@@ -71,13 +71,13 @@ static bool find_layers(matrices *m, GError **error)
 
 static bool open_matrices(matrices *m, const char *path, GError **error)
 {
-    uint64_t dims[3];
+    xlm_array rows = {XLM_U32, XLM_ANY, 0};
     *m = (matrices){.store = xlm_store_open(path, error)};
     return m->store != NULL &&
            xlm_store_check_format(m->store, XLM_MATRIX_FILE_FORMAT, XLM_MATRIX_FILE_VERSION, "a file of matrices",
                                   "xlm_align --checkpoint --matrices", error) &&
-           find_layers(m, error) && xlm_store_shape(m->store, "/rows", dims, error) == 1 && (m->pairs = dims[0], true) &&
-           (m->vocabulary = xlm_store_read_strings(m->store, "/vocabulary/words", &m->words, error)) != NULL &&
+           find_layers(m, error) && xlm_store_shape(m->store, "/rows", &rows, error) && (m->pairs = rows.rows, true) &&
+           (m->vocabulary = xlm_store_read_strings(m->store, "/vocabulary/words", INT32_MAX, &m->words, error)) != NULL &&
            (m->model = xlm_store_get_text(m->store, "/", "model", error)) != NULL &&
            (m->values = xlm_store_get_text(m->store, "/", "values", error)) != NULL &&
            xlm_store_get_int(m->store, "/", "step", &m->step, error) &&
@@ -103,14 +103,16 @@ static bool read_labels(const matrices *m, uint64_t pair, int side, matrix *x, G
 {
     char *offsets = g_strconcat("/", sides[side], "/offsets", NULL), *subwords = g_strconcat("/", sides[side], "/subwords", NULL);
     const uint32_t n = x->size[side];
+    xlm_array all = {XLM_I32, XLM_ANY, 0};
     uint64_t ends[2];
     int32_t id[WIDEST];
     x->label[side] = g_new0(const char *, WIDEST);
-    bool good = xlm_store_read(m->store, offsets, XLM_U64, pair, 2, ends, error);
+    bool good = xlm_store_read(m->store, offsets, (xlm_array){XLM_U64, m->pairs + 1, 0}, pair, 2, ends, error);
     good = good && ((ends[1] >= ends[0] && ends[1] - ends[0] == n) ||
                     xlm_error_set(error, EX_DATAERR, "%s: the %s subwords of pair %" G_GUINT64_FORMAT " are not its matrix's",
                                   xlm_store_path(m->store), sides[side], pair));
-    good = good && xlm_store_read(m->store, subwords, XLM_I32, ends[0], n, id, error);
+    good = good && xlm_store_shape(m->store, subwords, &all, error) &&
+           xlm_store_read(m->store, subwords, all, ends[0], n, id, error);
     for (uint32_t i = 0; i < n && good; i++)
         x->label[side][i] = id[i] >= 0 && (uint64_t)id[i] < m->words ? m->vocabulary[id[i]] : "?";
     g_free(offsets);
@@ -122,10 +124,12 @@ static bool read_matrix(const matrices *m, uint64_t pair, matrix *x, GError **er
 {
     uint64_t offset;
     const uint64_t n = (uint64_t)x->size[0] * x->size[1];
+    xlm_array all = {XLM_F32, XLM_ANY, 0};
     char *path = g_strdup_printf("/layer.%" G_GINT64_FORMAT "/values", m->layer);
     x->values = g_new(float, n + 1);
-    const bool good = xlm_store_read(m->store, "/offsets", XLM_U64, pair, 1, &offset, error) &&
-                      xlm_store_read(m->store, path, XLM_F32, offset, n, x->values, error) &&
+    const bool good = xlm_store_read(m->store, "/offsets", (xlm_array){XLM_U64, m->pairs + 1, 0}, pair, 1, &offset, error) &&
+                      xlm_store_shape(m->store, path, &all, error) &&
+                      xlm_store_read(m->store, path, all, offset, n, x->values, error) &&
                       read_labels(m, pair, 0, x, error) && read_labels(m, pair, 1, x, error);
     g_free(path);
     return good;
@@ -186,12 +190,13 @@ static bool write_matrices(const xlm_sections *s, const matrices *m, GError **er
     xlm_page_paragraph(s->page, "%s. Layers in the file: %s. The stronger the colour, the larger among the values of a pair.",
                        m->values, m->layers);
     g_free(title);
+    const xlm_array sizes = {XLM_U32, m->pairs, 0};
     bool good = true;
     int shown = 0;
     for (uint64_t pair = 0; pair < m->pairs && shown < s->pairs && good; pair++) {
         matrix x = {0};
-        good = xlm_store_read(m->store, "/rows", XLM_U32, pair, 1, &x.size[0], error) &&
-               xlm_store_read(m->store, "/columns", XLM_U32, pair, 1, &x.size[1], error);
+        good = xlm_store_read(m->store, "/rows", sizes, pair, 1, &x.size[0], error) &&
+               xlm_store_read(m->store, "/columns", sizes, pair, 1, &x.size[1], error);
         if (good && x.size[0] > 0 && x.size[1] > 0 && x.size[0] <= WIDEST && x.size[1] <= WIDEST) {
             good = read_matrix(m, pair, &x, error);
             if (good)

@@ -5,7 +5,7 @@
  * reading.
  *
  *   write:  xlm_store_create -> xlm_store_dataset, xlm_store_write, xlm_store_set_... -> xlm_store_commit
- *   read:   xlm_store_open -> xlm_store_shape, xlm_store_read, xlm_store_get_... -> xlm_store_close
+ *   read:   xlm_store_open -> xlm_store_read_all, or xlm_store_shape and xlm_store_read; xlm_store_get_... -> xlm_store_close
  *
  * Paths are HDF5 paths ("/model/encoder/layer.0/attention/query/weight"); groups on the way are made when missing. An
  * attribute belongs to any object: `path` names it, `name` the attribute; a group of that path is made when there is no
@@ -18,6 +18,11 @@
  * its name, so every row and attribute should be written once. Two environment variables: XLM_STORE_TIMEOUT, how long ranks wait
  * for one another at the end, in seconds (600); XLM_STORE_WRITERS, how many ranks of a node have the file open (4, or as
  * many as it has cores), the others send them their rows. With one writer in all, files are written without MPI-IO.
+ *
+ * A file that is read may be anybody's. Whoever reads a dataset says its type and shape (xlm_array), and gets either these or an
+ * error that names file and dataset, so no dataset is larger than the memory that it is read into. Only what the functions below
+ * write is read: no links but hard ones, no elements in other files, no filters but Fletcher-32, no types but those of xlm_type
+ * and strings of fixed length, no chunks larger than the file, attributes of one value.
  *
  * HDF5 is not thread-safe: one thread at a time, over all stores. */
 #ifndef XLM_STORE_STORE_H
@@ -38,6 +43,19 @@ typedef enum { /* element types, in memory and in the file */
 } xlm_type;
 
 size_t xlm_type_size(xlm_type type);
+
+/* What a dataset is read as: `rows` of `columns` elements each; columns 0: it has one dimension. Integers are converted to integers
+ * and floats to floats. An extent is one number, or XLM_UP_TO(n): 0 to n; XLM_ANY: what the file has, and of columns none too. */
+typedef struct xlm_array {
+    xlm_type type;
+    uint64_t rows, columns;
+} xlm_array;
+#define XLM_UP_TO(n) ((uint64_t)1 << 63 | (uint64_t)(n))
+#define XLM_ANY UINT64_MAX
+
+/* Bytes of the longest text of an attribute. */
+enum { XLM_STORE_LONGEST_TEXT = 16 << 20 };
+
 /* "HDF5 1.10.8" */
 const char *xlm_store_library(void);
 
@@ -52,7 +70,7 @@ enum { /* flags of xlm_store_dataset */
     XLM_STORE_CHECKED = 2,  /* Fletcher-32; implies chunked */
     XLM_STORE_GROWING = 4   /* first dimension may be extended; implies chunked */
 };
-/* Make a dataset of `dimensions` (1..3) extents dims[]. An extent of 0 is allowed. */
+/* Make a dataset of `dimensions` (1 or 2) extents dims[], rows and columns. There may be 0 rows. */
 bool xlm_store_dataset(xlm_store *store, const char *path, xlm_type type, int dimensions, const uint64_t *dims,
                        int flags, GError **error);
 /* Extend the first extent of a growing dataset to `rows`. */
@@ -93,16 +111,17 @@ void xlm_store_close(xlm_store *store);
 bool xlm_store_is_hdf5(const char *path);
 const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
-/* Extents of a dataset; returns the number of dimensions or -1. */
-int xlm_store_shape(const xlm_store *store, const char *path, uint64_t dims[3], GError **error);
-bool xlm_store_read_type(const xlm_store *store, const char *path, xlm_type *type, GError **error);
-/* Rows [first, first + rows), converted to `type`. A checksum that fails is EX_DATAERR, naming file and dataset; so are integers
- * where `type` is a float, and the other way round, and a value that `type` cannot hold. A random read of some hundred
- * numbers takes about 60 us when the file is in memory: one chunk of 64 KiB and its checksum. */
-bool xlm_store_read(const xlm_store *store, const char *path, xlm_type type, uint64_t first, uint64_t rows, void *data,
+/* Set *array to what the dataset is, if it is what *array says; else EX_DATAERR. */
+bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array, GError **error);
+/* Rows [first, first + rows) of the dataset, which is `array`, into data[rows x columns]. EX_DATAERR: it is another one, a checksum
+ * fails, a value does not fit into the type. A random read of some hundred numbers takes about 60 us when the file is in memory:
+ * one chunk of 64 KiB and its checksum. */
+bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, uint64_t first, uint64_t rows, void *data,
                     GError **error);
-/* A 1-d dataset of strings; NULL-terminated (g_strfreev). */
-char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t *n, GError **error);
+/* All of the dataset, and *array as xlm_store_shape sets it; g_free. */
+void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *array, GError **error);
+/* A 1-d dataset of at most `most` strings; NULL-terminated (g_strfreev). *n (may be NULL): how many. */
+char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t most, uint64_t *n, GError **error);
 /* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
@@ -110,7 +129,7 @@ char *xlm_store_get_text(const xlm_store *store, const char *path, const char *n
  * not one, or one of another version, to be made again. EX_DATAERR. */
 bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
                             GError **error);
-/* Integers are signed, of at most 8 bytes; reals are floats: the one in place of the other is EX_DATAERR. */
+/* Integers are signed; reals are floats: the one in place of the other is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);
 

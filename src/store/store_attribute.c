@@ -49,6 +49,9 @@ static hid_t text_type(size_t length)
 
 bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error)
 {
+    if (strlen(value) > XLM_STORE_LONGEST_TEXT)
+        return xlm_error_set(error, EX_DATAERR, "%s: %s: attribute '%s' would have a text of %" G_GSIZE_FORMAT " bytes; the most "
+                             "are %d", store->path, path, name, strlen(value), XLM_STORE_LONGEST_TEXT);
     hid_t type = text_type(strlen(value));
     bool good = set(store, path, name, type, type, value, error);
     H5Tclose(type);
@@ -67,12 +70,12 @@ bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, do
 
 /* ---- reading ---- */
 
-/* One value of the class, which the type in memory can hold; numbers have at most 8 bytes and a sign, as ours have. */
+/* One value of the class, as ours are; numbers have a sign. */
 static bool is_one(hid_t type, hid_t space, H5T_class_t wanted)
 {
-    const H5T_class_t class = H5Tget_class(type);
-    return class == wanted && H5Sget_simple_extent_npoints(space) == 1 && (class == H5T_STRING || H5Tget_size(type) <= 8) &&
-           (class != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
+    return H5Tget_class(type) == wanted && store_type_is_known(type) && H5Sget_simple_extent_type(space) == H5S_SCALAR &&
+           (wanted != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2) &&
+           (wanted != H5T_STRING || H5Tget_size(type) <= XLM_STORE_LONGEST_TEXT);
 }
 
 /* An attribute whose type is of the given class; -1 when not. */
@@ -107,37 +110,17 @@ static bool finish(const xlm_store *store, const char *path, hid_t attribute, he
     return good;
 }
 
-static herr_t read_text(hid_t attribute, hid_t type, char **text)
-{
-    *text = g_malloc0(H5Tget_size(type) + 1);
-    return H5Aread(attribute, type, *text);
-}
-
-/* Of variable length: not ours, but what other programs write. */
-static herr_t read_variable_text(hid_t attribute, hid_t type, char **text)
-{
-    char *variable = NULL;
-    herr_t status = H5Aread(attribute, type, &variable);
-    *text = g_strdup(variable != NULL ? variable : "");
-    if (variable != NULL)
-        H5free_memory(variable);
-    return status;
-}
-
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error)
 {
     hid_t attribute = open_attribute(store, path, name, H5T_STRING, "a text", error);
     if (attribute < 0)
         return NULL;
     hid_t type = H5Aget_type(attribute);
-    char *text;
-    herr_t status = (H5Tis_variable_str(type) > 0 ? read_variable_text : read_text)(attribute, type, &text);
-    bool good = finish(store, path, attribute, status, error);
+    char *text = g_malloc0(H5Tget_size(type) + 1);
+    if (!finish(store, path, attribute, H5Aread(attribute, type, text), error))
+        g_clear_pointer(&text, g_free);
     H5Tclose(type);
-    if (good)
-        return text;
-    g_free(text);
-    return NULL;
+    return text;
 }
 
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error)

@@ -50,8 +50,8 @@ static bool unreadable(walk *w)
 static bool add_type(walk *w, const char *name, hid_t type)
 {
     const H5T_class_t class = H5Tget_class(type);
-    const bool text = class == H5T_STRING, known = text || class == H5T_INTEGER || class == H5T_FLOAT;
-    if (!known || H5Tis_variable_str(type) > 0)
+    const bool text = class == H5T_STRING;
+    if (!store_type_is_known(type))
         return refuse(w, name, "is of a type");
     add_number(w, class);
     add_number(w, (int64_t)H5Tget_size(type));

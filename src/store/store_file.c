@@ -51,6 +51,17 @@ hid_t store_file_type(xlm_type type)
     return H5I_INVALID_HID;
 }
 
+bool store_type_is_known(hid_t type)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_STRING)
+        return H5Tis_variable_str(type) == 0 && H5Tget_strpad(type) != H5T_STR_SPACEPAD;
+    bool known = false;
+    for (int t = XLM_U8; t <= XLM_F64 && !known; t++)
+        known = H5Tequal(type, store_file_type(t)) > 0;
+    return known;
+}
+
 hid_t store_access(void)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors go into our messages */
@@ -156,29 +167,18 @@ bool store_exists(hid_t file, const char *path)
     return there;
 }
 
-/* Deflate's best ratio: how much larger than the file elements can be when they are compressed. */
-enum { MOST_COMPRESSION = 1032 };
-
-/* The most bytes that elements of a dataset may have, with the filters that they went through; 0: with a filter that no program
- * of ours uses. */
-static uint64_t most_bytes(const xlm_store *store, hid_t properties)
+/* Fletcher-32 is the only filter that this program uses. Others may make much of little, or be code from elsewhere. */
+static bool check_filters(const xlm_store *store, const char *path, hid_t properties, GError **error)
 {
-    uint64_t most = store->size;
     for (int i = 0; i < H5Pget_nfilters(properties); i++) {
         unsigned flags;
         size_t values = 0;
-        switch (H5Pget_filter2(properties, (unsigned)i, &flags, &values, NULL, 0, NULL, NULL)) {
-        case H5Z_FILTER_FLETCHER32:
-        case H5Z_FILTER_SHUFFLE:
-            break;
-        case H5Z_FILTER_DEFLATE:
-            most = store->size * MOST_COMPRESSION;
-            break;
-        default:
-            return 0;
-        }
+        char name[32] = "";
+        if (H5Pget_filter2(properties, (unsigned)i, &flags, &values, NULL, sizeof name, name, NULL) != H5Z_FILTER_FLETCHER32)
+            return xlm_error_set(error, EX_DATAERR, "%s: %s: was written through the filter \"%s\", which this program does not "
+                                 "use", store->path, path, name);
     }
-    return most;
+    return true;
 }
 
 /* *size *= factor, unless it became more than most. */
@@ -203,33 +203,42 @@ static bool has_all_chunks(const store_dataset *d)
 #endif
 }
 
+/* Where and how elements are stored; the extents of chunks. */
+static bool check_layout(const xlm_store *store, const char *path, store_dataset *d, hid_t properties, GError **error)
+{
+    const H5D_layout_t layout = H5Pget_layout(properties);
+    uint64_t chunk = d->element;
+    if (layout == H5D_VIRTUAL || H5Pget_external_count(properties) != 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: %s: has its elements in another file", store->path, path);
+    if (!check_filters(store, path, properties, error))
+        return false;
+    if (layout != H5D_CHUNKED)
+        return true;
+    bool good = H5Pget_chunk(properties, d->dimensions, d->chunk) == d->dimensions;
+    for (int i = 0; i < d->dimensions && good; i++)
+        good = d->chunk[i] > 0 && multiply(&chunk, d->chunk[i], store->size);
+    return good || d->dims[0] == 0 || /* chunks of growing datasets may be larger than a file without rows */
+           xlm_error_set(error, EX_DATAERR, "%s: %s: has chunks that are larger than the file of %" G_GUINT64_FORMAT " bytes; the "
+                         "file is damaged", store->path, path, store->size);
+}
+
 /* A file may say anything of its arrays, but it cannot hold more than its size. Nothing has been allocated for them yet. */
 static bool check_storage(const xlm_store *store, const char *path, store_dataset *d, GError **error)
 {
     const hid_t properties = H5Dget_create_plist(d->id);
-    const uint64_t most = most_bytes(store, properties);
-    const H5D_layout_t layout = H5Pget_layout(properties);
-    const bool outside = layout == H5D_VIRTUAL || H5Pget_external_count(properties) != 0;
-    bool known = most != 0 && !outside;
-    if (layout == H5D_CHUNKED)
-        known = known && H5Pget_chunk(properties, d->dimensions, d->chunk) == d->dimensions;
-    for (int i = 0; i < d->dimensions && layout == H5D_CHUNKED && known; i++)
-        known = d->chunk[i] > 0;
+    const bool good = check_layout(store, path, d, properties, error), compact = H5Pget_layout(properties) == H5D_COMPACT;
     H5Pclose(properties);
-    if (!known)
-        return xlm_error_set(error, EX_DATAERR, "%s: %s: is stored in a way that this program does not know", store->path, path);
-
-    uint64_t size = d->element, chunk = d->element;
+    if (!good)
+        return false;
+    uint64_t size = d->element;
     bool fits = true;
     for (int i = d->dimensions - 1; i >= 0; i--) {
-        fits = fits && multiply(&size, d->dims[i], most);
+        fits = fits && multiply(&size, d->dims[i], store->size);
         if (i == 1)
             d->row_size = size;
     }
-    for (int i = 0; i < d->dimensions && layout == H5D_CHUNKED && size > 0; i++)
-        fits = fits && multiply(&chunk, d->chunk[i], most);
     if (fits && size > 0)
-        fits = layout == H5D_CHUNKED ? has_all_chunks(d) : layout == H5D_COMPACT || H5Dget_storage_size(d->id) == size;
+        fits = d->chunk[0] > 0 ? has_all_chunks(d) : compact || H5Dget_storage_size(d->id) == size;
     return fits || xlm_error_set(error, EX_DATAERR, "%s: %s: says that it has more elements than the file of %" G_GUINT64_FORMAT
                                  " bytes holds; the file is damaged", store->path, path, store->size);
 }
@@ -241,14 +250,15 @@ static store_dataset *add_dataset(const xlm_store *store, const char *path, hid_
     d->id = id;
     d->space = H5Dget_space(id);
     d->dimensions = H5Sget_simple_extent_ndims(d->space);
-    if (d->dimensions < 1 || d->dimensions > 3) {
-        xlm_error_set(error, EX_DATAERR, "%s: %s: is not an array of 1 to 3 dimensions", store->path, path);
+    if (d->dimensions < 1 || d->dimensions > 2) {
+        xlm_error_set(error, EX_DATAERR, "%s: %s: is not an array of one or two dimensions", store->path, path);
         store_free_dataset(d);
         return NULL;
     }
     H5Sget_simple_extent_dims(d->space, d->dims, NULL);
     hid_t type = H5Dget_type(id);
     d->row_size = d->element = H5Tget_size(type);
+    d->class = H5Tget_class(type);
     H5Tclose(type);
     if (!check_storage(store, path, d, error)) {
         store_free_dataset(d);

@@ -12,7 +12,8 @@
 typedef struct store_dataset {
     hid_t id, space; /* invalid on ranks that do not have the file open */
     int dimensions;
-    hsize_t dims[3], chunk[3]; /* chunk[0] = 0: contiguous */
+    hsize_t dims[2], chunk[2]; /* chunk[0] = 0: contiguous */
+    H5T_class_t class;
     size_t element, row_size;  /* bytes, in the file and in memory */
     uint64_t storage;          /* writing: bytes set aside in the file for its elements */
 } store_dataset;
@@ -53,6 +54,8 @@ struct xlm_store {
 /* The type in memory and in the file (little-endian). */
 hid_t store_memory_type(xlm_type type);
 hid_t store_file_type(xlm_type type);
+/* One that this program writes: of xlm_type, or a string of fixed length. HDF5's conversions of all others are long, old code. */
+bool store_type_is_known(hid_t type);
 
 /* Access properties: formats of HDF5 1.10 (checksummed metadata, attributes of any size), no locks. -1 on failure. */
 hid_t store_access(void);
@@ -129,7 +132,7 @@ bool store_check_digest(xlm_store *store, GError **error);
 bool store_reserve(xlm_store *store, uint64_t bytes, GError **error);
 
 /* Open the dataset (once). NULL when it is not there, is no array, or cannot be as large as it says: its elements, as many as
- * there are, then fit into the file (1032 times the file when they are compressed). */
+ * there are, fit into the file. */
 store_dataset *store_find(const xlm_store *store, const char *path, GError **error);
 /* Read rows into memory as memory_type. */
 bool store_read_rows(const xlm_store *store, const char *path, const store_dataset *d, hid_t memory_type, uint64_t first,

@@ -140,32 +140,6 @@ const char *xlm_store_path(const xlm_store *store) { return store->path; }
 
 bool xlm_store_has(const xlm_store *store, const char *path) { return store_exists(store->file, path); }
 
-int xlm_store_shape(const xlm_store *store, const char *path, uint64_t dims[3], GError **error)
-{
-    const store_dataset *d = store_find(store, path, error);
-    if (d == NULL)
-        return -1;
-    for (int i = 0; i < d->dimensions; i++)
-        dims[i] = d->dims[i];
-    return d->dimensions;
-}
-
-bool xlm_store_read_type(const xlm_store *store, const char *path, xlm_type *type, GError **error)
-{
-    const store_dataset *d = store_find(store, path, error);
-    if (d == NULL)
-        return false;
-    hid_t theirs = H5Dget_type(d->id);
-    bool known = false;
-    for (int t = XLM_U8; t <= XLM_F64 && !known; t++) {
-        known = H5Tequal(theirs, store_file_type(t)) > 0;
-        if (known)
-            *type = t;
-    }
-    H5Tclose(theirs);
-    return known || xlm_error_set(error, EX_DATAERR, "%s: %s: has a type of number that is not known here", store->path, path);
-}
-
 static herr_t add_name(hid_t group, const char *name, const H5L_info_t *info, void *names)
 {
     (void)group, (void)info;
@@ -200,7 +174,7 @@ bool store_read_rows(const xlm_store *store, const char *path, const store_datas
                              (uint64_t)d->dims[0]);
     if (rows == 0 || d->row_size == 0)
         return true;
-    hsize_t start[3] = {first, 0, 0}, count[3] = {rows, d->dims[1], d->dims[2]};
+    hsize_t start[2] = {first, 0}, count[2] = {rows, d->dims[1]};
     hid_t memory = H5Screate_simple(d->dimensions, count, NULL);
     H5Sselect_hyperslab(d->space, H5S_SELECT_SET, start, NULL, count, NULL);
     bool overflow = false;
@@ -215,45 +189,114 @@ bool store_read_rows(const xlm_store *store, const char *path, const store_datas
     return good;
 }
 
-/* Numbers are wanted as what they are: a float where an integer belongs was not written by us. */
-static bool check_class(const xlm_store *store, const char *path, const store_dataset *d, xlm_type type, GError **error)
+/* ---- arrays ---- */
+
+static bool extent_fits(uint64_t extent, uint64_t wanted)
 {
-    const bool real = type == XLM_F32 || type == XLM_F64;
-    const hid_t theirs = H5Dget_type(d->id);
-    const bool good = H5Tget_class(theirs) == (real ? H5T_FLOAT : H5T_INTEGER);
-    H5Tclose(theirs);
-    return good || xlm_error_set(error, EX_DATAERR, "%s: %s: its elements are not %s", store->path, path,
-                                 real ? "floating-point numbers" : "integers");
+    return wanted >> 63 ? extent <= (wanted & INT64_MAX) : extent == wanted;
 }
 
-bool xlm_store_read(const xlm_store *store, const char *path, xlm_type type, uint64_t first, uint64_t rows, void *data,
+/* "55", "at most 9", "n" */
+static void append_extent(GString *text, uint64_t extent)
+{
+    if (extent == XLM_ANY)
+        g_string_append_c(text, 'n');
+    else
+        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT, extent >> 63 ? "at most " : "", extent & INT64_MAX);
+}
+
+static bool refuse_shape(const xlm_store *store, const char *path, const store_dataset *d, const xlm_array *wanted, GError **error)
+{
+    GString *is = g_string_new(""), *belongs = g_string_new("");
+    for (int i = 0; i < d->dimensions; i++)
+        g_string_append_printf(is, "%s%" G_GUINT64_FORMAT, i > 0 ? " x " : "", (uint64_t)d->dims[i]);
+    append_extent(belongs, wanted->rows);
+    if (wanted->columns > 0) {
+        g_string_append(belongs, " x ");
+        append_extent(belongs, wanted->columns);
+    }
+    xlm_error_set(error, EX_DATAERR, "%s: %s: its shape is %s, where %s belongs; the file is damaged, or was not made for this",
+                  store->path, path, is->str, belongs->str);
+    g_string_free(is, TRUE);
+    g_string_free(belongs, TRUE);
+    return false;
+}
+
+/* The dataset, when it is what `array` says. Numbers are wanted as what they are: a float where an integer belongs was not written
+ * by us. */
+static const store_dataset *find_array(const xlm_store *store, const char *path, const xlm_array *array, GError **error)
+{
+    const bool real = array->type == XLM_F32 || array->type == XLM_F64;
+    const store_dataset *d = store_find(store, path, error);
+    if (d == NULL)
+        return NULL;
+    if (d->class != (real ? H5T_FLOAT : H5T_INTEGER)) {
+        xlm_error_set(error, EX_DATAERR, "%s: %s: its elements are not %s", store->path, path,
+                      real ? "floating-point numbers" : "integers");
+        return NULL;
+    }
+    const bool flat = array->columns == 0 || (array->columns == XLM_ANY && d->dimensions == 1);
+    if (!extent_fits(d->dims[0], array->rows) || d->dimensions != (flat ? 1 : 2) ||
+        (!flat && (d->dims[1] == 0 || !extent_fits(d->dims[1], array->columns)))) {
+        refuse_shape(store, path, d, array, error);
+        return NULL;
+    }
+    return d;
+}
+
+bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array, GError **error)
+{
+    const store_dataset *d = find_array(store, path, array, error);
+    if (d == NULL)
+        return false;
+    array->rows = d->dims[0];
+    array->columns = d->dimensions == 2 ? d->dims[1] : 0;
+    return true;
+}
+
+bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, uint64_t first, uint64_t rows, void *data,
                     GError **error)
 {
-    const store_dataset *d = store_find(store, path, error);
-    return d != NULL && check_class(store, path, d, type, error) &&
-           store_read_rows(store, path, d, store_memory_type(type), first, rows, data, error);
+    const store_dataset *d = find_array(store, path, &array, error);
+    return d != NULL && store_read_rows(store, path, d, store_memory_type(array.type), first, rows, data, error);
 }
 
-char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t *n, GError **error)
+void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *array, GError **error)
+{
+    if (!xlm_store_shape(store, path, array, error))
+        return NULL;
+    void *data = g_malloc_n(MAX(array->rows, 1), MAX(array->columns, 1) * xlm_type_size(array->type));
+    if (!xlm_store_read(store, path, *array, 0, array->rows, data, error))
+        g_clear_pointer(&data, g_free);
+    return data;
+}
+
+/* ---- strings ---- */
+
+char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t most, uint64_t *n, GError **error)
 {
     const store_dataset *d = store_find(store, path, error);
     if (d == NULL)
         return NULL;
-    hid_t type = H5Dget_type(d->id);
-    char **strings = NULL;
-    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || d->dimensions != 1) {
+    if (d->class != H5T_STRING || d->dimensions != 1) {
         xlm_error_set(error, EX_DATAERR, "%s: %s: is not a list of fixed-length strings", store->path, path);
-    } else {
-        size_t longest = H5Tget_size(type);
-        char *table = g_malloc(MAX(d->dims[0], 1) * longest);
-        if (store_read_rows(store, path, d, type, 0, d->dims[0], table, error)) {
-            *n = d->dims[0];
-            strings = g_new0(char *, *n + 1);
-            for (uint64_t i = 0; i < *n; i++)
-                strings[i] = g_strndup(table + i * longest, longest);
-        }
-        g_free(table);
+        return NULL;
     }
+    if (d->dims[0] > most) {
+        refuse_shape(store, path, d, &(xlm_array){.rows = XLM_UP_TO(most)}, error);
+        return NULL;
+    }
+    const hid_t type = H5Dget_type(d->id);
+    const uint64_t number = d->dims[0];
+    char **strings = NULL, *table = g_malloc_n(MAX(number, 1), d->element);
+    if (store_read_rows(store, path, d, type, 0, number, table, error)) {
+        strings = g_new0(char *, number + 1);
+        for (uint64_t i = 0; i < number; i++)
+            strings[i] = g_strndup(table + i * d->element, d->element);
+        if (n != NULL)
+            *n = number;
+    }
+    g_free(table);
     H5Tclose(type);
     return strings;
 }

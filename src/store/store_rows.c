@@ -118,7 +118,7 @@ static bool select_rows(store_dataset *d, const GArray *parts)
     herr_t status = H5Sselect_none(d->space);
     for (guint i = 0; i < parts->len && status >= 0; i++) {
         const store_part *part = &g_array_index(parts, store_part, i);
-        const hsize_t start[3] = {part->first, 0, 0}, count[3] = {part->rows, d->dims[1], d->dims[2]};
+        const hsize_t start[2] = {part->first, 0}, count[2] = {part->rows, d->dims[1]};
         status = H5Sselect_hyperslab(d->space, i == 0 ? H5S_SELECT_SET : H5S_SELECT_OR, start, NULL, count, NULL);
     }
     return status >= 0;
@@ -143,7 +143,7 @@ static bool write_parts(xlm_store *store, const char *path, store_dataset *d, hi
         rows += g_array_index(parts, store_part, i).rows;
     if (rows == 0 && !store->mpi_io)
         return true;
-    const hsize_t count[3] = {MAX(rows, 1), d->dims[1], d->dims[2]};
+    const hsize_t count[2] = {MAX(rows, 1), d->dims[1]};
     hid_t memory = H5Screate_simple(d->dimensions, count, NULL);
     if (rows == 0)
         H5Sselect_none(memory);

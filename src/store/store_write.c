@@ -87,7 +87,7 @@ static bool make(xlm_store *store, const char *path, store_dataset *d, hid_t typ
 {
     if (!make_groups(store, path, false, error))
         return false;
-    hsize_t limits[3];
+    hsize_t limits[2];
     for (int i = 0; i < d->dimensions; i++) /* chunks may not be larger than a limit */
         limits[i] = flags & XLM_STORE_GROWING && (i == 0 || d->dims[i] == 0) ? H5S_UNLIMITED : d->dims[i];
     d->space = H5Screate_simple(d->dimensions, d->dims, limits);

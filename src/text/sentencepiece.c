@@ -184,23 +184,19 @@ static bool load_rules(xlm_pieces *m, const xlm_store *store, const char *path, 
 
 static void *load(const xlm_store *store, const char *path, GError **error)
 {
-    uint64_t dims[3];
-    char *whole = xlm_word_store_member(path, DATASET);
-    const int dimensions = xlm_store_shape(store, whole, dims, error);
+    xlm_array array = {XLM_U8, XLM_UP_TO(INT32_MAX), 0};
+    char *whole = xlm_word_store_member(path, DATASET), *file = xlm_store_read_all(store, whole, &array, error);
     void *m = NULL;
-    if (dimensions >= 0 && (dimensions != 1 || dims[0] == 0 || dims[0] > INT32_MAX))
+    if (file != NULL && array.rows == 0)
         xlm_word_store_refuse(store, whole, "is not the bytes of a file", error);
-    else if (dimensions >= 0) {
-        GString *bytes = g_string_sized_new(dims[0]);
-        g_string_set_size(bytes, dims[0]);
+    else if (file != NULL) {
         GError *failure = NULL;
-        if (!xlm_store_read(store, whole, XLM_U8, 0, dims[0], bytes->str, error))
-            g_string_free(bytes, TRUE);
-        else if ((m = xlm_pieces_new(bytes, &failure)) == NULL) {
+        if ((m = xlm_pieces_new(g_string_new_len(file, (gssize)array.rows), &failure)) == NULL) {
             xlm_word_store_refuse(store, whole, failure->message, error);
             g_error_free(failure);
         }
     }
+    g_free(file);
     g_free(whole);
     if (m == NULL || load_rules(m, store, path, error))
         return m;

@@ -218,20 +218,18 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
 static bool load_twins(const xlm_store *store, const char *path, const xlm_special_tokens *specials, xlm_vocabulary_made *made,
                        GError **error)
 {
-    uint64_t dims[3];
-    const int dimensions = xlm_store_shape(store, path, dims, error);
-    if (dimensions < 0)
+    xlm_array array = {XLM_I32, XLM_UP_TO(INT32_MAX), 2};
+    int32_t *rows = xlm_store_read_all(store, path, &array, error);
+    if (rows == NULL)
         return false;
-    if (dimensions != 2 || dims[1] != 2 || dims[0] > INT32_MAX)
-        return xlm_word_store_refuse(store, path, "is not a table of pairs of ids", error);
-    int32_t *rows = g_new(int32_t, 2 * dims[0] + 1), *originals = g_new(int32_t, dims[0] + 1);
-    bool good = xlm_store_read(store, path, XLM_I32, 0, dims[0], rows, error);
-    for (uint64_t k = 0; good && k < dims[0]; k++) {
+    int32_t *originals = g_new(int32_t, array.rows + 1);
+    bool good = true;
+    for (uint64_t k = 0; good && k < array.rows; k++) {
         originals[k] = rows[2 * k];
         if (originals[k] < 0 || xlm_is_special(specials, originals[k]) || (k > 0 && originals[k] <= originals[k - 1]))
             good = xlm_word_store_refuse(store, path, "ids are not in their order", error);
     }
-    made->twins = (int32_t)dims[0];
+    made->twins = (int32_t)array.rows;
     made->originals = originals;
     g_free(rows);
     return good;
@@ -329,7 +327,7 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
 
 static char **load_languages(const xlm_store *store, const char *path, uint64_t *n, GError **error)
 {
-    char *whole = languages_path(path), **languages = xlm_store_read_strings(store, whole, n, error);
+    char *whole = languages_path(path), **languages = xlm_store_read_strings(store, whole, XLM_MOST_LANGUAGES, n, error);
     g_free(whole);
     return languages;
 }
@@ -338,7 +336,7 @@ static char **load_languages(const xlm_store *store, const char *path, uint64_t 
 static bool check_languages(const xlm_store *store, char **names, uint64_t n, GError **error)
 {
     GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
-    bool good = n <= XLM_MOST_LANGUAGES;
+    bool good = true;
     for (uint64_t i = 0; i < n && good; i++)
         good = *names[i] != '\0' && strchr(names[i], '/') == NULL && g_utf8_validate(names[i], -1, NULL) &&
                g_hash_table_add(seen, names[i]);
@@ -354,10 +352,11 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
     bool good = true;
     for (int i = 0; i < n && good; i++) {
         const int32_t *twin = xlm_vocabulary_twins(v, made[i].language);
-        int32_t *rows = g_new(int32_t, 2 * (size_t)made[i].twins + 1);
         char *group = g_strconcat(path, "/made/", xlm_vocabulary_language_names(v)[made[i].language], NULL);
         char *twins = xlm_word_store_member(group, "twins");
-        good = made[i].twins == 0 || xlm_store_read(store, twins, XLM_I32, 0, (uint64_t)made[i].twins, rows, error);
+        xlm_array array = {XLM_I32, (uint64_t)made[i].twins, 2};
+        int32_t *rows = made[i].twins > 0 ? xlm_store_read_all(store, twins, &array, error) : NULL;
+        good = made[i].twins == 0 || rows != NULL;
         for (int32_t k = 0; k < made[i].twins && good; k++)
             if (rows[2 * k + 1] != twin[made[i].originals[k]])
                 good = xlm_word_store_refuse(store, twins, "ids of twins are not those behind the subwords", error);

@@ -47,7 +47,7 @@ bool xlm_word_store_save_counts(xlm_store *store, const char *path, const char *
 char **xlm_word_store_load_words(const xlm_store *store, const char *path, const char *name, uint64_t *n, GError **error)
 {
     char *whole = xlm_word_store_member(path, name);
-    char **words = xlm_store_read_strings(store, whole, n, error);
+    char **words = xlm_store_read_strings(store, whole, INT32_MAX, n, error);
     g_free(whole);
     return words;
 }
@@ -67,16 +67,9 @@ static bool check_counts(const xlm_store *store, const char *path, uint64_t n, c
 int64_t *xlm_word_store_load_counts(const xlm_store *store, const char *path, const char *name, uint64_t n, GError **error)
 {
     char *whole = xlm_word_store_member(path, name);
-    uint64_t dims[3];
-    const int dimensions = xlm_store_shape(store, whole, dims, error);
-    int64_t *counts = NULL;
-    if (dimensions >= 0 && (dimensions != 1 || dims[0] != n))
-        xlm_word_store_refuse(store, whole, "has not one number for each string", error);
-    else if (dimensions >= 0) {
-        counts = g_new0(int64_t, n + 1);
-        if (!xlm_store_read(store, whole, XLM_I64, 0, n, counts, error) || !check_counts(store, whole, n, counts, error))
-            g_clear_pointer(&counts, g_free);
-    }
+    int64_t *counts = xlm_store_read_all(store, whole, &(xlm_array){XLM_I64, n, 0}, error);
+    if (counts != NULL && !check_counts(store, whole, n, counts, error))
+        g_clear_pointer(&counts, g_free);
     g_free(whole);
     return counts;
 }

@@ -51,8 +51,7 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
         return XLM_FILE_GOOD;
     if (!xlm_store_has(store, "/task/labels"))
         return unfit(error, "it is not fine-tuned, it has no /task/labels");
-    uint64_t n;
-    char **labels = xlm_store_read_strings(store, "/task/labels", &n, error);
+    char **labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, NULL, error);
     if (labels == NULL)
         return XLM_FILE_DAMAGED;
     xlm_file_condition condition = XLM_FILE_GOOD;
@@ -85,14 +84,13 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
 
 static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_saved_state *saved, GError **error)
 {
-    uint64_t dims[3] = {0};
+    xlm_array array = {xlm_state_store_type(saved), XLM_ANY, 0};
     if (!xlm_store_has(store, saved->path))
         return unfit(error, "it has no %s", saved->path);
-    const int dimensions = xlm_store_shape(store, saved->path, dims, error);
-    if (dimensions < 0)
+    if (!xlm_store_shape(store, saved->path, &array, error))
         return XLM_FILE_DAMAGED;
-    if (dimensions != 1 || dims[0] != (uint64_t)saved->n)
-        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", saved->path, dims[0],
+    if (array.rows != (uint64_t)saved->n)
+        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", saved->path, array.rows,
                      saved->n);
     return XLM_FILE_GOOD;
 }
@@ -157,7 +155,7 @@ static bool check_members(const xlm_store *store, const double *member, int64_t 
 
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error)
 {
-    return xlm_store_read(store, saved->path, xlm_state_store_type(saved), 0, (uint64_t)saved->n, values, error);
+    return xlm_state_read(store, saved, values, error);
 }
 
 static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *saved, int64_t step, GError **error)

@@ -110,19 +110,25 @@ xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool need
     return XLM_FILE_DAMAGED;
 }
 
+xlm_array xlm_model_file_array(const xlm_parameter *p)
+{
+    return p->rows == 1 ? (xlm_array){XLM_F32, (uint64_t)p->cols, 0} : (xlm_array){XLM_F32, (uint64_t)p->rows, (uint64_t)p->cols};
+}
+
 xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error)
 {
-    uint64_t dims[3] = {0};
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_ANY};
     if (!xlm_store_has(store, path)) {
         xlm_error_set(error, EX_DATAERR, "it has no %s", path);
         return XLM_FILE_UNFIT;
     }
-    const int n = xlm_store_shape(store, path, dims, error);
-    if (n < 0)
+    if (!xlm_store_shape(store, path, &array, error))
         return XLM_FILE_DAMAGED;
-    const uint64_t rows = n == 2 ? dims[0] : 1, cols = n == 2 ? dims[1] : dims[0];
-    if (n <= 2 && rows == (uint64_t)p->rows && cols == (uint64_t)p->cols)
+    const xlm_array here = xlm_model_file_array(p);
+    if (array.rows == here.rows && array.columns == here.columns)
         return XLM_FILE_GOOD;
+    const bool vector = array.columns == 0;
+    const uint64_t rows = vector ? 1 : array.rows, cols = vector ? array.rows : array.columns;
     xlm_error_set(error, EX_DATAERR, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT
                   " x %" G_GINT64_FORMAT " here", path, rows, cols, p->rows, p->cols);
     return XLM_FILE_UNFIT;
@@ -143,7 +149,8 @@ bool xlm_model_file_read_array(const xlm_store *store, const char *group, const 
                                GError **error)
 {
     char *path = xlm_parameter_path(group, p);
-    const bool good = xlm_store_read(store, path, XLM_F32, 0, (uint64_t)(p->rows == 1 ? p->cols : p->rows), values, error) &&
+    const xlm_array array = xlm_model_file_array(p);
+    const bool good = xlm_store_read(store, path, array, 0, array.rows, values, error) &&
                       check_numbers(store, path, p->rows * p->cols, values, positive, error);
     g_free(path);
     return good;
@@ -189,7 +196,7 @@ static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GEr
             task->languages = g_strdupv((char *[]){task->language, NULL});
         return true;
     }
-    if ((task->languages = xlm_store_read_strings(store, "/task/languages", &n, error)) == NULL)
+    if ((task->languages = xlm_store_read_strings(store, "/task/languages", INT32_MAX, &n, error)) == NULL)
         return false;
     for (uint64_t i = 0; i < n; i++) {
         if (xlm_vocabulary_find_language(m->vocabulary, task->languages[i]) < 0)
@@ -212,7 +219,7 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         (task->language = xlm_store_get_text(store, "/task", "language", error)) == NULL ||
         !xlm_store_get_int(store, "/task", "length", &task->length, error) ||
         (task->options = xlm_store_get_text(store, "/task", "options", error)) == NULL ||
-        (task->labels = xlm_store_read_strings(store, "/task/labels", &n, error)) == NULL ||
+        (task->labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, &n, error)) == NULL ||
         !check_labels(store, task->labels, n, error))
         return false;
     if (task->length < LEAST_LENGTH || task->length > m->config.positions)

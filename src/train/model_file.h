@@ -83,6 +83,8 @@ typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT } xlm_file_condit
 /* Format and version are this program's (else XLM_FILE_UNFIT), and *step is one that a run can come to. needs_run: a model
  * without the state of a run will not do; else its step is 0. */
 xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool needs_run, int64_t *step, GError **error);
+/* What a parameter is in a file: one row is a vector. */
+xlm_array xlm_model_file_array(const xlm_parameter *p);
 /* The array of a parameter is there and has its shape. The message of XLM_FILE_UNFIT does not name the file. */
 xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);
 /* values[rows * cols] of the array of one parameter under a group, "/model". EX_DATAERR for values that are not finite or, where

@@ -93,7 +93,8 @@ static bool read_rows(const old_model *old, const xlm_parameter *p, int64_t firs
 {
     char *path = xlm_parameter_path("/model", p);
     const int64_t unit = unit_of(p, width);
-    bool good = xlm_store_read(old->store, path, XLM_F32, (uint64_t)(first * unit), (uint64_t)(n * unit), values, error);
+    bool good = xlm_store_read(old->store, path, xlm_model_file_array(p), (uint64_t)(first * unit), (uint64_t)(n * unit), values,
+                               error);
     for (int64_t i = 0; i < n * width && good; i++)
         good = isfinite(values[i]) ||
                xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had gone "
@@ -229,23 +230,28 @@ static bool write_parameter(const changed_model *c, xlm_store *store, const xlm_
 
 /* ---- the file ---- */
 
-/* Declare the arrays of a task, as the file has them. */
-static bool declare_task(changed_model *c, const char *group, GError **error)
+static bool declare_array(changed_model *c, const char *path, GError **error)
 {
-    char **names = xlm_store_list(c->first.store, group, error);
-    bool good = names != NULL;
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_ANY};
+    if (!xlm_store_shape(c->first.store, path, &array, error))
+        return false;
+    const bool vector = array.columns == 0;
+    xlm_parameters_add(c->parameters, path + 1, vector ? 1 : (int64_t)array.rows, (int64_t)(vector ? array.rows : array.columns),
+                       XLM_INIT_ZERO, false);
+    return true;
+}
+
+/* Declare the arrays of a task, as the file has them: an array, or all of a group. */
+static bool declare_task(changed_model *c, const char *path, GError **error)
+{
+    char **names = xlm_store_list(c->first.store, path, NULL);
+    if (names == NULL)
+        return declare_array(c, path, error);
+    bool good = true;
     for (char **name = names; good && *name != NULL; name++) {
-        char *path = g_strconcat(group, "/", *name, NULL);
-        uint64_t dims[3];
-        const int n = xlm_store_shape(c->first.store, path, dims, NULL);
-        if (n < 1) /* a group */
-            good = declare_task(c, path, error);
-        else if (n <= 2)
-            xlm_parameters_add(c->parameters, path + 1, n == 2 ? (int64_t)dims[0] : 1, (int64_t)dims[n - 1], XLM_INIT_ZERO,
-                               false);
-        else
-            good = xlm_error_set(error, EX_DATAERR, "%s: %s has %d dimensions", xlm_store_path(c->first.store), path, n);
-        g_free(path);
+        char *member = g_strconcat(path, "/", *name, NULL);
+        good = declare_task(c, member, error);
+        g_free(member);
     }
     g_strfreev(names);
     return good;

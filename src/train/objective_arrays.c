@@ -9,13 +9,18 @@ xlm_type xlm_state_store_type(const xlm_saved_state *state)
     return types[state->type];
 }
 
+bool xlm_state_read(const xlm_store *store, const xlm_saved_state *state, void *values, GError **error)
+{
+    const xlm_array array = {xlm_state_store_type(state), (uint64_t)state->n, 0};
+    return xlm_store_read(store, state->path, array, 0, array.rows, values, error);
+}
+
 bool xlm_states_read(const char *path, int n, const xlm_saved_state *states, GError **error)
 {
     xlm_store *store = n > 0 ? xlm_store_open(path, error) : NULL;
     bool good = n == 0 || store != NULL;
     for (int k = 0; k < n && good; k++)
-        good = xlm_store_read(store, states[k].path, xlm_state_store_type(&states[k]), 0, (uint64_t)states[k].n, states[k].values,
-                              error);
+        good = xlm_state_read(store, &states[k], states[k].values, error);
     xlm_store_close(store);
     return good;
 }

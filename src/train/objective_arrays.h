@@ -14,6 +14,8 @@
 xlm_type xlm_state_store_type(const xlm_saved_state *state);
 /* A state as a dataset. comm: of the store, each rank writes its share; NULL when the store is of one process. */
 bool xlm_state_write(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *state, GError **error);
+/* Its values from the file; EX_DATAERR when they are of another number or type. */
+bool xlm_state_read(const xlm_store *store, const xlm_saved_state *state, void *values, GError **error);
 
 /* n states from a checkpoint, by a process that has no run. EX_DATAERR with the file where it has none. */
 bool xlm_states_read(const char *path, int n, const xlm_saved_state *states, GError **error);

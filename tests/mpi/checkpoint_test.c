@@ -180,28 +180,32 @@ static void the_layout_is_as_documented(const xlm_comm *comm)
     if (comm->rank == 0) {
         xlm_store *store;
         GOOD((store = xlm_store_open(path, &error)) != NULL);
-        static const struct { const char *path; int dimensions; uint64_t rows, cols; } arrays[] = {
-            {"/model/encoder/layer.0/attention/query/weight", 2, 16, 16},
-            {"/model/encoder/layer.0/feed_forward/intermediate/weight", 2, 64, 16},
-            {"/model/encoder/layer.0/attention/layer_norm/bias", 1, 16, 0},
-            {"/model/embeddings/language/weight", 2, 2, 16},
-            {"/optimiser/first_moment/encoder/layer.0/attention/query/weight", 2, 16, 16},
-            {"/optimiser/second_moment/embeddings/word/weight", 2, SUBWORDS + XLM_SPECIALS, 16},
-            {"/objectives/align/projection", 2, 3, 7},
-            {"/optimiser/first_moment/objectives/align/projection", 2, 3, 7},
-            {"/objectives/contrast/queue", 1, QUEUE, 0},
-            {"/vocabulary/words", 1, SUBWORDS + XLM_SPECIALS, 0},
-            {"/languages", 1, 2, 0},
+        static const struct { const char *path; uint64_t rows, cols; } arrays[] = {
+            {"/model/encoder/layer.0/attention/query/weight", 16, 16},
+            {"/model/encoder/layer.0/feed_forward/intermediate/weight", 64, 16},
+            {"/model/encoder/layer.0/attention/layer_norm/bias", 16, 0},
+            {"/model/embeddings/language/weight", 2, 16},
+            {"/optimiser/first_moment/encoder/layer.0/attention/query/weight", 16, 16},
+            {"/optimiser/second_moment/embeddings/word/weight", SUBWORDS + XLM_SPECIALS, 16},
+            {"/objectives/align/projection", 3, 7},
+            {"/optimiser/first_moment/objectives/align/projection", 3, 7},
+            {"/objectives/contrast/queue", QUEUE, 0},
         };
         for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
-            uint64_t dims[3] = {0, 0, 0};
-            int dimensions;
-            GOOD((dimensions = xlm_store_shape(store, arrays[i].path, dims, &error)) > 0);
-            CHECK(dimensions == arrays[i].dimensions && dims[0] == arrays[i].rows && dims[1] == arrays[i].cols);
+            xlm_array array = {XLM_F32, XLM_ANY, XLM_ANY};
+            GOOD(xlm_store_shape(store, arrays[i].path, &array, &error));
+            CHECK(array.rows == arrays[i].rows && array.columns == arrays[i].cols);
         }
         int64_t value = 0;
         double real = 0;
-        char *text;
+        char *text, **strings;
+        uint64_t n;
+        GOOD((strings = xlm_store_read_strings(store, "/vocabulary/words", XLM_ANY, &n, &error)) != NULL);
+        CHECK(n == SUBWORDS + XLM_SPECIALS);
+        g_strfreev(strings);
+        GOOD((strings = xlm_store_read_strings(store, "/languages", XLM_ANY, &n, &error)) != NULL);
+        CHECK(n == 2);
+        g_strfreev(strings);
         GOOD(xlm_store_get_int(store, "/", "step", &value, &error));
         CHECK(value == 5);
         GOOD(xlm_store_get_int(store, "/", "ranks", &value, &error));

@@ -245,7 +245,7 @@ static void files_hold_the_same(const xlm_comm *comm, const xlm_grid *grid)
         xlm_matrix_get(b, got);
         CHECK(difference((ROWS - SKIP) * COLUMNS, got, x + SKIP * COLUMNS) == 0);
         BAD(xlm_matrix_read(b, store, "/a", SKIP + 1, &error), EX_DATAERR, path, "98 rows of 37");
-        BAD(xlm_matrix_read(wide, store, "/a", 0, &error), EX_DATAERR, path, "101 rows of 38");
+        BAD(xlm_matrix_read(wide, store, "/a", 0, &error), EX_DATAERR, path, "101 x 37, where n x 38 belongs");
         xlm_store_close(store);
         xlm_comm_barrier(comm);
         if (comm->rank == 0)

@@ -129,14 +129,14 @@ static void hostile_files_are_refused(void **state)
         {"/", "vocabulary", SET_REAL, .r = VOCABULARY, .expected = "'vocabulary' is not a whole number"},
         {"/", "corpus_digest", SET_INT, 0, .expected = "'corpus_digest' is not a text"},
         {"/", "source", SET_TEXT, .text = "tlh", .expected = "source = tlh"},
-        {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 2, 3, .expected = "/dictionary/pairs: not a list of pairs"},
-        {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 8, .expected = "/dictionary/pairs: not a list of pairs"},
+        {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 2, 3, .expected = "/dictionary/pairs: its shape is"},
+        {XLM_DICTIONARY_PAIRS, NULL, RESHAPE, 8, .expected = "/dictionary/pairs: its shape is"},
         {XLM_DICTIONARY_PAIRS, NULL, RETYPE_REAL, .r = 9, .expected = "/dictionary/pairs: its elements are not integers"},
         {XLM_DICTIONARY_PAIRS, NULL, RETYPE_INT, (int64_t)1 << 40, .expected = "/dictionary/pairs: holds values that are too "
          "large"},
         {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, VOCABULARY, .r = 5, .expected = "pair 2 has id 1005"},
-        {XLM_DICTIONARY_PAIRS, NULL, UNALLOCATED, (int64_t)1 << 40, 2, .expected = "/dictionary/pairs: says that it has more "
-         "elements"},
+        {XLM_DICTIONARY_PAIRS, NULL, UNALLOCATED, (int64_t)1 << 40, 2, .expected = "/dictionary/pairs: has chunks that are "
+         "larger than the file"},
         {XLM_DICTIONARY_PAIRS, NULL, REMOVE, .expected = "has no /dictionary/pairs"},
     };
     struct file f = open_file();

@@ -150,11 +150,12 @@ xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError
     return read_job(xlm_jobfile_load(path, kinds, overrides, error), error);
 }
 
-char *xlm_tune_job_complete(const char *text)
+char *xlm_tune_job_complete(const xlm_job *job, const char *text)
 {
-    xlm_tune_job *job = read_job(xlm_jobfile_parse("job", text, strlen(text), kinds, NULL, NULL), NULL);
-    char *complete = job != NULL ? g_steal_pointer(&job->text) : NULL;
-    xlm_tune_job_free(job);
+    (void)job;
+    xlm_tune_job *other = read_job(xlm_jobfile_parse("job", text, strlen(text), kinds, NULL, NULL), NULL);
+    char *complete = other != NULL ? g_steal_pointer(&other->text) : NULL;
+    xlm_tune_job_free(other);
     return complete;
 }
 

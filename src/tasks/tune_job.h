@@ -42,8 +42,8 @@ typedef struct xlm_tune_job {
 xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_tune_job_free(xlm_tune_job *job);
 
-/* As xlm_job_complete. */
-char *xlm_tune_job_complete(const char *text);
+/* As xlm_job_complete; what the job is completed by is all here. */
+char *xlm_tune_job_complete(const xlm_job *job, const char *text);
 
 /* Every section and key with type, default, range and meaning; of a task alone, when it is named (NULL: all). EX_CONFIG when
  * there is none of that name. */

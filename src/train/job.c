@@ -89,17 +89,47 @@ static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char 
     return true;
 }
 
-static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, xlm_job_objective *o, GError **error)
+/* The class of a plugin that a job has; NULL: it has none of that name. */
+static const xlm_loss_class *find_class(const xlm_job *job, const char *plugin)
+{
+    for (int k = 0; k < job->objectives; k++)
+        if (strcmp(job->objective[k].plugin, plugin) == 0)
+            return job->objective[k].cls;
+    return NULL;
+}
+
+/* The keys of a section as the file has them, a line each. */
+static char *copy_section(const xlm_jobfile *file, const char *section)
+{
+    GString *out = g_string_new(NULL);
+    char **keys = xlm_jobfile_keys(file, section);
+    for (char **key = keys; *key != NULL; key++) {
+        char *value = xlm_jobfile_value(file, section, *key);
+        g_string_append_printf(out, *value != '\0' ? "%s = %s\n" : "%s =\n", *key, value);
+        g_free(value);
+    }
+    g_strfreev(keys);
+    return g_string_free(out, FALSE);
+}
+
+/* known: as for read_job. */
+static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
+                           GError **error)
 {
     char *section = g_strdup_printf("objective %s", name);
     o->name = g_strdup(name);
     bool good = xlm_options_read(objective_options, file, section, o, error);
     if (good && o->plugin == NULL)
         o->plugin = g_strdup(name);
-    good = good && (o->cls = xlm_plugin_load(o->plugin, &o->module, error)) != NULL;
-    if (good && o->cls->state_size > 0)
+    if (good && known != NULL)
+        o->cls = find_class(known, o->plugin);
+    else if (good)
+        good = (o->cls = xlm_plugin_load(o->plugin, &o->module, error)) != NULL;
+    if (good && o->cls == NULL)
+        o->as_written = copy_section(file, section);
+    if (good && o->cls != NULL && o->cls->state_size > 0)
         o->state = g_malloc0(o->cls->state_size);
-    if (good) {
+    if (good && o->cls != NULL) {
         const xlm_option *tables[] = {objective_options, o->cls->options, NULL};
         good = xlm_options_check_keys(tables, file, section, error) &&
                xlm_options_read(o->cls->options, file, section, o->state, error) &&
@@ -109,14 +139,14 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
     return good;
 }
 
-static bool read_objectives(xlm_job *job, const xlm_jobfile *file, GError **error)
+static bool read_objectives(xlm_job *job, const xlm_jobfile *file, const xlm_job *known, GError **error)
 {
     char **names = xlm_jobfile_names(file, "objective");
     const int n = (int)g_strv_length(names);
     bool good = true;
     job->objective = g_new0(xlm_job_objective, MAX(n, 1));
     for (int k = 0; k < n && good; k++)
-        good = read_objective(job, file, names[k], &job->objective[job->objectives++], error);
+        good = read_objective(job, file, names[k], known, &job->objective[job->objectives++], error);
     g_strfreev(names);
     return good;
 }
@@ -158,7 +188,7 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
     for (int s = 0; s < job->streams; s++) {
         bool used = false;
         for (int k = 0; k < job->objectives; k++)
-            used |= job->objective[k].stream == s;
+            used |= g_strcmp0(job->objective[k].stream_name, job->stream[s].name) == 0;
         if (!used) {
             char *section = g_strdup_printf("stream %s", job->stream[s].name);
             xlm_jobfile_refuse(file, section, NULL, error, "no objective names this stream");
@@ -183,14 +213,19 @@ static char *print_job(const xlm_job *job)
     for (int k = 0; k < job->objectives; k++) {
         const xlm_job_objective *o = &job->objective[k];
         g_string_append_printf(out, "\n[objective %s]\n", o->name);
+        if (o->as_written != NULL) {
+            g_string_append(out, o->as_written);
+            continue;
+        }
         xlm_options_print(objective_options, o, out);
         xlm_options_print(o->cls->options, o->state, out);
     }
     return g_string_free(out, FALSE);
 }
 
-/* Takes the file, which may be NULL. */
-static xlm_job *read_job(xlm_jobfile *file, GError **error)
+/* Takes the file, which may be NULL. known: NULL, or a job whose plugins are the only ones that are known; then nothing else that
+ * the file names is opened. */
+static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error)
 {
     if (file == NULL)
         return NULL;
@@ -198,8 +233,8 @@ static xlm_job *read_job(xlm_jobfile *file, GError **error)
     job->complete = xlm_job_complete;
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
-                      inherit_model(job, file, error) && read_streams(job, file, error) &&
-                      read_objectives(job, file, error) && check_job(job, file, error);
+                      (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
+                      read_objectives(job, file, known, error) && check_job(job, file, error);
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);
@@ -211,14 +246,14 @@ static xlm_job *read_job(xlm_jobfile *file, GError **error)
 
 xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
 {
-    return read_job(xlm_jobfile_load(path, xlm_job_kinds, overrides, error), error);
+    return read_job(xlm_jobfile_load(path, xlm_job_kinds, overrides, error), NULL, error);
 }
 
-char *xlm_job_complete(const char *text)
+char *xlm_job_complete(const xlm_job *job, const char *text)
 {
-    xlm_job *job = read_job(xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL), NULL);
-    char *complete = job != NULL ? g_steal_pointer(&job->text) : NULL;
-    xlm_job_free(job);
+    xlm_job *other = read_job(xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL), job, NULL);
+    char *complete = other != NULL ? g_steal_pointer(&other->text) : NULL;
+    xlm_job_free(other);
     return complete;
 }
 
@@ -235,6 +270,7 @@ void xlm_job_free(xlm_job *job)
         if (o->state != NULL)
             xlm_options_free(o->cls->options, o->state);
         g_free(o->state);
+        g_free(o->as_written);
         xlm_options_free(objective_options, o);
         g_free(o->name);
         if (o->module != NULL)

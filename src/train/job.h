@@ -91,26 +91,30 @@ typedef struct xlm_job_objective {
     GModule *module;
     const xlm_loss_class *cls;
     void *state;               /* cls->state_size bytes, options filled in */
+    char *as_written;          /* its section where the plugin is not known (xlm_job_complete); else NULL */
 } xlm_job_objective;
 
-typedef struct xlm_job {
+typedef struct xlm_job xlm_job;
+struct xlm_job {
     char *text;                /* the job as it runs: a job file with every key, overrides applied */
-    char *(*complete)(const char *text); /* xlm_job_complete, or what is the same for another program's jobs */
+    /* xlm_job_complete, or what is the same for another program's jobs. */
+    char *(*complete)(const xlm_job *job, const char *text);
     xlm_model_config model;
     xlm_train_config train;
     int streams, objectives;
     xlm_job_stream *stream;
     xlm_job_objective *objective;
-} xlm_job;
+};
 
 /* Read and check a job file with overrides ("train.steps=100", NULL-terminated or NULL), load its plugins. Not collective.
  * Errors name file, section, key, and the nearest valid name: EX_NOINPUT, EX_CONFIG. */
 xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_job_free(xlm_job *job);
 
-/* The text of a job file with every key, so that equal jobs have equal texts; NULL when it cannot be read, as with plugins that
- * are not here. g_free. */
-char *xlm_job_complete(const char *text);
+/* The text of another job file with every key, so that equal jobs have equal texts. No module is loaded and no file is read, since
+ * the text may come from a checkpoint: options are completed of the plugins that `job` has; an objective with any other plugin
+ * stays as it is written. NULL when the text cannot be read. g_free. */
+char *xlm_job_complete(const xlm_job *job, const char *text);
 
 /* Every section and key with type, default, range and meaning, installed plugins' options included; with the name or path of a
  * plugin, its alone. Errors as xlm_plugin_load. */

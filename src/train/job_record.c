@@ -75,10 +75,10 @@ static void log_difference(const xlm_job_difference *d)
         xlm_log_info("  [%s]: %s", d->section, strcmp(d->value[0], "there") == 0 ? "section removed" : "section added");
 }
 
-/* written: a job with every key, from `source`; what cannot be completed, for want of a plugin, is compared as it is. */
+/* written: a job with every key that there was then, from `source`. It is only text: nothing that it names is loaded or read. */
 static void log_changes(const char *written, const char *source, const xlm_job *job)
 {
-    char *complete = job->complete != NULL ? job->complete(written) : NULL;
+    char *complete = job->complete != NULL ? job->complete(job, written) : NULL;
     const char *const text[] = {complete != NULL ? complete : written, job->text};
     GPtrArray *differences = xlm_job_differences(text, 2);
     if (differences == NULL)

@@ -67,6 +67,7 @@ test_scripts += \
 	tests/cli/report.sh \
 	tests/cli/spearman.sh \
 	tests/cli/train_dump.sh \
+	tests/cli/trust.sh \
 	tests/cli/weam.sh
 # What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
 EXTRA_DIST += \

@@ -7,7 +7,7 @@ enum { MOST = 8 };
 
 static void complete_again(const xlm_job *job)
 {
-    char *again = xlm_job_complete(job->text);
+    char *again = xlm_job_complete(job, job->text);
     fuzz_require(again != NULL, "the record of a job can be read");
     fuzz_require(g_str_equal(again, job->text), "the record of a job is its own record");
     g_free(again);

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# xlm-mpi: what a checkpoint names is not loaded: plugins come from the user's own job file alone.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# A plugin that leaves a file when it is loaded.
+cat >stranger.c <<'C'
+#include <xlm/loss.h>
+#include <stdio.h>
+__attribute__((constructor)) static void loaded(void)
+{
+    FILE *file = fopen("LOADED", "w");
+    if (file != NULL)
+        fclose(file);
+}
+static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED, .gradient = true,
+                                .dropout = true};
+static void declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    (void)self;
+    xlm_declare_view(declaration, &masked);
+}
+static xlm_var *loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    (void)self;
+    return xlm_mean(tape, xlm_pass_view(pass, 0)->states);
+}
+const xlm_loss_class xlm_loss_stranger = {.abi = XLM_LOSS_ABI, .name = "stranger", .summary = "leave a file",
+                                          .needs_stream = true, .declare = declare, .loss = loss};
+C
+# shellcheck disable=SC2086 # compilers and flags are words
+$XLM_CC -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o stranger.so stranger.c ||
+    fail "the plugin does not compile"
+plugin=$PWD/stranger.so
+{ cat job.conf; printf '\n[objective stranger]\nplugin = %s\nstream = text\n' "$plugin"; } >stranger.conf
+trained stranger.conf theirs 1 --set train.steps=4 --set train.checkpoint_every=2
+[ -e LOADED ] || fail "the plugin leaves no file when it is loaded"
+rm -f LOADED
+h5dump -a /job/text theirs/latest | grep -q -F "plugin = $plugin" || fail "the checkpoint does not name the plugin"
+
+# innocent NAME COMMAND...: it succeeds, and loads nothing.
+innocent() {
+    local name=$1
+    shift
+    logged "$name.log" "$@"
+    [ ! -e LOADED ] || fail "$name loads the plugin that a checkpoint names"
+    rm -f LOADED
+}
+# Resumed by a job of one's own, from the checkpoint by name, from the newest in its directory, and from what killed ranks left.
+innocent resume ranks 2 xlm_train job.conf --set train.output=mine --set train.steps=5 --resume theirs/latest
+grep -q '\[objective stranger\]: section removed' resume.log || fail "the change is not listed: $(cat resume.log)"
+innocent directory ranks 1 xlm_train job.conf --set train.output=theirs --set train.steps=5 --set train.seed=1
+grep -q '\[objective stranger\]: section removed' directory.log || fail "the change is not listed: $(cat directory.log)"
+# An objective of the same name with another plugin: its keys are compared as they are written.
+sed 's/^\[objective mlm\]/[objective stranger]\nplugin = mlm/' job.conf >same.conf
+innocent same ranks 1 xlm_train same.conf --set train.output=mine2 --set train.steps=5 --resume "theirs/$(checkpoint 4)"
+grep -q -F "[objective stranger] plugin: $plugin -> mlm" same.log || fail "the change is not listed: $(cat same.log)"
+# The job itself still loads what it names.
+trained stranger.conf theirs2 1 --set train.steps=1
+[ -e LOADED ] || fail "a job does not load its plugin"
+rm -f LOADED
+
+# Programs that read models and runs.
+rm -rf theirs && cp -r theirs2 theirs && rm -f theirs/job.conf # so that the text in the checkpoint is what is read
+innocent start ranks 1 xlm_train job.conf --set train.output=started --set train.steps=1 --set train.start=theirs/latest
+innocent fill xlm_fill theirs/latest --language en 'the <mask> sees .'
+innocent compare xlm_compare theirs mine
+innocent embed xlm_embed retrieval theirs/latest corpus.h5
+phrases text.en >tags.tsv
+cat >tune.conf <<JOB
+[tune]
+model = theirs/latest
+train = tags.tsv
+dev = tags.tsv
+language = en
+output = tag
+epochs = 1
+batch = 16
+length = 24
+
+[task tagging]
+JOB
+head -n 400 tags.tsv >few.tsv && mv few.tsv tags.tsv && echo >>tags.tsv
+innocent tune xlm_tune tune.conf
+innocent eval xlm_eval tag/latest --language en --test tags.tsv
+if command -v gnuplot >/dev/null; then
+    innocent report xlm_report theirs mine -o report.html
+fi
+finish

@@ -82,6 +82,15 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
     return condition;
 }
 
+/* A model that computes the same of its parameters: they fit others too, as of another number of heads. */
+static xlm_file_condition check_model(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    xlm_model_config config;
+    if (!xlm_model_attributes_read(store, &config, error))
+        return XLM_FILE_DAMAGED;
+    return xlm_model_same_function(&config, s->model, error) ? XLM_FILE_GOOD : XLM_FILE_UNFIT;
+}
+
 static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_saved_state *saved, GError **error)
 {
     xlm_array array = {xlm_state_store_type(saved), XLM_ANY, 0};
@@ -100,6 +109,8 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
     xlm_file_condition condition = check_origin(store, s, error);
     if (condition == XLM_FILE_GOOD)
         condition = check_task(store, s->task, error);
+    if (condition == XLM_FILE_GOOD)
+        condition = check_model(store, s, error);
     for (int a = 0; a < checkpoint_arrays(s); a++) {
         char *group = checkpoint_group(s, a);
         for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == XLM_FILE_GOOD; i++) {

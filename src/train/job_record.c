@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/options.h"
 #include "store/store.h"
 #include "train/job_changes.h"
 
@@ -56,6 +57,18 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
         g_free(path);
     }
     return xlm_comm_agree_on(comm, failure, error);
+}
+
+bool xlm_job_record_model(const char *directory, xlm_model_config *model)
+{
+    const char *name = xlm_job_record_name(directory);
+    char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL;
+    xlm_jobfile *file = path != NULL ? xlm_jobfile_load(path, xlm_job_kinds, NULL, NULL) : NULL;
+    *model = (xlm_model_config){0};
+    const bool good = file != NULL && xlm_options_read(xlm_model_options, file, "model", model, NULL);
+    xlm_jobfile_free(file);
+    g_free(path);
+    return good;
 }
 
 char *xlm_job_record_of_checkpoint(const char *path, GError **error)

@@ -16,6 +16,10 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
 /* The name of a directory's record, "job.conf" or "job-as-run.conf"; NULL: it has none. Not collective. */
 const char *xlm_job_record_name(const char *directory);
 
+/* The section [model] of a directory's record; false without a record, or one that has no such section or cannot be read. Not
+ * collective. */
+bool xlm_job_record_model(const char *directory, xlm_model_config *model);
+
 /* The text of the job that a checkpoint is of; NULL with EX_DATAERR or EX_NOINPUT. Not collective. g_free. */
 char *xlm_job_record_of_checkpoint(const char *path, GError **error);
 

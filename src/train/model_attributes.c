@@ -74,6 +74,26 @@ bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config,
            (xlm_model_check(config, &why) || refuse(store, why, error));
 }
 
+bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)
+{
+    static const char *const keys[] = {"dropout", "attention_dropout", "vocabulary_chunk", NULL};
+    return g_strv_contains(keys, key) ||
+           (strcmp(key, "positions") == 0 && config->position_type == XLM_POSITIONS_SINUSOIDAL);
+}
+
+bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error)
+{
+    bool same = true;
+    for (const xlm_option *option = xlm_model_options; option->name != NULL && same; option++) {
+        char *before = xlm_option_print(option, then), *after = xlm_option_print(option, now);
+        same = strcmp(before, after) == 0 || xlm_model_key_is_free(option->name, then) ||
+               xlm_error_set(error, EX_DATAERR, "its model has %s = %s, the job's %s", option->name, before, after);
+        g_free(before);
+        g_free(after);
+    }
+    return same;
+}
+
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter)
 {
     if (strcmp(prefix, "/model") == 0 && g_str_has_prefix(parameter->name, "objectives/"))

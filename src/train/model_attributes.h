@@ -11,6 +11,13 @@ bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config
  * range. */
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error);
 
+/* A key of [model] whose value changes neither parameters nor what the model computes of a text: rates of dropout, and what only
+ * costs memory or bounds the length. */
+bool xlm_model_key_is_free(const char *key, const xlm_model_config *config);
+/* False when a run that goes on would compute another function of its parameters: a key of [model] that is not free differs.
+ * EX_DATAERR with the key, its value `then` and `now`. Both are checked (xlm_model_check). */
+bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error);
+
 /* Path of a parameter's array: prefix/name. With the prefix "/model", names "objectives/..." are at the top instead. g_free. */
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);
 

@@ -8,6 +8,8 @@
 #include <zlib.h>
 
 #include "base/log.h"
+#include "train/job_record.h"
+#include "train/model_attributes.h"
 
 enum { BUFFER = 1 << 20 }; /* bytes read at a time to be checked */
 
@@ -159,6 +161,23 @@ static bool check_parts(const char *directory, int64_t step, xlm_rank_file_heade
     return good;
 }
 
+/* Parts do not say what model they are of; the record of the run that left them does, where it has one. */
+static bool check_model(const char *directory, const xlm_run_state *state, GError **error)
+{
+    xlm_model_config then;
+    GError *why = NULL;
+    if (!xlm_job_record_model(directory, &then))
+        return true;
+    then.vocabulary = state->model->vocabulary;
+    then.languages = state->model->languages;
+    if (!xlm_model_check(&then, NULL) || xlm_model_same_function(&then, state->model, &why))
+        return true;
+    xlm_error_set(error, EX_DATAERR, "%s: a stopped run left parts there, which do not fit the job: %s; start the job they are "
+                  "of, take another output directory, or --resume never", directory, why->message);
+    g_error_free(why);
+    return false;
+}
+
 /* By rank 0. first->ranks is 0 when there is nothing to take. */
 static bool find(const char *directory, int64_t newest, const xlm_run_state *state, xlm_rank_file_header *first, GError **error)
 {
@@ -167,11 +186,12 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
     const int64_t step = find_step(directory, &any);
     *first = (xlm_rank_file_header){0};
     if (step > newest && check_parts(directory, step, first, &why)) {
-        return (first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
-                first->states == xlm_rank_files_states(state) && first->arrays == xlm_rank_files_arrays(state)) ||
-               xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
-                             "not fit the job; start the job they are of, take another output directory, or --resume never",
-                             directory, step);
+        return check_model(directory, state, error) &&
+               ((first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
+                 first->states == xlm_rank_files_states(state) && first->arrays == xlm_rank_files_arrays(state)) ||
+                xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
+                              "not fit the job; start the job they are of, take another output directory, or --resume never",
+                              directory, step));
     }
     *first = (xlm_rank_file_header){0};
     if (why != NULL)

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_files.h"
+#include "train/model_attributes.h"
 
 /* Sizes that are 0 in a job file follow from others. */
 static xlm_model_config with_sizes(xlm_model_config config)
@@ -21,11 +22,8 @@ static xlm_model_config with_sizes(xlm_model_config config)
 /* The checkpoint has parameters for all that the job's value of the key needs, or those that it lacks can be drawn. */
 static bool may_differ(const char *key, const xlm_model_config *job, const xlm_model_config *start)
 {
-    static const char *const free_keys[] = {"dropout", "attention_dropout", "vocabulary_chunk", NULL};
-    if (g_strv_contains(free_keys, key))
+    if (xlm_model_key_is_free(key, start))
         return true;
-    if (strcmp(key, "positions") == 0)
-        return start->position_type == XLM_POSITIONS_SINUSOIDAL;
     if (strcmp(key, "language_embeddings") == 0)
         return job->language_embeddings;
     if (strcmp(key, "token_types") == 0)

@@ -129,6 +129,16 @@ for other in model.hidden_size=64 model.layers=3 train.seed=2; do
     expect 65 'does not fit the job: .*; take the job it is of, or another checkpoint$' train 2 kept --set $other \
         --resume kept/latest
 done
+# Nor does one whose parameters fit, where the model would compute something else of them: the key is named, and both values.
+for key in attention_heads=4:8 layer_norm_epsilon=1e-05:1e-12 activation=gelu:gelu_tanh hidden_size=32:64 layers=2:3 \
+    share_layers=false:true position_type=learned:sinusoidal head=bert:xlm; do
+    values=${key#*=}
+    expect 65 "does not fit the job: its model has ${key%%=*} = ${values%:*}, the job's ${values#*:};" train 2 kept \
+        --set "model.${key%%=*}=${values#*:}" --set train.steps=30
+    once 'does not fit the job'
+done
+cp -r kept dropout # and what changes no function may change
+logged dropout.log train 1 dropout --set train.steps=28 --set model.dropout=0.2 --set model.attention_dropout=0
 # never: the earlier run is moved aside, not deleted.
 rows kept >rows.txt
 logged never.log train 1 kept --resume never --set train.steps=3

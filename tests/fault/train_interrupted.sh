@@ -176,6 +176,8 @@ for n in 1 2; do
     same_bits whole parts-$n
 done
 expect 65 'do not fit the job' ranks 1 xlm_train job.conf --set train.output=parts --set train.seed=2
+expect 65 'do not fit the job: its model has attention_heads = 4, the job.s 8;' ranks 2 xlm_train job.conf --set train.output=parts \
+    --set model.attention_heads=8
 expect 0 'resumed from what a stopped run left in parts at step 5$' \
     ranks 3 xlm_train job.conf --set train.output=parts "${common[@]}"
 grep -q '^  \[train\] checkpoint_every: 3 -> ' expect.err || fail "parts: changed keys are not listed: $(cat expect.err)"

@@ -7,6 +7,7 @@
 #include "analysis/alignment.h"
 #include "analysis/cosines.h"
 #include "base/log.h"
+#include "base/rng.h"
 #include "matrix/algebra.h"
 #include "tensor/gemm.h"
 
@@ -34,17 +35,94 @@ static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pai
     g_free(side[1]);
 }
 
-/* w = U Vᵀ by M's singular vectors; s: [width]. m is overwritten. */
-static bool rotate_by_svd(const xlm_grid *grid, xlm_matrix *m, double *s, xlm_matrix *w, GError **error)
+/* The first k columns of a, or its first k rows with by_row; 0 in place of the others. x: [d x d] to work in. */
+static void keep_first(xlm_matrix *a, bool by_row, int64_t k, double *x)
+{
+    const int64_t d = xlm_matrix_rows(a);
+    xlm_matrix_get(a, x);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++)
+            if ((by_row ? i : j) >= k)
+                x[i * d + j] = 0;
+    xlm_matrix_set(a, x);
+}
+
+/* What W has so far, and projections onto the directions that are open: of targets (left) and of sources (right). */
+typedef struct partial_map {
+    xlm_matrix *w, *left, *right;
+    int64_t rank; /* directions that W has */
+} partial_map;
+
+/* W + Σ u_k v_kᵀ over singular vectors of A = left M right with values above *least, or above that share of the largest where
+ * `share` says so; they are open no longer. s: [d] values of A. */
+static bool settle(const xlm_grid *grid, const xlm_matrix *m, double least, bool share, partial_map *p, double *s, GError **error)
 {
     const int64_t d = xlm_matrix_rows(m);
-    xlm_matrix *u = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error);
-    xlm_matrix *vt = u != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error) : NULL;
-    const bool good = vt != NULL && xlm_matrix_svd(m, s, u, vt, error);
-    if (good)
-        xlm_matrix_multiply(false, false, 1, u, vt, 0, w);
-    xlm_matrix_free(u);
-    xlm_matrix_free(vt);
+    double *x = g_new(double, d * d);
+    xlm_matrix *a[4] = {NULL}; /* A, U, Vᵀ, to work in */
+    bool good = true;
+    for (int k = 0; k < 4 && good; k++)
+        good = (a[k] = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error)) != NULL;
+    if (good) {
+        xlm_matrix_multiply(false, false, 1, p->left, m, 0, a[3]);
+        xlm_matrix_multiply(false, false, 1, a[3], p->right, 0, a[0]);
+        good = xlm_matrix_svd(a[0], s, a[1], a[2], error);
+    }
+    int64_t k = 0;
+    while (good && k < d - p->rank && s[k] > least * (share ? s[0] : 1))
+        k++;
+    if (k > 0) {
+        keep_first(a[1], false, k, x);
+        keep_first(a[2], true, k, x);
+        xlm_matrix_multiply(false, false, 1, a[1], a[2], 1, p->w);
+        xlm_matrix_multiply(false, true, -1, a[1], a[1], 1, p->left);
+        xlm_matrix_multiply(true, false, -1, a[2], a[2], 1, p->right);
+        p->rank += k;
+    }
+    for (int i = 0; i < 4; i++)
+        xlm_matrix_free(a[i]);
+    g_free(x);
+    return good;
+}
+
+/* [d x d] numbers of N(0, 1), which are always the same. */
+static void fill_at_random(int64_t d, double *x)
+{
+    const xlm_rng_key key = xlm_rng_make_key(0, XLM_RNG_ROTATION, 0);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) {
+            double pair[2];
+            const xlm_rng_block b = xlm_rng_draw(key, (uint32_t)i, (uint32_t)j, 0, 0);
+            xlm_rng_normal(b.v[0], b.v[1], pair);
+            x[i * d + j] = pair[0];
+        }
+}
+
+/* w = U Vᵀ by M's singular vectors, completed as the header says; s: [d]. */
+static bool rotate_by_svd(const xlm_grid *grid, const xlm_matrix *m, double *s, xlm_matrix *w, GError **error)
+{
+    const int64_t d = xlm_matrix_rows(m);
+    double *x = g_new0(double, d * d), *cosines = g_new(double, d);
+    xlm_matrix *a[3] = {NULL}; /* left, right, what W is to be near to */
+    bool good = true;
+    for (int64_t i = 0; i < d; i++)
+        x[i * d + i] = 1;
+    for (int k = 0; k < 3 && good; k++)
+        if ((good = (a[k] = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error)) != NULL))
+            xlm_matrix_set(a[k], x);
+    partial_map p = {.w = w, .left = a[0], .right = a[1]};
+    good = good && settle(grid, m, XLM_ROTATION_THRESHOLD, true, &p, s, error);
+    if (good && p.rank > 0 && p.rank < d)
+        good = settle(grid, a[2], XLM_ROTATION_THRESHOLD, false, &p, cosines, error);
+    if (good && p.rank > 0 && p.rank < d) {
+        fill_at_random(d, x);
+        xlm_matrix_set(a[2], x);
+        good = settle(grid, a[2], 0, false, &p, cosines, error);
+    }
+    for (int k = 0; k < 3; k++)
+        xlm_matrix_free(a[k]);
+    g_free(x);
+    g_free(cosines);
     return good;
 }
 
@@ -83,30 +161,55 @@ static bool rotate_by_root(const xlm_grid *grid, const xlm_matrix *m, double *s,
     return good;
 }
 
-bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, double *map, int64_t *rank,
+xlm_rotation *xlm_rotation_new(int64_t width)
+{
+    xlm_rotation *rotation = g_new0(xlm_rotation, 1);
+    rotation->width = width;
+    rotation->map = g_new0(double, width * width);
+    rotation->values = g_new0(double, width);
+    return rotation;
+}
+
+void xlm_rotation_free(xlm_rotation *rotation)
+{
+    g_free(rotation->map);
+    g_free(rotation->values);
+    g_free(rotation);
+}
+
+static void copy_rotation(const xlm_rotation *from, xlm_rotation *to)
+{
+    const size_t d = (size_t)from->width;
+    memcpy(to->map, from->map, sizeof *to->map * d * d);
+    memcpy(to->values, from->values, sizeof *to->values * d);
+    to->pairs = from->pairs;
+    to->rank = from->rank;
+}
+
+bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, xlm_rotation *rotation,
                         GError **error)
 {
     const int64_t d = procrustes->width;
     const xlm_grid *grid = procrustes->grid;
-    double *s = g_new0(double, d);
+    double *s = rotation->values;
     bool done = false;
-    correlate(procrustes, count, pairs, map);
+    correlate(procrustes, count, pairs, rotation->map);
     xlm_matrix *m = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error);
     xlm_matrix *w = m != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error) : NULL;
     bool good = w != NULL;
     if (good) {
-        xlm_matrix_set(m, map);
+        xlm_matrix_set(m, rotation->map);
         good = rotate_by_root(grid, m, s, w, &done, error) && (done || rotate_by_svd(grid, m, s, w, error));
     }
     if (good && !(s[0] > 0))
         good = xlm_error_set(error, EX_DATAERR, "the vectors of all pairs are 0; there is nothing to learn a map from");
     if (good)
-        xlm_matrix_get(w, map);
-    for (*rank = 0; *rank < d && s[*rank] > 1e-6 * s[0];)
-        ++*rank;
+        xlm_matrix_get(w, rotation->map);
+    rotation->pairs = count;
+    for (rotation->rank = 0; rotation->rank < d && s[rotation->rank] > XLM_ROTATION_THRESHOLD * s[0];)
+        rotation->rank++;
     xlm_matrix_free(m);
     xlm_matrix_free(w);
-    g_free(s);
     return good;
 }
 
@@ -172,28 +275,29 @@ static GArray *find_mutual(const xlm_procrustes *p, const int64_t n[2], const fl
     return pairs;
 }
 
-bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, double *map, GError **error)
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, xlm_rotation *rotation, GError **error)
 {
     const xlm_procrustes *p = procrustes;
-    const int64_t d = p->width, n[2] = {MIN(p->n[0], most), MIN(p->n[1], most)};
-    double best = -INFINITY, cosine, *next = g_memdup2(map, sizeof *map * (size_t)(d * d));
+    const int64_t n[2] = {MIN(p->n[0], most), MIN(p->n[1], most)};
+    double best = -INFINITY, cosine;
+    xlm_rotation *next = xlm_rotation_new(p->width);
     bool good = true;
+    copy_rotation(rotation, next);
     for (int64_t round = 0; round <= times && good; round++) {
         const double begin = xlm_clock();
-        float *mapped = xlm_procrustes_map_all(xlm_grid_comm(p->grid), d, next, n[0], p->vectors[0]);
+        float *mapped = xlm_procrustes_map_all(xlm_grid_comm(p->grid), p->width, next->map, n[0], p->vectors[0]);
         GArray *pairs = find_mutual(p, n, mapped, &cosine);
-        int64_t rank;
         g_free(mapped);
         xlm_log_info("refinement %" G_GINT64_FORMAT ": %u pairs, mean cosine %.4f: %.1f s", round, pairs->len / 2, cosine,
                      xlm_clock() - begin);
         if (cosine > best) {
             best = cosine;
-            memcpy(map, next, sizeof *map * (size_t)(d * d));
+            copy_rotation(next, rotation);
         }
         if (round < times && pairs->len > 0)
-            good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, &rank, error);
+            good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, error);
         g_array_unref(pairs);
     }
-    g_free(next);
+    xlm_rotation_free(next);
     return good;
 }

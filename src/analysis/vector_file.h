@@ -7,6 +7,7 @@
  *              states" | "word embeddings", of the former layer, pooling, special_tokens; cut (lines that were too long)
  *   /vectors   f32 [N x d]
  *   /words     [N] strings, with names
+ *   /map, /singular_values   of xlm_embed procrustes, f64 [d x d] and [d]: docs/files.md
  *
  * Any other is text: a line for each vector, its numbers between blanks with as many digits as it takes to read the same number
  * again. With names it is word2vec's text form, as gensim and MUSE read it: a line "N d" first, and each vector's line begins

@@ -30,7 +30,8 @@ typedef enum {
     XLM_RNG_CHECK,           /* which elements of a gradient are checked, and along which directions */
     XLM_RNG_FACTORS,         /* where the factors of a matrix begin */
     XLM_RNG_VECTOR_PAIRS,    /* random pairs of vectors */
-    XLM_RNG_MAP              /* where points of a map begin */
+    XLM_RNG_MAP,             /* where points of a map begin */
+    XLM_RNG_ROTATION         /* what a rotation is near to where nothing else determines it */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

@@ -204,10 +204,6 @@ static bool read_all(work *w, char *const *arguments, GError **error)
         return false;
     if (w->tested->len == 0)
         g_array_append_vals(w->tested, w->pairs->data, w->pairs->len);
-    const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
-    if (w->pairs->len / 2 < width && w->comm->rank == 0)
-        xlm_log_warn("%s: %u pairs cannot determine a map of %" G_GINT64_FORMAT " dimensions; some rotation is taken in the "
-                     "others", dictionary, w->pairs->len / 2, width);
     return true;
 }
 
@@ -347,19 +343,32 @@ static void measure_under(work *w, const tests *t, const xlm_procrustes *p, cons
 
 /* ---- the map ---- */
 
-static bool learn(const work *w, const xlm_procrustes *p, double *map, GError **error)
+/* On rank 0, where the pairs do not determine the whole map. pairs: what they are of. */
+static void print_rank(const work *w, const char *pairs, const xlm_rotation *r)
 {
-    const int64_t d = p->width;
+    if (r->rank < r->width && w->comm->rank == 0)
+        printf("%" G_GINT64_FORMAT " %s determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions (singular values above "
+               "%g of the largest); in the others the map is the nearest to the identity\n", r->pairs, pairs, r->rank, r->width,
+               XLM_ROTATION_THRESHOLD);
+}
+
+static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GError **error)
+{
     const double begin = xlm_clock();
-    int64_t rank;
-    if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, map, &rank, error))
+    if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, r, error))
         return false;
     xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s",
-                 w->pairs->len / 2, rank, d, xlm_clock() - begin);
-    if (rank < d && w->pairs->len / 2 >= d)
-        xlm_log_warn("%s: the vectors of its pairs have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; some rotation "
-                     "is taken in the others", w->dictionary, rank, d);
-    return given.refine == 0 || xlm_procrustes_refine(p, given.refine, given.refine_words, map, error);
+                 w->pairs->len / 2, r->rank, r->width, xlm_clock() - begin);
+    print_rank(w, "pairs of the dictionary", r);
+    if (r->rank < r->width && w->comm->rank == 0)
+        xlm_log_warn("%s: the vectors of its pairs have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; in the others "
+                     "the map is the nearest to the identity", w->dictionary, r->rank, r->width);
+    if (given.refine == 0)
+        return true;
+    if (!xlm_procrustes_refine(p, given.refine, given.refine_words, r, error))
+        return false;
+    print_rank(w, "pairs of the map that is kept", r);
+    return true;
 }
 
 /* ---- what is written ---- */
@@ -394,11 +403,24 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
     return good;
 }
 
+/* W, and the singular values that say how well the pairs determine it. */
+static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *r, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)r->width, (uint64_t)r->width};
+    int64_t first, own;
+    xlm_matrix_share(w->comm, r->width, &first, &own);
+    return xlm_store_dataset(store, "/map", XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, "/map", (uint64_t)first, (uint64_t)own, r->map + first * r->width, error) &&
+           xlm_store_write_array(store, "/", "singular_values", XLM_F64, (uint64_t)r->width, r->values, error) &&
+           xlm_store_set_int(store, "/singular_values", "pairs", r->pairs, error) &&
+           xlm_store_set_int(store, "/singular_values", "rank", r->rank, error) &&
+           xlm_store_set_real(store, "/singular_values", "threshold", XLM_ROTATION_THRESHOLD, error);
+}
+
 /* The vectors of a side, under a map or, where it is NULL, as they are. */
-static bool write_side(const work *w, int s, const char *path, int64_t d, const double *map, GError **error)
+static bool write_side(const work *w, int s, const char *path, int64_t d, const xlm_rotation *r, GError **error)
 {
     const int64_t n = xlm_word_set_count(&w->set[s]);
-    const uint64_t dims[2] = {(uint64_t)d, (uint64_t)d};
     char **words = g_new0(char *, n + 1);
     for (int64_t i = 0; i < n; i++)
         words[i] = xlm_word_set_name(&w->set[s], i);
@@ -407,13 +429,8 @@ static bool write_side(const work *w, int s, const char *path, int64_t d, const 
                 xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
                 xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
                 xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
-                write_rows(w, store, n, d, w->vectors[s], map, error);
-    if (good && map != NULL) {
-        int64_t first, own;
-        xlm_matrix_share(w->comm, d, &first, &own);
-        good = xlm_store_dataset(store, "/map", XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
-               xlm_store_write(store, "/map", (uint64_t)first, (uint64_t)own, map + first * d, error);
-    }
+                write_rows(w, store, n, d, w->vectors[s], r != NULL ? r->map : NULL, error) &&
+                (r == NULL || write_rotation(w, store, r, error));
     if (store != NULL && !good)
         xlm_store_discard(store);
     good = good && xlm_store_commit(store, error);
@@ -427,23 +444,23 @@ static bool work_out(work *w, GError **error)
     const xlm_procrustes p = {.grid = grid, .width = xlm_word_space_width(w->in.sides.side[0].space),
                               .n = {xlm_word_set_count(&w->set[0]), xlm_word_set_count(&w->set[1])},
                               .vectors = {w->vectors[0], w->vectors[1]}, .neighbours = (int)given.neighbours};
-    double *map = g_new(double, p.width * p.width);
+    xlm_rotation *r = xlm_rotation_new(p.width);
     tests t = make_tests(w);
     if (w->comm->rank == 0)
         printf("%-8s %-8s %8s %10s %9s %9s %9s %9s\n", "map", "by", "words", "candidates", "P@1", "P@5", "P@10", "MRR");
     measure_under(w, &t, &p, NULL);
-    bool good = learn(w, &p, map, error);
+    bool good = learn(w, &p, r, error);
     if (good)
-        measure_under(w, &t, &p, map);
+        measure_under(w, &t, &p, r->map);
     free_tests(&t);
     xlm_grid_close(grid);
     GError *failure = NULL;
     if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
         xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);
     good = good && xlm_comm_agree_on(w->comm, failure, error);
-    good = good && (given.output == NULL || write_side(w, 0, given.output, p.width, map, error)) &&
+    good = good && (given.output == NULL || write_side(w, 0, given.output, p.width, r, error)) &&
            (given.target_output == NULL || write_side(w, 1, given.target_output, p.width, NULL, error));
-    g_free(map);
+    xlm_rotation_free(r);
     return good;
 }
 

@@ -21,6 +21,10 @@ awk 'function draw() { seed = (seed * 16807) % 2147483647; return seed / 2147483
         }
         print ": near" >"questions.txt"
         for (i = 1; i <= 60; i++) print "s" i, "s" i + 3, "s" i + 7, "s" i + 10 >"questions.txt" }'
+head -n 12 learn.txt >few.txt
+printf '%s\n' 'r1 1 0 0 0 0' 'r2 0 0 3 0 0' >right.vec
+printf '%s\n' 'u1 0 2 0 0 0' 'u2 0 0 0 0 1' >right-target.vec
+printf 'r1 u1\nr2 u2\n' >right.txt
 awk '{ $1 = $1 == "75" ? 75 : "s" NR - 1; print }' target.vec >turned.vec
 small_corpus --bpe 100
 logged cooc.log xlm_cooc corpus.h5 -o cooc.h5 --window 2
@@ -36,6 +40,13 @@ all_of() {
         --normalise unit,centre,unit --csv "$to/procrustes.csv"
     numbers_of x.h5 /map >"$to/procrustes.map"
     { numbers_of x.h5 /vectors; numbers_of y.h5 /vectors; } >"$to/procrustes.vectors"
+    # Fewer pairs than dimensions, and one pair at right angles: what the pairs leave open is the same too.
+    run few procrustes source.vec target.vec few.txt --refine 0 -o x.h5
+    cp "$to/few.log.out" "$to/few.txt"
+    numbers_of x.h5 /map >"$to/few.map"
+    numbers_of x.h5 /singular_values >"$to/few.values"
+    run right procrustes right.vec right-target.vec right.txt --normalise none --refine 0 -o x.h5
+    numbers_of x.h5 /map >"$to/right.map"
     run whiten whiten source.vec -o x.h5
     numbers_of x.h5 /vectors >"$to/whiten.vectors"
     run pca pca source.vec --keep 7 -o x.h5 --csv "$to/pca.csv"
@@ -75,7 +86,7 @@ for n in 2 3 4 8; do
         cmp "on-1/$file" "on-$n/$file" || fail "$n ranks: other bits of $file"
     done
 done
-[ "$(find on-1 -type f | wc -l)" -eq 16 ] || fail "not all is compared: $(ls on-1)"
+[ "$(find on-1 -type f | wc -l)" -eq 20 ] || fail "not all is compared: $(ls on-1)"
 [ "$(wc -l <on-1/procrustes.map)" -eq 1681 ] && [ "$(wc -l <on-1/whiten.vectors)" -eq 3075 ] &&
     [ "$(wc -l <on-1/neighbours.csv)" -eq 121 ] || fail "the extents: $(wc -l on-1/*)"
 finish

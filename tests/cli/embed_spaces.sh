@@ -67,7 +67,13 @@ printf 'house hyoyusye\nred ryed\nold oyld\nriver ryivyer\n' >pairs.txt
 logged dict.log xlm_dict corpus.h5 --source en --target xx --text pairs.txt -o dict.h5
 ranks 2 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 -o joint.h5 >joint.out 2>joint.log ||
     fail "$(cat joint.log)"
-grep -q 'pairs cannot determine a map' joint.log || fail "nothing about few pairs: $(cat joint.log)"
+grep -q 'warning: dict.h5: the vectors of its pairs have 3 dimensions of 32' joint.log &&
+    grep -q '^3 pairs of the dictionary determine 3 of 32 dimensions .*above 1e-06 of the largest' joint.out ||
+    fail "nothing about few pairs: $(cat joint.log joint.out)"
+[ "$(attribute /singular_values/rank joint.h5) $(attribute /singular_values/pairs joint.h5)" = '3 3' ] &&
+    is_near "$(attribute /singular_values/threshold joint.h5)" 1e-6 1e-12 &&
+    [ "$(numbers /singular_values joint.h5 | awk '{ n += NR == 1 || ($1 <= last && $1 > -1e-12); last = $1 } END { print n, NR }')" = '32 32' ] ||
+    fail "singular values: $(h5dump -d /singular_values joint.h5)"
 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 2>/dev/null | cmp - joint.out || fail "ranks differ"
 logged cca.log xlm_embed cca out/latest out/latest
 grep -q '^linear CKA 1.000000' cca.log || fail "$(cat cca.log)"

@@ -8,6 +8,7 @@ mpi_tests = \
 	tests/mpi/hostile_test \
 	tests/mpi/matrix_test \
 	tests/mpi/mining_test \
+	tests/mpi/procrustes_test \
 	tests/mpi/store_test \
 	tests/mpi/truncated_svd_test \
 	tests/mpi/word_counts_test

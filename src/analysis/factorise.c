@@ -17,7 +17,11 @@ typedef struct work {
     char **words;
     xlm_association association;
     xlm_truncated_svd svd;
+    int64_t dimensions; /* of the matrix, among those asked for: singular values above THRESHOLD of the largest */
 } work;
+
+/* Singular values are roots of eigenvalues of MᵀM, of which rounding leaves some 1e-16 of the largest. */
+#define THRESHOLD 1e-6
 
 static void multiply(const void *data, bool transpose, int64_t columns, const double *x, double *y)
 {
@@ -74,8 +78,12 @@ static bool find_factors(work *w, GError **error)
     const double *s = w->svd.values;
     xlm_log_info("singular values %.6g to %.6g, residual %.1e, %" G_GINT64_FORMAT " products with vectors: %.1f s", s[0],
                  s[w->o->rank - 1], w->svd.residual, w->svd.products, xlm_clock() - begin);
-    if (!(s[w->o->rank - 1] > 1e-9 * s[0]))
-        xlm_log_warn("the matrix has fewer than %" G_GINT64_FORMAT " dimensions; the last of the vectors are 0", w->o->rank);
+    while (w->dimensions < w->o->rank && s[w->dimensions] > THRESHOLD * s[0])
+        w->dimensions++;
+    if (w->dimensions < w->o->rank)
+        xlm_log_warn("%s: the matrix has %" G_GINT64_FORMAT " dimensions (singular values above %g of the largest), fewer than "
+                     "--rank=%" G_GINT64_FORMAT "; the others of each vector are 0; take --rank %" G_GINT64_FORMAT, w->o->table,
+                     w->dimensions, THRESHOLD, w->o->rank, MAX(w->dimensions, 1));
     return true;
 }
 
@@ -87,10 +95,9 @@ static float *make_vectors(const work *w)
     const int64_t k = w->o->rank, rows = w->association.rows;
     float *vectors = g_new(float, rows * k + 1);
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < k; j++) {
-            const double s = w->svd.values[j];
-            vectors[i * k + j] = s > 1e-9 * w->svd.values[0] ? (float)(w->svd.left[i * k + j] * pow(s, w->o->power - 1)) : 0;
-        }
+        for (int64_t j = 0; j < k; j++)
+            vectors[i * k + j] =
+                j < w->dimensions ? (float)(w->svd.left[i * k + j] * pow(w->svd.values[j], w->o->power - 1)) : 0;
     return vectors;
 }
 
@@ -129,7 +136,9 @@ static bool describe(const work *w, xlm_store *store, GError **error)
            xlm_store_set_int(store, "/", "seed", (int64_t)o->seed, error) &&
            xlm_store_set_int(store, "/", "entries", w->association.entries, error) &&
            xlm_store_set_real(store, "/", "residual", w->svd.residual, error) &&
-           xlm_store_write_array(store, "/", "singular_values", XLM_F64, (uint64_t)o->rank, w->svd.values, error);
+           xlm_store_write_array(store, "/", "singular_values", XLM_F64, (uint64_t)o->rank, w->svd.values, error) &&
+           xlm_store_set_int(store, "/singular_values", "rank", w->dimensions, error) &&
+           xlm_store_set_real(store, "/singular_values", "threshold", THRESHOLD, error);
 }
 
 static bool write_vectors(const work *w, GError **error)

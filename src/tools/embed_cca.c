@@ -96,6 +96,17 @@ static double *make_whitening(work *w, int s, GError **error)
     return map;
 }
 
+/* Centred vectors lie in n − 1 dimensions at most; subspaces of k and l dimensions of these have k + l − (n − 1) in common. */
+static void warn_of_few_vectors(const work *w)
+{
+    const int64_t dimensions = w->rows[0].n - 1, both = w->kept[0] + w->kept[1] - dimensions;
+    if (both > 0 && w->comm->rank == 0)
+        xlm_log_warn("%" G_GINT64_FORMAT " vectors have %" G_GINT64_FORMAT " dimensions without their mean, of which "
+                     "%" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " are kept: %" G_GINT64_FORMAT " of the %" G_GINT64_FORMAT
+                     " canonical correlations are 1, whatever the vectors are; take more vectors or a smaller --variance",
+                     w->rows[0].n, dimensions, w->kept[0], w->kept[1], both, MIN(w->kept[0], w->kept[1]));
+}
+
 static bool correlate(work *w, GError **error)
 {
     const int64_t d = w->rows[0].width, e = w->rows[1].width;
@@ -104,6 +115,7 @@ static bool correlate(work *w, GError **error)
     bool good = map[1] != NULL;
     if (good) {
         const int64_t k = w->kept[0], l = w->kept[1];
+        warn_of_few_vectors(w);
         double *half = g_new(double, d * l), *all = g_new(double, k * l);
         xlm_gemm_double(false, false, d, l, e, 1, w->cross, e, map[1], l, 0, half, l);
         xlm_gemm_double(true, false, k, l, d, 1, map[0], k, half, l, 0, all, l);

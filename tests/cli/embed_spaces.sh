@@ -88,6 +88,22 @@ grep -q 'the vectors of its pairs have' procrustes.log && fail "$(cat procrustes
 logged flat.log ranks 8 xlm_embed cca flat.vec flat.vec --variance 1
 grep -q ': 2 of 3, 2 of 3$' flat.log && grep -q '^SVCCA 1.000000' flat.log || fail "$(cat flat.log)"
 
+# Few vectors: subspaces of n - 1 dimensions have some in common whatever they are, and so many correlations are 1.
+awk 'BEGIN { seed = 3; for (i = 1; i <= 6; i++) { line = "w" i; for (c = 0; c < 8; c++) { seed = (seed * 16807) % 2147483647
+    line = line " " seed / 2147483647 }; print line } }' >six-1.vec
+awk 'BEGIN { seed = 7; for (i = 1; i <= 6; i++) { line = "w" i; for (c = 0; c < 8; c++) { seed = (seed * 16807) % 2147483647
+    line = line " " seed / 2147483647 }; print line } }' >six-2.vec
+logged six.log ranks 2 xlm_embed cca six-1.vec six-2.vec --variance 1
+grep -q 'warning: 6 vectors have 5 dimensions .* 5 and 5 are kept: 5 of the 5 ' six.log && grep -q '^SVCCA 1.000000' six.log ||
+    fail "nothing about n - 1 directions: $(cat six.log)"
+logged six.log xlm_embed cca six-1.vec six-2.vec --variance 0.8 --csv six.csv
+kept=$(sed -n 's/.*variance: \([0-9]*\) of 8, \([0-9]*\) of 8$/\1 \2/p' six.log)
+common=$(($(sed 's/ / + /' <<<"$kept") - 5))
+[ $common -gt 0 ] && [ $common -lt 5 ] && grep -q ": $common of the " six.log &&
+    [ "$(awk -F, 'NR > 1 && $2 > 0.999999' six.csv | wc -l)" -eq $common ] || fail "$kept: $(cat six.log six.csv)"
+logged six.log xlm_embed cca six-1.vec six-2.vec --variance 0.3
+! grep -q warning six.log || fail "a warning without need: $(cat six.log)"
+
 # ---- bad input ----
 mkdir none
 printf 'no such\n' >foreign.txt

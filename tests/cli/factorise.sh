@@ -26,7 +26,7 @@ expected() {
                 for (j = 0; j < v; j++) {
                     sum = 0
                     for (c = 0; c < v; c++) if ((i, c) in m && (j, c) in m) sum += m[i, c] * m[j, c]
-                    printf "%.5f\n", sum
+                    printf "%.12f\n", sum
                 }
         }' entries.txt -
 }
@@ -71,6 +71,34 @@ logged zero.log xlm_embed factorise cooc.h5 -o zero.h5 --rank 10 --seed 7 --powe
 paste -d ' ' <(numbers /vectors zero.h5) <(numbers /vectors one.h5) |
     awk -v s="$(numbers /singular_values one.h5 | tr '\n' ' ')" 'BEGIN { split(s, value, " ") }
         { d = $2 - $1 * sqrt(value[(NR - 1) % 10 + 1]); if (d > 1e-4 || -d > 1e-4) exit 1 }' || fail "--power"
+
+# More dimensions than the matrix has: said, with how many these are, by elimination; the others are 0. Few pairs are above so
+# large a shift.
+expected 8 0.75 >gram.txt
+dimensions=$(awk -v v="$words" '{ a[int((NR - 1) / v), (NR - 1) % v] = $1 } END {
+    for (rank = 0; rank < v; rank++) {
+        top = 0
+        for (i = rank; i < v; i++) for (j = rank; j < v; j++) { x = a[i, j] < 0 ? -a[i, j] : a[i, j]
+            if (x > top) { top = x; r = i; c = j } }
+        if (rank == 0) first = top
+        if (top <= 1e-9 * first) break
+        for (j = 0; j < v; j++) { x = a[rank, j]; a[rank, j] = a[r, j]; a[r, j] = x }
+        for (i = 0; i < v; i++) { x = a[i, rank]; a[i, rank] = a[i, c]; a[i, c] = x }
+        for (i = rank + 1; i < v; i++) { x = a[i, rank] / a[rank, rank]
+            for (j = rank; j < v; j++) a[i, j] -= x * a[rank, j] }
+    }
+    print rank }' gram.txt)
+[ "$dimensions" -gt 2 ] && [ "$dimensions" -lt "$words" ] || fail "of $words words there are $dimensions dimensions"
+for n in 1 2; do
+    logged few.log ranks $n xlm_embed factorise cooc.h5 -o few.h5 --rank "$words" --shift 8
+    grep -q "warning: cooc.h5: .* has $dimensions dimensions.*--rank $dimensions" few.log ||
+        fail "no word of $dimensions dimensions: $(cat few.log)"
+    [ "$(attribute /singular_values/rank few.h5)" = "$dimensions" ] || fail "rank: $(attribute /singular_values/rank few.h5)"
+    numbers /vectors few.h5 | awk -v d="$dimensions" -v v="$words" '(NR - 1) % v >= d && $1 != 0 { bad = 1 }
+        (NR - 1) % v == d - 1 && $1 != 0 { last = 1 } END { exit bad || !last }' || fail "vectors beyond $dimensions dimensions"
+done
+logged enough.log xlm_embed factorise cooc.h5 -o enough.h5 --rank "$dimensions" --shift 8
+! grep -q warning enough.log || fail "a warning without need: $(cat enough.log)"
 
 # ---- bad input ----
 mkdir none

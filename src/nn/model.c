@@ -73,14 +73,19 @@ static bool check_sizes(const xlm_model_config *c, GError **error)
     return true;
 }
 
-bool xlm_model_check(xlm_model_config *config, GError **error)
+void xlm_model_fill_in_sizes(xlm_model_config *config)
 {
-    if (!xlm_options_check(xlm_model_options, config, error) || !check_sizes(config, error))
-        return false;
     if (config->feed_forward_size == 0)
         config->feed_forward_size = 4 * config->hidden_size;
     if (config->embedding_size == 0)
         config->embedding_size = config->hidden_size;
+}
+
+bool xlm_model_check(xlm_model_config *config, GError **error)
+{
+    if (!xlm_options_check(xlm_model_options, config, error) || !check_sizes(config, error))
+        return false;
+    xlm_model_fill_in_sizes(config);
     return true;
 }
 

@@ -28,6 +28,8 @@ extern const xlm_option xlm_model_options[];
  * overflows: the largest product, of the ranges of layers, hidden_size and feed_forward_size, is 2^54 elements. EX_CONFIG;
  * EX_DATAERR where the vocabulary is to blame. */
 bool xlm_model_check(xlm_model_config *config, GError **error);
+/* Sizes that are 0 in a job file follow from others: feed_forward_size and embedding_size. */
+void xlm_model_fill_in_sizes(xlm_model_config *config);
 /* Declare the model's parameters. config must be checked; it is copied. */
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
 void xlm_model_free(xlm_model *model);

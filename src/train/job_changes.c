@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/options.h"
+#include "nn/model.h"
+
 static const char NONE[] = "(none)";
 
 static void free_difference(gpointer data)
@@ -76,6 +79,27 @@ static void compare_section(GKeyFile *const *job, int n, const char *section, GP
     g_hash_table_unref(seen);
 }
 
+/* Sizes of the model that are 0 become what they mean, where their values can be read. */
+static void fill_in_sizes(GKeyFile *job)
+{
+    xlm_model_config written = {0}, meant;
+    bool good = true;
+    for (const xlm_option *o = xlm_model_options; o->name != NULL; o++) {
+        char *text = o->type == XLM_OPTION_INT ? g_key_file_get_value(job, "model", o->name, NULL) : NULL;
+        good = (text == NULL || xlm_option_set(o, text, &written, NULL)) && good;
+        g_free(text);
+    }
+    meant = written;
+    xlm_model_fill_in_sizes(&meant);
+    for (const xlm_option *o = xlm_model_options; good && o->name != NULL; o++) {
+        char *before = xlm_option_print(o, &written), *after = xlm_option_print(o, &meant);
+        if (strcmp(before, after) != 0 && g_key_file_has_key(job, "model", o->name, NULL))
+            g_key_file_set_value(job, "model", o->name, after);
+        g_free(before);
+        g_free(after);
+    }
+}
+
 GPtrArray *xlm_job_differences(const char *const *text, int n)
 {
     GPtrArray *differences = g_ptr_array_new_with_free_func(free_difference);
@@ -85,6 +109,7 @@ GPtrArray *xlm_job_differences(const char *const *text, int n)
     for (int i = 0; i < n; i++) {
         job[i] = g_key_file_new();
         good = g_key_file_load_from_data(job[i], text[i], strlen(text[i]), G_KEY_FILE_NONE, NULL) && good;
+        fill_in_sizes(job[i]);
     }
     for (int i = 0; i < n && good; i++) {
         char **sections = g_key_file_get_groups(job[i], NULL);

@@ -9,16 +9,6 @@
 #include "train/checkpoint_files.h"
 #include "train/model_attributes.h"
 
-/* Sizes that are 0 in a job file follow from others. */
-static xlm_model_config with_sizes(xlm_model_config config)
-{
-    if (config.feed_forward_size == 0)
-        config.feed_forward_size = 4 * config.hidden_size;
-    if (config.embedding_size == 0)
-        config.embedding_size = config.hidden_size;
-    return config;
-}
-
 /* The checkpoint has parameters for all that the job's value of the key needs, or those that it lacks can be drawn. */
 static bool may_differ(const char *key, const xlm_model_config *job, const xlm_model_config *start)
 {
@@ -34,7 +24,8 @@ static bool may_differ(const char *key, const xlm_model_config *job, const xlm_m
 static bool compare_key(const xlm_option *option, const char *start, const xlm_jobfile *file, const xlm_model_config *job,
                         const xlm_model_config *there, GError **error)
 {
-    const xlm_model_config sizes = with_sizes(*job);
+    xlm_model_config sizes = *job;
+    xlm_model_fill_in_sizes(&sizes);
     char *here = xlm_option_print(option, &sizes), *other = xlm_option_print(option, there);
     const bool good = strcmp(here, other) == 0 || may_differ(option->name, job, there);
     if (!good) {

@@ -16,6 +16,15 @@ keys a b
 [train] output a b
 [train] seed 1 2
 KEYS
+# Sizes that are 0 are shown as what they mean, and so are no difference where another job says the same.
+trained job.conf d 1 "${short[@]}" --set model.feed_forward_size=128 --set model.embedding_size=32
+trained job.conf e 1 "${short[@]}" --set model.feed_forward_size=64
+logged sizes.out xlm_compare a d e --lines 1
+cmp <(keys sizes.out) - <<'KEYS' || fail "sizes: $(keys sizes.out)"
+keys a d e
+[model] feed_forward_size 128 128 64
+[train] output a d e
+KEYS
 # curve FILE NAME: its table.
 curve() { awk -v name="$2" '$0 == name { on = 1; next } on && /^$/ { exit } on' "$1" | sed 's/  */ /g'; }
 # near A B: the same to the five digits of a table.

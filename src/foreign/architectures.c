@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "foreign/architecture.h"
+#include "text/json_file.h"
 
 /* A line each. A model is written as the first that can hold it. */
 #define ARCHITECTURES(architecture) \
@@ -103,8 +104,10 @@ bool xlm_config_refuse(const char *path, const char *key, GError **error, const 
 bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error)
 {
     const json_t *found = json_object_get(json, key);
-    *value = json_is_integer(found) ? json_integer_value(found) : fallback;
-    return found == NULL || json_is_null(found) || json_is_integer(found) ||
+    const bool whole = xlm_json_whole(found, value);
+    if (!whole)
+        *value = fallback;
+    return whole || found == NULL || json_is_null(found) ||
            xlm_config_refuse(path, key, error, "is no whole number");
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "text/json_file.h"
 #include "text/lines.h"
 
 /* What is read of an item. */
@@ -344,12 +345,13 @@ static bool read_row(reader *r, char *line, GError **error)
 
 static bool has_member(const void *data, const char *name) { return json_object_get(data, name) != NULL; }
 
-/* A text, or a whole number or truth value, which is written into number[32]; NULL for what is neither. */
-static const char *text_of(const json_t *value, char number[32])
+/* A text, or, of what is no sentence, a whole number or truth value, which is written into number[32]; NULL for anything else. */
+static const char *text_of(const json_t *value, bool sentence, char number[32])
 {
-    if (json_is_integer(value))
-        g_snprintf(number, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_boolean(value))
+    int64_t whole;
+    if (!sentence && xlm_json_whole(value, &whole))
+        g_snprintf(number, 32, "%" G_GINT64_FORMAT, whole);
+    else if (!sentence && json_is_boolean(value))
         g_strlcpy(number, json_is_true(value) ? "true" : "false", 32);
     else
         return json_string_value(value);
@@ -371,9 +373,10 @@ static bool read_members(reader *r, const json_t *object, GError **error)
     char number[VALUES][32];
     for (int v = 0; v < VALUES; v++) {
         const json_t *member = name[v] != NULL ? json_object_get(object, name[v]) : NULL;
-        value[v] = text_of(member, number[v]);
+        value[v] = text_of(member, v == FIRST || v == SECOND, number[v]);
         if (name[v] != NULL && value[v] == NULL && (v < NEEDED || (member != NULL && !json_is_null(member))))
-            return refuse(r, error, member == NULL ? "the object has no \"%s\"" : "\"%s\" is no text", name[v]);
+            return refuse(r, error, member == NULL ? "the object has no \"%s\"" : "\"%s\" is no text but %s", name[v],
+                          xlm_json_kind(member));
     }
     return add_item(r, value, error);
 }

@@ -165,11 +165,12 @@ static bool add_answer(reader *r, const json_t *value, const xlm_context *contex
     const json_t *start = text != NULL ? member(r, value, "answer_start", "a number", error) : NULL;
     if (start == NULL)
         return false;
-    if (!json_is_integer(start))
+    int64_t at;
+    if (!xlm_json_whole(start, &at))
         return refuse(r, error, "\"answer_start\" is not a whole number");
     if (is_blank(text))
         return refuse(r, error, "an answer has no word; is this a file whose answers were taken out?");
-    const int64_t at = json_integer_value(start), length = g_utf8_strlen(context->text, context->size);
+    const int64_t length = g_utf8_strlen(context->text, context->size);
     const char *place = at >= 0 && at <= length ? g_utf8_offset_to_pointer(context->text, at) : NULL;
     if (place == NULL || !g_str_has_prefix(place, text))
         return refuse_place(r, text, at, place, length, error);

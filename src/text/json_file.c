@@ -1,6 +1,7 @@
 /* xlm-mpi: files of JSON, plain or gzip. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text/json_file.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "text/lines.h"
@@ -135,6 +136,18 @@ int64_t xlm_json_line(const char *path, const char *place)
     const int64_t line = got == 0 ? line_of(text->str, place) : 0;
     g_string_free(text, TRUE);
     return line;
+}
+
+bool xlm_json_whole(const json_t *value, int64_t *number)
+{
+    const double real = json_real_value(value);
+    if (json_is_integer(value))
+        *number = json_integer_value(value);
+    else if (json_is_real(value) && fabs(real) <= 0x1p53 && real == trunc(real))
+        *number = (int64_t)real;
+    else
+        return false;
+    return true;
 }
 
 const char *xlm_json_kind(const json_t *value)

@@ -17,6 +17,8 @@ json_t *xlm_json_read(const char *path, GError **error);
  * cannot be read. */
 int64_t xlm_json_line(const char *path, const char *place);
 
+/* Is it a whole number? Also one with a fraction of zeros, as spreadsheets and data frames write them: 4.0. */
+bool xlm_json_whole(const json_t *value, int64_t *number);
 /* What a value is, for messages: "an object", "a string", ...; NULL: "missing". */
 const char *xlm_json_kind(const json_t *value);
 

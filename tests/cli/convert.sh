@@ -167,6 +167,7 @@ change config.json 's/"bert"/"gpt2"/' \
     'config.json: "model_type" is "gpt2"; known here are roberta, xlm-roberta, bert, albert, xlm'
 change config.json 's/"model_type".*//; s/"BertForMaskedLM"/"T5Model"/' 'config.json: "model_type" is ""'
 change config.json 's/"hidden_size": 16/"hidden_size": 24/' 'is \[[0-9]*, 16\], and config.json makes it \[[0-9]*, 24\]'
+change config.json 's/"hidden_size": 16/"hidden_size": 16.5/' '"hidden_size" is no whole number'
 change config.json 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is no whole number'
 change config.json 's/"hidden_size".*//' '"hidden_size" is missing'
 change config.json 's/_attention_heads": 4/_attention_heads": 3/' 'config.json: attention_heads = 3 does not divide'

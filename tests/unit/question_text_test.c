@@ -70,6 +70,7 @@ static void test_reader(void **state)
     reads(ONE("x", ", \"is_impossible\": true"), "q1:w@x[]");
     /* Characters, not bytes nor units of UTF-16. */
     reads(ONE("a\\ud83d\\ude00\\u00e9 b", ANSWERS(ANSWER("b", "4"))), "q1:w@a\xF0\x9F\x98\x80\xC3\xA9 b[b(8-9)]");
+    reads(ONE("a b", ANSWERS(ANSWER("b", "2.0"))), "q1:w@a b[b(2-3)]");
     refuses(ONE("a b", ANSWERS(ANSWER("b", "1"))),
             "a.json:1: data[0].paragraphs[0].qas[0] (id q1): the answer \"b\" does not stand at character 1 of the context, "
             "where \" \"");
@@ -81,7 +82,7 @@ static void test_reader(void **state)
     refuses(ONE("a b", ANSWERS(ANSWER("b", "4"))), "should begin at character 4 of the context, which has 3");
     refuses(ONE("a b", ANSWERS(ANSWER("a", "-1"))), "should begin at character -1");
     refuses(ONE("a b", ANSWERS(ANSWER("", "0"))), "(id q1): an answer has no word");
-    refuses(ONE("a b", ANSWERS(ANSWER("a", "0.0"))), "(id q1): \"answer_start\" is not a whole number");
+    refuses(ONE("a b", ANSWERS(ANSWER("a", "0.5"))), "(id q1): \"answer_start\" is not a whole number");
     refuses(ONE("a b", ANSWERS(ANSWER("a", "\"0\""))), "\"answer_start\" is a string, but should be a number");
     refuses(ONE("a b", ANSWERS("{\"text\": \"a\"}")), "(id q1): \"answer_start\" is missing");
     refuses(ONE("a b", ANSWERS("{\"answer_start\": 0}")), "(id q1): \"text\" is missing");

@@ -1,24 +1,21 @@
 /* xlm-mpi: do threads have cores of their own? SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "tensor/crowding.h"
 
 #include <glib.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tensor/processors.h"
+
 /* ---- processors ---- */
 
-/* That a process may run on. */
-static int processors_allowed(pid_t process)
+/* Of processors that are freed. */
+static int count_of(xlm_processors *processors)
 {
-    enum { MOST = 1 << 14 };
-    cpu_set_t *mask = CPU_ALLOC(MOST);
-    const size_t bytes = CPU_ALLOC_SIZE(MOST);
-    const int n = sched_getaffinity(process, bytes, mask) == 0 ? CPU_COUNT_S(bytes, mask) : 0;
-    CPU_FREE(mask);
+    const int n = xlm_processors_count(processors);
+    xlm_processors_free(processors);
     return n;
 }
 
@@ -59,9 +56,12 @@ static int within_quota(int processors)
     return MAX(quota < processors ? (int)ceil(quota) : processors, 1);
 }
 
-int xlm_crowding_own_processors(void) { return within_quota(processors_allowed(0)); }
+int xlm_crowding_own_processors(void) { return within_quota(count_of(xlm_processors_own())); }
 
-int xlm_crowding_node_processors(void) { return within_quota(MAX(processors_allowed(0), processors_allowed(getppid()))); }
+int xlm_crowding_node_processors(void)
+{
+    return within_quota(MAX(count_of(xlm_processors_own()), count_of(xlm_processors_of(getppid()))));
+}
 
 /* ---- others ---- */
 

@@ -1,11 +1,9 @@
 /* xlm-mpi: the processor: denormals, threads, BLIS's kernels, and what GEMM gives. SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "tensor/hardware.h"
 
 #include <blis.h>
 #include <glib.h>
 #include <omp.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,32 +11,15 @@
 #include "base/pages.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels/processor.h"
+#include "tensor/processors.h"
 
 /* ---- cores ---- */
 
-/* Cores, not hardware threads, that a process may run on; 0 when it cannot be found out. */
-static int cores_of(pid_t process)
+/* Cores of processors that are freed. */
+static int cores_of(xlm_processors *processors)
 {
-    enum { MOST = 1 << 14 }; /* processors */
-    cpu_set_t *mask = CPU_ALLOC(MOST);
-    const size_t bytes = CPU_ALLOC_SIZE(MOST);
-    int cores = 0;
-    if (sched_getaffinity(process, bytes, mask) == 0) {
-        /* Hardware threads of one core have the same list of siblings. */
-        GHashTable *siblings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        for (int cpu = 0; cpu < MOST; cpu++) {
-            if (!CPU_ISSET_S(cpu, bytes, mask))
-                continue;
-            char *path = g_strdup_printf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu), *list = NULL;
-            if (!g_file_get_contents(path, &list, NULL, NULL))
-                list = g_strdup_printf("%d", cpu);
-            g_hash_table_add(siblings, list);
-            g_free(path);
-        }
-        cores = (int)g_hash_table_size(siblings);
-        g_hash_table_destroy(siblings);
-    }
-    CPU_FREE(mask);
+    const int cores = xlm_processors_cores(processors);
+    xlm_processors_free(processors);
     return cores;
 }
 
@@ -46,7 +27,7 @@ static int cores_of(pid_t process)
  * domains of equal size (cores, sockets, ...) and deals the ranks out to them evenly. */
 static int own_cores(int local_ranks)
 {
-    const int own = MAX(cores_of(0), 1), launcher = MAX(cores_of(getppid()), own);
+    const int own = MAX(cores_of(xlm_processors_own()), 1), launcher = MAX(cores_of(xlm_processors_of(getppid())), own);
     const int sharing = (local_ranks * own + launcher - 1) / launcher;
     return MAX(own / MAX(sharing, 1), 1);
 }

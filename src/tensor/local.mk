@@ -23,6 +23,7 @@ tensor_sources = \
 	src/tensor/packing.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
 	src/tensor/pointer.c \
+	src/tensor/processors.c src/tensor/processors.h \
 	src/tensor/products.c src/tensor/products.h \
 	src/tensor/profile.c src/tensor/profile.h \
 	src/tensor/residual_norm.c \

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -102,6 +103,37 @@ static int bound(void)
     xlm_hardware h;
     xlm_hardware_open(&h, 0, 2);
     EXPECT(h.cores == 1 && h.threads == 1);
+    return 0;
+}
+
+/* The counts of this program run anew with these settings, "PROCESSORS CORES THREADS"; NULL: it failed. g_free. */
+static char *counts_with(char *bind)
+{
+    char *self = g_file_read_link("/proc/self/exe", NULL), *arguments[] = {self, "counts", NULL}, *text = NULL;
+    char **environment = g_environ_setenv(g_get_environ(), "OMP_PROC_BIND", bind, TRUE);
+    environment = g_environ_unsetenv(environment, "OMP_NUM_THREADS");
+    int status = 0;
+    if (!g_spawn_sync(NULL, arguments, environment, G_SPAWN_DEFAULT, NULL, NULL, &text, NULL, &status, NULL) || status != 0)
+        g_clear_pointer(&text, g_free);
+    g_strfreev(environment);
+    g_free(self);
+    return text;
+}
+
+static int print_counts(void)
+{
+    xlm_hardware h;
+    xlm_hardware_open(&h, 0, 1);
+    return printf("%d %d %d\n", xlm_crowding_own_processors(), h.cores, h.threads) > 0 ? 0 : 1;
+}
+
+/* OpenMP binds the main thread to one place before the program begins: the process still has all its processors. */
+static int bound_by_openmp(void)
+{
+    char *unbound = counts_with("false"), *bound_threads = counts_with("close");
+    EXPECT(unbound != NULL && bound_threads != NULL && strcmp(unbound, bound_threads) == 0);
+    g_free(unbound);
+    g_free(bound_threads);
     return 0;
 }
 
@@ -198,6 +230,7 @@ static void test_denormals(void **state) { (void)state; in_child(denormals); }
 static void test_wished_threads(void **state) { (void)state; in_child(wished_threads); }
 static void test_threads_of_environment(void **state) { (void)state; in_child(threads_of_environment); }
 static void test_bound(void **state) { (void)state; in_child(bound); }
+static void test_bound_by_openmp(void **state) { (void)state; in_child(bound_by_openmp); }
 static void test_shared(void **state) { (void)state; in_child(shared); }
 static void test_crowded(void **state) { (void)state; in_child(crowded); }
 static void test_fewer_threads(void **state) { (void)state; in_child(fewer_threads); }
@@ -205,12 +238,15 @@ static void test_users_kernels(void **state) { (void)state; in_child(users_kerne
 static void test_chosen_kernels(void **state) { (void)state; in_child(chosen_kernels); }
 static void test_whole_avx512(void **state) { (void)state; in_child(whole_avx512); }
 
-int main(void)
+int main(int argc, char **argv)
 {
     g_unsetenv("BLIS_ARCH_TYPE");
+    if (argc > 1 && strcmp(argv[1], "counts") == 0)
+        return print_counts();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
-        cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_bound_by_openmp), cmocka_unit_test(test_shared),
         cmocka_unit_test(test_crowded), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_users_kernels),
         cmocka_unit_test(test_chosen_kernels), cmocka_unit_test(test_whole_avx512),
     };

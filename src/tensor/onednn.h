@@ -10,11 +10,26 @@
 #if WITH_ONEDNN
 #include <dnnl.h>
 
+/* How oneDNN describes a matrix: version 3 keeps what is in it to itself, version 2 has it copied by value. */
+#if DNNL_VERSION_MAJOR >= 3
+typedef dnnl_memory_desc_t onednn_matrix;
+typedef const_dnnl_memory_desc_t onednn_const_matrix;
+#else
+typedef dnnl_memory_desc_t *onednn_matrix;
+typedef const dnnl_memory_desc_t *onednn_const_matrix;
+#endif
+
+/* A panel's columns at most, and the rows of its tiles; in bfloat16 as many pairs of rows. */
+enum { PANEL_COLUMNS = 64, PANEL_DEPTH = 16 };
+
 /* C = A B or C += A B, A: m x k and C: m x n without gaps between rows, B in the order of b. */
 typedef struct onednn_product {
+    int64_t m, n;
     dnnl_primitive_t primitive;
-    dnnl_memory_desc_t a, b, c, bias, scratch;
+    onednn_matrix a, b, c, bias, scratch;
     size_t scratch_bytes;
+    int64_t depth;       /* rows of b, with those of zeros that fill it up */
+    int64_t panel_width; /* where b is stored in panels of columns (packing.c); 0: in another order */
 } onednn_product;
 
 /* For a block of so many columns of p's matrix; to be released. */

@@ -137,7 +137,7 @@ static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, 
 static void execute_by_copy(const onednn_product *made, const void *a, const void *b, const float *bias, bool add, int64_t rows,
                             int64_t n, float *c, float *copy, void *scratch)
 {
-    const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
+    const int64_t padded = made->m, cols = made->n;
     for (int64_t i = 0; add && i < padded; i++) {
         if (i < rows)
             memcpy(copy + i * cols, c + i * n, sizeof *c * (size_t)cols);
@@ -170,7 +170,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     const xlm_packed *p = l->p;
     const int64_t row = xlm_packed_block_start(&q->down, i), rows = xlm_packed_block_start(&q->down, i + 1) - row;
     const onednn_product *made = q->made[padded_rows(rows) > least_rows(&q->down)][j == q->across - 1];
-    const int64_t padded = made->c.dims[0], cols = made->c.dims[1];
+    const int64_t padded = made->m, cols = made->n;
     const bool ready = p->precision == XLM_FLOAT32 || l->rounded != NULL;
     const bool copies = l->use != NULL || q->across > 1 || padded != rows;
     const bool direct = ready && !l->transpose && padded == rows && l->apart == p->k;

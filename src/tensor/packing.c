@@ -44,21 +44,7 @@ typedef struct panels {
     char *to;
 } panels;
 
-enum { DEPTH_UNIT = 16 * 2, PANEL = 64 /* columns of a panel at most */ };
-
-/* Zero when the order is another. */
-static int64_t width_of_panels(const dnnl_memory_desc_t *d)
-{
-    const dnnl_blocking_desc_t *order = &d->format_desc.blocking;
-    const bool two = d->data_type == dnnl_bf16;
-    const int64_t unit = two ? DEPTH_UNIT : DEPTH_UNIT / 2;
-    const int64_t width = order->inner_nblks == (two ? 3 : 2) ? order->inner_blks[1] : 0;
-    const bool usual = d->format_kind == dnnl_blocked && d->extra.flags == 0 && width > 0 && width <= PANEL && width % 16 == 0 &&
-                       order->inner_blks[0] == DEPTH_UNIT / 2 && order->inner_idxs[0] == 0 && order->inner_idxs[1] == 1 &&
-                       (!two || (order->inner_blks[2] == 2 && order->inner_idxs[2] == 0)) && d->padded_dims[0] % unit == 0 &&
-                       order->strides[0] == unit * width && order->strides[1] == d->padded_dims[0] * width;
-    return usual ? width : 0;
-}
+enum { DEPTH_UNIT = 2 * PANEL_DEPTH, PANEL = PANEL_COLUMNS };
 
 static char *start_of_block(const panels *p, int64_t column) { return p->to + p->stride * (size_t)(column / p->cols); }
 
@@ -185,9 +171,9 @@ static panels prepare(xlm_packed *p, const right *r)
     onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
     onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
     panels q = {.b = r->b, .rounded = r->rounded, .floats = p->precision == XLM_FLOAT32, .apart = r->apart, .rows = r->rows,
-                .n = p->n, .depth = whole->b.padded_dims[0], .cols = cols, .width = width_of_panels(&whole->b), .stride = stride,
+                .n = p->n, .depth = whole->depth, .cols = cols, .width = whole->panel_width, .stride = stride,
                 .to = p->bytes};
-    if (q.width != 0 && (q.width != width_of_panels(&rest->b) || (blocks > 1 && cols % q.width != 0)))
+    if (q.width != 0 && (q.width != rest->panel_width || (blocks > 1 && cols % q.width != 0)))
         q.width = 0;
     onednn_release(whole);
     onednn_release(rest);

@@ -74,6 +74,17 @@ AS_IF([test "$with_$2" = no],
       xlm_$2="none (Debian/Ubuntu: $7)"
       AS_IF([test "$with_$2" = yes], [XLM_MISSING([$6 (header $4, $3)], [$7])])])])])
 
+# XLM_SYSTEM_HEADERS(VARIABLE)
+# Have the compiler take the header folders in VARIABLE_CFLAGS for the system's, of whose headers it does not warn. /usr/include
+# stays as it is: named twice, it would be searched too early.
+AC_DEFUN([XLM_SYSTEM_HEADERS],
+[$1[]_CFLAGS=`for xlm_flag in $$1[]_CFLAGS; do
+  AS_CASE([$xlm_flag],
+    [-I/usr/include|-I/usr/include/|-I], [AS_ECHO(["$xlm_flag"])],
+    [-I*], [AS_ECHO(["-isystem $xlm_flag"]) | sed 's/ -I/ /'],
+    [AS_ECHO(["$xlm_flag"])])
+done | tr '\n' ' '`])
+
 # XLM_ADD_CFLAG(FLAG)
 # Add FLAG to XLM_CFLAGS when the compiler knows it.
 AC_DEFUN([XLM_ADD_CFLAG],

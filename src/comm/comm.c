@@ -209,6 +209,7 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
     MPI_Type_contiguous((int)size, MPI_BYTE, &record);
     MPI_Type_commit(&record);
     MPI_Request *requests = g_new(MPI_Request, 2 * comm->ranks);
+    MPI_Status *statuses = g_new(MPI_Status, 2 * comm->ranks); /* unused; with MPICH compilers warn of MPI_STATUSES_IGNORE */
     int n = 0;
     for (int r = 0; r < comm->ranks; in += size * (size_t)received[r++])
         if (received[r] > 0 && r != comm->rank)
@@ -218,8 +219,9 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
     for (int r = 0; r < comm->ranks; out += size * (size_t)numbers[r++])
         if (numbers[r] > 0 && r != comm->rank)
             MPI_Isend(out, (int)numbers[r], record, r, 0, comm->mpi, &requests[n++]);
-    MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(n, requests, statuses);
     g_free(requests);
+    g_free(statuses);
     MPI_Type_free(&record);
     return all;
 }

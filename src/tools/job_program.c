@@ -23,6 +23,8 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
 static int print_help(const xlm_job_program *self)
 {
     GError *error = NULL;
+    if (help.name == NULL)
+        printf("Relative paths, here and in --set, are relative to the working directory.\n\n");
     const bool good = self->print_help(help.name, stdout, &error);
     g_clear_pointer(&help.name, g_free);
     if (good)
@@ -63,10 +65,70 @@ static xlm_run_options make_options(const xlm_job_command_line *given)
     };
 }
 
+/* ---- relative paths ---- */
+
+static char *directory_of(const char *path)
+{
+    char *folder = g_path_get_dirname(path), *absolute = g_canonicalize_filename(folder, NULL);
+    g_free(folder);
+    return absolute;
+}
+
+/* A file that a job names and that is not there, by the message of the error, which names it between colons: NULL if there is none,
+ * or its path is absolute. g_free. */
+static char *find_missing(const char *job, char *const *overrides, const char *message)
+{
+    char *text = NULL, **part = g_strsplit(message, ": ", -1), *missing = NULL;
+    char *set = overrides != NULL ? g_strjoinv("\n", (char **)overrides) : g_strdup("");
+    if (!g_file_get_contents(job, &text, NULL, NULL))
+        text = g_strdup("");
+    for (char **at = part; *at != NULL && missing == NULL; at++)
+        if (**at != '\0' && **at != '[' && !g_path_is_absolute(*at) && !g_file_test(*at, G_FILE_TEST_EXISTS) &&
+            (strstr(text, *at) != NULL || strstr(set, *at) != NULL))
+            missing = g_strdup(*at);
+    g_free(set);
+    g_free(text);
+    g_strfreev(part);
+    return missing;
+}
+
+/* Say where a file was looked for that the job names by a relative path. */
+static void explain_missing(const char *job, char *const *overrides, GError **error)
+{
+    char *missing = find_missing(job, overrides, (*error)->message);
+    if (missing == NULL)
+        return;
+    char *here = g_get_current_dir(), *folder = directory_of(job), *beside = g_build_filename(folder, missing, NULL);
+    GString *text = g_string_new((*error)->message);
+    g_string_append_printf(text, "; relative paths in a job file and in --set are relative to the working directory, %s", here);
+    if (g_file_test(beside, G_FILE_TEST_EXISTS))
+        g_string_append_printf(text, ", where it is not; there is one beside the job file, %s: start the program in that folder, or "
+                               "give that path", beside);
+    g_free((*error)->message);
+    (*error)->message = g_string_free(text, FALSE);
+    g_free(beside);
+    g_free(folder);
+    g_free(here);
+    g_free(missing);
+}
+
+/* Once, where somebody may expect another folder. */
+static void say_where(const char *job)
+{
+    char *here = g_get_current_dir(), *folder = directory_of(job);
+    if (strcmp(here, folder) != 0)
+        xlm_log_info("job: %s; relative paths in it are relative to the working directory, %s", job, here);
+    g_free(folder);
+    g_free(here);
+}
+
 static void run_job(const xlm_job_program *self, const char *path, const xlm_comm *comm, bool *interrupted, GError **error)
 {
     void *job = self->load(path, self->given->overrides, error);
-    if (xlm_comm_agree(comm, error) && self->run(comm, job, make_options(self->given), interrupted, error)) {
+    const bool loaded = xlm_comm_agree(comm, error);
+    if (loaded)
+        say_where(path);
+    if (loaded && self->run(comm, job, make_options(self->given), interrupted, error)) {
         if (comm->rank == 0)
             xlm_program_flush(error);
         xlm_comm_agree(comm, error);
@@ -86,6 +148,8 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     xlm_comm_open(&comm, self->program->name, &argc, &argv);
     if (xlm_comm_agree(&comm, &error))
         run_job(self, argv[1], &comm, &interrupted, &error);
+    if (error != NULL && argc > 1 && xlm_error_exit_code(error) == EX_NOINPUT)
+        explain_missing(argv[1], self->given->overrides, &error);
     if (self->given->finish && error != NULL && comm.rank == 0) {
         char *line = g_strdup_printf("the checkpoint could not be made (%s); the next start of the same command tries again",
                                      error->message);

@@ -53,6 +53,32 @@ wrong 78 'zz' 's/^\[stream text\]/&\nlanguages = en,zz/'
 wrong 78 'en-zz' 's/^\[stream pairs\]/&\nlanguages = en-zz/'
 expect 66 'nowhere.h5' train job.conf --set train.corpus=nowhere.h5
 once 'nowhere.h5'
+# Relative paths are relative to the working directory, which the error says, and what is beside the job file.
+once "nowhere.h5: .*relative to the working directory, $PWD\$"
+mkdir other
+expect 66 "corpus.h5: .*relative to the working directory, $PWD/other, .*beside the job file, $PWD/corpus.h5: " \
+    env -C other sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train ../job.conf
+once 'relative to the working directory'
+expect 66 'start: .*nowhere.h5: .*relative to the working directory' train job.conf --set train.start=nowhere.h5
+cat >tune.conf <<END
+[tune]
+model = nowhere.h5
+train = nowhere.tsv
+dev = nowhere.tsv
+output = tuned
+[task classification]
+END
+expect 66 'nowhere.h5: .*relative to the working directory' ranks 2 xlm_tune tune.conf
+once 'relative to the working directory'
+# An absolute path needs no such hint, nor does the job file itself.
+expect 66 "/nowhere.h5: [^;]*\$" train job.conf --set train.corpus=/nowhere.h5
+expect 66 'missing.conf: [^;]*$' train missing.conf
+(cd other && xlm_train ../job.conf --dry-run --set train.corpus=../corpus.h5) >where.log 2>&1 &&
+    [ "$(grep -c "^job: ../job.conf; relative paths in it are relative to the working directory, $PWD/other\$" where.log)" -eq 1 ] ||
+    fail "a job file of another folder: $(cat where.log)"
+xlm_train job.conf --dry-run >where.log 2>&1 && ! grep '^job: ' where.log || fail "the job file's own folder: $(cat where.log)"
+xlm_train --help-job | grep -q 'relative to the working directory' && xlm_tune --help-job | grep -q 'relative to the working' ||
+    fail "--help-job does not say what relative paths are relative to"
 
 head -c 5000 corpus.h5 >cut.h5
 expect 65 'cut.h5' train job.conf --set train.corpus=cut.h5

@@ -100,7 +100,29 @@ echo "== the library shows only names that begin with xlm_"
 others=$(nm -D --defined-only "$root$libdir/libxlm.so" | awk '{ print $3 }' | grep -v -e '^xlm_' -e '^__odr_asan' || true)
 [ -z "$others" ] || fail "libxlm.so also exports: $others"
 
-echo "== uninstall leaves no file"
+echo "== jobs/measure and jobs/grid work where they are installed, and by a link to them"
+jobsdir=$root$(pkg-config --variable=jobsdir xlm-mpi)
+grep -qxF "setenv XLM_JOBS ${jobsdir#"$root"}" "$module" || fail "$module does not say where the scripts of jobs/ are"
+mkdir "$root/away"
+for script in measure grid; do
+    ln -s "$jobsdir/$script" "$root/away/$script"
+    for path in "$jobsdir/$script" "$root/away/$script"; do
+        (cd "$root/away" && "$path" --help) | grep -q "^ *$script " || fail "$path --help"
+    done
+done
+# Without the programs in PATH they find those that were installed with them.
+echo nonsense >"$root/away/model.h5"
+(cd "$root/away" && PATH=/usr/bin:/bin LD_LIBRARY_PATH=$root$libdir ./measure model.h5 --corpus model.h5) >"$root/said" 2>&1 &&
+    fail "the installed measure took nonsense for a model"
+grep -q '^xlm_[a-z]*: .*model.h5' "$root/said" || fail "the installed measure called no program: $(cat "$root/said")"
+rm -r "$root/away" "$root/said"
+
+echo "== uninstall leaves no file and no folder, but those of others"
+mkdir "$root$datadir/xlm-mpi/jobs/others"
+touch "$root$datadir/xlm-mpi/jobs/others/file" "$root$bindir/theirs"
 make_in_build uninstall >/dev/null || fail "make uninstall"
-left=$(find "$root" ! -type d)
-[ -z "$left" ] || fail "make uninstall left: $left"
+left=$(cd "$root" && find . ! -type d | sort | tr '\n' ' ')
+[ "$left" = "$(printf '%s\n' ".$bindir/theirs" ".$datadir/xlm-mpi/jobs/others/file" | sort | tr '\n' ' ')" ] ||
+    fail "make uninstall left or took files: $left"
+left=$(find "$root" -type d -empty)
+[ -z "$left" ] || fail "make uninstall left empty folders: $left"

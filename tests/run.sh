@@ -11,10 +11,11 @@ case $1 in
         sh "$XLM_SOURCE/tests/mpirun.sh" "$ranks" "$@"
     done ;;
 *tests/fuzz/*)
-    # On every input there is: seeds, and what once failed.
+    # On every input there is: seeds, what once failed, and a table of inputs with what must become of them.
     target=${1##*/}
-    set -- "$@" "$XLM_SOURCE/tests/fuzz/seeds/$target"
-    if [ -d "$XLM_SOURCE/tests/fuzz/regressions/$target" ]; then set -- "$@" "$XLM_SOURCE/tests/fuzz/regressions/$target"; fi
+    for inputs in "seeds/$target" "regressions/$target" "cases/$target.cases"; do
+        if [ -e "$XLM_SOURCE/tests/fuzz/$inputs" ]; then set -- "$@" "$XLM_SOURCE/tests/fuzz/$inputs"; fi
+    done
     exec "$@" ;;
 *) exec "$@" ;;
 esac

@@ -1,5 +1,5 @@
-/* xlm-mpi: fuzz target: models of word aligners in HDF5, changed by hdf5_change.h; the first byte of the input chooses the
- * method. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: fuzz target: models of word aligners in HDF5, changed by hdf5_change.h; `choose` says the method.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "hdf5_change.h"
@@ -69,9 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int n;
     const xlm_aligner *const *aligners = xlm_aligners(&n);
     fuzz_require(n == METHODS, "the methods are those of aligners.c");
-    const int method = fuzz_take(&data, &size) % METHODS;
-    if (original[method] == NULL)
-        original[method] = make_original(aligners[method]);
+    const int method = fuzz_choose(data, size, METHODS);
+    for (int m = 0; m < METHODS; m++)
+        if (original[m] == NULL)
+            original[m] = make_original(aligners[m]);
     const char *path = fuzz_original_change(original[method], data, size);
     GError *error = NULL;
     xlm_aligner_model *model = xlm_aligner_model_read(fuzz_comm(), path, &error);

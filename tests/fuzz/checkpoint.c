@@ -1,4 +1,4 @@
-/* xlm-mpi: fuzz target: checkpoints in HDF5: a byte that chooses the reader, then changes (hdf5_change.h).
+/* xlm-mpi: fuzz target: checkpoints in HDF5, changed by hdf5_change.h; `choose` says the reader.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "../mpi/run_fixture.h"
 #include "hdf5_change.h"
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (original == NULL)
         begin();
     /* A walk through the file takes milliseconds: one reader an input. */
-    const uint8_t reader = fuzz_take(&data, &size) % 3;
+    const int reader = fuzz_choose(data, size, 3);
     const char *path = fuzz_original_change(original, data, size);
     if (reader == 0)
         read_model(path);

@@ -8,7 +8,7 @@ OBJECTS = $(patsubst %.c,%.o,$(filter %.c,$(SOURCES))) $(CXX_OBJECTS)
 CXX_OBJECTS = $(patsubst %.cc,%.o,$(filter %.cc,$(SOURCES)))
 
 # What targets share, without the main() of replay.c.
-SHARED = tests/fuzz/fuzz.o tests/fuzz/hdf5_change.o
+SHARED = tests/fuzz/fuzz.o tests/fuzz/fields_mutate.o tests/fuzz/hdf5_change.o tests/fuzz/hdf5_mutate.o
 
 all: $(TARGETS)
 # The check of C++ types (vptr) is in a run-time library of its own, which C programs are not linked with.

@@ -5,19 +5,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
 static char *directory;
 static GHashTable *paths; /* name -> path, of the files in it */
+static GString *outcome;   /* of the last input */
 
 static void remove_directory(void)
 {
     GHashTableIter at;
     gpointer path;
     g_hash_table_iter_init(&at, paths);
-    while (g_hash_table_iter_next(&at, NULL, &path))
+    while (g_hash_table_iter_next(&at, NULL, &path)) {
         g_unlink(path);
+        char *folder = g_path_get_dirname(path);
+        g_rmdir(folder); /* of a name that has one, when it is empty */
+        g_free(folder);
+    }
     g_rmdir(directory);
     g_hash_table_unref(paths);
     g_free(directory);
@@ -25,10 +31,15 @@ static void remove_directory(void)
 
 void fuzz_begin(void)
 {
+    if (outcome == NULL)
+        outcome = g_string_new(NULL);
+    g_string_truncate(outcome, 0);
     if (directory != NULL)
         return;
     xlm_log_open("fuzz", false);
-    directory = g_dir_make_tmp("xlm-fuzz-XXXXXX", NULL);
+    /* In memory where there is a file system for it. */
+    const bool shared = g_getenv("TMPDIR") == NULL && g_access("/dev/shm", W_OK | X_OK) == 0;
+    directory = g_mkdtemp(g_build_filename(shared ? "/dev/shm" : g_get_tmp_dir(), "xlm-fuzz-XXXXXX", NULL));
     fuzz_require(directory != NULL, "there is a directory for temporary files (TMPDIR)");
     paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     atexit(remove_directory);
@@ -74,6 +85,9 @@ const char *fuzz_write(const char *name, const void *data, size_t size)
     if (path == NULL) {
         path = g_build_filename(directory, name, NULL);
         g_hash_table_insert(paths, g_strdup(name), path);
+        char *folder = g_path_get_dirname(path);
+        fuzz_require(g_mkdir_with_parents(folder, 0700) == 0, "a folder can be made");
+        g_free(folder);
     }
     FILE *file = fopen(path, "wb");
     fuzz_require(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0, "an input can be written into a file");
@@ -88,11 +102,26 @@ void fuzz_require(bool holds, const char *what)
     abort();
 }
 
+/* The directory is of this process. */
+void fuzz_note(const char *what, const char *detail)
+{
+    char **parts = g_strsplit(detail, directory, -1), *text = g_strjoinv(NULL, parts);
+    for (char *end = strchr(text, '\n'); end != NULL; end = strchr(end, '\n'))
+        *end = ' ';
+    g_string_append_printf(outcome, "%s%s%s\n", what != NULL ? what : "", what != NULL ? ": " : "", text);
+    g_free(text);
+    g_strfreev(parts);
+}
+
+const char *fuzz_outcome(void) { return outcome->str; }
+
 void fuzz_check(bool good, GError *error)
 {
     fuzz_require(good == (error == NULL), "a reader sets an error when it fails, and only then");
-    if (error != NULL)
+    if (error != NULL) {
         fuzz_require(error->domain == XLM_ERROR && error->message != NULL && *error->message != '\0', "an error is one of ours");
+        fuzz_note(NULL, error->message);
+    }
     g_clear_error(&error);
 }
 

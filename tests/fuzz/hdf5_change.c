@@ -1,151 +1,267 @@
 /* xlm-mpi: a good HDF5 file changed as the fuzz input says. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "hdf5_change.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../unit/hostile.h"
 
-enum { CHANGES = 4, CHANGE_SIZE = 20, MOST_ELEMENTS = 4096, TEXT_SIZE = 16 };
-
-typedef struct object {
-    char *path;
-    bool is_dataset;
-    int64_t elements;
-    GPtrArray *attributes; /* names */
-} object;
+enum { MOST_CHANGES = 8, MOST_ELEMENTS = 4096 };
 
 struct fuzz_original {
     char *name, *bytes;
     gsize size;
-    GArray *objects;
 };
 
-/* ---- what there is to change ---- */
-
-static herr_t add_attribute(hid_t at, const char *name, const H5A_info_t *info, void *data)
-{
-    (void)at, (void)info;
-    g_ptr_array_add(data, g_strdup(name));
-    return 0;
-}
-
-static herr_t add_object(hid_t file, const char *name, const H5O_info_t *info, void *data)
-{
-    fuzz_original *original = data;
-    object o = {.path = strcmp(name, ".") == 0 ? g_strdup("/") : g_strconcat("/", name, NULL),
-                .is_dataset = info->type == H5O_TYPE_DATASET, .attributes = g_ptr_array_new()};
-    const hid_t id = H5Oopen(file, name, H5P_DEFAULT);
-    hsize_t start = 0;
-    H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, &start, add_attribute, o.attributes);
-    if (o.is_dataset) {
-        const hid_t space = H5Dget_space(id);
-        o.elements = H5Sget_simple_extent_npoints(space);
-        H5Sclose(space);
-    }
-    H5Oclose(id);
-    g_array_append_val(original->objects, o);
-    return 0;
-}
+static GPtrArray *structures; /* of all originals, for the mutator */
 
 fuzz_original *fuzz_original_read(const char *path)
 {
     fuzz_original *original = g_new0(fuzz_original, 1);
     original->name = g_path_get_basename(path);
-    original->objects = g_array_new(FALSE, FALSE, sizeof(object));
     fuzz_require(g_file_get_contents(path, &original->bytes, &original->size, NULL), "the good file can be read");
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    fuzz_require(file >= 0 && H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, add_object, original, H5O_INFO_BASIC) >= 0,
-                 "the good file is HDF5");
+    fuzz_require(file >= 0, "the good file is HDF5");
+    if (structures == NULL)
+        structures = g_ptr_array_new();
+    g_ptr_array_add(structures, fuzz_structure_read(file));
     H5Fclose(file);
     return original;
 }
 
+/* ---- a line ---- */
+
+typedef enum { INTEGER, REAL, TEXT, SHAPE, NOTHING, ELEMENT, COPY, BYTE, CHOOSE } form;
+
+static const struct word {
+    const char *name;
+    change_kind kind;
+    form form;
+} words[] = {
+    {"int", SET_INT, INTEGER}, {"unsigned", SET_UNSIGNED, INTEGER}, {"two", SET_TWO, INTEGER}, {"real", SET_REAL, REAL},
+    {"text", SET_TEXT, TEXT}, {"remove", REMOVE, NOTHING}, {"reshape", RESHAPE, SHAPE}, {"missing", UNALLOCATED, SHAPE},
+    {"outside", EXTERNAL, NOTHING}, {"ints", RETYPE_INT, INTEGER}, {"reals", RETYPE_REAL, REAL}, {"texts", RETYPE_TEXT, NOTHING},
+    {"link", SOFT_LINK, TEXT}, {"outer", OUTER_LINK, TEXT}, {"element", ELEMENT_INT, ELEMENT}, {"copy", REMOVE, COPY},
+    {"byte", REMOVE, BYTE}, {"choose", REMOVE, CHOOSE}};
+
+typedef struct line {
+    const struct word *word;
+    char *place, *rest; /* rest: what follows the place, "" when nothing does */
+} line;
+
+/* Of a line without its end, which is cut into its parts. */
+static bool parse_line(char *text, line *l)
+{
+    *l = (line){.place = strchr(text, ' '), .rest = text + strlen(text)};
+    if (l->place == NULL)
+        return false;
+    *l->place++ = '\0';
+    char *end = strchr(l->place, ' ');
+    if (end != NULL) {
+        *end = '\0';
+        l->rest = end + 1;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (strcmp(text, words[i].name) == 0)
+            l->word = &words[i];
+    return l->word != NULL;
+}
+
+static bool parse_integer(char **text, int64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = g_ascii_strtoll(*text, &end, 10);
+    const bool good = end != *text && errno == 0;
+    *text = end;
+    return good;
+}
+
+static bool parse_real(char *text, double *number)
+{
+    char *end;
+    *number = g_ascii_strtod(text, &end);
+    return end != text;
+}
+
+static char **split_lines(const uint8_t *data, size_t size)
+{
+    char *text = g_strndup((const char *)data, size), **lines = g_strsplit(text, "\n", MOST_CHANGES + 1);
+    if (g_strv_length(lines) > MOST_CHANGES)
+        g_clear_pointer(&lines[MOST_CHANGES], g_free);
+    g_free(text);
+    return lines;
+}
+
+int fuzz_choose(const uint8_t *data, size_t size, int n)
+{
+    char **lines = split_lines(data, size);
+    int64_t number = 0;
+    for (char **text = lines; *text != NULL; text++) {
+        line l;
+        if (parse_line(*text, &l) && l.word->form == CHOOSE && !parse_integer(&l.place, &number))
+            number = 0;
+    }
+    g_strfreev(lines);
+    return (int)((uint64_t)number % (uint64_t)n);
+}
+
 /* ---- changes ---- */
 
-static int64_t choose_integer(uint8_t choice, const uint8_t *bytes, int64_t elements)
+static int64_t dataset_class(hid_t file, const char *path)
 {
-    const int64_t known[] = {0, 1, -1, 2, elements, elements - 1, elements + 1, INT32_MAX, (int64_t)INT32_MAX + 1, UINT32_MAX,
-                             (int64_t)1 << 40, (int64_t)1 << 62, INT64_MAX, INT64_MIN};
-    int64_t number;
-    if (choice < G_N_ELEMENTS(known))
-        return known[choice];
-    memcpy(&number, bytes, sizeof number);
-    return choice & 1 ? number : bytes[0];
+    const hid_t d = H5Dopen2(file, path, H5P_DEFAULT), type = d >= 0 ? H5Dget_type(d) : H5I_INVALID_HID;
+    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    if (type >= 0)
+        H5Tclose(type);
+    if (d >= 0)
+        H5Dclose(d);
+    return class;
 }
 
-static double choose_real(uint8_t choice, const uint8_t *bytes)
+static bool parse_element(hid_t file, line *l, change *c)
 {
-    static const double known[] = {0, 1, -1, 0.5, 2, 1e-300, 1e300, NAN, INFINITY, -INFINITY, -0.0, 9.3e18};
-    double number;
-    if (choice < G_N_ELEMENTS(known))
-        return known[choice];
-    memcpy(&number, bytes, sizeof number);
-    return number;
-}
-
-static uint64_t below(int64_t number, int64_t n) { return n > 0 ? (uint64_t)number % (uint64_t)n : 0; }
-
-/* What can be made of an object: attributes of any, elements of datasets. */
-static change_kind choose_kind(uint8_t byte, bool is_dataset)
-{
-    static const change_kind datasets[] = {RESHAPE, RETYPE_REAL, RETYPE_INT, RETYPE_TEXT, ELEMENT_INT, ELEMENT_REAL, ELEMENT_TEXT,
-                                           UNALLOCATED, EXTERNAL, REMOVE, SOFT_LINK, OUTER_LINK};
-    static const change_kind attributes[] = {SET_INT, SET_REAL, SET_TEXT, SET_UNSIGNED, SET_TWO, REMOVE};
-    return is_dataset ? datasets[byte % G_N_ELEMENTS(datasets)] : attributes[byte % G_N_ELEMENTS(attributes)];
-}
-
-static change read_change(const fuzz_original *original, const uint8_t *b, char text[TEXT_SIZE + 1])
-{
-    const object *o = &g_array_index(original->objects, object, b[1] % original->objects->len);
-    const bool elements = o->is_dataset && (o->attributes->len == 0 || b[0] & 0x80);
-    change c = {.object = o->path, .kind = choose_kind(b[0] & 0x7f, elements), .text = text};
-    memcpy(text, b + 4, TEXT_SIZE);
-    if (!elements)
-        c.name = o->attributes->len > 0 ? o->attributes->pdata[b[2] % o->attributes->len] : "other";
-    c.i = choose_integer(b[3], b + 4, o->elements);
-    c.j = b[12] % 4;
-    c.r = choose_real(b[3], b + 4);
-    if (c.kind == RESHAPE)
-        c.i = (int64_t)below(c.i, MOST_ELEMENTS);
-    else if (c.kind == UNALLOCATED)
-        c.i &= INT64_MAX;
-    else if (c.kind == ELEMENT_INT)
-        c.r = b[13] & 1 ? 0 : (double)below((int64_t)b[12] << 8 | b[14], o->elements);
-    else if (c.kind == ELEMENT_REAL || c.kind == ELEMENT_TEXT)
-        c.i = (int64_t)below((int64_t)b[12] << 8 | b[14], o->elements);
-    return c;
-}
-
-static void make_changes(const fuzz_original *original, const char *path, const uint8_t *data, size_t size)
-{
-    const bool show = g_getenv("XLM_FUZZ_SHOW") != NULL;
-    for (int n = 0; n < CHANGES && size >= CHANGE_SIZE; n++, data += CHANGE_SIZE, size -= CHANGE_SIZE) {
-        char text[TEXT_SIZE + 1] = "";
-        const change c = read_change(original, data, text);
-        const bool made = make_change(path, &c);
-        if (show)
-            fprintf(stderr, "%s %s: kind %d, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %g, `%s`%s\n", c.object,
-                    c.name != NULL ? c.name : "", c.kind, c.i, c.j, c.r, c.text, made ? "" : " (not possible)");
+    int64_t place;
+    if (!parse_integer(&l->rest, &place) || place < 0)
+        return false;
+    char *value = l->rest + (*l->rest == ' ');
+    switch (dataset_class(file, c->object)) {
+    case H5T_INTEGER:
+        c->r = (double)place; /* as ELEMENT_INT has it */
+        return parse_integer(&value, &c->i);
+    case H5T_FLOAT:
+        c->kind = ELEMENT_REAL;
+        c->i = place;
+        return parse_real(value, &c->r);
+    case H5T_STRING:
+        c->kind = ELEMENT_TEXT;
+        c->i = place;
+        c->text = value;
+        return true;
+    default:
+        return false;
     }
 }
 
-static const char *write_raw(const fuzz_original *original, const uint8_t *data, size_t size)
+static bool parse_shape(char *text, change *c)
 {
-    char *bytes = g_memdup2(original->bytes, original->size);
-    for (; size >= 4; data += 4, size -= 4)
-        bytes[((size_t)data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16) % original->size] = (char)data[3];
-    const char *path = fuzz_write(original->name, bytes, original->size);
-    g_free(bytes);
-    return path;
+    c->j = 0;
+    if (!parse_integer(&text, &c->i) || (*text != '\0' && !parse_integer(&text, &c->j)))
+        return false;
+    if (c->kind == RESHAPE)
+        return c->i >= 0 && c->i <= MOST_ELEMENTS && c->j >= 0 && c->i * MAX(c->j, 1) <= MOST_ELEMENTS;
+    return c->i >= 0 && c->j >= 0;
+}
+
+static bool copy_object(hid_t file, const char *from, const char *to)
+{
+    const bool good = H5Lexists(file, to, H5P_DEFAULT) <= 0 || H5Ldelete(file, to, H5P_DEFAULT) >= 0;
+    return good && H5Ocopy(file, from, file, to, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+}
+
+static bool apply_line(hid_t file, line *l)
+{
+    change c = {.object = l->place, .kind = l->word->kind, .text = l->rest};
+    char *at = strchr(l->place, '@');
+    if (at != NULL) {
+        *at = '\0';
+        c.name = at + 1;
+    }
+    if ((c.kind <= SET_TWO && c.name == NULL) || (c.kind > REMOVE && c.name != NULL) || c.object[0] != '/')
+        return false;
+    if ((c.kind == REMOVE || c.kind >= SOFT_LINK) && c.name == NULL && c.object[1] == '\0')
+        return false;
+    bool good = true;
+    switch (l->word->form) {
+    case INTEGER: good = parse_integer(&l->rest, &c.i); break;
+    case REAL: good = parse_real(l->rest, &c.r); break;
+    case SHAPE: good = parse_shape(l->rest, &c); break;
+    case ELEMENT: good = parse_element(file, l, &c); break;
+    case COPY: return copy_object(file, c.object, l->rest);
+    default: break;
+    }
+    return good && apply_change(file, &c);
+}
+
+/* A copy of the good file. */
+static hid_t open_copy(const char *path)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, access);
+    H5Pclose(access);
+    fuzz_require(file >= 0, "the good file can be opened");
+    return file;
+}
+
+static void note(const char *text, bool made)
+{
+    if (!made)
+        fuzz_note("not possible", text);
+    if (g_getenv("XLM_FUZZ_SHOW") != NULL)
+        fprintf(stderr, "%s%s\n", text, made ? "" : " (not possible)");
+}
+
+static void change_file(hid_t file, char **lines, GString *bytes, bool after)
+{
+    for (char **text = lines; *text != NULL; text++) {
+        char *copy = g_strcompress(*text);
+        line l;
+        const bool known = parse_line(copy, &l), is_byte = known && l.word->form == BYTE;
+        if (!known && !after && *copy != '\0') {
+            note(*text, false);
+        } else if (known && l.word->form != CHOOSE && is_byte == after) {
+            int64_t place, value;
+            const bool made = !is_byte ? apply_line(file, &l)
+                                       : parse_integer(&l.place, &place) && parse_integer(&l.rest, &value) && place >= 0 &&
+                                         (gsize)place < bytes->len;
+            if (made && is_byte)
+                bytes->str[place] = (char)value;
+            note(*text, made);
+        }
+        g_free(copy);
+    }
+}
+
+static bool has_bytes(char **lines)
+{
+    for (; *lines != NULL; lines++)
+        if (g_str_has_prefix(*lines, "byte "))
+            return true;
+    return false;
 }
 
 const char *fuzz_original_change(const fuzz_original *original, const uint8_t *data, size_t size)
 {
-    if (size > 0 && data[0] == FUZZ_RAW)
-        return write_raw(original, data + 1, size - 1);
+    char **lines = split_lines(data, size);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const char *path = fuzz_write(original->name, original->bytes, original->size);
-    make_changes(original, path, data, size);
+    const hid_t file = open_copy(path);
+    change_file(file, lines, NULL, false);
+    H5Fclose(file);
+    xlm_store_reseal(path, NULL); /* what cannot be sealed is refused for it */
+    if (has_bytes(lines)) {
+        char *bytes;
+        gsize sealed;
+        fuzz_require(g_file_get_contents(path, &bytes, &sealed, NULL), "the changed file can be read");
+        GString *whole = g_string_new_len(bytes, (gssize)sealed);
+        change_file(-1, lines, whole, true);
+        fuzz_write(original->name, whole->str, whole->len);
+        g_string_free(whole, TRUE);
+        g_free(bytes);
+    }
+    g_strfreev(lines);
     return path;
+}
+
+/* Called by libFuzzer where there is one; replay.c does not. Targets of text have no structure: their bytes are mutated. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    if (structures == NULL)
+        return fuzz_fields_mutate(data, size, room, seed);
+    return fuzz_structure_mutate((fuzz_structure *const *)structures->pdata, (int)structures->len, data, size, room, seed);
 }

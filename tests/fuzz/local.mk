@@ -1,6 +1,7 @@
 # Fuzz targets, one program a reader, compiled from tests/fuzz/NAME.c. `make check` runs each on tests/fuzz/seeds/NAME and
 # tests/fuzz/regressions/NAME; `make fuzz` looks for more inputs that fail: README.md beside this.
 fuzz_targets = \
+	tests/fuzz/added_words \
 	tests/fuzz/aligner_model \
 	tests/fuzz/alignment \
 	tests/fuzz/bpe_codes \
@@ -13,20 +14,26 @@ fuzz_targets = \
 	tests/fuzz/dictionary \
 	tests/fuzz/entries \
 	tests/fuzz/html \
+	tests/fuzz/html_pairs \
 	tests/fuzz/job_differences \
 	tests/fuzz/labelled_text \
 	tests/fuzz/links \
+	tests/fuzz/map \
+	tests/fuzz/matrices \
 	tests/fuzz/model_config \
+	tests/fuzz/numbered_sentences \
 	tests/fuzz/order_weights \
 	tests/fuzz/published \
 	tests/fuzz/questions \
 	tests/fuzz/rank_file \
 	tests/fuzz/results \
 	tests/fuzz/safetensors \
+	tests/fuzz/sentence_pairs \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
 	tests/fuzz/train_job \
 	tests/fuzz/tune_job \
+	tests/fuzz/vectors \
 	tests/fuzz/vocabulary \
 	tests/fuzz/vocabulary_file \
 	tests/fuzz/word_lists
@@ -34,7 +41,9 @@ fuzz_targets = \
 check_LTLIBRARIES += tests/fuzz/libfuzz.la
 tests_fuzz_libfuzz_la_SOURCES = \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
+	tests/fuzz/fields_mutate.c \
 	tests/fuzz/hdf5_change.c tests/fuzz/hdf5_change.h \
+	tests/fuzz/hdf5_mutate.c \
 	tests/fuzz/replay.c
 
 if HAVE_CMOCKA
@@ -42,6 +51,7 @@ check_PROGRAMS += $(fuzz_targets)
 endif
 EXTRA_DIST += \
 	tests/fuzz/README.md \
+	tests/fuzz/cases \
 	tests/fuzz/clang.mk \
 	tests/fuzz/regressions \
 	tests/fuzz/run.sh \
@@ -53,7 +63,7 @@ FUZZ = $(fuzz_targets:tests/fuzz/%=%)
 FUZZ_JOBS = 0
 CLANG = clang
 .PHONY: fuzz
-fuzz: all
+fuzz: all $(fuzz_targets)
 	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(abs_top_srcdir)/src -I$(abs_top_srcdir)/tests/fuzz $(AM_CPPFLAGS)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)

@@ -38,7 +38,11 @@ export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=1:malloc_context_size=1
 # fuzz TARGET: its last lines, and what failed.
 fuzz() {
     local target=$1 folders=() folder
-    mkdir -p "inputs/$target"
+    mkdir -p "inputs/$target" "cases/$target"
+    if [ -e "$XLM_SOURCE/tests/fuzz/cases/$target.cases" ]; then
+        "$XLM_BUILD/tests/fuzz/$target" -w "cases/$target" "$XLM_SOURCE/tests/fuzz/cases/$target.cases" || exit 70
+        folders+=("cases/$target")
+    fi
     for folder in seeds regressions; do
         if [ -d "$XLM_SOURCE/tests/fuzz/$folder/$target" ]; then folders+=("$XLM_SOURCE/tests/fuzz/$folder/$target"); fi
     done

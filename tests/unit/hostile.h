@@ -180,22 +180,24 @@ static bool change_link(hid_t file, const change *c)
     return good;
 }
 
-/* False when the change could not be made: a mistake of the test. */
+/* In an open file. False when the change could not be made: a mistake of the test. */
+static inline bool apply_change(hid_t file, const change *c)
+{
+    if (c->kind <= SET_TWO)
+        return change_attribute(file, c);
+    if (c->kind == REMOVE && c->name != NULL)
+        return H5Adelete_by_name(file, c->object, c->name, H5P_DEFAULT) >= 0;
+    return c->kind == REMOVE || c->kind >= SOFT_LINK ? change_link(file, c) : change_elements(file, c);
+}
+
+/* The same of a file that is not open. */
 static inline bool make_change(const char *path, const change *c)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     const hid_t file = H5Fopen(path, H5F_ACC_RDWR, access);
-    bool good = file >= 0;
-    if (good && c->kind <= SET_TWO)
-        good = change_attribute(file, c);
-    else if (good && c->kind == REMOVE && c->name != NULL)
-        good = H5Adelete_by_name(file, c->object, c->name, H5P_DEFAULT) >= 0;
-    else if (good && (c->kind == REMOVE || c->kind >= SOFT_LINK))
-        good = change_link(file, c);
-    else if (good)
-        good = change_elements(file, c);
     H5Pclose(access);
+    bool good = file >= 0 && apply_change(file, c);
     good = file >= 0 && H5Fclose(file) >= 0 && good;
     xlm_store_reseal(path, NULL); /* what cannot be sealed is refused for it */
     return good;

@@ -22,6 +22,19 @@ dist_check_SCRIPTS = \
 	tests/small.sh
 EXTRA_DIST += tests/sanitizers.supp
 
+# make mutants [MUTANTS='links_*'] [FUZZ_SECONDS=30] [MUTANT_JOBS=2]: bugs that the tests must find, tests/mutants.sh.
+EXTRA_DIST += tests/mutants.list tests/mutants.sh
+FUZZ_SECONDS = 0
+.PHONY: mutants
+mutants: all
+	@$(MAKE) $(AM_MAKEFLAGS) `awk -F'\t' '/^[^#]/ { n = split($$4, t, " "); for (i = 1; i <= n; i++) if (t[i] !~ /[.]sh$$/) print t[i] }' \
+		$(srcdir)/tests/mutants.list | sort -u` >/dev/null
+	@test $(FUZZ_SECONDS) -eq 0 || $(MAKE) $(AM_MAKEFLAGS) fuzz SECONDS=1
+	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
+		SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
+		CPPFLAGS='$(fuzz_cppflags)' LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' MUTANTS='$(MUTANTS)' \
+		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(BASH) $(srcdir)/tests/mutants.sh
+
 test_scripts =
 include tests/mpi/local.mk
 include tests/unit/local.mk

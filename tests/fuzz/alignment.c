@@ -4,7 +4,7 @@
 
 #include "aligners/alignment_write.h"
 
-enum { PAIRS = 3 };
+enum { PAIRS = 3, LONGEST = 8 /* subwords of a sentence */ };
 
 static fuzz_original *original;
 static xlm_corpus *corpus;
@@ -29,14 +29,14 @@ static void make_original(void)
     original = fuzz_original_read(path);
 }
 
-/* Links of all pairs, together and one by one, of sentences that may have any number of subwords. */
+/* Links of all pairs, together and one by one, of sentences of LONGEST subwords each. */
 static bool read_all(const xlm_alignment_file *file, const xlm_alignment_pairs *pairs, GError **error)
 {
     const int64_t n = pairs->pairs;
     int64_t (*sizes)[2] = g_malloc(sizeof *sizes * (size_t)(n + 1));
     uint64_t *offsets = g_new(uint64_t, n + 1);
     for (int64_t i = 0; i < n; i++)
-        sizes[i][0] = sizes[i][1] = 1 << 20;
+        sizes[i][0] = sizes[i][1] = LONGEST;
     bool good = true;
     for (int64_t first = 0; first <= n && good; first++) {
         xlm_link *links;
@@ -45,7 +45,7 @@ static bool read_all(const xlm_alignment_file *file, const xlm_alignment_pairs *
         good = xlm_alignment_file_read(file, pairs, first == n ? 0 : first, some, (const int64_t (*)[2])sizes, offsets, &links,
                                        &scores, error);
         for (uint64_t l = 0; good && l < offsets[some]; l++)
-            fuzz_require(links[l].source >= 0 && links[l].source < 1 << 20 && links[l].target >= 0 && links[l].target < 1 << 20 &&
+            fuzz_require(links[l].source >= 0 && links[l].source < LONGEST && links[l].target >= 0 && links[l].target < LONGEST &&
                              (scores == NULL || scores[l] - scores[l] == 0), "links are of the sentences");
         if (good) {
             g_free(links);

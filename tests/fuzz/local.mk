@@ -62,10 +62,12 @@ SECONDS = 60
 FUZZ = $(fuzz_targets:tests/fuzz/%=%)
 FUZZ_JOBS = 0
 CLANG = clang
+fuzz_cppflags = $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(abs_top_srcdir)/src \
+	-I$(abs_top_srcdir)/tests/fuzz $(AM_CPPFLAGS)
 .PHONY: fuzz
 fuzz: all $(fuzz_targets)
 	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
-		CPPFLAGS='$(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(abs_top_srcdir)/src -I$(abs_top_srcdir)/tests/fuzz $(AM_CPPFLAGS)' \
+		CPPFLAGS='$(fuzz_cppflags)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
 clean-local:
 	-rm -rf fuzz

@@ -24,6 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require(r->run == 0 && isfinite(r->value) && r->layer >= -1 && r->detail != NULL && r->target != NULL,
                      "a result is a finite number of a run");
     }
+    for (guint i = 0; i < page->notes->len; i++)
+        fuzz_note("damaged rows", page->notes->pdata[i]);
     xlm_results_clear(&results);
     xlm_page_free(page);
     return 0;

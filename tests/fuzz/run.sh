@@ -8,7 +8,7 @@ set -u
 seconds=$1 jobs=$2
 shift 2
 [ "$jobs" -gt 0 ] 2>/dev/null || jobs=$(env -u OMP_NUM_THREADS nproc)
-directory=$XLM_BUILD/fuzz
+directory=${XLM_FUZZ_DIRECTORY:-$XLM_BUILD/fuzz}
 mkdir -p "$directory" && cd "$directory" || exit 73
 exec </dev/null
 

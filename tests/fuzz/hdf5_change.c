@@ -33,7 +33,7 @@ fuzz_original *fuzz_original_read(const char *path)
 
 /* ---- a line ---- */
 
-typedef enum { INTEGER, REAL, TEXT, SHAPE, NOTHING, ELEMENT, COPY, BYTE, CHOOSE } form;
+typedef enum { INTEGER, REAL, TEXT, SHAPE, NOTHING, ELEMENT, COPY, BYTE, UNSEALED, CHOOSE } form;
 
 static const struct word {
     const char *name;
@@ -44,7 +44,7 @@ static const struct word {
     {"text", SET_TEXT, TEXT}, {"remove", REMOVE, NOTHING}, {"reshape", RESHAPE, SHAPE}, {"missing", UNALLOCATED, SHAPE},
     {"outside", EXTERNAL, NOTHING}, {"ints", RETYPE_INT, INTEGER}, {"reals", RETYPE_REAL, REAL}, {"texts", RETYPE_TEXT, NOTHING},
     {"link", SOFT_LINK, TEXT}, {"outer", OUTER_LINK, TEXT}, {"element", ELEMENT_INT, ELEMENT}, {"copy", REMOVE, COPY},
-    {"byte", REMOVE, BYTE}, {"choose", REMOVE, CHOOSE}};
+    {"byte", REMOVE, BYTE}, {"unsealed", REMOVE, UNSEALED}, {"choose", REMOVE, CHOOSE}};
 
 typedef struct line {
     const struct word *word;
@@ -213,7 +213,7 @@ static void change_file(hid_t file, char **lines, GString *bytes, bool after)
         const bool known = parse_line(copy, &l), is_byte = known && l.word->form == BYTE;
         if (!known && !after && *copy != '\0') {
             note(*text, false);
-        } else if (known && l.word->form != CHOOSE && is_byte == after) {
+        } else if (known && l.word->form < UNSEALED && is_byte == after) {
             int64_t place, value;
             const bool made = !is_byte ? apply_line(file, &l)
                                        : parse_integer(&l.place, &place) && parse_integer(&l.rest, &value) && place >= 0 &&
@@ -226,10 +226,10 @@ static void change_file(hid_t file, char **lines, GString *bytes, bool after)
     }
 }
 
-static bool has_bytes(char **lines)
+static bool has_line(char **lines, const char *begin)
 {
     for (; *lines != NULL; lines++)
-        if (g_str_has_prefix(*lines, "byte "))
+        if (g_str_has_prefix(*lines, begin))
             return true;
     return false;
 }
@@ -242,8 +242,9 @@ const char *fuzz_original_change(const fuzz_original *original, const uint8_t *d
     const hid_t file = open_copy(path);
     change_file(file, lines, NULL, false);
     H5Fclose(file);
-    xlm_store_reseal(path, NULL); /* what cannot be sealed is refused for it */
-    if (has_bytes(lines)) {
+    if (!has_line(lines, "unsealed "))
+        xlm_store_reseal(path, NULL); /* what cannot be sealed is refused for it */
+    if (has_line(lines, "byte ")) {
         char *bytes;
         gsize sealed;
         fuzz_require(g_file_get_contents(path, &bytes, &sealed, NULL), "the changed file can be read");

@@ -12,6 +12,7 @@
  *   ints, reals, texts DATASET [NUMBER]     elements of another type, all of this value
  *   element DATASET PLACE VALUE             one element
  *   byte PLACE I                            one byte of the file
+ *   unsealed /                              the digest of the header stays what it was
  *   choose I                                for targets that have several files or readers
  *
  * All are made but once, `byte` before the digest of the header, so that readers get past it to their own checks.

@@ -130,57 +130,67 @@ static bool replaces(const json_t *step, const char *kind, const char *pattern, 
            g_strcmp0(json_string_value(json_object_get(step, "content")), by) == 0;
 }
 
-/* A normalizer is what the library does by itself: a character map, runs of spaces made one; and before that maybe ALBERT's rules
- * of text: quotation marks, Form KD without marks, lower case. All in this order, and any may be missing. map: its step, or
- * NULL. */
+/* A normalizer is what the library does by itself: a character map, runs of spaces made one, none at the ends; and before that
+ * maybe ALBERT's rules of text: quotation marks, Form KD without marks, lower case. All in this order, and any may be missing.
+ * map: its step, or NULL. */
 typedef struct text_steps {
     const json_t *map;
+    bool one_space; /* runs of spaces are made one, by the normalizer or by splitting at white space */
     bool is_albert;
     xlm_albert_text albert;
 } text_steps;
+
+/* ALBERT's rules. Returns the step behind them; NULL: not as its tokenizer has them. */
+static const json_t *const *read_albert_steps(const json_t *const *step, text_steps *read)
+{
+    if (!replaces(*step, "String", "``", "\""))
+        return step;
+    read->is_albert = true;
+    if (!replaces(*++step, "String", "''", "\""))
+        return NULL;
+    if (is_type(*++step, "NFKD")) {
+        if (!is_type(*++step, "StripAccents"))
+            return NULL;
+        read->albert.keep_accents = 0;
+        step++;
+    }
+    read->albert.lower = is_type(*step, "Lowercase");
+    return step + read->albert.lower;
+}
 
 static bool read_normalizer(const json_t *normalizer, text_steps *read)
 {
     GPtrArray *steps = g_ptr_array_new();
     list_steps(normalizer, "normalizers", steps);
     g_ptr_array_add(steps, NULL);
-    const json_t *const *step = (const json_t *const *)(void *)steps->pdata;
-    bool good = true;
     *read = (text_steps){.albert = {.keep_accents = 1, .remove_space = 1, .fast = 1}};
-    if (replaces(*step, "String", "``", "\"")) {
-        good = replaces(*++step, "String", "''", "\"");
-        read->is_albert = true;
-        step += good;
-    }
-    if (read->is_albert && is_type(*step, "NFKD")) {
-        good = good && is_type(*++step, "StripAccents");
-        read->albert.keep_accents = 0;
-        step += good;
-    }
-    if (read->is_albert && good && is_type(*step, "Lowercase")) {
-        read->albert.lower = 1;
-        step++;
-    }
-    if (good && is_type(*step, "Precompiled"))
+    const json_t *const *step = read_albert_steps((const json_t *const *)(void *)steps->pdata, read);
+    if (step != NULL && is_type(*step, "Precompiled"))
         read->map = *step++;
-    if (good && replaces(*step, "Regex", " {2,}", " "))
-        step++;
-    good = good && *step == NULL && steps->len > 1;
+    bool good = step != NULL;
+    for (; good && *step != NULL; step++) {
+        const bool one_space = replaces(*step, "Regex", " {2,}", " ") || replaces(*step, "Regex", " {2,}", XLM_PIECE_SPACE);
+        good = one_space || is_type(*step, "Strip");
+        read->one_space = read->one_space || one_space;
+    }
+    good = good && steps->len > 1;
     g_ptr_array_unref(steps);
     return good;
 }
 
-/* U+2581 before every word. */
-static bool check_splitter(const json_t *splitter)
+/* U+2581 before every word, which may be split at white space before. */
+static bool read_splitter(const json_t *splitter, text_steps *read)
 {
     GPtrArray *steps = g_ptr_array_new();
     list_steps(splitter, "pretokenizers", steps);
     bool good = steps->len > 0;
+    read->one_space = read->one_space || steps->len > 1;
     for (guint i = 0; i < steps->len && good; i++) {
         const json_t *step = steps->pdata[i];
+        const char *scheme = json_string_value(json_object_get(step, "prepend_scheme"));
         good = i + 1 < steps->len ? is_type(step, "WhitespaceSplit")
                                   : is_type(step, "Metaspace") && !json_is_false(json_object_get(step, "add_prefix_space")) &&
-                                        g_strcmp0(json_string_value(json_object_get(step, "prepend_scheme")), "never") != 0 &&
+                                        g_strcmp0(scheme, "never") != 0 && (i == 0 || g_strcmp0(scheme, "first") != 0) &&
                                         g_strcmp0(json_string_value(json_object_get(step, "replacement")), XLM_PIECE_SPACE) == 0;
     }
     g_ptr_array_unref(steps);
@@ -190,9 +200,10 @@ static bool check_splitter(const json_t *splitter)
 static bool read_steps(const xlm_tokenizer_files *files, text_steps *steps, GError **error)
 {
     if (!read_normalizer(xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL), steps))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its normalizer is neither that of SentencePiece (Precompiled), "
-                                    "nor that with ALBERT's rules before it; give the directory with the .model instead");
-    return check_splitter(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", NULL)) ||
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its normalizer is neither that of SentencePiece (Precompiled, "
+                                    "Strip, Replace), nor that with ALBERT's rules before it; give the directory with the .model "
+                                    "instead");
+    return read_splitter(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", NULL), steps) ||
            xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer is not that of SentencePiece (Metaspace); give "
                                 "the directory with the .model instead");
 }
@@ -234,13 +245,16 @@ static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *
     GArray *pieces = xlm_sentencepiece_new_pieces();
     xlm_pieces *m = NULL;
     text_steps steps;
-    if (read_steps(files, &steps, error) && read_pieces(files, pieces, tokens, error)) {
+    if (json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL)))
+        xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "writes unknown characters as bytes (byte_fallback), which is not "
+                             "supported; give the directory with the .model instead");
+    else if (read_steps(files, &steps, error) && read_pieces(files, pieces, tokens, error)) {
         const char *base64 = json_string_value(json_object_get(steps.map, "precompiled_charsmap"));
         gsize size = 0;
         guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
         const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
         GError *failure = NULL;
-        m = xlm_pieces_new(xlm_sentencepiece_write(all, pieces->len, (const char *)map, size), &failure);
+        m = xlm_pieces_new(xlm_sentencepiece_write_spaces(all, pieces->len, (const char *)map, size, steps.one_space), &failure);
         if (m == NULL) {
             xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);
             g_error_free(failure);

@@ -265,6 +265,11 @@ static void put_piece(GString *out, const xlm_model_piece *piece)
 
 GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size)
 {
+    return xlm_sentencepiece_write_spaces(pieces, n, map, map_size, true);
+}
+
+GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space)
+{
     GString *out = g_string_new(NULL), *trainer = g_string_new(NULL), *normaliser = g_string_new(NULL);
     uint64_t unknown = 0;
     for (size_t i = 0; i < n; i++) {
@@ -280,8 +285,9 @@ GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const 
     put_bytes(normaliser, 1, "published", strlen("published"));
     if (map_size > 0)
         put_bytes(normaliser, 2, map, map_size);
-    for (int i = 3; i <= 5; i++) /* a space before the text, no more than one between words, and these as U+2581 */
-        put_number(normaliser, (uint64_t)i, 1);
+    put_number(normaliser, 3, 1); /* a space before the text */
+    put_number(normaliser, 4, one_space);
+    put_number(normaliser, 5, 1); /* spaces as U+2581 */
     put_bytes(out, 2, trainer->str, trainer->len);
     put_bytes(out, 3, normaliser->str, normaliser->len);
     g_string_free(trainer, TRUE);

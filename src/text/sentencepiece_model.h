@@ -40,5 +40,8 @@ GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t 
 
 /* The file of a unigram model of n pieces. map[map_size]: its character map, not checked. g_string_free. */
 GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size);
+/* The same; one_space: there is no more than one space between words, and none at the ends. */
+GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size,
+                                        bool one_space);
 
 #endif

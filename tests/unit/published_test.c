@@ -302,13 +302,17 @@ static void test_special_tokens(void **state)
 
 /* ---- SentencePiece ---- */
 
-/* A tokenizer.json as of XLM-R; map: its character map in base64. */
-#define UNIGRAM_JSON(MAP, MORE, UNKNOWN)                                                                                        \
+/* A tokenizer.json with these steps, as of XLM-R. */
+#define UNIGRAM_STEPS(NORMALIZER, SPLITTER, MORE, UNKNOWN)                                                                      \
     "{\"added_tokens\": [{\"id\": 0, \"content\": \"<s>\"}, {\"id\": 3, \"content\": \"<unk>\"}, {\"id\": 10, \"content\": "   \
-    "\"<mask>\"}], \"normalizer\": {\"type\": \"Precompiled\", \"precompiled_charsmap\": \"" MAP "\"}, \"pre_tokenizer\": "   \
-    "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"add_prefix_space\": true}, \"model\": {\"type\": \"Unigram\", "  \
+    "\"<mask>\"}], \"normalizer\": " NORMALIZER ", \"pre_tokenizer\": " SPLITTER ", \"model\": {\"type\": \"Unigram\", "        \
     "\"unk_id\": " UNKNOWN ", \"vocab\": [[\"<s>\", 0], [\"<pad>\", 0], [\"</s>\", 0], [\"<unk>\", 0], [\"\u2581\", -3], "   \
     "[\"\u2581a\", -2], [\"b\", -2.5], [\"ab\", -1], [\"c\", -4], [\"bc\", -6.25]" MORE "]}}"
+#define METASPACE "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"add_prefix_space\": true}"
+#define SPLIT_METASPACE "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"WhitespaceSplit\"}, " METASPACE "]}"
+/* map: its character map in base64. */
+#define UNIGRAM_JSON(MAP, MORE, UNKNOWN)                                                                                        \
+    UNIGRAM_STEPS("{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"" MAP "\"}", SPLIT_METASPACE, MORE, UNKNOWN)
 
 /* Best sums of scores: "abc" is _ ab c (-8) and not _a bc (-8.25) or _a b c (-8.5); "abb" is _ ab b (-6.5), not _a b b (-7). */
 static void test_unigram(void **state)
@@ -337,6 +341,63 @@ static void test_unigram(void **state)
     xlm_vocabulary_free(v);
 }
 
+/* A character map that writes U+FF41 (EF BD 81) as "a", in base64: a trie of 256 units, each with the exclusive or that leads
+ * to the next block, and the byte that leads to it; the value, at unit 4, is the place of the text. g_free. */
+static char *wide_a_map(void)
+{
+    uint8_t map[4 + 1024 + 2] = {0};
+    const struct {
+        uint32_t at, unit;
+    } units[] = {{0xEF, 0xEEu << 10 | 0xEF}, {0xBC, 0xBEu << 10 | 0xBD}, {0x83, 0x87u << 10 | 1 << 8 | 0x81}, {4, 1u << 31}};
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+        for (int k = 0; k < 4; k++)
+            map[4 + 4 * units[i].at + k] = (uint8_t)(units[i].unit >> 8 * k);
+    map[1] = 1024 >> 8;
+    map[4 + 1024] = 'a';
+    return g_base64_encode(map, sizeof map);
+}
+
+#define STEPS(LIST) "{\"type\": \"Sequence\", \"normalizers\": [" LIST "]}"
+#define PRECOMPILED "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"@MAP@\"}"
+#define STRIP "{\"type\": \"Strip\", \"strip_left\": false, \"strip_right\": true}"
+#define ONE_SPACE(BY) "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \" {2,}\"}, \"content\": \"" BY "\"}"
+
+/* The steps that are published; the map writes \uFF41 as "a"; ids are those of the library tokenizers 0.23. */
+static void test_unigram_steps(void **state)
+{
+    (void)state;
+    static const char mask[] = ", [\"<mask>\", 0]";
+    const struct {
+        const char *normalizer, *splitter, *cut;
+    } forms[] = {
+        {STEPS(PRECOMPILED), SPLIT_METASPACE, "\u2581 ab c \u2581 ab b"},
+        {STEPS(PRECOMPILED ", " STRIP ", " ONE_SPACE("\u2581")), METASPACE, "\u2581 ab c \u2581 ab b"},
+        {STEPS(PRECOMPILED ", " ONE_SPACE(" ")), SPLIT_METASPACE, "\u2581 ab c \u2581 ab b"},
+        {STEPS(PRECOMPILED ", " STRIP), METASPACE, "\u2581 ab c \u2581 \u2581 ab b"},
+        {STEPS(STRIP ", " ONE_SPACE("\u2581")), METASPACE, "\u2581 <unk> bc \u2581 ab b"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
+        GError *error = NULL;
+        char *map = wide_a_map(), *json = g_strdup_printf(UNIGRAM_STEPS("%s", "%s", "%s", "3"), forms[i].normalizer,
+                                                          forms[i].splitter, mask);
+        char **parts = g_strsplit(json, "@MAP@", -1);
+        g_free(json);
+        json = g_strjoinv(map, parts);
+        xlm_vocabulary *v = READ(&error, "tokenizer.json", json);
+        if (v == NULL)
+            fail_msg("%s", error->message);
+        assert_line(v, "\uff41bc  abb", forms[i].cut, NULL);
+        g_free(map);
+        g_free(json);
+        g_strfreev(parts);
+        xlm_vocabulary_free(v);
+    }
+    REFUSED("its pre_tokenizer is not", "tokenizer.json",
+            UNIGRAM_STEPS(STEPS(STRIP), "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"WhitespaceSplit\"}, "
+                          "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"prepend_scheme\": \"first\"}]}", "", "3"));
+    REFUSED("(byte_fallback)", "tokenizer.json", "{\"model\": {\"type\": \"Unigram\", \"byte_fallback\": true}}");
+}
+
 static void test_unigram_refuses(void **state)
 {
     (void)state;
@@ -345,7 +406,7 @@ static void test_unigram_refuses(void **state)
     REFUSED("token 10 is not", "tokenizer.json", UNIGRAM_JSON("", ", [\"x\", \"y\"]", "3"));
     REFUSED("SentencePiece cannot take this model", "tokenizer.json",
             UNIGRAM_JSON("", ", [\"<mask>\", 0], [\"ab\", -1]", "3"));
-    REFUSED("neither that of SentencePiece (Precompiled)", "tokenizer.json",
+    REFUSED("neither that of SentencePiece (Precompiled", "tokenizer.json",
             "{\"normalizer\": {\"type\": \"NFKC\"}, \"model\": {\"type\": \"Unigram\"}}");
     REFUSED("not that of SentencePiece (Metaspace)", "tokenizer.json",
             "{\"normalizer\": {\"type\": \"Precompiled\"}, \"model\": {\"type\": \"Unigram\"}}");
@@ -592,7 +653,8 @@ int main(void)
         cmocka_unit_test(test_wordpiece_lines),        cmocka_unit_test(test_wordpiece_longest_word),
         cmocka_unit_test(test_wordpiece_scripts),      cmocka_unit_test(test_wordpiece_json),
         cmocka_unit_test(test_wordpiece_refuses),      cmocka_unit_test(test_special_tokens),
-        cmocka_unit_test(test_unigram),                cmocka_unit_test(test_unigram_refuses),
+        cmocka_unit_test(test_unigram),                cmocka_unit_test(test_unigram_steps),
+        cmocka_unit_test(test_unigram_refuses),
         cmocka_unit_test(test_bytes),                  cmocka_unit_test(test_xlm),
         cmocka_unit_test(test_albert),
         cmocka_unit_test(test_xlm_words),              cmocka_unit_test(test_xlm_refuses),

@@ -15,6 +15,7 @@
 #include "foreign/task_heads.h"
 #include "train/model_attributes.h"
 #include "train/model_file.h"
+#include "train/row_sources.h"
 
 /* Where the values of a tensor come from. */
 typedef enum { OF_PARAMETER, OF_ZEROS, OF_IDENTITY, OF_SINUSOIDS } origin;
@@ -31,6 +32,8 @@ typedef struct tensor {
 typedef struct exporter {
     const char *path;
     xlm_loaded_model *loaded;
+    xlm_vocabulary *larger; /* with the subwords that transformers' tokenizer needs besides; NULL: it needs none */
+    xlm_row_sources *sources; /* of the rows of these */
     xlm_foreign_config config;
     json_t *json;
     GArray *tensors; /* of tensor */
@@ -61,11 +64,15 @@ static int64_t rows_left_out(const exporter *ex)
     return m->positions + m->position_offset - json_integer_value(json_object_get(ex->json, "max_position_embeddings"));
 }
 
+static bool is_of_words(const xlm_parameter *p) { return strcmp(p->name, "embeddings/word/weight") == 0; }
+static bool is_bias_of_words(const xlm_parameter *p) { return strcmp(p->name, "lm_head/bias") == 0; }
+
 static void add_parameter(exporter *ex, const xlm_parameter *p)
 {
     const bool vector = g_str_has_suffix(p->name, "bias") || g_str_has_suffix(p->name, "layer_norm/weight");
     const int64_t first = strcmp(p->name, "embeddings/position/weight") == 0 ? rows_left_out(ex) : 0;
-    add(ex, p->name, !vector, p->rows - first, p->cols, OF_PARAMETER, p, first);
+    const int64_t rows = is_of_words(p) ? ex->config.model.vocabulary : p->rows - first;
+    add(ex, p->name, !vector, rows, is_bias_of_words(p) ? ex->config.model.vocabulary : p->cols, OF_PARAMETER, p, first);
 }
 
 /* Tensors that their models have and ours have not. */
@@ -97,6 +104,10 @@ static void list_tensors(exporter *ex)
 
 /* ---- values ---- */
 
+/* The logits of subwords that the model does not have are so much less than those of what they are made of: e^-30 leaves
+ * nothing of them in float32, so all others are as probable as before. */
+static const double NEVER_GUESSED = 30;
+
 /* Rows [row, row + n) of a parameter that is read from the store, by its own numbers; n elements of a vector. */
 static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, float *values,
                       GError **error)
@@ -109,6 +120,40 @@ static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *
             good = xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had "
                                  "gone astray, or the file is damaged", ex->path, path, row + i * n / elements);
     g_free(path);
+    return good;
+}
+
+/* The row, or the element of a vector, of a subword that the model does not have: the mean of those that its text is cut into,
+ * and that of the unknown token where there are none. */
+static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t width, float *values,
+                      GError **error)
+{
+    const int64_t n = ex->sources->first[row + 1] - ex->sources->first[row];
+    const int32_t unknown = xlm_vocabulary_special(ex->loaded->vocabulary, XLM_UNK);
+    const int32_t *source = n > 0 ? ex->sources->source + ex->sources->first[row] : &unknown;
+    double *sum = g_new0(double, (gsize)width);
+    bool good = true;
+    for (int64_t k = 0; k < MAX(n, 1) && good; k++) {
+        good = read_rows(ex, store, t, source[k], 1, values, error);
+        for (int64_t c = 0; c < width && good; c++)
+            sum[c] += (double)values[c];
+    }
+    for (int64_t c = 0; c < width; c++)
+        values[c] = (float)(sum[c] / (double)MAX(n, 1) - (is_bias_of_words(t->parameter) ? NEVER_GUESSED : 0));
+    g_free(sum);
+    return good;
+}
+
+/* Rows [row, row + n) of a parameter, with those behind its own of subwords that the model does not have. */
+static bool read_parameter(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, int64_t width,
+                           float *values, GError **error)
+{
+    const xlm_parameter *p = t->parameter;
+    const bool words = ex->larger != NULL && (is_of_words(p) || is_bias_of_words(p));
+    const int64_t own = words ? CLAMP(xlm_vocabulary_size(ex->loaded->vocabulary) - row, 0, n) : n;
+    bool good = own == 0 || read_rows(ex, store, t, t->first + row, own, values, error);
+    for (int64_t i = own; i < n && good; i++)
+        good = read_mean(ex, store, t, row + i, width, values + i * width, error);
     return good;
 }
 
@@ -144,7 +189,7 @@ static bool write_tensor(const exporter *ex, const xlm_store *store, const tenso
     for (int64_t row = 0; row < rows && good; row += step) {
         const int64_t n = MIN(step, rows - row);
         if (t->origin == OF_PARAMETER)
-            good = read_rows(ex, store, t, t->first + row, n, block, error);
+            good = read_parameter(ex, store, t, row, n, width, block, error);
         else
             make_rows(t, row, n, block);
         good = good && xlm_safetensors_write(writer, block, n * width, error);
@@ -274,6 +319,14 @@ static bool open_model(exporter *ex, GError **error)
         return false;
     }
     ex->config.languages = g_strdupv((char **)xlm_vocabulary_language_names(v));
+    if (!xlm_foreign_vocabulary_complete(v, &ex->larger, error)) {
+        g_prefix_error(error, "%s: ", ex->path);
+        return false;
+    }
+    if (ex->larger != NULL) {
+        ex->config.model.vocabulary = xlm_vocabulary_size(ex->larger);
+        ex->sources = xlm_row_sources_of_subwords(v, ex->larger, true);
+    }
     if (!declare_task(ex, error))
         return false;
     describe(ex);
@@ -287,7 +340,7 @@ static bool open_model(exporter *ex, GError **error)
 static bool write_files(exporter *ex, const char *directory, GError **error)
 {
     if (!write_tensors(ex, directory, error) ||
-        !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, &ex->config.model, directory, ex->notes, error))
+        !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, ex->larger, &ex->config.model, directory, ex->notes, error))
         return false;
     char *tokenizer = g_build_filename(directory, "tokenizer_config.json", NULL);
     char *card = xlm_foreign_model_card(ex->loaded, ex->class_name, g_file_test(tokenizer, G_FILE_TEST_EXISTS), ex->notes->str);
@@ -322,6 +375,17 @@ static bool check_free(const char *output, GError **error)
            xlm_error_set(error, EX_CANTCREAT, "%s: is there already; give a new directory", output);
 }
 
+/* Messages name the directory as it is called when it is whole. */
+static void name_whole(const char *unfinished, const char *name, GError **error)
+{
+    if (error == NULL || *error == NULL)
+        return;
+    char **parts = g_strsplit((*error)->message, unfinished, -1);
+    g_free((*error)->message);
+    (*error)->message = g_strjoinv(name, parts);
+    g_strfreev(parts);
+}
+
 /* In a directory beside it, which is renamed. */
 static bool write_directory(exporter *ex, const char *output, GError **error)
 {
@@ -338,8 +402,10 @@ static bool write_directory(exporter *ex, const char *output, GError **error)
         good = write_files(ex, unfinished, error) &&
                ((chmod(unfinished, 0777 & ~mask) == 0 && rename(unfinished, name) == 0) ||
                 xlm_new_file_failed(name, "cannot be made", errno, error));
-        if (!good)
+        if (!good) {
             remove_directory(unfinished);
+            name_whole(unfinished, name, error);
+        }
     }
     g_free(unfinished);
     g_free(name);
@@ -354,6 +420,8 @@ bool xlm_convert_export(const char *model, const xlm_convert_options *options, c
     if (ex.tensors != NULL)
         g_array_unref(ex.tensors);
     json_decref(ex.json);
+    xlm_row_sources_free(ex.sources);
+    xlm_vocabulary_free(ex.larger);
     xlm_foreign_config_clear(&ex.config);
     xlm_model_file_free(ex.loaded);
     g_free(ex.class_name);

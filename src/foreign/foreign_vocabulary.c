@@ -8,9 +8,14 @@
 #include "base/new_file.h"
 #include "text/published.h"
 
+/* Attribute of XLM_CONVERT_VOCABULARY: rows of the model's word embeddings, those that only tokenizer.json needs included;
+ * where it is not there, as many as subwords. */
+static const char ROWS[] = "rows";
+
 /* ---- reading ---- */
 
-static xlm_vocabulary *read_own(const char *path, GError **error)
+/* [out] rows: of the model's word embeddings; the vocabulary's are the first. */
+static xlm_vocabulary *read_own(const char *path, int64_t *rows, GError **error)
 {
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
@@ -19,18 +24,23 @@ static xlm_vocabulary *read_own(const char *path, GError **error)
     if (xlm_store_check_format(store, XLM_CONVERT_VOCABULARY_FORMAT, XLM_CONVERT_VOCABULARY_VERSION, "a vocabulary",
                                "xlm_convert", error))
         v = xlm_vocabulary_load(store, "/vocabulary", error);
+    if (v != NULL && !xlm_store_get_int(store, "/", ROWS, rows, NULL))
+        *rows = xlm_vocabulary_size(v);
     xlm_store_close(store);
     return v;
 }
 
-static bool check_own(const xlm_vocabulary *v, const char *path, const xlm_convert_options *options, int64_t rows,
-                      int64_t embedded, GError **error)
+static bool check_own(const xlm_vocabulary *v, const char *path, const xlm_convert_options *options, int64_t own_rows,
+                      int64_t rows, int64_t embedded, GError **error)
 {
     if (options->languages != NULL)
         return xlm_error_set(error, EX_USAGE, "--languages: %s names the languages", path);
-    if (xlm_vocabulary_size(v) != rows)
-        return xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " subwords, and config.json says %" G_GINT64_FORMAT
-                             "; remove the file when the tokenizer has changed", path, xlm_vocabulary_size(v), rows);
+    if (own_rows != rows || rows < xlm_vocabulary_size(v))
+        return xlm_error_set(error, EX_DATAERR, "%s: is of a model with %" G_GINT64_FORMAT " rows of subwords, and config.json "
+                             "says %" G_GINT64_FORMAT "; remove the file when the tokenizer has changed", path, own_rows, rows);
+    if (rows > xlm_vocabulary_size(v))
+        xlm_log_info("%" G_GINT64_FORMAT " rows of subwords that only tokenizer.json needs are left out",
+                     rows - xlm_vocabulary_size(v));
     return embedded == 0 || xlm_vocabulary_languages(v) == embedded ||
            xlm_error_set(error, EX_DATAERR, "%s: has %d languages, and config.json says %" G_GINT64_FORMAT, path,
                          xlm_vocabulary_languages(v), embedded);
@@ -128,8 +138,9 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
     char *path = g_build_filename(place, XLM_CONVERT_VOCABULARY, NULL);
     xlm_vocabulary *v = NULL;
     if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-        v = read_own(path, error);
-        if (v != NULL && !check_own(v, path, options, rows, embedded, error))
+        int64_t own_rows;
+        v = read_own(path, &own_rows, error);
+        if (v != NULL && !check_own(v, path, options, own_rows, rows, embedded, error))
             g_clear_pointer(&v, xlm_vocabulary_free);
     } else {
         v = read_published(place, options, rows, embedded, named, error);
@@ -178,7 +189,7 @@ bool xlm_foreign_write_json(const char *directory, const char *name, json_t *jso
     return good;
 }
 
-static bool write_own(const xlm_vocabulary *v, const char *directory, GError **error)
+static bool write_own(const xlm_vocabulary *v, int64_t rows, const char *directory, GError **error)
 {
     char *path = g_build_filename(directory, XLM_CONVERT_VOCABULARY, NULL);
     xlm_store *store = xlm_store_create(NULL, path, error);
@@ -187,6 +198,7 @@ static bool write_own(const xlm_vocabulary *v, const char *directory, GError **e
         return false;
     if (xlm_store_set_text(store, "/", "format", XLM_CONVERT_VOCABULARY_FORMAT, error) &&
         xlm_store_set_int(store, "/", "format_version", XLM_CONVERT_VOCABULARY_VERSION, error) &&
+        xlm_store_set_int(store, "/", ROWS, rows, error) &&
         xlm_vocabulary_save(v, store, "/vocabulary", 0, error))
         return xlm_store_commit(store, error);
     xlm_store_discard(store);
@@ -245,24 +257,73 @@ static bool write_files(const char *directory, json_t *files, GError **error)
     return good;
 }
 
-bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_model_config *config, const char *directory,
-                                  GString *notes, GError **error)
+/* All subwords by id, twins among them as if they were text's, and then these. */
+static xlm_vocabulary *append_subwords(const xlm_vocabulary *v, const xlm_word_counts *added, GError **error)
 {
-    if (!write_own(vocabulary, directory, error))
+    const char *names[XLM_SPECIAL_TOKENS];
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
+    const xlm_vocabulary_settings settings = {
+        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
+        .lowercase = xlm_vocabulary_lowercase(v), .languages = xlm_vocabulary_languages(v),
+        .language_names = xlm_vocabulary_language_names(v)};
+    xlm_word_counts *subwords = xlm_word_counts_new();
+    for (int32_t id = 0; id < xlm_vocabulary_size(v); id++)
+        if (!xlm_vocabulary_is_special(v, id))
+            xlm_word_counts_add(subwords, xlm_vocabulary_words(v)[id], strlen(xlm_vocabulary_words(v)[id]), 0);
+    xlm_word_counts_add_all(subwords, added, 1);
+    xlm_vocabulary *larger = xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+    xlm_word_counts_free(subwords);
+    return larger;
+}
+
+bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **larger, GError **error)
+{
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
+    xlm_word_counts *added = xlm_word_counts_new();
+    if (cls->publish_needs != NULL)
+        cls->publish_needs(v, added);
+    *larger = NULL;
+    const bool good = xlm_word_counts_size(added) == 0 || (*larger = append_subwords(v, added, error)) != NULL;
+    xlm_word_counts_free(added);
+    return good;
+}
+
+/* How text may become other subwords there, for who converts and for who reads the card. */
+static void note_added(int64_t added, GString *notes)
+{
+    if (added > 0)
+        g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has one "
+                               "of them left over, as rare words may, xlm-mpi takes it apart again, and the tokenizer here "
+                               "does not.\n", added);
+}
+
+bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabulary *larger, const xlm_model_config *config,
+                                  const char *directory, GString *notes, GError **error)
+{
+    const xlm_vocabulary *v = larger != NULL ? larger : own;
+    if (!write_own(own, xlm_vocabulary_size(v), directory, error))
         return false;
-    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary));
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
     if (cls->publish == NULL) {
-        xlm_log_warn("%s: files of the tokenizer (%s) are not written; copy those of the published model", directory, cls->name);
-        g_string_append_printf(notes, "The tokenizer (%s) is that of the published model that training began with; its files "
-                               "belong into this directory.\n", cls->name);
+        xlm_log_warn("transformers have no tokenizer of the kind %s: tokenise with xlm-mpi, and give them the ids", cls->name);
+        g_string_append_printf(notes, "Transformers have no tokenizer of the kind %s: tokenise with xlm-mpi, and give them the "
+                               "ids.\n", cls->name);
         return true;
     }
     json_t *files = json_object(), *settings = json_object();
-    cls->publish(vocabulary, files, settings, notes);
-    note_made(vocabulary, notes);
+    const gsize before = notes->len;
+    cls->publish(v, files, settings, notes);
+    note_added(xlm_vocabulary_size(v) - xlm_vocabulary_size(own), notes);
+    note_made(own, notes);
+    char **lines = g_strsplit(notes->str + before, "\n", -1);
+    for (char **line = lines; *line != NULL; line++)
+        if (**line != '\0')
+            xlm_log_info("%s", *line);
+    g_strfreev(lines);
     const bool good = write_files(directory, files, error);
     json_decref(files);
     if (!good)
         json_decref(settings);
-    return good && write_settings(vocabulary, config, settings, directory, error);
+    return good && write_settings(v, config, settings, directory, error);
 }

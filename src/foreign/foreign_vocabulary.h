@@ -14,10 +14,15 @@
 xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_convert_options *options, int64_t rows,
                                             int64_t embedded, char **named, GError **error);
 
-/* Into a directory: xlm_vocabulary.h5, and what transformers make a tokenizer of. config: of the model. [out] notes: sentences
- * about where that tokenizer is not ours, appended, for the model card. */
-bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_model_config *config, const char *directory,
-                                  GString *notes, GError **error);
+/* [out] *larger: the vocabulary with the subwords behind it that transformers' tokenizer must have besides, and without synthetic
+ * languages; NULL when there are none. EX_DATAERR: more subwords than there are ids. */
+bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *vocabulary, xlm_vocabulary **larger, GError **error);
+
+/* Into a directory: xlm_vocabulary.h5, and what transformers make a tokenizer of. larger: of xlm_foreign_vocabulary_complete.
+ * config: of the model. [out] notes: sentences about where that tokenizer is not ours, appended, for the model card; they are
+ * logged too. */
+bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_vocabulary *larger, const xlm_model_config *config,
+                                  const char *directory, GString *notes, GError **error);
 
 /* Write a text as a file, and a JSON value, which is taken. EX_CANTCREAT, EX_IOERR. */
 bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error);

@@ -16,17 +16,13 @@
 #include <unicode/utf8.h>
 
 #include "base/rng.h"
-#include "text/segmenter.h"
+#include "text/bpe_bytes.h"
 #include "text/word_store.h"
 
 static const char SPACE[] = "\xc4\xa0"; /* U+0120 */
 static const char TOKENIZER[] = "tokenizer.json", VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt";
 
-typedef struct merges {
-    bool space_first;
-    GPtrArray *pairs;  /* char *: "left right", by rank */
-    GHashTable *ranks; /* of these -> rank */
-} merges;
+typedef xlm_byte_merges merges;
 
 static const xlm_option options[] = {XLM_OPTION_END};
 
@@ -508,8 +504,9 @@ const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
     .name = "bpe_bytes", .unit = "merges", .marks = "bytes written as characters; U+0120, a space, in front: a word begins",
     .input = XLM_SEGMENTS_WORDS, .normaliser = new_normaliser,
     .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
-    .recognises = recognises, .adopt = adopt, .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print,
-    .parse = parse, .save = save, .load = load, .free = free_merges, .needs = needs, .reduce = reduce, .whole = whole,
+    .recognises = recognises, .adopt = adopt, .publish = xlm_byte_merges_publish,
+    .publish_needs = xlm_byte_merges_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
+    .print = print, .parse = parse, .save = save, .load = load, .free = free_merges, .needs = needs, .reduce = reduce, .whole = whole,
     .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter,
     .segment = segment, .segment_subword = segment_subword,
 };

@@ -1,7 +1,8 @@
 # Floor 2: Unicode, words, segmenters, vocabulary; readers of text and of annotated text.
 text_sources = \
 	src/text/bpe.c src/text/bpe.h \
-	src/text/bpe_bytes.c \
+	src/text/bpe_bytes.c src/text/bpe_bytes.h \
+	src/text/bpe_bytes_publish.c \
 	src/text/bpe_change.c src/text/bpe_change.h \
 	src/text/bpe_codes.c src/text/bpe_codes.h \
 	src/text/bpe_learn.c \

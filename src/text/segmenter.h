@@ -57,10 +57,13 @@ typedef struct xlm_segmenter_class {
      * EX_DATAERR with file and place. Both NULL: there are none of the class. */
     bool (*recognises)(const xlm_tokenizer_files *files);
     void *(*adopt)(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
-    /* The other way: what Hugging Face's transformers make a tokenizer of. [out] files: by name the bytes of one, as a string, or
-     * JSON; settings: members of tokenizer_config.json, among them tokenizer_class; notes: sentences about where that tokenizer is
-     * not ours. NULL: the class has no such. */
+    /* The other way: what Hugging Face's transformers make a tokenizer of. [out] files: by name the bytes of one, as a string,
+     * or JSON; settings: members of tokenizer_config.json, among them tokenizer_class; notes: sentences about where that
+     * tokenizer is not ours. NULL: the class has no such. */
     void (*publish)(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
+    /* Append to `added` the subwords that such a tokenizer must have besides those of the vocabulary, since it makes them on
+     * the way to these. publish is then given a vocabulary that has them. NULL: none. */
+    void (*publish_needs)(const xlm_vocabulary *vocabulary, xlm_word_counts *added);
 
     /* options->amount > 0. Fewer are learned when words have no more. EX_DATAERR when there are too few words for any. */
     void *(*learn)(const xlm_segmenter_options *options, const xlm_word_counts *words, GError **error);

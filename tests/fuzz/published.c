@@ -64,6 +64,9 @@ static void publish(const xlm_vocabulary *v)
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
     json_t *files = json_object(), *settings = json_object();
     GString *notes = g_string_new(NULL);
+    xlm_word_counts *added = xlm_word_counts_new();
+    if (cls->publish_needs != NULL)
+        cls->publish_needs(v, added);
     if (cls->publish != NULL)
         cls->publish(v, files, settings, notes);
     const char *name;
@@ -72,6 +75,7 @@ static void publish(const xlm_vocabulary *v)
         fuzz_require(content != NULL, "files have contents");
     json_decref(files);
     json_decref(settings);
+    xlm_word_counts_free(added);
     g_string_free(notes, TRUE);
 }
 

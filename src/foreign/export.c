@@ -144,7 +144,7 @@ static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *
     return good;
 }
 
-/* Rows [row, row + n) of a parameter, with those behind its own of subwords that the model does not have. */
+/* Rows [row, row + n) of a parameter, and after its own those of subwords that the model does not have. */
 static bool read_parameter(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, int64_t width,
                            float *values, GError **error)
 {

@@ -14,7 +14,7 @@
 xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_convert_options *options, int64_t rows,
                                             int64_t embedded, char **named, GError **error);
 
-/* [out] *larger: the vocabulary with the subwords behind it that transformers' tokenizer must have besides, and without synthetic
+/* [out] *larger: the vocabulary, after it the subwords that transformers' tokenizer must have besides, without synthetic
  * languages; NULL when there are none. EX_DATAERR: more subwords than there are ids. */
 bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *vocabulary, xlm_vocabulary **larger, GError **error);
 

@@ -275,7 +275,8 @@ static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 
 const xlm_segmenter_class xlm_segmenter_bpe = {
     .name = "bpe", .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword", .input = XLM_SEGMENTS_WORDS,
-    .publish = xlm_bpe_publish, .options = options, .options_size = sizeof(xlm_segmenter_options),
+    .recognises = xlm_bpe_recognises, .adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
+    .publish_needs = xlm_bpe_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
     .learn = learn, .learn_more = learn_more, .print = print, .parse = parse, .read = read_file, .save = save, .load = load,
     .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
     .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,

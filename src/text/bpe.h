@@ -74,8 +74,12 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *cutter, const char *word, size_t
 
 /* ---- class ---- */
 
-/* publish of the class: tokenizer.json, or vocab.json and merges.txt of XLM's tokenizer. */
+/* recognises and adopt of the class: the tokenizer.json that publish makes. */
+bool xlm_bpe_recognises(const xlm_tokenizer_files *files);
+void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
+/* publish and publish_needs of the class: tokenizer.json. */
 void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
+void xlm_bpe_publish_needs(const xlm_vocabulary *vocabulary, xlm_word_counts *added);
 
 extern const xlm_segmenter_class xlm_segmenter_bpe;
 

@@ -1,6 +1,7 @@
 # Floor 2: Unicode, words, segmenters, vocabulary; readers of text and of annotated text.
 text_sources = \
 	src/text/bpe.c src/text/bpe.h \
+	src/text/bpe_adopt.c \
 	src/text/bpe_bytes.c src/text/bpe_bytes.h \
 	src/text/bpe_bytes_publish.c \
 	src/text/bpe_change.c src/text/bpe_change.h \
@@ -23,6 +24,7 @@ text_sources = \
 	src/text/moses_punctuation.c \
 	src/text/moses_words.c \
 	src/text/normalise.c src/text/normalise.h \
+	src/text/patterns.c src/text/patterns.h \
 	src/text/published.c src/text/published.h \
 	src/text/segmenter.c src/text/segmenter.h \
 	src/text/segmenters.c \

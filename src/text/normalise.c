@@ -57,6 +57,9 @@ static uint8_t flags_of(UChar32 c)
     return flags;
 }
 
+bool xlm_normalise_removes(uint32_t c) { return (flags_of((UChar32)c) & REMOVE) != 0; }
+bool xlm_normalise_blanks(uint32_t c) { return (flags_of((UChar32)c) & SPACE) != 0; }
+
 static gpointer make_table(gpointer unused)
 {
     (void)unused;

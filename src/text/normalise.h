@@ -31,6 +31,10 @@ size_t xlm_utf8_check(const char *text, size_t size);
  * 0-terminated behind its `size` bytes. */
 bool xlm_utf8_require(const char *what, const char *text, size_t size, GError **error);
 
+/* Is a character left out, or made a space (rules 2 and 5)? */
+bool xlm_normalise_removes(uint32_t character);
+bool xlm_normalise_blanks(uint32_t character);
+
 typedef struct xlm_normaliser xlm_normaliser;
 
 /* lower: lower-case too. To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */

@@ -85,7 +85,7 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
         return NULL;
     }
     const xlm_vocabulary_settings settings = {.in_order = true, .specials = &specials, .special_names = names,
-                                              .words = XLM_WORDS_SPACE};
+                                              .words = tokens->words, .lowercase = tokens->lowercase};
     GError *failure = NULL;
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
     if (failure != NULL) {

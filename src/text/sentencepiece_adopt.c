@@ -140,7 +140,7 @@ typedef struct text_steps {
     xlm_albert_text albert;
 } text_steps;
 
-/* ALBERT's rules. Returns the step behind them; NULL: not as its tokenizer has them. */
+/* ALBERT's rules. Returns the step after them; NULL: not as its tokenizer has them. */
 static const json_t *const *read_albert_steps(const json_t *const *step, text_steps *read)
 {
     if (!replaces(*step, "String", "``", "\""))

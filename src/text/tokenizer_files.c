@@ -279,7 +279,7 @@ const char *xlm_tokenizer_token_text(const json_t *value)
 
 void xlm_published_tokens_init(xlm_published_tokens *tokens)
 {
-    *tokens = (xlm_published_tokens){.text = g_ptr_array_new_with_free_func(g_free)};
+    *tokens = (xlm_published_tokens){.text = g_ptr_array_new_with_free_func(g_free), .words = XLM_WORDS_SPACE};
 }
 
 void xlm_published_tokens_clear(xlm_published_tokens *tokens)

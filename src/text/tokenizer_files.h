@@ -19,6 +19,7 @@
 #include <xlm/special_tokens.h>
 
 #include "base/error.h"
+#include "text/words.h"
 
 typedef struct xlm_tokenizer_files xlm_tokenizer_files;
 
@@ -68,6 +69,8 @@ const char *xlm_tokenizer_token_text(const json_t *value);
 typedef struct xlm_published_tokens {
     GPtrArray *text;                   /* char *, by id; NULL where no token has the id */
     char *special[XLM_SPECIAL_TOKENS]; /* their texts; NULL: the tokenizer has no such token */
+    xlm_word_mode words;               /* of a class that has no normaliser of its own */
+    bool lowercase;
 } xlm_published_tokens;
 
 void xlm_published_tokens_init(xlm_published_tokens *tokens);

@@ -33,6 +33,8 @@ has() { [ "$(tensor "$1" "$2")" = "\"shape\":[$3]" ] || fail "$2: $1 is $(tensor
 model bert model.position_offset=0 model.token_types=true model.language_embeddings=false model.layer_norm_epsilon=1e-12
 V=$(attribute /model/vocabulary bert.h5)
 whole bert bert
+R=$(sed -n 's/.*"vocab_size": \([0-9]*\).*/\1/p' bert/config.json) # with rows of subwords that tokenizer.json needs besides
+[ "$R" -gt "$V" ] || fail "bert: $R rows for $V subwords"
 has bert.encoder.layer.1.attention.self.query.weight bert 16,16
 has bert.embeddings.token_type_embeddings.weight bert 2,16
 has cls.predictions.transform.LayerNorm.bias bert 16
@@ -42,12 +44,12 @@ model roberta model.language_embeddings=false
 whole roberta xlm-roberta
 has roberta.embeddings.position_embeddings.weight roberta 50,16
 has roberta.embeddings.token_type_embeddings.weight roberta 1,16
-has lm_head.bias roberta "$V"
+has lm_head.bias roberta "$R"
 model xlm model.position_offset=0 model.head=xlm
 whole xlm xlm
 has transformer.lang_embeddings.weight xlm 2,16
 has transformer.layer_norm2.1.weight xlm 16
-has pred_layer.proj.bias xlm "$V"
+has pred_layer.proj.bias xlm "$R"
 grep -q '"lang2id": {' xlm/config.json || fail "xlm: no names of languages"
 model albert model.position_offset=0 model.language_embeddings=false model.embedding_size=8 model.share_layers=true \
     model.activation=gelu_tanh
@@ -79,11 +81,10 @@ grep -q '"mask_token": "<mask>"' bert/tokenizer_config.json || fail "tokenizer: 
 
 # Published: WordPiece, names of old models, without a head, with a row that no token has, and names of languages.
 cp -r bert published
-rm published/xlm_vocabulary.h5 published/merges.txt published/vocab.json published/tokenizer_config.json \
-    published/special_tokens_map.json
+rm published/xlm_vocabulary.h5 published/tokenizer.json published/tokenizer_config.json published/special_tokens_map.json
 LC_ALL=C sed -i -e 's/LayerNorm.weight":/LayerNorm.gamma" :/g' -e 's/LayerNorm.bias":/LayerNorm.beta":/g' \
     -e 's/"cls.predictions/"pooler.predicti/g' published/model.safetensors
-{ printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the house a '##b'; seq 100 999; } | head -n $((V - 1)) \
+{ printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the house a '##b'; seq 100 999; } | head -n $((R - 1)) \
     >published/vocab.txt
 logged published.log xlm_convert published -o published.h5 --languages de,fr
 grep -q 'left out.*pooler.predicti' published.log && grep -q '1 rows of the word embeddings have no token' published.log ||
@@ -178,7 +179,8 @@ change config.json 's/"num_hidden_layers": 2/"num_hidden_layers": -2/' 'layers =
 change config.json 's/"gelu"/"relu"/' '"hidden_act" is "relu"; known here are "gelu" and "gelu_new"'
 change config.json 's/"absolute"/"relative_key"/' '"position_embedding_type" is "relative_key"'
 change config.json 's/"type_vocab_size": 2/"type_vocab_size": 4/' '"type_vocab_size" is 4'
-change config.json "s/\"vocab_size\": $V/\"vocab_size\": $((V + 1))/" "xlm_vocabulary.h5: has $V subwords, and config.json says"
+change config.json "s/\"vocab_size\": $R/\"vocab_size\": $((R + 1))/" \
+    "xlm_vocabulary.h5: is of a model with $R rows of subwords, and config.json says $((R + 1))"
 change config.json 's/{/{{/' 'config.json:1: not JSON'
 change model.safetensors 's/layer.1.output.dense.weight/layer.7.output.dense.weight/' \
     'no tensor "bert.encoder.layer.1.output.dense.weight"'
@@ -186,7 +188,7 @@ change model.safetensors 's/bert.embeddings.word_/bert.embeddings.wort_/' 'no te
 change model.safetensors 's/"cls.predictions.bias"/"cls.predictions.diet"/' 'no tensor "cls.predictions.bias"'
 rm -rf changed && cp -r bert changed
 size=$(stat -c %s bert/model.safetensors)
-printf '\377\377\377\177' | dd of=changed/model.safetensors bs=1 seek=$((size - 4)) conv=notrunc 2>dd.log
+printf '\377\377\377\177' | dd of=changed/model.safetensors bs=1 seek=$((size - 4 * R)) conv=notrunc 2>dd.log
 expect 65 'is not a number' xlm_convert changed -o none/model.h5
 nothing_in none
 truncate -s -4 changed/model.safetensors
@@ -215,7 +217,7 @@ logged marked.log xlm_convert changed -o marked.h5 --languages de,fr
 h5diff marked.h5 published.h5 /vocabulary /vocabulary >diff.log 2>&1 || fail "byte order mark: $(head -n 3 diff.log)"
 head -n 20 published/vocab.txt >changed/vocab.txt
 logged few.log xlm_convert changed -o few.h5
-grep -q "warning: .* $((V - 20)) of $V rows .* is this the tokenizer" few.log || fail "few tokens: $(cat few.log)"
+grep -q "warning: .* $((R - 20)) of $R rows .* is this the tokenizer" few.log || fail "few tokens: $(cat few.log)"
 # Languages of config.json have names that ours can have; those of the command line must.
 rm -rf changed && cp -r xlm changed
 rm changed/xlm_vocabulary.h5
@@ -224,7 +226,7 @@ logged names.log xlm_convert changed -o names.h5
 [ "$(strings /languages names.h5 | paste -s)" = "$(printf 'zh_yue\txx')" ] || fail "names: $(strings /languages names.h5)"
 expect 64 'name 2, " fr"' xlm_convert published -o none/model.h5 --languages 'de, fr'
 rm -rf changed && cp -r bert changed
-rm changed/xlm_vocabulary.h5 changed/vocab.json changed/merges.txt
+rm changed/xlm_vocabulary.h5 changed/tokenizer.json
 expect 65 'no tokenizer that is known' xlm_convert changed -o none/model.h5
 nothing_in none
 model both model.position_offset=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: models of SentencePiece with converted models: the files that transformers read, and what comes back of them alone.
+# xlm-mpi: tokenizers with converted models: the files that transformers read, and what comes back of them alone.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
@@ -89,5 +89,94 @@ for change in 's/{"type": "StripAccents"}, //' 's/{"type": "NFKD"}/{"type": "NFC
 done
 sed -i 's/"add_prefix_space": true/"add_prefix_space": false/' fast/tokenizer.json
 refuse 65 'its pre_tokenizer is not' xlm_prep --tokenizer fast "${text[@]}" -o none/c.h5
+
+# Our own BPE: tokenizer.json has a row for each text that merges make on the way to a subword, after the model's rows; with our
+# file of the vocabulary the model comes back without these, and without it with them, and cuts text as that tokenizer does.
+logged bpe.log xlm_prep --bpe 120 --lower "${text[@]}" -o bpe.h5
+logged train.log xlm_train job.conf "${tiny[@]}" --set train.corpus=bpe.h5 --set train.steps=1 --set train.output=bpe.run
+logged bpe.export xlm_convert bpe.run/latest -o bpe.dir
+V=$(attribute /model/vocabulary bpe.run/latest)
+R=$(sed -n 's/.*"vocab_size": \([0-9]*\).*/\1/p' bpe.dir/config.json)
+[ "$R" -gt "$V" ] && grep -q "The last $((R - V)) subwords are made on the way" bpe.export &&
+    grep -q "The last $((R - V)) subwords" bpe.dir/README.md || fail "bpe: $R rows of $V subwords: $(cat bpe.export)"
+grep -q 'copy those\|unfinished' bpe.export && fail "bpe: $(cat bpe.export)"
+[ ! -e bpe.dir/merges.txt ] && grep -q PreTrainedTokenizerFast bpe.dir/tokenizer_config.json || fail "bpe: $(ls bpe.dir)"
+# In their marks: ids of all rows, those of ours first; of a merge both parts and the result are there.
+sed -n '/"vocab": {/,/}/s/^ *"\(.*\)": \([0-9]*\),*$/\2 \1/p' bpe.dir/tokenizer.json | sort -n >bpe.ids
+[ "$(cut -d' ' -f1 bpe.ids)" = "$(seq 0 $((R - 1)))" ] || fail "bpe: ids: $(head -n 3 bpe.ids)"
+strings /vocabulary/words bpe.h5 | awk 'NR > 5 && !sub(/@@$/, "") { $0 = $0 "</w>" } { print NR - 1, $0 }' |
+    cmp - <(head -n "$V" bpe.ids) || fail "bpe: other ids"
+sed -n '/"merges": \[/,/\]/s/^ *"\([^ ]* [^ ]*\)",*$/\1/p' bpe.dir/tokenizer.json >bpe.merges
+awk 'NR == FNR { id[$2] = $1; next } !($1 in id && $2 in id && $1 $2 in id) { bad = 1 } END { exit bad || FNR < 90 }' \
+    bpe.ids bpe.merges || fail "bpe: a merge makes no token: $(head -n 3 bpe.merges)"
+logged import.log xlm_convert bpe.dir -o bpe.back.h5
+grep -q "^$((R - V)) rows of subwords that only tokenizer.json needs" import.log || fail "bpe: $(cat import.log)"
+for group in /model /vocabulary /languages; do
+    h5diff bpe.run/latest bpe.back.h5 $group $group >diff.log 2>&1 || fail "bpe, there and back: $group: $(head -n 3 diff.log)"
+done
+rm bpe.dir/xlm_vocabulary.h5
+logged import.log xlm_convert bpe.dir -o bpe.all.h5
+strings /vocabulary/words bpe.all.h5 | head -n "$V" | cmp - <(strings /vocabulary/words bpe.h5) &&
+    [ "$(strings /vocabulary/words bpe.all.h5 | wc -l)" -eq "$R" ] || fail "bpe: subwords of tokenizer.json"
+# A row is the mean of those of its parts, and is never guessed. Of one that a merge makes of two subwords:
+awk -v v="$V" 'NR == FNR { id[$2] = $1; next }
+    id[$1] < v && id[$2] < v && id[$1 $2] >= v { print id[$1], id[$2], id[$1 $2]; exit }' bpe.ids bpe.merges >bpe.three
+row() { numbers /model/embeddings/word/weight bpe.all.h5 | sed -n "$((16 * $1 + 1)),$((16 * $1 + 16))p"; }
+bias() { numbers /model/lm_head/bias bpe.all.h5 | sed -n "$(($1 + 1))p"; }
+read -r left right both <bpe.three || fail "bpe: no row of two others"
+paste <(row "$left"; bias "$left") <(row "$right"; bias "$right") <(row "$both"; bias "$both") |
+    awk '{ d = ($1 + $2) / 2 - $3 - (NR == 17 ? 30 : 0); if (d * d > 1e-10) bad = 1 } END { exit bad || NR != 17 }' ||
+    fail "bpe: row $both is not the mean of $left and $right"
+logged prep.log xlm_prep --tokenizer bpe.dir "${text[@]}" -o bpe.again.h5
+h5diff bpe.h5 bpe.again.h5 /train/text/en/tokens /train/text/en/tokens >diff.log 2>&1 || fail "bpe: $(head -n 3 diff.log)"
+# Ids that the library tokenizers 0.23 gives with this file: words that the corpus does not have, marks of direction, ...
+printf '%s\n' "The red-house, don't!" $'Th\u200fe \ufeffstu\u00addent\u00a0paints' 'redhouse seest quietly' 'U.S.A. 3.14 RÍVER' \
+    'the. mountain_book' >known.en
+logged prep.log xlm_prep --tokenizer bpe.dir --mono en=known.en --held-out 0 -o known.h5
+numbers /train/text/en/tokens known.h5 | paste -s -d ' ' >known.ids
+printf '%s ' '20 44 3 41 3 72 9 69 3 85 3' '20 27 15 58 14' '94 54 72 41 16 60 16 85 91 54 70 13 3' \
+    '65 3 16 3 3 5 3 3 3 3 94 3 124 81' '20 5 117 69 3 37' | sed 's/ $/\n/' | cmp - known.ids || fail "bpe: $(cat known.ids)"
+sed -i 's/"type": "NFC"/"type": "NFKC"/' bpe.dir/tokenizer.json
+refuse 65 'no tokenizer that is known: its model is BPE' xlm_prep --tokenizer bpe.dir "${text[@]}" -o none/c.h5
+
+# Byte-level BPE: vocab.json and merges.txt as they came, and tokenizer.json; also where subwords are left out and words added.
+mkdir bytes
+{
+    printf '{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, ".": 4, "\\u0120": 5, "he": 6, "\\u0120t": 7, "\\u0120the": 8'
+    printf ', "er": 9, "ver": 10, "\\u0120p": 11, "in": 12, "ow": 13'
+    n=14
+    for letter in {a..z}; do printf ', "%s": %d' "$letter" $((n++)); done
+    printf ', "<mask>": %d}\n' $n
+} >bytes/vocab.json
+printf '#version: 0.2\nh e\n\304\240 t\n\304\240t he\ne r\nv er\n\304\240 p\ni n\no w\n' >bytes/merges.txt
+logged prep.log xlm_prep --tokenizer bytes "${text[@]}" -o bytes.h5
+whole bytes tokenizer.json RobertaTokenizer
+cmp bytes/merges.txt bytes.dir/merges.txt || fail "merges.txt is another one"
+tokens() { tr -d ' \n{}' <"$1" | sed 's/Ġ/\\u0120/g; s/,"/\n"/g' | LC_ALL=C sort; }
+cmp <(tokens bytes/vocab.json) <(tokens bytes.dir/vocab.json) || fail "vocab.json is another one"
+rm bytes.dir/tokenizer.json
+logged import.log xlm_convert bytes.dir -o bytes.text.h5
+h5diff bytes.back.h5 bytes.text.h5 >diff.log 2>&1 || fail "vocab.json and merges.txt: $(head -n 3 diff.log)"
+awk '!/[gpv]/' text.en | head -n 50 >few.en
+logged prep.log xlm_prep --like bytes.run/latest --mono en=few.en --held-out 0 -o few.h5
+printf ' %s\n' redhouse tree >words.txt
+logged change.log xlm_convert bytes.run/latest --keep few.h5 -o small.h5
+logged change.log xlm_convert small.h5 --add-words words.txt -o grown.h5
+for name in small grown; do
+    logged $name.export xlm_convert $name.h5 -o $name.dir
+    grep -q 'copy those\|unfinished' $name.export && fail "$name: $(cat $name.export)"
+    rm $name.dir/xlm_vocabulary.h5
+    logged import.log xlm_convert $name.dir -o $name.back.h5
+    cmp <(strings /vocabulary/words $name.h5) <(strings /vocabulary/words $name.back.h5) || fail "$name: other subwords"
+    h5diff $name.h5 $name.back.h5 /model/embeddings /model/embeddings >diff.log 2>&1 || fail "$name: $(head -n 3 diff.log)"
+    for part in h5 back.h5; do
+        logged prep.log xlm_prep --like $name.$part --mono en=words.txt --mono xx=few.en --held-out 0 -o $name.$part.ids
+        numbers /train/text/en/tokens $name.$part.ids
+        numbers /train/text/xx/tokens $name.$part.ids
+    done >$name.ids
+    awk '{ a[NR] = $1 } END { for (i = 1; i <= NR / 2; i++) if (a[i] != a[i + NR / 2]) exit 1; exit NR < 100 }' $name.ids ||
+        fail "$name: text is cut otherwise"
+done
+[ "$(numbers /train/text/en/tokens grown.h5.ids | wc -l)" -eq 2 ] || fail "added words are cut"
 nothing_in none
 finish

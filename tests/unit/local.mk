@@ -34,6 +34,7 @@ unit_tests = \
 	tests/unit/optimiser_test \
 	tests/unit/pair_batches_test \
 	tests/unit/pair_runs_test \
+	tests/unit/patterns_test \
 	tests/unit/permute_test \
 	tests/unit/published_test \
 	tests/unit/question_text_test \

@@ -17,6 +17,7 @@
 
 #include "base/rng.h"
 #include "text/bpe_bytes.h"
+#include "text/bpe_codes.h"
 #include "text/word_store.h"
 
 static const char SPACE[] = "\xc4\xa0"; /* U+0120 */
@@ -315,9 +316,19 @@ static void spell(const void *model, const char *subword, GString *out)
 
 /* ---- segmenting ---- */
 
+/* A symbol of the word at hand, its bytes [start, end). The first of a word is links[0]; `next` of the last is 0. */
+typedef struct symbol_link {
+    uint32_t start, end;
+    uint32_t previous, next;
+    guint rank; /* of the merge with the next one; G_MAXUINT: there is none, or the symbol is gone */
+} symbol_link;
+
 typedef struct cutter {
     const merges *model;
-    GArray *ends; /* uint32_t: of each symbol, in the word */
+    GArray *links;   /* symbol_link */
+    GArray *heap;    /* uint64_t: rank << 32 | link (text/bpe_codes.h) */
+    GArray *pending; /* the same: put in when the present rank is through */
+    GArray *ends;    /* uint32_t: of each symbol, in the word */
     GString *pair, *segmented;
 } cutter;
 
@@ -325,13 +336,19 @@ static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
     (void)allowed; /* a vocabulary of this class has all that its merges make */
     cutter *c = g_new(cutter, 1);
-    *c = (cutter){model, g_array_new(FALSE, FALSE, sizeof(uint32_t)), g_string_new(NULL), g_string_new(NULL)};
+    *c = (cutter){.model = model, .links = g_array_new(FALSE, FALSE, sizeof(symbol_link)),
+                  .heap = g_array_new(FALSE, FALSE, sizeof(uint64_t)), .pending = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+                  .ends = g_array_new(FALSE, FALSE, sizeof(uint32_t)), .pair = g_string_new(NULL),
+                  .segmented = g_string_new(NULL)};
     return c;
 }
 
 static void close_cutter(void *pointer)
 {
     cutter *c = pointer;
+    g_array_unref(c->links);
+    g_array_unref(c->heap);
+    g_array_unref(c->pending);
     g_array_unref(c->ends);
     g_string_free(c->pair, TRUE);
     g_string_free(c->segmented, TRUE);
@@ -341,50 +358,88 @@ static void close_cutter(void *pointer)
 static uint32_t end_of(const cutter *c, guint i) { return g_array_index(c->ends, uint32_t, i); }
 static uint32_t begin_of(const cutter *c, guint i) { return i > 0 ? end_of(c, i - 1) : 0; }
 
-/* Of symbols i and i + 1; UINT_MAX when they do not merge. */
-static guint rank_of(cutter *c, const char *word, guint i)
+static void read_characters(cutter *c, const char *word, size_t size)
 {
-    void *rank;
-    g_string_truncate(c->pair, 0);
-    g_string_append_len(c->pair, word + begin_of(c, i), end_of(c, i) - begin_of(c, i));
-    g_string_append_c(c->pair, ' ');
-    g_string_append_len(c->pair, word + end_of(c, i), end_of(c, i + 1) - end_of(c, i));
-    return g_hash_table_lookup_extended(c->model->ranks, c->pair->str, NULL, &rank) ? GPOINTER_TO_UINT(rank) : G_MAXUINT;
-}
-
-/* The merge of the lowest rank, in all places from left to right. */
-static bool merge_once(cutter *c, const char *word)
-{
-    guint best = G_MAXUINT;
-    for (guint i = 0; i + 1 < c->ends->len; i++)
-        best = MIN(best, rank_of(c, word, i));
-    if (best == G_MAXUINT)
-        return false;
-    GArray *ends = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), c->ends->len);
-    for (guint i = 0; i < c->ends->len; i++) {
-        if (i + 1 < c->ends->len && rank_of(c, word, i) == best)
-            i++;
-        g_array_append_val(ends, g_array_index(c->ends, uint32_t, i));
+    g_array_set_size(c->links, 0);
+    for (uint32_t start = 0, end; start < size; start = end) {
+        for (end = start + 1; end < size && (word[end] & 0xC0) == 0x80;)
+            end++;
+        const uint32_t i = c->links->len;
+        const symbol_link link = {start, end, i - 1, end < size ? i + 1 : 0, G_MAXUINT};
+        g_array_append_val(c->links, link);
     }
-    g_array_unref(c->ends);
-    c->ends = ends;
-    return true;
 }
 
-static void begin_word(cutter *c, const char *word, size_t size)
+/* Find the merge of symbol i and the next one. */
+static void rank_pair(cutter *c, const char *word, uint32_t i, bool at_once)
 {
+    symbol_link *links = (symbol_link *)(void *)c->links->data, *left = &links[i];
+    const symbol_link *right = &links[left->next];
+    void *rank;
+    left->rank = G_MAXUINT;
+    if (left->next == 0)
+        return;
+    g_string_truncate(c->pair, 0);
+    g_string_append_len(c->pair, word + left->start, left->end - left->start);
+    g_string_append_c(c->pair, ' ');
+    g_string_append_len(c->pair, word + right->start, right->end - right->start);
+    if (!g_hash_table_lookup_extended(c->model->ranks, c->pair->str, NULL, &rank))
+        return;
+    left->rank = GPOINTER_TO_UINT(rank);
+    const uint64_t key = (uint64_t)left->rank << 32 | i;
+    if (at_once)
+        bpe_put_key(c->heap, key);
+    else
+        g_array_append_val(c->pending, key);
+}
+
+static void merge_link(cutter *c, const char *word, uint32_t i)
+{
+    symbol_link *links = (symbol_link *)(void *)c->links->data;
+    const uint32_t gone = links[i].next, next = links[gone].next;
+    links[i].end = links[gone].end;
+    links[i].next = next;
+    links[gone].rank = G_MAXUINT;
+    if (next != 0)
+        links[next].previous = i;
+    rank_pair(c, word, i, false);
+    if (i > 0)
+        rank_pair(c, word, links[i].previous, false);
+}
+
+/* As long as there is a merge, that of the lowest rank in all places from left to right. kept: NULL, or append those of `subwords`
+ * that merges make. */
+static void merge_all(cutter *c, const char *word, size_t size, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    read_characters(c, word, size);
+    const symbol_link *links = (const symbol_link *)(const void *)c->links->data;
+    for (uint32_t i = 0; i < c->links->len; i++)
+        rank_pair(c, word, i, true);
+    while (c->heap->len > 0) {
+        const uint64_t key = bpe_take_key(c->heap);
+        const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
+        if (links[i].rank == rank) {
+            merge_link(c, word, i);
+            if (kept != NULL)
+                xlm_segmenter_keep(subwords, word + links[i].start, links[i].end - links[i].start, kept);
+        }
+        if (c->heap->len == 0 || g_array_index(c->heap, uint64_t, 0) >> 32 != rank) {
+            for (guint k = 0; k < c->pending->len; k++)
+                bpe_put_key(c->heap, g_array_index(c->pending, uint64_t, k));
+            g_array_set_size(c->pending, 0);
+        }
+    }
     g_array_set_size(c->ends, 0);
-    for (uint32_t at = 1; at <= size; at++)
-        if (at == size || (word[at] & 0xC0) != 0x80)
-            g_array_append_val(c->ends, at);
+    for (uint32_t i = 0, more = c->links->len > 0; more; more = i != 0) {
+        g_array_append_val(c->ends, links[i].end);
+        i = links[i].next;
+    }
 }
 
 static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
 {
     cutter *c = pointer;
-    begin_word(c, word, size);
-    while (merge_once(c, word))
-        continue;
+    merge_all(c, word, size, NULL, NULL);
     g_string_truncate(c->segmented, 0);
     for (guint i = 0; i < c->ends->len; i++) {
         g_string_append(c->segmented, i > 0 ? " " : "");
@@ -401,15 +456,6 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
 
 /* ---- vocabularies made of others ---- */
 
-/* Append the symbols that a subword is merged of, one merge after the other. */
-static void keep_parts(cutter *c, const char *subword, size_t size, const xlm_word_counts *subwords, xlm_word_counts *kept)
-{
-    begin_word(c, subword, size);
-    while (merge_once(c, subword))
-        for (guint i = 0; i < c->ends->len; i++)
-            xlm_segmenter_keep(subwords, subword + begin_of(c, i), end_of(c, i) - begin_of(c, i), kept);
-}
-
 /* All bytes, so that no text is unknown; and what merges make on the way to a subword. */
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
@@ -424,7 +470,7 @@ static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_c
     for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(kept, i, &size);
-        keep_parts(c, subword, size, subwords, kept);
+        merge_all(c, subword, size, subwords, kept);
     }
     close_cutter(c);
 }

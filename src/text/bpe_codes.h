@@ -72,6 +72,10 @@ bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right
 /* The same; false when it has the pair of an earlier one. Of codes with one result the first takes it apart. */
 bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 
+/* A heap of numbers, uint64_t, the smallest first: put one in, take the smallest out of one that is not empty. */
+void bpe_put_key(GArray *heap, uint64_t key);
+uint64_t bpe_take_key(GArray *heap);
+
 /* segment_subword of a class of BPE (text/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then stands
  * last, and is unknown to every vocabulary. cls: whose spell, joins and segment are asked; cutter: of it. */
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);

@@ -112,7 +112,7 @@ static void read_characters(xlm_bpe_cutter *s, const char *word, size_t size)
     get_links(s)[s->links->len - 1].next = 0;
 }
 
-static void put_key(GArray *heap, uint64_t key)
+void bpe_put_key(GArray *heap, uint64_t key)
 {
     g_array_append_val(heap, key);
     uint64_t *keys = (uint64_t *)(void *)heap->data;
@@ -122,7 +122,7 @@ static void put_key(GArray *heap, uint64_t key)
     keys[at] = key;
 }
 
-static uint64_t take_key(GArray *heap)
+uint64_t bpe_take_key(GArray *heap)
 {
     uint64_t *keys = (uint64_t *)(void *)heap->data;
     const uint64_t first = keys[0], last = keys[heap->len - 1];
@@ -149,7 +149,7 @@ static void rank_pair(xlm_bpe_cutter *s, symbol_link *links, uint32_t i, GArray 
         return;
     const uint64_t key = (uint64_t)links[i].rank << 32 | i;
     if (into == s->heap)
-        put_key(into, key);
+        bpe_put_key(into, key);
     else
         g_array_append_val(into, key);
 }
@@ -175,7 +175,7 @@ static void merge_all(xlm_bpe_cutter *s)
     for (uint32_t i = 0; i + 1 < s->links->len; i++)
         rank_pair(s, links, i, s->heap);
     while (s->heap->len > 0) {
-        const uint64_t key = take_key(s->heap);
+        const uint64_t key = bpe_take_key(s->heap);
         const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
         if (links[i].rank == rank)
             merge_link(s, links, i);
@@ -183,7 +183,7 @@ static void merge_all(xlm_bpe_cutter *s)
          * possible. */
         if (s->heap->len == 0 || g_array_index(s->heap, uint64_t, 0) >> 32 != rank) {
             for (guint k = 0; k < s->pending->len; k++)
-                put_key(s->heap, g_array_index(s->pending, uint64_t, k));
+                bpe_put_key(s->heap, g_array_index(s->pending, uint64_t, k));
             g_array_set_size(s->pending, 0);
         }
     }

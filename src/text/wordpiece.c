@@ -484,13 +484,19 @@ static void spell(const void *model, const char *subword, GString *out)
 typedef struct cutter {
     const wordpiece *model;
     const xlm_word_counts *allowed;
+    size_t longest; /* bytes of the longest of them */
     GString *candidate, *segmented;
 } cutter;
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
     cutter *c = g_new(cutter, 1);
-    *c = (cutter){model, allowed, g_string_new(NULL), g_string_new(NULL)};
+    *c = (cutter){model, allowed, 0, g_string_new(NULL), g_string_new(NULL)};
+    for (uint32_t i = 0; allowed != NULL && i < xlm_word_counts_size(allowed); i++) {
+        size_t size;
+        xlm_word_counts_word(allowed, i, &size);
+        c->longest = MAX(c->longest, size);
+    }
     return c;
 }
 
@@ -505,11 +511,12 @@ static void close_cutter(void *pointer)
 /* Bytes of the longest subword at text[size]; 0 when there is none. */
 static size_t match(cutter *c, const char *text, size_t size, bool first)
 {
-    const size_t prefix = first ? 0 : strlen(c->model->prefix);
+    const size_t prefix = first ? 0 : strlen(c->model->prefix), all = size;
+    size = MIN(size, c->longest);
     g_string_assign(c->candidate, first ? "" : c->model->prefix);
     g_string_append_len(c->candidate, text, (gssize)size);
     for (; size > 0; size--) {
-        if (size < c->candidate->len - prefix && (text[size] & 0xC0) == 0x80)
+        if (size < all && (text[size] & 0xC0) == 0x80)
             continue; /* within a character */
         if (xlm_word_counts_index(c->allowed, c->candidate->str, prefix + size) != UINT32_MAX)
             return size;

@@ -520,6 +520,89 @@ static void test_bytes(void **state)
     REFUSED("dir/merges.txt:2: is not a merge", "vocab.json", "{\"a\": 0}", "merges.txt", "a b\nab\n");
 }
 
+/* The merge of the lowest rank in all places from left to right, as long as there is one; symbols between spaces. */
+static GString *merge_plainly(char **merges, const char *word)
+{
+    char **symbols = g_new0(char *, strlen(word) + 1);
+    guint n = 0;
+    for (; word[n] != '\0'; n++)
+        symbols[n] = g_strndup(word + n, 1);
+    for (;;) {
+        size_t best = SIZE_MAX;
+        for (guint i = 0; i + 1 < n; i++) {
+            char *pair = g_strconcat(symbols[i], " ", symbols[i + 1], NULL);
+            for (size_t rank = 0; merges[rank] != NULL && rank < best; rank++)
+                if (strcmp(merges[rank], pair) == 0)
+                    best = rank;
+            g_free(pair);
+        }
+        if (best == SIZE_MAX)
+            break;
+        guint kept = 0;
+        for (guint i = 0; i < n; i++) {
+            char *pair = g_strconcat(symbols[i], " ", i + 1 < n ? symbols[i + 1] : "", NULL);
+            if (strcmp(merges[best], pair) == 0) {
+                char *both = g_strconcat(symbols[i], symbols[i + 1], NULL);
+                g_free(symbols[i]);
+                g_free(symbols[++i]);
+                symbols[i] = both;
+            }
+            symbols[kept++] = symbols[i];
+            g_free(pair);
+        }
+        n = kept;
+        symbols[n] = NULL;
+    }
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < n; i++)
+        g_string_append_printf(out, "%s%s", i > 0 ? " " : "", symbols[i]);
+    g_strfreev(symbols);
+    return out;
+}
+
+/* Random merges, and words that they cut. */
+static void test_bytes_merges(void **state)
+{
+    (void)state;
+    for (uint32_t trial = 0, k = 0; trial < 60; trial++) {
+        GString *vocabulary = g_string_new("{\"<s>\": 0, \"a\": 1, \"b\": 2, \"c\": 3"), *merges = g_string_new(NULL);
+        GPtrArray *symbols = g_ptr_array_new_with_free_func(g_free);
+        for (const char *letter = "abc"; *letter != '\0'; letter++)
+            g_ptr_array_add(symbols, g_strndup(letter, 1));
+        for (int i = 0; i < 20; i++) {
+            const char *left = symbols->pdata[text_draw(91, k++, symbols->len)];
+            const char *right = symbols->pdata[text_draw(91, k++, symbols->len)];
+            char *both = g_strconcat(left, right, NULL);
+            bool seen = false;
+            for (guint s = 0; s < symbols->len && !seen; s++)
+                seen = strcmp(symbols->pdata[s], both) == 0;
+            if (seen) {
+                g_free(both);
+                continue;
+            }
+            g_string_append_printf(merges, "%s %s\n", left, right);
+            g_string_append_printf(vocabulary, ", \"%s\": %u", both, symbols->len + 1);
+            g_ptr_array_add(symbols, both);
+        }
+        g_string_append_c(vocabulary, '}');
+        xlm_vocabulary *v = READ(NULL, "vocab.json", vocabulary->str, "merges.txt", merges->str);
+        assert_non_null(v);
+        char **pairs = g_strsplit(merges->str, "\n", -1);
+        for (int i = 0; i < 20; i++) {
+            static const char *const letters[] = {"a", "b", "c"};
+            GString *word = text_make_word(91, &k, letters, 3, 40), *expected = merge_plainly(pairs, word->str);
+            assert_line(v, word->str, expected->str, NULL);
+            g_string_free(word, TRUE);
+            g_string_free(expected, TRUE);
+        }
+        g_strfreev(pairs);
+        xlm_vocabulary_free(v);
+        g_ptr_array_unref(symbols);
+        g_string_free(vocabulary, TRUE);
+        g_string_free(merges, TRUE);
+    }
+}
+
 /* ---- BPE of XLM ---- */
 
 /* The words of a line of a language: "en: text" -> words. */
@@ -654,9 +737,9 @@ int main(void)
         cmocka_unit_test(test_wordpiece_scripts),      cmocka_unit_test(test_wordpiece_json),
         cmocka_unit_test(test_wordpiece_refuses),      cmocka_unit_test(test_special_tokens),
         cmocka_unit_test(test_unigram),                cmocka_unit_test(test_unigram_steps),
-        cmocka_unit_test(test_unigram_refuses),
-        cmocka_unit_test(test_bytes),                  cmocka_unit_test(test_xlm),
-        cmocka_unit_test(test_albert),
+        cmocka_unit_test(test_unigram_refuses),        cmocka_unit_test(test_albert),
+        cmocka_unit_test(test_bytes),                  cmocka_unit_test(test_bytes_merges),
+        cmocka_unit_test(test_xlm),
         cmocka_unit_test(test_xlm_words),              cmocka_unit_test(test_xlm_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,7 +131,23 @@ static int32_t word_end(const char *text, int32_t size, int32_t at)
     return end < size && last > at ? last : end;
 }
 
-static void append_words(void *state, const char *text, size_t size, GString *out)
+/* Append a byte as a character. `at` is where it stands in text[size]; -1: in front of it. */
+static void put_byte(unsigned char byte, int32_t at, const char *text, int32_t size, GString *out, GArray *origins)
+{
+    const UChar32 c = character_of(byte);
+    int32_t start = MAX(at, 0), end = start;
+    g_string_append_unichar(out, (gunichar)c);
+    if (origins == NULL)
+        return;
+    if (at >= 0) {
+        U8_SET_CP_START_UNSAFE(text, start);
+        if (kind_at(text, size, start, &end) == WHITE)
+            start = end;
+    }
+    xlm_origins_add(origins, U8_LENGTH(c), (size_t)start, (size_t)end);
+}
+
+static void append_words(void *state, const char *text, size_t size, GString *out, GArray *origins)
 {
     const merges *m = state;
     while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
@@ -139,15 +155,18 @@ static void append_words(void *state, const char *text, size_t size, GString *ou
     int32_t begin;
     if (size == 0 || (kind_at(text, (int32_t)size, 0, &begin) == WHITE && skip(text, (int32_t)size, 0, &begin) == (int32_t)size))
         return;
-    GString *line = g_string_new(m->space_first && text[0] != ' ' ? " " : "");
+    const int32_t before = m->space_first && text[0] != ' ';
+    GString *line = g_string_new(before > 0 ? " " : "");
     g_string_append_len(line, text, (gssize)size);
     const int32_t all = (int32_t)line->len;
     for (int32_t at = 0, end; at < all; at = end) {
         end = word_end(line->str, all, at);
-        if (at > 0)
+        if (at > 0) {
             g_string_append_c(out, ' ');
+            xlm_origins_add(origins, 1, (size_t)(at - before), (size_t)(at - before));
+        }
         for (int32_t i = at; i < end; i++)
-            g_string_append_unichar(out, (gunichar)character_of((unsigned char)line->str[i]));
+            put_byte((unsigned char)line->str[i], i - before, text, (int32_t)size, out, origins);
     }
     g_string_free(line, TRUE);
 }
@@ -454,6 +473,16 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
     return segment(pointer, subword, strlen(subword), n);
 }
 
+static const char *segment_located(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
+{
+    const cutter *c = pointer;
+    (void)error;
+    segment(pointer, word, size, n);
+    for (guint i = 0; i < c->ends->len; i++)
+        xlm_origins_add(places, 1, begin_of(c, i), end_of(c, i));
+    return c->segmented->str;
+}
+
 /* ---- vocabularies made of others ---- */
 
 /* All bytes, so that no text is unknown; and what merges make on the way to a subword. */
@@ -554,5 +583,6 @@ const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
     .publish_needs = xlm_byte_merges_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
     .print = print, .parse = parse, .save = save, .load = load, .free = free_merges, .needs = needs, .reduce = reduce, .whole = whole,
     .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter,
-    .segment = segment, .segment_subword = segment_subword,
+    .segment = segment,
+    .segment_located = segment_located, .segment_subword = segment_subword,
 };

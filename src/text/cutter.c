@@ -12,6 +12,7 @@ typedef struct answer {
 
 struct xlm_cutter {
     const xlm_segmenter_class *cls;
+    const xlm_segmenter *segmenter;
     void *cutter; /* of the class */
 
     xlm_strings *seen; /* words */
@@ -27,6 +28,7 @@ xlm_cutter *xlm_cutter_new(const xlm_segmenter *segmenter, const xlm_word_counts
     const bool all = allowed == NULL || xlm_word_counts_size(allowed) == 0;
     xlm_cutter *c = g_new(xlm_cutter, 1);
     c->cls = xlm_segmenter_class_of(segmenter);
+    c->segmenter = segmenter;
     c->cutter = c->cls->open(xlm_segmenter_model(segmenter), all ? NULL : allowed);
     c->seen = xlm_strings_new();
     c->answers = g_array_new(FALSE, FALSE, sizeof(answer));
@@ -48,6 +50,35 @@ void xlm_cutter_free(xlm_cutter *c)
 const char *xlm_cutter_word(xlm_cutter *c, const char *word, size_t size, size_t *n)
 {
     return c->cls->segment(c->cutter, word, size, n);
+}
+
+/* Bytes of a subword at the beginning of text[size]: as it is spelled, or as it is. The last of a word is all that is left. */
+static size_t match(const xlm_cutter *c, const char *subword, bool last, const char *text, size_t size, GString *spelled)
+{
+    g_string_truncate(spelled, 0);
+    xlm_segmenter_spell(c->segmenter, subword, spelled);
+    const size_t n = spelled->len <= size && memcmp(text, spelled->str, spelled->len) == 0 ? spelled->len : strlen(subword);
+    return last ? size : MIN(n, size);
+}
+
+const char *xlm_cutter_locate(xlm_cutter *c, const char *word, size_t size, GArray *places, size_t *n, GError **error)
+{
+    if (c->cls->segment_located != NULL)
+        return c->cls->segment_located(c->cutter, word, size, places, n, error);
+    const char *segmented = xlm_cutter_word(c, word, size, n);
+    GString *subword = g_string_new(NULL), *spelled = g_string_new(NULL);
+    for (size_t at = 0, begin = 0, end; begin < *n; begin = end + 1) {
+        const char *space = memchr(segmented + begin, ' ', *n - begin);
+        end = space != NULL ? (size_t)(space - segmented) : *n;
+        g_string_truncate(subword, 0);
+        g_string_append_len(subword, segmented + begin, (gssize)(end - begin));
+        const size_t taken = match(c, subword->str, space == NULL, word + at, size - at, spelled);
+        xlm_origins_add(places, 1, at, at + taken);
+        at += taken;
+    }
+    g_string_free(subword, TRUE);
+    g_string_free(spelled, TRUE);
+    return segmented;
 }
 
 const char *xlm_cutter_subword(xlm_cutter *c, const char *subword, size_t *n)

@@ -32,6 +32,7 @@ text_sources = \
 	src/text/sentencepiece_adopt.c \
 	src/text/sentencepiece_albert.c src/text/sentencepiece_albert.h \
 	src/text/sentencepiece_change.c \
+	src/text/sentencepiece_cut.c src/text/sentencepiece_cut.h \
 	src/text/sentencepiece_library.cc src/text/sentencepiece_library.h \
 	src/text/sentencepiece_model.c src/text/sentencepiece_model.h \
 	src/text/sentencepiece_publish.c \

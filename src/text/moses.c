@@ -35,6 +35,8 @@ static void fold(moses *m)
         const int32_t n = small < 0x80 ? -1 : unorm2_getDecomposition(m->form_d, small, parts, G_N_ELEMENTS(parts), &status);
         if (n < 0 && (small < 0x80 || u_charType(small) != U_NON_SPACING_MARK))
             moses_put(m, small, &text[i], &text[i]);
+        else if (n < 0)
+            moses_widen(m, &text[i]);
         for (int32_t at = 0; at < n;) {
             UChar32 c;
             U16_NEXT_UNSAFE(parts, at, c);
@@ -65,9 +67,7 @@ static void append_words(void *state, const char *line, size_t size, GString *ou
         const moses_letter *l = &moses_letters(m)[i];
         const UChar32 c = l->c == ONE_OF_FULL_STOPS ? '.' : l->c;
         g_string_append_unichar(out, (gunichar)c);
-        const xlm_origin origin = {l->start, l->end};
-        for (int k = U8_LENGTH(c); origins != NULL && k > 0; k--)
-            g_array_append_val(origins, origin);
+        xlm_origins_add(origins, U8_LENGTH(c), l->start, l->end);
     }
 }
 
@@ -143,7 +143,7 @@ static void free_state(void *state)
 
 xlm_normaliser *xlm_moses_normaliser(bool lower, const GPtrArray *abbreviations)
 {
-    static const xlm_normaliser_form form = {.append_located = append_words, .set_language = set_language, .free = free_state};
+    static const xlm_normaliser_form form = {.append = append_words, .set_language = set_language, .free = free_state};
     UErrorCode status = U_ZERO_ERROR;
     moses *m = g_new0(moses, 1);
     m->lower = lower;

@@ -83,6 +83,16 @@ void moses_put(moses *m, UChar32 c, const moses_letter *first, const moses_lette
     moses_note(m, c);
 }
 
+void moses_widen(moses *m, const moses_letter *left_out)
+{
+    moses_letter *other = (moses_letter *)(void *)m->other->data;
+    guint i = m->other->len;
+    while (i > 0 && other[i - 1].c == ' ')
+        i--;
+    if (i > 0 && other[i - 1].end >= left_out->start)
+        other[i - 1].end = MAX(other[i - 1].end, left_out->end);
+}
+
 void moses_put_space(moses *m, const moses_letter *before)
 {
     const moses_letter l = {' ', before->start, before->start};

@@ -52,8 +52,10 @@ void moses_read(moses *m, const char *line, size_t size);
 void moses_note(moses *m, UChar32 c);
 bool moses_may_have(const moses *m, UChar32 c);
 /* Append a character to what becomes of the line, in the place of those from `first` up to `last`; a space before one; those from
- * `from` up to `to` as they are. take_other: that is the line now. */
+ * `from` up to `to` as they are. widen: the last character but spaces takes the bytes of one that is left
+ * out, if it stands next to it in the line. take_other: that is the line now. */
 void moses_put(moses *m, UChar32 c, const moses_letter *first, const moses_letter *last);
+void moses_widen(moses *m, const moses_letter *left_out);
 void moses_put_space(moses *m, const moses_letter *before);
 void moses_copy(moses *m, guint from, guint to);
 void moses_take_other(moses *m);

@@ -299,11 +299,36 @@ static void finish(xlm_normaliser *n)
 
 /* ---- origins ---- */
 
-static void note_origin(xlm_normaliser *n, size_t bytes, size_t at, size_t length)
+void xlm_origins_add(GArray *origins, size_t bytes, size_t start, size_t end)
 {
-    const xlm_origin origin = {(uint32_t)at, (uint32_t)(at + length)};
-    for (; bytes > 0; bytes--)
-        g_array_append_val(n->origins, origin);
+    const xlm_origin origin = {(uint32_t)start, (uint32_t)end};
+    for (; origins != NULL && bytes > 0; bytes--)
+        g_array_append_val(origins, origin);
+}
+
+void xlm_origins_widen(GArray *origins, size_t start, size_t end)
+{
+    xlm_origin *all = origins != NULL ? (xlm_origin *)(void *)origins->data : NULL;
+    guint i = origins != NULL ? origins->len : 0;
+    while (i > 0 && all[i - 1].start == all[i - 1].end)
+        i--;
+    if (i == 0 || all[i - 1].end < start)
+        return;
+    for (const xlm_origin last = all[i - 1]; i > 0 && all[i - 1].start == last.start && all[i - 1].end == last.end; i--)
+        all[i - 1].end = MAX(last.end, (uint32_t)end);
+}
+
+xlm_origin xlm_origins_join(const xlm_origin *origins, size_t n)
+{
+    xlm_origin whole = origins[0];
+    for (size_t i = 1; i < n; i++) {
+        const xlm_origin next = origins[i];
+        if (next.start == next.end)
+            continue;
+        const bool first = whole.start == whole.end;
+        whole = (xlm_origin){first ? next.start : MIN(whole.start, next.start), first ? next.end : MAX(whole.end, next.end)};
+    }
+    return whole;
 }
 
 /* ---- lines of another form ---- */
@@ -314,67 +339,13 @@ static bool refuse_byte(const char *text, size_t at, GError **error)
                          (unsigned char)text[at]);
 }
 
-/* Bytes of the mark of a word's beginning, a space or U+2581, at the beginning of the text; 0: there is none. */
-static size_t mark_size(const char *text)
-{
-    return *text == ' ' ? 1 : strncmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0;
-}
-
-/* Characters of a text that are no such marks. A byte 0 is one of them: some forms leave it where it is. */
-static size_t count_characters(const GString *text)
-{
-    size_t count = 0;
-    for (size_t at = 0, mark; at < text->len; at += mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)text->str[at]]) {
-        mark = mark_size(text->str + at);
-        count += mark == 0;
-    }
-    return count;
-}
-
-/* The end of the character at text[at], with the marks that are combined with it. */
-static size_t end_of_character(const char *text, size_t at, size_t size)
-{
-    do
-        at += (size_t)g_utf8_skip[(guchar)text[at]];
-    while (at < size && (U_GET_GC_MASK((UChar32)g_utf8_get_char(text + at)) & U_GC_M_MASK) != 0);
-    return at;
-}
-
-/* Note the origins of n->out. How lines come about is not known here, but that characters become as many by themselves as where
- * they stand. */
-static void note_other_origins(xlm_normaliser *n, const char *text, size_t size)
-{
-    GString *line = n->out;
-    const char *to = line->str, *const all = line->str + line->len;
-    n->out = g_string_new(NULL);
-    for (size_t at = 0, end; at < size; at = end) {
-        end = end_of_character(text, at, size);
-        g_string_truncate(n->out, 0);
-        n->form->append(n->state, text + at, end - at, n->out);
-        for (size_t left = count_characters(n->out); left > 0 && to < all;) {
-            const size_t mark = mark_size(to), bytes = mark > 0 ? mark : (size_t)g_utf8_skip[(guchar)*to];
-            note_origin(n, bytes, at, mark > 0 ? 0 : end - at);
-            to += bytes;
-            left -= mark == 0;
-        }
-    }
-    note_origin(n, (size_t)(all - to), size, 0);
-    g_string_free(n->out, TRUE);
-    n->out = line;
-}
-
 static bool run_other(xlm_normaliser *n, const char *text, size_t size, bool origins, GError **error)
 {
     const size_t valid = xlm_utf8_check(text, size);
     if (valid < size)
         return refuse_byte(text, valid, error);
     g_string_truncate(n->out, 0);
-    if (n->form->append_located != NULL)
-        n->form->append_located(n->state, text, size, n->out, origins ? n->origins : NULL);
-    else
-        n->form->append(n->state, text, size, n->out);
-    if (origins && n->form->append_located == NULL)
-        note_other_origins(n, text, size);
+    n->form->append(n->state, text, size, n->out, origins ? n->origins : NULL);
     return true;
 }
 
@@ -408,9 +379,9 @@ static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, 
         if (space && !first)
             *out++ = ' ';
         if (origins && space && !first)
-            note_origin(n, 1, at, 0);
+            xlm_origins_add(n->origins, 1, at, at);
         if (origins)
-            note_origin(n, length, at, length);
+            xlm_origins_add(n->origins, length, at, at + length);
         space = false;
         if (c < 0x80)
             *out = n->ascii[c];

@@ -39,15 +39,20 @@ typedef struct xlm_normaliser xlm_normaliser;
 
 /* lower: lower-case too. To be used by one thread at a time. Errors: EX_SOFTWARE when ICU has no data. */
 xlm_normaliser *xlm_normaliser_new(bool lower, GError **error);
-/* Another form that lines are brought into: of a segmenter that was published with its own (text/segmenter.h). Either append or
- * append_located; set_language and free may be NULL. */
+/* Where in a text a character of the normalised line comes from: its bytes [start, end). A letter and the marks that Form C
+ * treats as one with it all have the bytes of the whole. White space has an empty one, where the next character begins. */
+typedef struct xlm_origin {
+    uint32_t start, end;
+} xlm_origin;
+
+/* Another form that lines are brought into: of a segmenter that was published with its own (text/segmenter.h). set_language and
+ * free may be NULL. */
 typedef struct xlm_normaliser_form {
     /* A space at the beginning belongs to the word behind it: words inside a text are to be given with one. */
     bool keeps_space;
-    /* Append the normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text. */
-    void (*append)(void *state, const char *text, size_t size, GString *out);
-    /* The same, and append the xlm_origin of each byte to `origins`, unless that is NULL. */
-    void (*append_located)(void *state, const char *text, size_t size, GString *out, GArray *origins);
+    /* Append the normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text; and the xlm_origin of
+     * each byte to `origins`, unless that is NULL. */
+    void (*append)(void *state, const char *text, size_t size, GString *out, GArray *origins);
     /* Lines are of this language from now on; "" for none in particular, as at the beginning. EX_SOFTWARE. */
     bool (*set_language)(void *state, const char *language, GError **error);
     void (*free)(void *state);
@@ -70,15 +75,17 @@ void xlm_normaliser_free(xlm_normaliser *normaliser);
 bool xlm_normaliser_run(xlm_normaliser *normaliser, const char *text, size_t size, const char **normal,
                         size_t *normal_size, GError **error);
 
-/* Where in a text a character of the normalised line comes from: its bytes [start, end). A letter and the marks that Form C
- * treats as one with it all have the bytes of the whole. */
-typedef struct xlm_origin {
-    uint32_t start, end;
-} xlm_origin;
-
 /* The same, and [out] *origins: of each byte of the normalised line, the origin of the character that it belongs to; of a space,
  * the empty one where what follows it begins. [*normal_size], valid until the next call. */
 bool xlm_normaliser_run_origins(xlm_normaliser *normaliser, const char *text, size_t size, const char **normal,
                                 size_t *normal_size, const xlm_origin **origins, GError **error);
+
+/* For forms: append the same origin for so many bytes, unless origins is NULL. */
+void xlm_origins_add(GArray *origins, size_t bytes, size_t start, size_t end);
+/* For forms: bytes [start, end) of the text are left out of the line, such as a mark that is stripped. The last character of the
+ * line takes them, if they follow it at once. */
+void xlm_origins_widen(GArray *origins, size_t start, size_t end);
+/* The bytes of n >= 1 origins together; the empty one of the first when all are empty. */
+xlm_origin xlm_origins_join(const xlm_origin *origins, size_t n);
 
 #endif

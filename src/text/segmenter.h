@@ -115,6 +115,10 @@ typedef struct xlm_segmenter_class {
      * spaces: *n bytes, valid until the next call. */
     const char *(*segment)(void *cutter, const char *text, size_t size, size_t *n);
     const char *(*segment_subword)(void *cutter, const char *subword, size_t *n);
+    /* segment, and where the subwords come from: append to `places` an xlm_origin of bytes of text for each; a character of which
+     * several subwords were made is in the places of all. NULL with an error when that cannot be known. Without the function
+     * subwords stand in a text one after another, each as spell gives it, or as it is. */
+    const char *(*segment_located)(void *cutter, const char *text, size_t size, GArray *places, size_t *n, GError **error);
 } xlm_segmenter_class;
 
 /* ---- classes (segmenters.c) ---- */
@@ -204,7 +208,9 @@ void xlm_cutter_free(xlm_cutter *cutter);
  * west". *n bytes, valid until the next call. Worked out anew each time: a caller that meets words again remembers what becomes
  * of them. */
 const char *xlm_cutter_word(xlm_cutter *cutter, const char *word, size_t size, size_t *n);
-/* The same for the text of a subword of another vocabulary of the class, as it would be cut where in a word it stands. */
+/* The same, and append to `places` for each subword which bytes of the word, or line, it is (xlm_origin). NULL with EX_SOFTWARE. */
+const char *xlm_cutter_locate(xlm_cutter *cutter, const char *word, size_t size, GArray *places, size_t *n, GError **error);
+/* xlm_cutter_word for the text of a subword of another vocabulary of the class, as it would be cut where in a word it stands. */
 const char *xlm_cutter_subword(xlm_cutter *cutter, const char *subword, size_t *n);
 /* Append the segmented form of a text whose words stand between ' ' and '\n'. These are copied as they are, so lines
  * stay lines. For text that comes in pieces, cut it at line ends. Words are remembered from one call to the next, up to

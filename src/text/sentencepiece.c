@@ -37,6 +37,7 @@ void xlm_pieces_free(void *model)
     xlm_pieces *m = model;
     if (m->pieces != NULL)
         g_array_unref(m->pieces);
+    xlm_piece_rules_free(m->rules);
     g_string_free(m->bytes, TRUE);
     xlm_sentencepiece_free(m->library);
     g_free(m);
@@ -51,8 +52,10 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
     if (m->pieces != NULL && (m->library = xlm_sentencepiece_new(bytes->str, bytes->len, &message)) == NULL)
         xlm_error_set(error, EX_DATAERR, "SentencePiece cannot take this model: %s", message);
     g_free(message);
-    if (m->library != NULL)
+    if (m->library != NULL) {
+        m->rules = xlm_piece_rules_new(bytes->str, bytes->len, m->pieces);
         return m;
+    }
     xlm_pieces_free(m);
     return NULL;
 }
@@ -60,18 +63,25 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
 /* ---- lines ---- */
 
 /* As it stands, for the model normalises it; but lines without a character that can be seen are empty. */
-static void append_line(void *state, const char *text, size_t size, GString *out)
+static void append_line(void *state, const char *text, size_t size, GString *out, GArray *origins)
 {
     (void)state;
+    bool visible = false;
     while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
         size--;
-    for (int32_t i = 0; i < (int32_t)size;) {
+    for (int32_t i = 0; i < (int32_t)size && !visible;) {
         UChar32 c;
         U8_NEXT_UNSAFE(text, i, c);
-        if (u_isUWhiteSpace(c) || (U_GET_GC_MASK(c) & U_GC_C_MASK) != 0)
-            continue;
-        g_string_append_len(out, text, (gssize)size);
+        visible = !u_isUWhiteSpace(c) && (U_GET_GC_MASK(c) & U_GC_C_MASK) == 0;
+    }
+    if (!visible)
         return;
+    g_string_append_len(out, text, (gssize)size);
+    for (int32_t i = 0; i < (int32_t)size && origins != NULL;) {
+        const int32_t start = i;
+        UChar32 c;
+        U8_NEXT_UNSAFE(text, i, c);
+        xlm_origins_add(origins, (size_t)(i - start), (size_t)(u_isUWhiteSpace(c) ? i : start), (size_t)i);
     }
 }
 
@@ -233,14 +243,15 @@ static void spell(const void *model, const char *subword, GString *out)
 
 typedef struct cutter {
     const xlm_pieces *model;
-    GString *segmented, *pieces;
+    GString *segmented;
+    xlm_cut *cut, *located;
 } cutter;
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
     (void)allowed; /* a vocabulary of this class has all subwords of its model */
     cutter *c = g_new(cutter, 1);
-    *c = (cutter){model, g_string_new(NULL), g_string_new(NULL)};
+    *c = (cutter){model, g_string_new(NULL), xlm_cut_new(false), xlm_cut_new(true)};
     return c;
 }
 
@@ -248,26 +259,51 @@ static void close_cutter(void *pointer)
 {
     cutter *c = pointer;
     g_string_free(c->segmented, TRUE);
-    g_string_free(c->pieces, TRUE);
+    xlm_cut_free(c->cut);
+    xlm_cut_free(c->located);
     g_free(c);
 }
 
-static void cut(const void *model, const char *text, size_t size, GString *out)
+static bool cut_text(const void *model, const char *text, size_t size, xlm_cut *cut)
 {
-    xlm_sentencepiece_encode(((const xlm_pieces *)model)->library, text, size, out);
+    const xlm_pieces *m = model;
+    xlm_cut_clear(cut);
+    xlm_cut_text(m->rules, m->library, text, size, XLM_PIECES_RUN, cut);
+    return cut->normal == NULL || xlm_cut_locate(m->rules, text, size, cut);
+}
+
+/* Into `cut`. False when places are asked for and cannot be found. */
+static bool cut_line(const cutter *c, const char *line, size_t size, xlm_cut *cut)
+{
+    const bool again = c->model->is_albert && !c->model->albert.fast;
+    return cut_text(c->model, line, size, cut) && (!again || xlm_albert_cut_commas(cut, cut_text, c->model));
 }
 
 static const char *segment(void *pointer, const char *line, size_t size, size_t *n)
 {
     cutter *c = pointer;
-    g_string_truncate(c->segmented, 0);
-    g_string_truncate(c->pieces, 0);
-    const bool again = c->model->is_albert && !c->model->albert.fast;
-    cut(c->model, line, size, again ? c->pieces : c->segmented);
-    if (again)
-        xlm_albert_cut_commas(c->pieces->str, c->pieces->len, cut, c->model, c->segmented);
-    *n = c->segmented->len;
-    return c->segmented->str;
+    cut_line(c, line, size, c->cut);
+    *n = c->cut->pieces->len;
+    return c->cut->pieces->str;
+}
+
+static const char *segment_located(void *pointer, const char *line, size_t size, GArray *places, size_t *n, GError **error)
+{
+    cutter *c = pointer;
+    xlm_cut *cut = c->located;
+    if (!cut_line(c, line, size, cut)) {
+        xlm_error_set(error, EX_SOFTWARE, "the places of subwords are not known: the library SentencePiece has normalised this text "
+                      "otherwise than the model's map of characters says; please report it with the library's version");
+        return NULL;
+    }
+    const xlm_origin *origins = (const xlm_origin *)(const void *)cut->origins->data;
+    for (uint32_t i = 0, start = 0, end; i < cut->ends->len; i++, start = end) {
+        end = g_array_index(cut->ends, uint32_t, i);
+        const xlm_origin place = xlm_origins_join(origins + start, end - start);
+        g_array_append_val(places, place);
+    }
+    *n = cut->pieces->len;
+    return cut->pieces->str;
 }
 
 /* What does not begin a word stays whole, for the model puts the mark in front of what it is given. */
@@ -291,5 +327,5 @@ const xlm_segmenter_class xlm_segmenter_sentencepiece = {
     .parse = parse, .save = save, .load = load, .free = xlm_pieces_free, .needs = xlm_sentencepiece_needs,
     .reduce = xlm_sentencepiece_reduce, .whole = xlm_sentencepiece_whole, .enlarge = xlm_sentencepiece_enlarge, .size = size_of,
     .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment,
-    .segment_subword = segment_subword,
+    .segment_located = segment_located, .segment_subword = segment_subword,
 };

@@ -5,6 +5,7 @@
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces
  *   sentencepiece_albert.c   ALBERT's rules of text around it
+ *   sentencepiece_cut.c      text into pieces, and where in it they stand
  *   sentencepiece_model.c    the file of a model
  *   sentencepiece_library.cc the library, which is C++ */
 #ifndef XLM_TEXT_SENTENCEPIECE_H
@@ -12,6 +13,7 @@
 
 #include "text/segmenter.h"
 #include "text/sentencepiece_albert.h"
+#include "text/sentencepiece_cut.h"
 #include "text/sentencepiece_library.h"
 #include "text/sentencepiece_model.h"
 
@@ -22,6 +24,7 @@ typedef struct xlm_pieces {
     GString *bytes;
     GArray *pieces; /* xlm_model_piece, by its own ids */
     xlm_sentencepiece *library;
+    xlm_piece_rules *rules;
     bool is_albert; /* text is brought into another form before, by these rules */
     xlm_albert_text albert;
 } xlm_pieces;

@@ -22,10 +22,10 @@ typedef struct writer {
 
 static void put(writer *w, UChar32 c, xlm_origin origin)
 {
-    w->visible = w->visible || !(u_isUWhiteSpace(c) || (U_GET_GC_MASK(c) & U_GC_C_MASK) != 0);
+    const bool white = u_isUWhiteSpace(c);
+    w->visible = w->visible || !(white || (U_GET_GC_MASK(c) & U_GC_C_MASK) != 0);
     g_string_append_unichar(w->out, (gunichar)c);
-    for (int k = U8_LENGTH(c); w->origins != NULL && k > 0; k--)
-        g_array_append_val(w->origins, origin);
+    xlm_origins_add(w->origins, U8_LENGTH(c), white ? origin.end : origin.start, origin.end);
 }
 
 /* Unicode's Final_Sigma, of the character at text[at] of `length` bytes. */
@@ -76,6 +76,8 @@ static void put_character(writer *w, const UNormalizer2 *form_kd, UChar32 c, xlm
                           : unorm2_getDecomposition(form_kd, c, parts, G_N_ELEMENTS(parts), &status);
     if (n < 0 && (w->rules->keep_accents || is_base(w, c)))
         put_lower(w, c, origin);
+    else if (n < 0)
+        xlm_origins_widen(w->origins, origin.start, origin.end);
     for (int32_t at = 0; at < n;) {
         U16_NEXT_UNSAFE(parts, at, c);
         if (is_base(w, c))
@@ -121,7 +123,7 @@ static void append_line(void *state, const char *text, size_t size, GString *out
 
 xlm_normaliser *xlm_albert_normaliser(const xlm_albert_text *rules)
 {
-    static const xlm_normaliser_form form = {.append_located = append_line};
+    static const xlm_normaliser_form form = {.append = append_line};
     return xlm_normaliser_new_with(&form, (void *)(uintptr_t)rules);
 }
 
@@ -139,40 +141,110 @@ bool xlm_albert_cuts_again(const char *piece, size_t size)
     return type == U_NT_DECIMAL || type == U_NT_DIGIT;
 }
 
-/* A piece without its comma, cut again; what stood within a word gets no mark of a word's beginning. */
-static void cut_again(const char *piece, size_t size, xlm_albert_cut *cut, const void *model, GString *out)
+/* Append to `all` what a piece, bytes [start, end) of normal, becomes. */
+static void append_piece(xlm_cut *all, const char *piece, size_t size, const char *normal, const xlm_origin *origins, uint32_t n)
 {
-    GString *text = g_string_new(NULL), *pieces = g_string_new(NULL);
-    const size_t mark = strlen(SPACE);
-    const bool begins = size >= mark && memcmp(piece, SPACE, mark) == 0;
-    for (size_t at = 0; at < size;) {
-        const bool skip = size - at >= mark && memcmp(piece + at, SPACE, mark) == 0;
-        if (!skip)
-            g_string_append_c(text, piece[at]);
-        at += skip ? mark : 1;
-    }
-    cut(model, text->str, text->len, pieces);
-    const char *rest = pieces->str;
-    if (!begins && g_str_has_prefix(rest, SPACE)) {
-        rest += mark;
-        rest += *rest == ' '; /* the mark was all of the first piece */
-    }
-    g_string_append(out, rest);
-    g_string_append(out, *rest != '\0' ? " ," : ",");
-    g_string_free(text, TRUE);
-    g_string_free(pieces, TRUE);
+    if (all->pieces->len > 0)
+        g_string_append_c(all->pieces, ' ');
+    g_string_append_len(all->pieces, piece, (gssize)size);
+    if (all->normal == NULL)
+        return;
+    g_string_append_len(all->normal, normal, n);
+    g_array_append_vals(all->origins, origins, n);
+    const uint32_t end = (uint32_t)all->normal->len;
+    g_array_append_val(all->ends, end);
 }
 
-void xlm_albert_cut_commas(const char *pieces, size_t size, xlm_albert_cut *cut, const void *model, GString *out)
+/* A piece without its comma. */
+typedef struct rest {
+    GString *text;
+    GArray *origins; /* xlm_origin of each byte; NULL: nobody asks */
+    bool begins;     /* a word */
+} rest;
+
+static rest rest_of(const char *piece, size_t size, const xlm_origin *origins)
 {
-    for (size_t at = 0, end; at < size; at = end + 1) {
-        const char *space = memchr(pieces + at, ' ', size - at);
-        end = space != NULL ? (size_t)(space - pieces) : size;
-        if (at > 0)
-            g_string_append_c(out, ' ');
-        if (xlm_albert_cuts_again(pieces + at, end - at))
-            cut_again(pieces + at, end - at - 1, cut, model, out);
-        else
-            g_string_append_len(out, pieces + at, (gssize)(end - at));
+    const size_t mark = strlen(SPACE);
+    rest r = {.text = g_string_new(NULL), .begins = size >= mark && memcmp(piece, SPACE, mark) == 0,
+              .origins = origins != NULL ? g_array_new(FALSE, FALSE, sizeof(xlm_origin)) : NULL};
+    for (size_t at = 0, step; at < size; at += step) {
+        const bool skip = size - at >= mark && memcmp(piece + at, SPACE, mark) == 0;
+        step = skip ? mark : 1;
+        if (!skip)
+            g_string_append_c(r.text, piece[at]);
+        if (!skip && origins != NULL)
+            g_array_append_val(r.origins, origins[at]);
     }
+    return r;
+}
+
+/* Bytes of the rest become those of the line that it is of. */
+static void move_origins(const rest *r, GArray *origins)
+{
+    const xlm_origin *from = (const xlm_origin *)(const void *)r->origins->data;
+    for (guint i = 0; i < origins->len; i++) {
+        xlm_origin *o = &g_array_index(origins, xlm_origin, i);
+        if (o->start < o->end)
+            *o = xlm_origins_join(from + o->start, o->end - o->start);
+        else if (o->start < r->origins->len)
+            o->start = o->end = from[o->start].start;
+        else
+            o->start = o->end = from[r->origins->len - 1].end;
+    }
+}
+
+/* Append a piece without its comma, cut again; what stood within a word gets no mark of a word's beginning. */
+static bool cut_again(const char *piece, size_t size, const xlm_origin *origins, xlm_albert_cut *cut_text, const void *model,
+                      xlm_cut *all)
+{
+    rest r = rest_of(piece, size, origins);
+    xlm_cut *cut = xlm_cut_new(origins != NULL);
+    const bool good = cut_text(model, r.text->str, r.text->len, cut);
+    if (good && origins != NULL)
+        move_origins(&r, cut->origins);
+    uint32_t start = 0;
+    for (size_t at = 0, end, i = 0; good && at < cut->pieces->len; at = end + 1, i++) {
+        const char *space = memchr(cut->pieces->str + at, ' ', cut->pieces->len - at);
+        end = space != NULL ? (size_t)(space - cut->pieces->str) : cut->pieces->len;
+        const uint32_t stop = origins != NULL ? g_array_index(cut->ends, uint32_t, i) : 0;
+        const uint32_t skip = i == 0 && !r.begins && g_str_has_prefix(cut->pieces->str, SPACE) ? (uint32_t)strlen(SPACE) : 0;
+        if (end - at > skip)
+            append_piece(all, cut->pieces->str + at + skip, end - at - skip,
+                         origins != NULL ? cut->normal->str + start + skip : NULL,
+                         origins != NULL ? &g_array_index(cut->origins, xlm_origin, start + skip) : NULL, stop - start - skip);
+        start = stop;
+    }
+    g_string_free(r.text, TRUE);
+    if (r.origins != NULL)
+        g_array_unref(r.origins);
+    xlm_cut_free(cut);
+    return good;
+}
+
+bool xlm_albert_cut_commas(xlm_cut *cut, xlm_albert_cut *cut_text, const void *model)
+{
+    const bool located = cut->normal != NULL;
+    xlm_cut *all = xlm_cut_new(located);
+    bool good = true;
+    uint32_t start = 0;
+    for (size_t at = 0, end, i = 0; good && at < cut->pieces->len; at = end + 1, i++) {
+        const char *piece = cut->pieces->str + at, *space = memchr(piece, ' ', cut->pieces->len - at);
+        end = space != NULL ? (size_t)(space - cut->pieces->str) : cut->pieces->len;
+        const size_t size = end - at;
+        const uint32_t stop = located ? g_array_index(cut->ends, uint32_t, i) : 0;
+        const char *normal = located ? cut->normal->str + start : NULL;
+        const xlm_origin *origins = located ? &g_array_index(cut->origins, xlm_origin, start) : NULL;
+        if (xlm_albert_cuts_again(piece, size)) {
+            good = cut_again(piece, size - 1, origins, cut_text, model, all);
+            append_piece(all, ",", 1, ",", located ? origins + size - 1 : NULL, 1);
+        } else {
+            append_piece(all, piece, size, normal, origins, stop - start);
+        }
+        start = stop;
+    }
+    const xlm_cut before = *cut;
+    *cut = *all;
+    *all = before;
+    xlm_cut_free(all);
+    return good;
 }

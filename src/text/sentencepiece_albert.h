@@ -12,7 +12,7 @@
 #ifndef XLM_TEXT_SENTENCEPIECE_ALBERT_H
 #define XLM_TEXT_SENTENCEPIECE_ALBERT_H
 
-#include "text/normalise.h"
+#include "text/sentencepiece_cut.h"
 
 typedef struct xlm_albert_text {
     int64_t lower, keep_accents, remove_space; /* 0 or 1 */
@@ -24,10 +24,10 @@ enum { XLM_ALBERT_PENALTY = 100 };
 /* A normaliser of lines by these rules, which are borrowed. */
 xlm_normaliser *xlm_albert_normaliser(const xlm_albert_text *rules);
 
-/* Append what cuts text[size] into pieces between single spaces. */
-typedef void xlm_albert_cut(const void *model, const char *text, size_t size, GString *out);
-/* Append pieces[size], which are between single spaces, to `out`, those with a comma behind a digit cut again. */
-void xlm_albert_cut_commas(const char *pieces, size_t size, xlm_albert_cut *cut, const void *model, GString *out);
+/* Cut text[size] into pieces, in place of what is in `cut`. False when places are asked for and cannot be found. */
+typedef bool xlm_albert_cut(const void *model, const char *text, size_t size, xlm_cut *cut);
+/* Pieces with a comma behind a digit are cut again. False as above. */
+bool xlm_albert_cut_commas(xlm_cut *cut, xlm_albert_cut *cut_text, const void *model);
 /* Is a piece one of these, which no text becomes whole? */
 bool xlm_albert_cuts_again(const char *piece, size_t size);
 

@@ -128,7 +128,7 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
 {
     const xlm_pieces *m = model;
     GString *text = g_string_new(NULL), *whole = g_string_new(NULL);
-    xlm_sentencepiece_encode(m->library, word, strlen(word), text);
+    xlm_sentencepiece_encode(m->library, word, strlen(word), text, NULL, NULL);
     char **parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const int byte = byte_of(m, *part);
@@ -164,7 +164,7 @@ static float score_above_parts(const xlm_pieces *m, GHashTable *by_text, double 
     static const double ABOVE = 0.01;
     GString *text = g_string_new(NULL);
     double score = ABOVE;
-    xlm_sentencepiece_encode(m->library, word + strlen(SPACE), strlen(word) - strlen(SPACE), text);
+    xlm_sentencepiece_encode(m->library, word + strlen(SPACE), strlen(word) - strlen(SPACE), text, NULL, NULL);
     char **parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const xlm_model_piece *piece = g_hash_table_lookup(by_text, *part);

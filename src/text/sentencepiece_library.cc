@@ -30,15 +30,26 @@ extern "C" xlm_sentencepiece *xlm_sentencepiece_new(const char *bytes, size_t si
 
 extern "C" void xlm_sentencepiece_free(xlm_sentencepiece *model) { delete model; }
 
-extern "C" void xlm_sentencepiece_encode(const xlm_sentencepiece *model, const char *line, size_t size, GString *out)
+extern "C" void xlm_sentencepiece_encode(const xlm_sentencepiece *model, const char *line, size_t size, GString *out,
+                                         GString *normal, GArray *ends)
 {
     std::vector<std::string> pieces;
-    if (!model->processor.Encode(absl::string_view(line, size), &pieces).ok())
+    std::vector<int> ids;
+    const absl::string_view text(line, size);
+    if (!model->processor.Encode(text, &pieces).ok() || (normal != nullptr && !model->processor.Encode(text, &ids).ok()))
         return;
     for (size_t i = 0; i < pieces.size(); i++) {
         if (i > 0)
             g_string_append_c(out, ' ');
         g_string_append_len(out, pieces[i].data(), static_cast<gssize>(pieces[i].size()));
+        if (normal == nullptr)
+            continue;
+        if (model->processor.IsByte(ids[i])) // "<0xE2>"
+            g_string_append_c(normal, static_cast<char>(std::stoi(pieces[i].substr(3, 2), nullptr, 16)));
+        else
+            g_string_append_len(normal, pieces[i].data(), static_cast<gssize>(pieces[i].size()));
+        const auto end = static_cast<uint32_t>(normal->len);
+        g_array_append_val(ends, end);
     }
 }
 

@@ -20,8 +20,10 @@ typedef struct xlm_sentencepiece xlm_sentencepiece; /* does not change once made
 xlm_sentencepiece *xlm_sentencepiece_new(const char *bytes, size_t size, char **message);
 /* NULL is allowed. */
 void xlm_sentencepiece_free(xlm_sentencepiece *model);
-/* Append the pieces of a line between single spaces; a run of unknown characters is one of them. */
-void xlm_sentencepiece_encode(const xlm_sentencepiece *model, const char *line, size_t size, GString *out);
+/* Append the pieces of a line between single spaces; a run of unknown characters is one of them. normal, ends: NULL, both; or
+ * append the normalised line, and where in it each piece ends (uint32_t). */
+void xlm_sentencepiece_encode(const xlm_sentencepiece *model, const char *line, size_t size, GString *out, GString *normal,
+                              GArray *ends);
 
 /* Learn a unigram model of n pieces, or of as many as there are, and an unknown one before them, from lines `text<tab>count`.
  * Ties and the shares of threads are decided by the order of the lines alone. Append the bytes of its file to `model`; false with

@@ -79,6 +79,8 @@ static uint32_t unit_at(const unsigned char *units, size_t i)
     return units[4 * i] | (uint32_t)units[4 * i + 1] << 8 | (uint32_t)units[4 * i + 2] << 16 | (uint32_t)units[4 * i + 3] << 24;
 }
 
+static uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & (1u << 9)) >> 6); }
+
 /* Units are reached from another one, or from the first, by an exclusive or with its offset, and then with a byte; a bit of one
  * says that it holds a value. So all places that can be reached are those of blocks of 256. */
 static bool check_map(const message *m, GError **error)
@@ -97,7 +99,7 @@ static bool check_map(const message *m, GError **error)
         const uint32_t unit = unit_at(units, i);
         if (unit >> 31) /* a value */
             continue;
-        const size_t offset = (size_t)(unit >> 10) << ((unit & (1u << 9)) >> 6), child = i ^ offset;
+        const size_t child = i ^ offset_of(unit);
         if ((child | 0xFF) >= n)
             return refuse(at + 4 + 4 * i, "the trie of the character map leads out of it", error);
         if ((unit >> 8 & 1) && (unit_at(units, child) & 0x7FFFFFFF) >= texts)
@@ -225,6 +227,25 @@ const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_si
                 found = inner.bytes;
     *map_size = found.end - found.at;
     return (const char *)found.start + found.at;
+}
+
+size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output)
+{
+    const unsigned char *units = (const unsigned char *)map + 4;
+    const char *texts = map_size > 0 ? map + 4 + unit_at((const unsigned char *)map, 0) : NULL;
+    size_t longest = 0, place = map_size > 0 ? offset_of(unit_at(units, 0)) : 0;
+    for (size_t i = 0; i < size && map_size > 0; i++) {
+        place ^= (unsigned char)text[i];
+        const uint32_t unit = unit_at(units, place);
+        if ((unit & (1u << 31 | 0xFF)) != (unsigned char)text[i])
+            break;
+        place ^= offset_of(unit);
+        if (unit >> 8 & 1) {
+            longest = i + 1;
+            *output = texts + (unit_at(units, place) & 0x7FFFFFFF);
+        }
+    }
+    return longest;
 }
 
 /* ---- writing ---- */

@@ -32,6 +32,9 @@ GArray *xlm_sentencepiece_new_pieces(void);
 
 /* The character map, [*map_size] within `bytes`, of a model that xlm_sentencepiece_pieces has read; 0 bytes for none. */
 const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_size);
+/* How many bytes at the beginning of text[size] such a map replaces, the most that it can; 0: none. [out] output: by what,
+ * 0-terminated. */
+size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output);
 /* 1: unigram, 2: byte pairs; of a model that xlm_sentencepiece_pieces has read. */
 int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
 /* The same model with those of its pieces alone that keep[pieces] says, and n more behind them; all else is copied as it is.

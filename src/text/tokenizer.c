@@ -79,7 +79,7 @@ static void segment(xlm_tokenizer *t, const char *word, size_t size, GArray *ids
 {
     size_t n, start = 0;
     const char *subwords = xlm_cutter_word(t->cutter, word, size, &n);
-    for (size_t i = 0; i <= n; i++) {
+    for (size_t i = 0; n > 0 && i <= n; i++) {
         if (i < n && subwords[i] != ' ')
             continue;
         const int32_t id = xlm_vocabulary_find(t->vocabulary, subwords + start, i - start);
@@ -196,49 +196,34 @@ bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, cons
 
 /* ---- with places ---- */
 
-/* Bytes that the text of a subword has at the beginning of line[at], 0 when they differ. Either may begin with a mark of words. */
-static size_t match(const char *line, size_t size, const char *text)
+/* Append the subwords of a word, or of a line, with their places in `line`. */
+static bool place_subwords(xlm_tokenizer *t, const char *line, const xlm_word *word, GArray *places, GArray *subwords,
+                           GError **error)
 {
-    const size_t n = strlen(text);
-    return n <= size && memcmp(line, text, n) == 0 ? n : 0;
-}
-
-static size_t marks_size(const char *text)
-{
-    size_t n = 0;
-    while (text[n] == ' ' || strncmp(text + n, "\xE2\x96\x81", 3) == 0)
-        n += text[n] == ' ' ? 1 : 3;
-    return n;
-}
-
-/* Append the subwords of a word, or of a line, with their places in `line` from `at` on. What a subword does not spell, as an
- * unknown one, ends where the next word begins. */
-static void place_subwords(xlm_tokenizer *t, const char *line, const xlm_word *word, GArray *subwords)
-{
-    size_t n, start = 0, at = word->start;
-    const size_t stop = word->start + word->size;
-    const char *segmented = xlm_cutter_word(t->cutter, line + word->start, word->size, &n);
-    GString *subword = g_string_new(NULL), *text = g_string_new(NULL);
-    for (size_t i = 0; i <= n; i++) {
-        if (i < n && segmented[i] != ' ')
-            continue;
-        g_string_truncate(subword, 0);
-        g_string_append_len(subword, segmented + start, (gssize)(i - start));
-        g_string_truncate(text, 0);
-        xlm_segmenter_spell(xlm_vocabulary_segmenter(t->vocabulary), subword->str, text);
-        at = MIN(at + marks_size(line + at), stop);
-        size_t size = match(line + at, stop - at, text->str + marks_size(text->str));
-        if (size == 0 && text->str[marks_size(text->str)] != '\0')
-            while (at + size < stop && marks_size(line + at + size) == 0)
-                size++;
-        const xlm_located_subword located = {.id = xlm_vocabulary_find(t->vocabulary, subword->str, subword->len),
-                                             .start = (uint32_t)at, .end = (uint32_t)(at + size)};
+    size_t n;
+    guint i = 0;
+    g_array_set_size(places, 0);
+    const char *segmented = xlm_cutter_locate(t->cutter, line + word->start, word->size, places, &n, error);
+    for (size_t begin = 0, end; segmented != NULL && begin < n; begin = end + 1, i++) {
+        const char *space = memchr(segmented + begin, ' ', n - begin);
+        end = space != NULL ? (size_t)(space - segmented) : n;
+        const xlm_origin *place = &g_array_index(places, xlm_origin, i);
+        const xlm_located_subword located = {.id = xlm_vocabulary_find(t->vocabulary, segmented + begin, end - begin),
+                                             .start = word->start + place->start, .end = word->start + place->end};
         g_array_append_val(subwords, located);
-        at += size;
-        start = i + 1;
     }
-    g_string_free(subword, TRUE);
-    g_string_free(text, TRUE);
+    return segmented != NULL;
+}
+
+/* From bytes of the line to those of a text of `size` bytes that became it. */
+static void place_in_text(xlm_located_subword *s, const xlm_origin *origins, size_t line_size, size_t size)
+{
+    const bool none = s->start == s->end;
+    xlm_origin place = {(uint32_t)size, (uint32_t)size};
+    if (s->start < line_size)
+        place = none ? origins[s->start] : xlm_origins_join(origins + s->start, s->end - s->start);
+    s->start = place.start;
+    s->end = none ? place.start : place.end;
 }
 
 bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size_t size, GArray *subwords, GError **error)
@@ -252,15 +237,16 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
         !xlm_tokenizer_words(t, language, line, line_size, &words, &n, error))
         return false;
     const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     guint i = subwords->len;
-    for (size_t k = 0; k < n; k++)
-        place_subwords(t, line, &words[k], subwords);
+    bool good = true;
+    for (size_t k = 0; k < n && good; k++)
+        good = place_subwords(t, line, &words[k], places, subwords, error);
     for (; i < subwords->len; i++) {
         xlm_located_subword *s = &g_array_index(subwords, xlm_located_subword, i);
-        const uint32_t start = s->start, end = s->end;
         s->id = twins != NULL ? twins[s->id] : s->id;
-        s->start = start < line_size ? origins[start].start : (uint32_t)size;
-        s->end = end > start ? origins[end - 1].end : s->start;
+        place_in_text(s, origins, line_size, size);
     }
-    return true;
+    g_array_unref(places);
+    return good;
 }

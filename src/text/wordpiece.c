@@ -66,6 +66,8 @@ static void free_model(void *model)
 typedef struct folding {
     const wordpiece *model;
     GArray *text, *other; /* UChar */
+    GArray *from;         /* xlm_origin of each unit of `text`, when `located` */
+    bool located;
     bool space;           /* one is due before the next character of the output */
 } folding;
 
@@ -95,36 +97,32 @@ static bool is_punctuation(UChar32 c)
     return c < 0x80 ? g_ascii_ispunct((char)c) : (U_GET_GC_MASK(c) & U_GC_P_MASK) != 0;
 }
 
-static void append_character(GString *out, UChar32 c)
-{
-    char bytes[U8_MAX_LENGTH];
-    int32_t n = 0;
-    U8_APPEND_UNSAFE(bytes, n, c);
-    g_string_append_len(out, bytes, n);
-}
-
-/* Step 5 and 6 for one character. */
-static void put(folding *f, UChar32 c, GString *out)
+/* Step 5 and 6 for one character. origins: NULL when nobody asks for them. */
+static void put(folding *f, UChar32 c, xlm_origin from, GString *out, GArray *origins)
 {
     if (u_isUWhiteSpace(c)) {
         f->space = true;
         return;
     }
     const bool mark = is_punctuation(c);
-    if ((f->space || mark) && out->len > 0)
+    if ((f->space || mark) && out->len > 0) {
         g_string_append_c(out, ' ');
-    append_character(out, c);
+        xlm_origins_add(origins, 1, from.start, from.start);
+    }
+    g_string_append_unichar(out, (gunichar)c);
+    xlm_origins_add(origins, U8_LENGTH(c), from.start, from.end);
     f->space = mark;
 }
 
 /* A line of ASCII needs no ICU. */
-static void fold_ascii(folding *f, const char *text, size_t size, GString *out)
+static void fold_ascii(folding *f, const char *text, size_t size, GString *out, GArray *origins)
 {
     const wordpiece *m = f->model;
     for (size_t i = 0; i < size; i++) {
         const char c = text[i];
+        const xlm_origin from = {(uint32_t)i, (uint32_t)i + 1};
         if (!m->clean || !is_dropped(c))
-            put(f, m->lower ? g_ascii_tolower(c) : c, out);
+            put(f, m->lower ? g_ascii_tolower(c) : c, from, out, origins);
     }
 }
 
@@ -137,22 +135,91 @@ static void demand_success(UErrorCode status)
 /* Steps 1 and 2 into f->text. */
 static void clean(folding *f, const char *text, int32_t size)
 {
-    static const UChar space = ' ';
     g_array_set_size(f->text, 0);
+    g_array_set_size(f->from, 0);
     for (int32_t i = 0; i < size;) {
+        const int32_t start = i;
         UChar32 c;
         U8_NEXT_UNSAFE(text, i, c);
         if (f->model->clean && is_dropped(c))
             continue;
         const bool apart = f->model->ideographs && is_ideograph(c);
-        UChar unit[U16_MAX_LENGTH];
+        UChar unit[U16_MAX_LENGTH + 2];
         int32_t n = 0;
+        if (apart)
+            unit[n++] = ' ';
         U16_APPEND_UNSAFE(unit, n, c);
         if (apart)
-            g_array_append_val(f->text, space);
+            unit[n++] = ' ';
         g_array_append_vals(f->text, unit, (guint)n);
-        if (apart)
-            g_array_append_val(f->text, space);
+        xlm_origins_add(f->located ? f->from : NULL, (size_t)n, (size_t)start, (size_t)i);
+    }
+}
+
+static void take_other(folding *f)
+{
+    GArray *text = f->text;
+    f->text = f->other;
+    f->other = text;
+}
+
+/* How many units a character becomes. Lower case depends on what stands around it in one case, the final sigma, which has as many
+ * as the other. */
+static int32_t lower_size(UChar32 c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UChar unit[U16_MAX_LENGTH], small[16];
+    int32_t n = 0;
+    U16_APPEND_UNSAFE(unit, n, c);
+    const int32_t size = u_strToLower(small, G_N_ELEMENTS(small), unit, n, "", &status);
+    demand_success(status);
+    return size;
+}
+
+static int32_t decomposed_size(UChar32 c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UChar parts[32];
+    const int32_t size = unorm2_getDecomposition(unorm2_getNFDInstance(&status), c, parts, G_N_ELEMENTS(parts), &status);
+    demand_success(status);
+    return size >= 0 ? size : U16_LENGTH(c);
+}
+
+/* f->from becomes that of what f->text is about to become. */
+static void spread_origins(folding *f, int32_t (*size_of_result)(UChar32 c))
+{
+    const UChar *unit = units(f->text);
+    GArray *from = f->located ? g_array_new(FALSE, FALSE, sizeof(xlm_origin)) : NULL;
+    for (int32_t i = 0; from != NULL && i < (int32_t)f->text->len;) {
+        const xlm_origin origin = g_array_index(f->from, xlm_origin, i);
+        UChar32 c;
+        U16_NEXT_UNSAFE(unit, i, c);
+        xlm_origins_add(from, (size_t)size_of_result(c), origin.start, origin.end);
+    }
+    if (from == NULL)
+        return;
+    g_array_unref(f->from);
+    f->from = from;
+}
+
+/* Form D puts the marks of a character in an order of its own: each has the bytes of all. */
+static void join_marks(folding *f)
+{
+    const UChar *unit = units(f->text);
+    const int32_t n = f->located ? (int32_t)f->text->len : 0;
+    xlm_origin *from = (xlm_origin *)(void *)f->from->data;
+    for (int32_t start = 0, i = 0; i < n; start = i) {
+        UChar32 c;
+        U16_NEXT_UNSAFE(unit, i, c);
+        const bool space = u_isUWhiteSpace(c); /* marks behind it are of no letter */
+        for (int32_t next = i; next < n && !space; i = next) {
+            U16_NEXT_UNSAFE(unit, next, c);
+            if (u_getCombiningClass(c) == 0)
+                break;
+        }
+        const xlm_origin whole = xlm_origins_join(from + start, (size_t)(i - start));
+        for (int32_t k = start; k < i; k++)
+            from[k] = whole;
     }
 }
 
@@ -160,45 +227,51 @@ static void clean(folding *f, const char *text, int32_t size)
 static void fold_case(folding *f)
 {
     UErrorCode status = U_ZERO_ERROR;
-    int32_t n = (int32_t)f->text->len;
     if (f->model->lower) {
+        const int32_t n = (int32_t)f->text->len;
+        spread_origins(f, lower_size);
         g_array_set_size(f->other, 3 * (guint)n + 1);
-        n = u_strToLower(units(f->other), (int32_t)f->other->len, units(f->text), n, "", &status);
+        const int32_t made = u_strToLower(units(f->other), (int32_t)f->other->len, units(f->text), n, "", &status);
         demand_success(status);
-        GArray *text = f->text;
-        f->text = f->other;
-        f->other = text;
+        g_array_set_size(f->other, (guint)made);
+        take_other(f);
     }
     if (f->model->strip) {
+        const int32_t n = (int32_t)f->text->len;
+        spread_origins(f, decomposed_size);
         g_array_set_size(f->other, 4 * (guint)n + 1); /* a unit becomes 4 at most in Form D */
-        n = unorm2_normalize(unorm2_getNFDInstance(&status), units(f->text), n, units(f->other), (int32_t)f->other->len, &status);
+        const int32_t made =
+            unorm2_normalize(unorm2_getNFDInstance(&status), units(f->text), n, units(f->other), (int32_t)f->other->len, &status);
         demand_success(status);
-        GArray *text = f->text;
-        f->text = f->other;
-        f->other = text;
+        g_array_set_size(f->other, (guint)made);
+        take_other(f);
+        join_marks(f);
     }
-    g_array_set_size(f->text, (guint)n);
 }
 
-static void append_words(void *state, const char *text, size_t size, GString *out)
+static void append_words(void *state, const char *text, size_t size, GString *out, GArray *origins)
 {
     folding *f = state;
     bool ascii = true;
     for (size_t i = 0; i < size && ascii; i++)
         ascii = (unsigned char)text[i] < 0x80;
     f->space = false;
+    f->located = origins != NULL;
     if (ascii) {
-        fold_ascii(f, text, size, out);
+        fold_ascii(f, text, size, out, origins);
         return;
     }
     clean(f, text, (int32_t)size);
     fold_case(f);
     const UChar *unit = units(f->text);
     for (guint i = 0; i < f->text->len;) {
+        const xlm_origin from = f->located ? g_array_index(f->from, xlm_origin, i) : (xlm_origin){0};
         UChar32 c;
         U16_NEXT_UNSAFE(unit, i, c);
         if (!f->model->strip || u_charType(c) != U_NON_SPACING_MARK)
-            put(f, c, out);
+            put(f, c, from, out, origins);
+        else
+            xlm_origins_widen(origins, from.start, from.end);
     }
 }
 
@@ -207,6 +280,7 @@ static void free_folding(void *state)
     folding *f = state;
     g_array_free(f->text, TRUE);
     g_array_free(f->other, TRUE);
+    g_array_unref(f->from);
     g_free(f);
 }
 
@@ -217,6 +291,7 @@ static xlm_normaliser *new_normaliser(const void *model)
     f->model = model;
     f->text = g_array_new(FALSE, FALSE, sizeof(UChar));
     f->other = g_array_new(FALSE, FALSE, sizeof(UChar));
+    f->from = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     return xlm_normaliser_new_with(&form, f);
 }
 

@@ -36,6 +36,7 @@ unit_tests = \
 	tests/unit/pair_runs_test \
 	tests/unit/patterns_test \
 	tests/unit/permute_test \
+	tests/unit/places_test \
 	tests/unit/published_test \
 	tests/unit/question_text_test \
 	tests/unit/options_test \

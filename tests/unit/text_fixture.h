@@ -50,7 +50,7 @@ static inline xlm_segmenter *text_bpe(const char *codes)
 /* The vocabulary as a file of its own gives it back; the file is gone at once. */
 static inline xlm_vocabulary *text_reload(const xlm_vocabulary *v)
 {
-    char *directory = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(directory, "v.h5", NULL);
+    char *folder = g_dir_make_tmp("xlm-text-XXXXXX", NULL), *path = g_build_filename(folder, "v.h5", NULL);
     GError *error = NULL;
     xlm_store *store = xlm_store_create(NULL, path, &error);
     assert_non_null(store);
@@ -66,9 +66,9 @@ static inline xlm_vocabulary *text_reload(const xlm_vocabulary *v)
     g_error_free(error);
     xlm_store_close(store);
     g_unlink(path);
-    g_rmdir(directory);
+    g_rmdir(folder);
     g_free(path);
-    g_free(directory);
+    g_free(folder);
     return loaded;
 }
 

@@ -235,32 +235,6 @@ static void check_line(const UChar32 *text, size_t n)
     g_string_free(line, TRUE);
 }
 
-static void append_all(void *state, const char *text, size_t size, GString *out)
-{
-    (void)state;
-    g_string_append_len(out, text, (gssize)size);
-}
-
-/* Forms that leave a byte 0 where it is: each byte has an origin, behind it too. */
-static void test_byte_0_of_another_form(void **state)
-{
-    (void)state;
-    static const xlm_normaliser_form form = {.append = append_all};
-    static const char text[] = "a\0b c";
-    xlm_normaliser *normaliser = xlm_normaliser_new_with(&form, NULL);
-    const char *line;
-    size_t size;
-    const xlm_origin *origins;
-    assert_true(xlm_normaliser_run_origins(normaliser, text, 5, &line, &size, &origins, NULL));
-    assert_int_equal(size, 5);
-    assert_memory_equal(line, text, 5);
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(origins[i].start, i + (text[i] == ' '));
-        assert_int_equal(origins[i].end, i + 1);
-    }
-    xlm_normaliser_free(normaliser);
-}
-
 static void test_every_character(void **state)
 {
     (void)state;
@@ -317,7 +291,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_white_space), cmocka_unit_test(test_junk),       cmocka_unit_test(test_form_c),
         cmocka_unit_test(test_lower_case),  cmocka_unit_test(test_bad_utf8),   cmocka_unit_test(test_utf8_like_glib),
-        cmocka_unit_test(test_byte_0_of_another_form),
         cmocka_unit_test(test_every_character), cmocka_unit_test(test_made_lines), cmocka_unit_test(test_long_line),
     };
     return cmocka_run_group_tests(tests, open_normalisers, close_normalisers);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "tasks/answer_reach.h"
 #include "tasks/parallel_items.h"
 
 xlm_answer_text *xlm_answer_text_new(void)
@@ -91,27 +92,47 @@ static bool locate_contexts(xlm_answer_text *text, xlm_tokenizer *tokenizer, GEr
     return true;
 }
 
-/* The first right answer: its first and last subword; -1, -1 when there is none. */
-typedef struct answer_ends {
-    int64_t first, last;
-} answer_ends;
-
-/* An answer without a subword cannot be learned; where questions are scored it is one that is not found. */
-static bool find_answer(const xlm_answer_text *text, const xlm_question *question, bool training, answer_ends *ends,
-                        GError **error)
+/* Bytes of the context from one subword to another. Marks that the segmenter has exchanged are out of order; then it is both. */
+static xlm_answer_span bytes_between(const xlm_located_subword *first, const xlm_located_subword *last)
 {
-    *ends = (answer_ends){-1, -1};
-    if (question->answers == 0)
-        return true;
-    const xlm_answer *answer = &g_array_index(text->questions->answers, xlm_answer, question->first_answer);
+    const bool exchanged = last->end <= first->start;
+    return (xlm_answer_span){.start = exchanged ? MIN(first->start, last->start) : first->start,
+                             .end = exchanged ? MAX(first->end, last->end) : last->end};
+}
+
+xlm_answer_ends xlm_answer_text_ends(const xlm_answer_text *text, const xlm_question *question, const xlm_answer *answer)
+{
+    xlm_answer_ends ends = {-1, -1};
     int64_t n;
     const xlm_located_subword *subword = subwords_of(text, question->context, &n);
     for (int64_t i = 0; i < n; i++) {
         if (subword[i].end <= answer->start || subword[i].start >= answer->end)
             continue;
-        ends->first = ends->first < 0 ? i : ends->first;
-        ends->last = i;
+        ends.first = ends.first < 0 ? i : ends.first;
+        ends.last = i;
     }
+    return ends;
+}
+
+char *xlm_answer_text_between(const xlm_answer_text *text, const xlm_question *question, xlm_answer_ends ends)
+{
+    if (ends.last < 0)
+        return g_strdup("");
+    int64_t n;
+    const xlm_located_subword *subwords = subwords_of(text, question->context, &n);
+    const xlm_answer_span bytes = bytes_between(&subwords[ends.first], &subwords[ends.last]);
+    return g_strndup(context_of(text, question)->text + bytes.start, (gsize)(bytes.end - bytes.start));
+}
+
+/* The first right answer. One without a subword cannot be learned; where questions are scored it is one that is not found. */
+static bool find_answer(const xlm_answer_text *text, const xlm_question *question, bool training, xlm_answer_ends *ends,
+                        GError **error)
+{
+    *ends = (xlm_answer_ends){-1, -1};
+    if (question->answers == 0)
+        return true;
+    const xlm_answer *answer = &g_array_index(text->questions->answers, xlm_answer, question->first_answer);
+    *ends = xlm_answer_text_ends(text, question, answer);
     if (ends->last >= 0 || !training)
         return true;
     xlm_error_set(error, EX_DATAERR, "the answer \"%s\" has no word, so that it cannot be learned", answer->text);
@@ -127,7 +148,7 @@ typedef struct question_tokens {
 } question_tokens;
 
 static void encode_window(const xlm_located_subword *subwords, const xlm_answer_window *window, const question_tokens *q,
-                          const answer_ends *answer, xlm_examples *examples)
+                          const xlm_answer_ends *answer, xlm_examples *examples)
 {
     const bool whole = answer->first >= window->first && answer->last < window->first + window->n;
     xlm_examples_add_special(examples, XLM_BOS, q->language, 0);
@@ -175,7 +196,7 @@ typedef struct asked {
     GArray *windows; /* xlm_answer_window */
     guint whole;     /* the first of them that has the answer; 0: none has */
     question_tokens tokens;
-    answer_ends answer;
+    xlm_answer_ends answer;
 } asked;
 
 static void asked_init(asked *a)
@@ -357,8 +378,10 @@ bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *s
     const bool good = locate_contexts(text, sequences->tokenizer, error) &&
                       (sequences->code_switching != NULL ? encode_all_switched(text, sequences, examples, &seen, error)
                                                          : encode_questions(text, sequences, examples, &seen, error));
-    if (good)
+    if (good) {
+        xlm_answer_reach_report(text);
         describe(text, examples, &seen, description);
+    }
     if (good && seen.pairs > 0)
         g_string_append_printf(description, "; code-switched with %s: %" G_GINT64_FORMAT " pairs of questions, by id",
                                sequences->code_switching, seen.pairs);
@@ -391,7 +414,8 @@ void xlm_answer_candidates_add(xlm_answer_candidates *candidates, const xlm_answ
     int64_t n;
     const xlm_located_subword *subwords = subwords_of(text, xlm_answer_text_question(text, window->question)->context, &n);
     subwords += window->first;
-    const xlm_answer_span bytes = {subwords[span->start].start, subwords[span->end].end, span->score};
+    xlm_answer_span bytes = bytes_between(&subwords[span->start], &subwords[span->end]);
+    bytes.score = span->score;
     g_array_append_val(candidates->spans, bytes);
 }
 

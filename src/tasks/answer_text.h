@@ -49,10 +49,21 @@ typedef struct xlm_answer_sequences {
 
 /* Append the windows of all questions, <s> Q </s> C </s>, with as many </s> between Q and C as `separators` says, all of them of
  * type 0. Two rows of each are predicted, with targets 0 and 1: the first and the last subword of the first right answer, or <s>
- * twice. Once a text. description: appended, for the log. EX_DATAERR with file and place: a context without a subword; in
- * training, a first right answer that no subword is part of. */
+ * twice. Once a text. description: appended, for the log, to which goes besides how many answers are in reach
+ * (tasks/answer_reach.h). EX_DATAERR with file and place: a context without a subword; in training, a first right answer that no
+ * subword is part of. */
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
                             GString *description, GError **error);
+
+/* ---- answers as subwords ---- */
+
+/* The first and last subword of the context that an answer is part of; -1, -1: there is none. Once the text is encoded. */
+typedef struct xlm_answer_ends {
+    int64_t first, last;
+} xlm_answer_ends;
+xlm_answer_ends xlm_answer_text_ends(const xlm_answer_text *text, const xlm_question *question, const xlm_answer *answer);
+/* The text of the context from the first of them to the last, "" for none. g_free. */
+char *xlm_answer_text_between(const xlm_answer_text *text, const xlm_question *question, xlm_answer_ends ends);
 
 /* ---- what was found for a question ---- */
 

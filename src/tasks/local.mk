@@ -1,6 +1,7 @@
 # Floor 6: fine-tuning and scoring. A new task: its file, and its line in tasks.c.
 tasks_sources = \
 	src/tasks/answer_head.c src/tasks/answer_head.h \
+	src/tasks/answer_reach.c src/tasks/answer_reach.h \
 	src/tasks/answer_rules.c src/tasks/answer_rules.h \
 	src/tasks/answer_scores.c src/tasks/answer_scores.h \
 	src/tasks/answer_spans.c src/tasks/answer_spans.h \

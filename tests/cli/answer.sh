@@ -133,6 +133,38 @@ logged both.out xlm_eval qa-1/best --test en:dev.json --test xx:xx.json --predic
 expect 64 'gives$' xlm_eval qa-1/best --test dev.json --output nothing=x
 expect 78 'xx.json: rules = mlqa' xlm_eval qa-1/best --test xx:xx.json --set rules=mlqa --csv none.csv
 
+# ---- the share of the answers that subwords reproduce, once for each file ----
+said() { # LOG PATTERN: once
+    [ "$(grep -c "$2" "$1")" -eq 1 ] || fail "$1 does not say once \`$2\`: $(cat "$1")"
+}
+said heart.err '^heart.json (en): subwords reproduce 100.00 % of 64 answers$'
+for n in 1 2 4; do
+    said qa-$n.log '^train.json (en): subwords reproduce 100.00 % of [0-9]* answers$'
+    said qa-$n.log '^dev.json (en): subwords reproduce 100.00 % of [0-9]* answers$'
+done
+said both.out '^dev.json (en): subwords reproduce 100.00 %'
+said both.out '^xx.json (xx): subwords reproduce 100.00 %'
+# Answers without their first letter, so that they begin within a subword.
+awk '{
+    out = ""
+    while (match($0, /"text": "[^"]*", "answer_start": [0-9]+/)) {
+        split(substr($0, RSTART, RLENGTH), part, "\"")
+        sub(/: /, "", part[7])
+        out = out substr($0, 1, RSTART - 1) "\"text\": \"" substr(part[4], 2) "\", \"answer_start\": " part[7] + 1
+        $0 = substr($0, RSTART + RLENGTH)
+    }
+    print out $0
+}' heart.json >within.json
+for n in 1 2; do
+    ranks $n xlm_eval heart/best --test within.json >within.out 2>within-$n.err || fail "$(cat within-$n.err)"
+    said within-$n.err '^xlm_eval: warning: within.json (en): subwords reproduce only [0-9.]* % of 64 answers, .*(id q[0-9]*)'
+    tune $n within-$n --set tune.train=within.json --set tune.epochs=1 >within-$n.log 2>&1 || fail "$(tail -n 3 within-$n.log)"
+    said within-$n.log '^xlm_tune: warning: within.json (en): subwords reproduce only [0-9.]* % of 64 answers, '
+done
+cmp within-1.err within-2.err || fail "xlm_eval says something else on two ranks"
+reached=$(sed -n 's/.*only \([0-9.]*\) %.*/\1/p' within-1.err)
+at_least "$reached" "$(share exact_match within.out)" || fail "exact match of $(share exact_match within.out) with $reached % in reach"
+
 # ---- code-switching: 13 pairs of questions of the same id, and three questions that only the other language has ----
 head -n 40 text.en | questions 1.1 13 0 >switch.en.json
 head -n 40 text.xx | questions 1.1 16 0 >switch.xx.json

@@ -11,6 +11,7 @@ tensor_sources = \
 	src/tensor/feed_forward.c src/tensor/feed_forward.h \
 	src/tensor/gelu.c \
 	src/tensor/gemm.c src/tensor/gemm.h \
+	src/tensor/gemm_choice.c src/tensor/gemm_choice.h \
 	src/tensor/crowding.c src/tensor/crowding.h \
 	src/tensor/hardware.c src/tensor/hardware.h \
 	src/tensor/kernels.c src/tensor/kernels.h \

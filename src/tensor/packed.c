@@ -34,8 +34,6 @@ const char *xlm_packed_lacks(xlm_precision precision)
     return NULL;
 }
 
-bool xlm_packed_is_faster(void) { return xlm_packed_lacks(XLM_FLOAT32) == NULL && xlm_processor_is_from_zen5(); }
-
 xlm_packed *xlm_packed_new(void) { return g_new0(xlm_packed, 1); }
 
 void packed_room(xlm_packed *p, size_t bytes)

@@ -17,10 +17,7 @@ extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfl
  * NULL: there are. With XLM_BF16_EMULATE=1 in the environment there are those of bfloat16 everywhere: BLIS multiplies the rounded
  * factors, which is slower than float32. */
 const char *xlm_packed_lacks(xlm_precision precision);
-/* Whether there are such products in float32 here, and they take less time than BLIS's, by the processor's make alone: AMD's from
- * Zen 5 on, where a step takes 0.86 to 0.91 of the time (docs/performance.md). */
-bool xlm_packed_is_faster(void);
-/* "oneDNN 2.6.3"; "oneDNN" where the program was built without it. */
+/* "oneDNN 2.6.3", that which was loaded; "oneDNN" where the program was built without it. */
 const char *xlm_packed_library(void);
 
 typedef struct xlm_packed xlm_packed;

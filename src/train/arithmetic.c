@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 
+#include "tensor/gemm_choice.h"
+
 /* Float32 by oneDNN where nothing is asked for; alike on all ranks. */
-static bool is_faster(const xlm_comm *comm)
+static bool is_faster(const xlm_comm *comm, const xlm_gemm_row *row)
 {
-    int64_t slower = !xlm_packed_is_faster();
+    int64_t slower = row == NULL || !row->packs || xlm_packed_lacks(XLM_FLOAT32) != NULL;
     xlm_comm_max_int64(comm, &slower, 1);
     return slower == 0;
 }
@@ -14,8 +16,10 @@ static bool is_faster(const xlm_comm *comm)
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error)
 {
     const xlm_precision precision = (xlm_precision)config->precision;
-    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN ||
-                       (config->gemm == XLM_GEMM_AUTO && is_faster(comm));
+    const bool measures = precision == XLM_FLOAT32 && config->gemm == XLM_GEMM_AUTO;
+    const xlm_processor processor = xlm_processor_identify();
+    const xlm_gemm_row *row = xlm_gemm_row_of(&processor);
+    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN || (measures && is_faster(comm, row));
     const char *lacks = packs ? xlm_packed_lacks(precision) : NULL;
     GError *failure = NULL;
     if (precision == XLM_BFLOAT16 && config->gemm == XLM_GEMM_BLIS)
@@ -30,7 +34,8 @@ bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config,
     else if (config->exchange == XLM_BFLOAT16 && (comm->ranks & (comm->ranks - 1)) != 0)
         xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: %d ranks are not a power of two, which the tree of "
                       "additions wants; take float32, or another number of ranks", comm->ranks);
-    *arithmetic = (xlm_arithmetic){.packs = packs, .precision = precision};
+    *arithmetic = (xlm_arithmetic){.packs = packs, .precision = precision,
+                                   .unmeasured = measures && row == NULL && xlm_packed_lacks(XLM_FLOAT32) == NULL};
     return xlm_comm_agree_on(comm, failure, error);
 }
 

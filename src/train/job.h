@@ -57,8 +57,8 @@ typedef struct xlm_train_config {
      "number of threads of each rank; 0: OMP_NUM_THREADS, or one a core that the rank may use",                                  \
      PLACE(threads)},                                                                                                            \
     {"gemm", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|blis|onednn",                                                                \
-     "library that makes products with parameters; auto: oneDNN for bfloat16, and for float32 on AMD from Zen 5 on, where it "    \
-     "is faster, else BLIS, which takes less memory",                                                                            \
+     "library that makes products with parameters; auto: oneDNN for bfloat16, and for float32 on processors that were "          \
+     "measured to be faster with it (Intel with AVX-512, AMD from Zen 5 on), else BLIS, which takes less memory",                \
      PLACE(gemm)},                                                                                                               \
     {"precision", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                        \
      "of the factors of products, attention's too; sums are float32 in any case, as all else is; bfloat16 is for "               \

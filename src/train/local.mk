@@ -16,6 +16,7 @@ train_sources = \
 	src/train/dump_step.c src/train/dump_step.h \
 	src/train/engine.c src/train/engine.h src/train/engine_internal.h \
 	src/train/evaluate.c src/train/evaluate.h \
+	src/train/gemm_trial.c src/train/gemm_trial.h \
 	src/train/hooks.c src/train/hooks.h \
 	src/train/job.c src/train/job.h \
 	src/train/job_changes.c src/train/job_changes.h \

@@ -12,6 +12,7 @@
 #include "train/dump_step.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
+#include "train/gemm_trial.h"
 #include "train/job_record.h"
 #include "train/micro_batches.h"
 #include "train/rank_files.h"
@@ -115,11 +116,26 @@ static void print_hardware(const run *r)
         xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }
 
+/* What both libraries give on a processor that no one has measured, on rank 0; the others wait. */
+static void try_libraries(const run *r)
+{
+    if (!xlm_engine_arithmetic(r->engine).unmeasured || r->comm->rank != 0)
+        return;
+    const xlm_run_size size = xlm_engine_size(r->engine);
+    xlm_gemm_trial trial = xlm_gemm_trial_of(&size, xlm_micro_batches_on(r->job->train.micro_batches, r->comm->ranks));
+    xlm_gemm_trial_run(&trial);
+    const xlm_processor processor = xlm_processor_identify();
+    char *text = xlm_gemm_trial_text(&trial, &processor);
+    xlm_log_info("%s", text);
+    g_free(text);
+}
+
 /* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
 static void open_hardware(run *r)
 {
     xlm_hardware_open(&r->hardware, (int)r->job->train.threads, r->comm->local_ranks);
     xlm_threads_settle(r->comm, &r->hardware);
+    try_libraries(r);
     xlm_comm_barrier(r->comm);
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
     xlm_hardware_measure(&r->hardware, arithmetic.packs, arithmetic.precision);

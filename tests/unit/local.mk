@@ -23,6 +23,7 @@ unit_tests = \
 	tests/unit/vocabulary_blocks_test \
 	tests/unit/bfloat16_gradients_test \
 	tests/unit/micro_batches_test \
+	tests/unit/gemm_choice_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
 	tests/unit/kernels_test \

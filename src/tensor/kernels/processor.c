@@ -2,6 +2,7 @@
 #include "tensor/kernels/processor.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #if defined __x86_64__ && defined __GNUC__
 #include <cpuid.h>
@@ -30,26 +31,29 @@ void xlm_processor_flush_denormals(void)
     _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
 }
 
-/* Family 15 and the extended family, which AMD adds to it. */
-static bool is_amd_from(unsigned family)
+/* The leaf 0 has the name in EBX, EDX, ECX; leaf 1 the family, to which the extended one is added where it is 15, and the model, of
+ * which the extended one is the upper half in families 6 and 15. */
+xlm_processor xlm_processor_identify(void)
 {
-    __builtin_cpu_init();
-    if (!__builtin_cpu_is("amd"))
-        return false;
-    unsigned version = 0, b, c, d;
-    __get_cpuid(1, &version, &b, &c, &d);
-    return (version >> 8 & 15) + (version >> 20 & 255) >= family;
-}
-
-bool xlm_processor_is_from_zen5(void)
-{
-    enum { ZEN5 = 26 };
-    return is_amd_from(ZEN5);
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    xlm_processor p = {.avx512 = xlm_processor_has_avx512()};
+    if (!__get_cpuid(0, &a, &b, &c, &d))
+        return p;
+    memcpy(p.vendor, &b, sizeof b);
+    memcpy(p.vendor + 4, &d, sizeof d);
+    memcpy(p.vendor + 8, &c, sizeof c);
+    __get_cpuid(1, &a, &b, &c, &d);
+    const int family = (int)(a >> 8 & 15);
+    p.family = family == 15 ? family + (int)(a >> 20 & 255) : family;
+    p.model = (int)(a >> 4 & 15) + (family == 6 || family == 15 ? (int)(a >> 16 & 15) << 4 : 0);
+    return p;
 }
 
 bool xlm_processor_has_whole_avx512(void)
 {
-    return xlm_processor_has_avx512() && (!is_amd_from(0) || xlm_processor_is_from_zen5());
+    enum { ZEN5 = 26 };
+    const xlm_processor p = xlm_processor_identify();
+    return p.avx512 && (strcmp(p.vendor, "AuthenticAMD") != 0 || p.family >= ZEN5);
 }
 
 #elif defined __aarch64__ && defined __GNUC__
@@ -57,7 +61,7 @@ bool xlm_processor_has_whole_avx512(void)
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
 bool xlm_processor_has_bfloat16(void) { return false; }
-bool xlm_processor_is_from_zen5(void) { return false; }
+xlm_processor xlm_processor_identify(void) { return (xlm_processor){.vendor = ""}; }
 bool xlm_processor_has_whole_avx512(void) { return false; }
 
 void xlm_processor_flush_denormals(void)
@@ -72,7 +76,7 @@ void xlm_processor_flush_denormals(void)
 bool xlm_processor_has_avx512(void) { return false; }
 bool xlm_processor_has_avx2(void) { return false; }
 bool xlm_processor_has_bfloat16(void) { return false; }
-bool xlm_processor_is_from_zen5(void) { return false; }
+xlm_processor xlm_processor_identify(void) { return (xlm_processor){.vendor = ""}; }
 bool xlm_processor_has_whole_avx512(void) { return false; }
 void xlm_processor_flush_denormals(void) {}
 

@@ -4,6 +4,14 @@
 
 #include <stdbool.h>
 
+/* Who made the processor, and which one it is, by itself: "AuthenticAMD", 25, 17. */
+typedef struct xlm_processor {
+    char vendor[16]; /* empty on machines other than x86 */
+    int family, model;
+    bool avx512;     /* xlm_processor_has_avx512 */
+} xlm_processor;
+xlm_processor xlm_processor_identify(void);
+
 /* Ask for the line of memory at an address, which need not be there, before it is read. */
 static inline void xlm_processor_fetch(const void *at)
 {
@@ -20,8 +28,6 @@ bool xlm_processor_has_avx512(void);
 bool xlm_processor_has_avx2(void);
 /* Products of bfloat16 that are added to floats: AVX512_BF16 (AMX comes with it). */
 bool xlm_processor_has_bfloat16(void);
-/* AMD's from Zen 5 on, by the family. */
-bool xlm_processor_is_from_zen5(void);
 /* AVX-512 with units of 512 bits, by the processor's maker and family: AMD's before Zen 5 compute in halves. */
 bool xlm_processor_has_whole_avx512(void);
 

@@ -1,0 +1,22 @@
+/* xlm-mpi: which library multiplies parameters faster in float32, by the processor. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tensor/gemm_choice.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Rates are those of a step of roberta-8 and of 4 layers x 128 (tests/bench/step.sh) beside BLIS's. */
+static const xlm_gemm_row table[] = {
+    {"AMD Zen 4", "AuthenticAMD", 25, 25, false, "2 cores of an EPYC 9004: @@@"},
+    {"AMD from Zen 5 on", "AuthenticAMD", 26, INT_MAX, true, "2 cores of an EPYC 9005: 1.10 to 1.16, small 1 to 1.09"},
+    {"Intel with AVX-512", "GenuineIntel", 0, INT_MAX, true, "2 cores of Ice Lake: 1.22 to 1.27, small 1.21"},
+};
+
+const xlm_gemm_row *xlm_gemm_row_of(const xlm_processor *processor)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table && processor->avx512; i++)
+        if (strcmp(table[i].vendor, processor->vendor) == 0 && processor->family >= table[i].family_from &&
+            processor->family <= table[i].family_to)
+            return &table[i];
+    return NULL;
+}

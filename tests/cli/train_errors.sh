@@ -118,7 +118,15 @@ expect 70 'step [0-9]*: the .* is not finite' train job.conf --set train.learnin
     --set train.warmup=0 --set train.schedule=constant --set train.checkpoint_every=1
 newest=$(readlink out/latest) && h5dump -H "out/$newest" >/dev/null || fail "no good checkpoint after a loss that is not finite"
 
-xlm_train --version | grep -q '^xlm_train (xlm-mpi) [0-9]' || fail "--version"
+# Every program says which libraries it has loaded, and what the processor is given.
+for program in train tune prep align cooc dict embed eval fill convert compare report spearman pair_html; do
+    "xlm_$program" --version >version.out || fail "xlm_$program --version"
+    for line in "xlm_$program (xlm-mpi) [0-9]" '\(Open MPI\|MPICH\).* [0-9v]*[0-9]' 'HDF5 [0-9]' 'BLIS .* kernels' \
+        '\(oneDNN [23]\|no oneDNN: \)' 'kernels: [a-z]' 'gemm = auto in float32: \(BLIS\|oneDNN\)$'; do
+        grep -q "^$line" version.out || fail "xlm_$program --version does not say $line: $(cat version.out)"
+    done
+done
+XLM_KERNELS=portable xlm_train --version | grep -qx 'kernels: portable' || fail "--version does not follow XLM_KERNELS"
 xlm_train --help | grep -q -e '--dump-step' || fail "--help"
 if [ -c /dev/full ]; then
     to_full_disk() { "$@" >/dev/full; }

@@ -31,15 +31,18 @@ static void print(const char *kind, const char *format, va_list arguments)
 {
     if (!log_state.speaks)
         return;
+    char *text = g_strdup_vprintf(format, arguments), *shown = xlm_terminal_escape(text);
     flockfile(stderr); /* lines of several threads stay whole */
     xlm_log_end_live();
     if (kind != NULL)
         fprintf(stderr, "%s: %s", log_state.program, kind);
-    vfprintf(stderr, format, arguments);
+    fputs(shown, stderr);
     fputc('\n', stderr);
     if (log_state.terminal.launched)
         log_state.not_before = xlm_clock() + HANDED_ON;
     funlockfile(stderr);
+    g_free(shown);
+    g_free(text);
 }
 
 #define PRINT_AS(kind)                                                                                                \
@@ -86,7 +89,7 @@ void xlm_log_live(const char *format, ...)
     log_state.not_before = now + LIVE_INTERVAL;
     va_list arguments;
     va_start(arguments, format);
-    char *line = g_strdup_vprintf(format, arguments);
+    char *text = g_strdup_vprintf(format, arguments), *line = xlm_terminal_escape(text);
     va_end(arguments);
     /* The last column stays free: some terminals go on to the next line when it is filled. */
     char *shown = xlm_terminal_cut(line, xlm_terminal_width(&log_state.terminal) - 1);
@@ -99,6 +102,7 @@ void xlm_log_live(const char *format, ...)
     g_free(drawn);
     g_free(shown);
     g_free(line);
+    g_free(text);
 }
 
 void xlm_log_end_live(void)

@@ -116,3 +116,30 @@ char *xlm_terminal_cut(const char *line, int width)
         fits = gap;
     return g_strndup(line, (gsize)((fits != NULL ? fits : end) - line));
 }
+
+/* Not for a terminal: it would obey them. */
+static bool is_control(gunichar c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+char *xlm_terminal_escape(const char *text)
+{
+    GString *shown = g_string_sized_new(strlen(text));
+    while (*text != '\0') {
+        const gunichar c = g_utf8_get_char_validated(text, -1);
+        if (c == (gunichar)-1 || c == (gunichar)-2) {
+            g_string_append_printf(shown, "\\x%02x", (unsigned char)*text++);
+            continue;
+        }
+        if (c == '\n' || c == '\r' || c == '\t')
+            g_string_append(shown, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+        else if (is_control(c))
+            g_string_append_printf(shown, c < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)c);
+        else
+            g_string_append_unichar(shown, c);
+        text = g_utf8_next_char(text);
+    }
+    return g_string_free(shown, FALSE);
+}

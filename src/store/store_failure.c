@@ -14,6 +14,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/terminal.h"
 #include "store/store_file.h"
 
 /* Files that are being written by several ranks. */
@@ -23,7 +24,8 @@ static GSList *written_together;
 static void end_job(const xlm_store *store, const char *message)
 {
     g_usleep((gulong)MIN(store->comm.rank, 10) * 200000);
-    fprintf(stderr, "%s: %s; stopping all ranks\n", g_get_prgname(), message);
+    char *shown = xlm_terminal_escape(message);
+    fprintf(stderr, "%s: %s; stopping all ranks\n", g_get_prgname(), shown);
     fflush(stderr);
     g_unlink(store->temporary);
     MPI_Abort(store->comm.mpi, EX_IOERR);

@@ -536,7 +536,8 @@ static bool extends(const void *model, const void *larger, GError **error)
     GString *text[2] = {print(model), print(larger)};
     const bool same = g_string_equal(text[0], text[1]);
     if (!same)
-        xlm_error_set(error, EX_DATAERR, "its settings of WordPiece are\n%sthere they are\n%s", text[0]->str, text[1]->str);
+        xlm_error_set(error, EX_DATAERR, "its settings of WordPiece are %s and there %s",
+                      g_strdelimit(g_strchomp(text[0]->str), "\n", ' '), g_strdelimit(g_strchomp(text[1]->str), "\n", ' '));
     for (int i = 0; i < 2; i++)
         g_string_free(text[i], TRUE);
     return same;

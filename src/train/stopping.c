@@ -10,6 +10,7 @@
 #include "base/launcher.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "base/terminal.h"
 
 struct xlm_stopping {
     const xlm_comm *comm;
@@ -52,12 +53,14 @@ static void announce(xlm_stopping *s)
         xlm_log_info("signal noted (%s), finishing the step; a checkpoint is written then", signal);
         return;
     }
+    char *directory = xlm_terminal_escape(s->directory);
     char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of "
-                                 "the last finished step is written in the background: see %s/stopped.log", signal, s->directory);
+                                 "the last finished step is written in the background: see %s/stopped.log", signal, directory);
     if (is_read_live(s->terminal))
         dprintf(s->terminal, "%s%s\n", isatty(s->terminal) ? "\n" : "", line); /* the terminal has shown ^C */
     else
         xlm_log_info("%s", line);
+    g_free(directory);
     g_free(line);
 }
 

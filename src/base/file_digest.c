@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/files.h"
+
 bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, GError **error)
 {
+    if (!xlm_files_check_input(path, error))
+        return false;
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/nearest.h"
 
@@ -311,7 +312,7 @@ xlm_jobfile *xlm_jobfile_load(const char *path, const xlm_jobfile_kind *kinds, c
     char *text;
     gsize length;
     GError *failure = NULL;
-    if (!g_file_get_contents(path, &text, &length, &failure)) {
+    if (!xlm_files_load(path, &text, &length, &failure)) {
         const bool missing = g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT);
         xlm_error_set(error, EX_NOINPUT, "%s: %s", path, missing ? "no such job file" : failure->message);
         g_error_free(failure);

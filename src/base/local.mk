@@ -5,6 +5,7 @@ base_sources = \
 	src/base/error.c src/base/error.h \
 	src/base/exhaustion.c src/base/exhaustion.h \
 	src/base/file_digest.c src/base/file_digest.h \
+	src/base/files.c src/base/files.h \
 	src/base/jobfile.c src/base/jobfile.h \
 	src/base/large_array.c src/base/large_array.h \
 	src/base/launcher.c src/base/launcher.h \
@@ -22,4 +23,5 @@ base_sources = \
 	src/base/rng.c src/base/rng.h \
 	src/base/signals.c src/base/signals.h \
 	src/base/svg.c src/base/svg.h \
-	src/base/terminal.c src/base/terminal.h
+	src/base/terminal.c src/base/terminal.h \
+	src/base/unfinished.c src/base/unfinished.h

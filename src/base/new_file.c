@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <glib/gstdio.h>
+#include "base/files.h"
 
 bool xlm_new_file_failed(const char *path, const char *what, int number, GError **error)
 {
@@ -34,15 +34,19 @@ static void forget(xlm_new_file *file)
 
 bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error)
 {
-    *file = (xlm_new_file){.path = g_strdup(path), .unfinished = g_strconcat(path, XLM_UNFINISHED "XXXXXX", NULL)};
+    *file = (xlm_new_file){.path = g_strdup(path)};
+    if (!xlm_files_check_output(path, false, error)) {
+        forget(file);
+        return false;
+    }
     xlm_new_file_heed_limit();
-    const int descriptor = g_mkstemp_full(file->unfinished, O_WRONLY | O_CLOEXEC, 0666);
+    const int descriptor = xlm_unfinished_make(path, O_WRONLY, &file->unfinished);
     if (descriptor >= 0 && (file->stream = fdopen(descriptor, "w")) != NULL)
         return true;
     xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", path, g_strerror(errno));
     if (descriptor >= 0) {
         close(descriptor);
-        g_unlink(file->unfinished);
+        xlm_unfinished_remove(file->unfinished);
     }
     forget(file);
     return false;
@@ -59,12 +63,12 @@ bool xlm_new_file_commit(xlm_new_file *file, GError **error)
         good = false;
         number = errno;
     }
-    if (good && g_rename(file->unfinished, file->path) != 0) {
+    if (good && !xlm_unfinished_rename(file->unfinished, file->path)) {
         good = false;
         number = errno;
     }
     if (!good) {
-        g_unlink(file->unfinished);
+        xlm_unfinished_remove(file->unfinished);
         if (number != 0)
             xlm_new_file_failed(file->path, "cannot be written", number, error);
         else
@@ -77,6 +81,6 @@ bool xlm_new_file_commit(xlm_new_file *file, GError **error)
 void xlm_new_file_discard(xlm_new_file *file)
 {
     fclose(file->stream);
-    g_unlink(file->unfinished);
+    xlm_unfinished_remove(file->unfinished);
     forget(file);
 }

@@ -10,9 +10,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-
-/* The name of a file that is being written: its path, this, and six characters. A process that is killed leaves it. */
-#define XLM_UNFINISHED ".unfinished-"
+#include "base/unfinished.h"
 
 typedef struct xlm_new_file {
     char *path, *unfinished;

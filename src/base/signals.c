@@ -4,16 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/unfinished.h"
 
 enum { TICK = 100 }; /* milliseconds */
 
 static volatile sig_atomic_t noted;
+static pthread_t main_thread;
 
 static struct {
     const xlm_signals_listener *listener;
@@ -41,20 +44,69 @@ static void handle(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-static void install(int number, int flags)
+static void install(int number, void (*handler)(int, siginfo_t *, void *))
 {
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | flags};
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
     if (sigaction(number, &action, NULL) != 0)
         g_error("no handler for signal %d: %s", number, g_strerror(errno));
 }
 
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
+
+/* Files are noted by the main thread, so it alone may look at the list. The signal is blocked in its own handler; once it is let
+ * through, its default action ends the process. */
+static void end(int number, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    const int error = errno;
+    sigset_t this;
+    if (!pthread_equal(pthread_self(), main_thread)) {
+        pthread_kill(main_thread, number);
+        errno = error;
+        return;
+    }
+    xlm_unfinished_remove_all();
+    signal(number, SIG_DFL);
+    raise(number);
+    sigemptyset(&this);
+    sigaddset(&this, number);
+    pthread_sigmask(SIG_UNBLOCK, &this, NULL);
+}
+
+void xlm_signals_end_cleanly(void)
+{
+    static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+    main_thread = pthread_self();
+    for (size_t i = 0; i < G_N_ELEMENTS(ending); i++)
+        if (!is_ignored(ending[i]))
+            install(ending[i], end);
+}
+
+/* A second Ctrl-C does not wait. */
+static void handle_interrupt(int number, siginfo_t *info, void *context)
+{
+    static volatile sig_atomic_t before;
+    if (before)
+        end(number, info, context);
+    before = 1;
+    handle(number, info, context);
+}
+
 void xlm_signals_watch(void)
 {
-    install(SIGTERM, 0);
-    install(SIGUSR1, 0);
+    main_thread = pthread_self();
+    install(SIGTERM, handle);
+    install(SIGUSR1, handle);
+    install(SIGINT, handle_interrupt);
+    if (!is_ignored(SIGHUP))
+        install(SIGHUP, handle);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is reported as an error of writing */
-    install(SIGINT, (int)SA_RESETHAND); /* a second Ctrl-C does not wait */
+    signal(SIGPIPE, SIG_IGN); /* work goes on, or ends in order, when nobody reads the messages any more */
 }
 
 int xlm_signals_noted(void) { return noted; }
@@ -108,7 +160,7 @@ void xlm_signals_listen(const xlm_signals_listener *listener)
     sigset_t all, before;
     open_pipe();
     listening.listener = listener;
-    install(SIGCONT, 0);
+    install(SIGCONT, handle);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     listening.thread = g_thread_new("signals", listen_to_signals, NULL);

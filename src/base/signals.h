@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* From now on SIGTERM, SIGINT and SIGUSR1 (Slurm's notice before the time limit) are noted instead of ending the process;
- * a second SIGINT ends it. */
+/* From now on SIGHUP, SIGINT, SIGTERM and SIGPIPE, where they are not ignored, end the process as they do by default, but first
+ * remove what it has not finished (base/unfinished.h). By the main thread, which has to live as long as the process. */
+void xlm_signals_end_cleanly(void);
+
+/* From now on SIGTERM, SIGHUP (where it is not ignored, as nohup does), SIGINT and SIGUSR1 (Slurm's notice before the time limit)
+ * are noted instead of ending the process; a second SIGINT ends it cleanly. SIGPIPE is ignored. By the main thread. */
 void xlm_signals_watch(void);
 /* Number of the first signal noted on this rank, or 0. */
 int xlm_signals_noted(void);

@@ -392,15 +392,13 @@ static bool write_directory(exporter *ex, const char *output, GError **error)
     size_t size = strlen(output);
     while (size > 1 && output[size - 1] == G_DIR_SEPARATOR)
         size--;
-    char *name = g_strndup(output, size), *unfinished = g_strconcat(name, XLM_UNFINISHED "XXXXXX", NULL);
+    char *name = g_strndup(output, size), *unfinished = NULL;
     bool good = check_free(name, error);
-    if (good && g_mkdtemp(unfinished) == NULL) {
+    if (good && !xlm_unfinished_make_directory(name, &unfinished)) {
         good = xlm_new_file_failed(name, "cannot be made", errno, error);
     } else if (good) {
-        const mode_t mask = umask(0);
-        umask(mask);
         good = write_files(ex, unfinished, error) &&
-               ((chmod(unfinished, 0777 & ~mask) == 0 && rename(unfinished, name) == 0) ||
+               (xlm_unfinished_rename(unfinished, name) ||
                 xlm_new_file_failed(name, "cannot be made", errno, error));
         if (!good) {
             remove_directory(unfinished);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/files.h"
 #include "foreign/architecture.h"
 #include "foreign/convert.h"
 #include "foreign/foreign_vocabulary.h"
@@ -111,7 +112,7 @@ static bool read_config(importer *im, GError **error)
     char *path = g_build_filename(im->directory, "config.json", NULL), *bytes;
     gsize size;
     GError *failure = NULL;
-    bool good = g_file_get_contents(path, &bytes, &size, &failure);
+    bool good = xlm_files_load(path, &bytes, &size, &failure);
     if (good) {
         good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
         im->json = good ? json_loadb(bytes, size, 0, NULL) : NULL;

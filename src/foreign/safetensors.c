@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/lfs_pointer.h"
 
 enum { BLOCK = 1 << 16 };                             /* elements that are converted at once */
@@ -176,6 +177,9 @@ static bool open_file(weight_file *file, const char *path, uint64_t *size, GErro
 {
     struct stat about;
     file->path = g_strdup(path);
+    file->descriptor = -1;
+    if (!xlm_files_check_input(path, error))
+        return false;
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
         return xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, g_strerror(errno));

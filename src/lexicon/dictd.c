@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/files.h"
 #include "text/lines.h"
 #include "text/normalise.h"
 
@@ -42,6 +43,8 @@ bool xlm_dictd_find(const char *path, char **index, char **text, GError **error)
 /* A whole file, plain or compressed. g_byte_array_unref. */
 static GByteArray *load(const char *path, GError **error)
 {
+    if (!xlm_files_check_input(path, error))
+        return NULL;
     gzFile file = gzopen(path, "rbe");
     if (file == NULL) {
         xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));

@@ -2,6 +2,7 @@
 #include "lexicon/subword_pairs.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file_digest.h"
@@ -295,9 +296,23 @@ static const char *subwords_of(const xlm_lexicon_options *o)
     return "literal";
 }
 
+/* Pairs as twins are written. What cannot be printed is seen when standard output is flushed. */
+static void print_pairs(const builder *m)
+{
+    const char *const *words = (const char *const *)xlm_vocabulary_words(m->vocabulary);
+    for (guint i = 0; i < m->pairs->len; i++) {
+        const xlm_dictionary_pair *pair = &g_array_index(m->pairs, xlm_dictionary_pair, i);
+        printf("%s\t%s\n", words[pair->token[0]], words[pair->token[1]]);
+    }
+}
+
 static bool write_output(const builder *m, GError **error)
 {
     const xlm_lexicon_options *o = m->options;
+    if (o->output == NULL) {
+        print_pairs(m);
+        return true;
+    }
     GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
     bool good = true;
     for (guint i = 0; i < o->sources->len && good; i++)

@@ -19,7 +19,7 @@ typedef struct xlm_lexicon_source {
 } xlm_lexicon_source;
 
 typedef struct xlm_lexicon_options {
-    const char *corpus, *output;
+    const char *corpus, *output; /* output NULL: lines `subword<tab>subword` on standard output, which --twins reads */
     const char *language[2];   /* source and target, names of the corpus */
     const GArray *sources;     /* xlm_lexicon_source */
     bool first_translation;    /* dictd: of each entry */

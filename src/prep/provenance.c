@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/files.h"
 #include "comm/comm.h"
 #include "corpus/corpus.h"
 #include "prep/segmenter_options.h"
@@ -27,6 +28,8 @@ struct xlm_provenance {
 
 static bool digest_file(xlm_provenance *provenance, struct input *input, GError **error)
 {
+    if (!xlm_files_check_input(input->path, error))
+        return false;
     FILE *file = fopen(input->path, "rbe");
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", input->path, g_strerror(errno));

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
+
 /* Columns by what they say. A value column is a measure of its own, PREFIX and its name, where none has the measure's name. */
 typedef struct kind {
     const char *head;
@@ -92,7 +94,7 @@ static const kind *find_kind(const char *text)
 bool xlm_results_knows(const char *path)
 {
     char text[256];
-    FILE *file = fopen(path, "r");
+    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "r") : NULL;
     const size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
     text[n] = '\0';
     if (file != NULL)
@@ -198,7 +200,7 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
 {
     char *text = NULL;
     GError *why = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &why)) {
+    if (!xlm_files_load(path, &text, NULL, &why)) {
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
         g_error_free(why);
         return false;

@@ -6,6 +6,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "store/store.h"
 #include "train/checkpoint_files.h"
@@ -185,7 +186,7 @@ static void read_record(xlm_run *run)
     static const char before[] = "\n# ", behind[] = " runs it again.";
     const char *name = xlm_job_record_name(run->directory);
     char *path = name != NULL ? g_build_filename(run->directory, name, NULL) : NULL;
-    if (path != NULL && g_file_get_contents(path, &run->job, NULL, NULL)) {
+    if (path != NULL && xlm_files_load(path, &run->job, NULL, NULL)) {
         const char *begin = strstr(run->job, before), *end = begin != NULL ? strstr(begin, behind) : NULL;
         if (end != NULL && memchr(begin + 1, '\n', (size_t)(end - begin - 1)) == NULL)
             run->command = g_strndup(begin + strlen(before), (gsize)(end - begin) - strlen(before));

@@ -4,6 +4,7 @@
 
 #include "analysis/map.h"
 #include "analysis/matrix_file.h"
+#include "base/files.h"
 #include "base/markup.h"
 #include "report/sections.h"
 #include "store/store.h"
@@ -271,7 +272,7 @@ static bool write_svg(const xlm_sections *s, const char *path, GError **error)
     char *text = NULL, *name = g_path_get_basename(path);
     gsize size;
     GError *why = NULL;
-    bool good = g_file_get_contents(path, &text, &size, &why);
+    bool good = xlm_files_load(path, &text, &size, &why);
     if (!good)
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
     else if (strstr(text, "<svg") == NULL || !g_utf8_validate(text, (gssize)size, NULL))

@@ -27,6 +27,21 @@ static bool set_here(xlm_store *store, const char *path, const char *name, hid_t
     return good;
 }
 
+/* A file does not replace one of another format. */
+static bool check_replaced(xlm_store *store, const char *format, GError **error)
+{
+    GError *mine = NULL;
+    const bool first = store->descriptor >= 0; /* it gives the file its name */
+    xlm_store *there = first && xlm_store_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
+    char *found = there != NULL ? xlm_store_get_text(there, "/", "format", NULL) : NULL;
+    if (found != NULL && strcmp(found, format) != 0)
+        xlm_error_set(&mine, EX_CANTCREAT, "%s: is there already, and of another kind (%s; this is %s); choose another name, or "
+                      "remove it first", store->path, found, format);
+    g_free(found);
+    xlm_store_close(there);
+    return store_settle(store, mine, error);
+}
+
 static bool set(xlm_store *store, const char *path, const char *name, hid_t type, hid_t memory_type, const void *value,
                 GError **error)
 {
@@ -52,6 +67,8 @@ bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, co
     if (strlen(value) > XLM_STORE_LONGEST_TEXT)
         return xlm_error_set(error, EX_DATAERR, "%s: %s: attribute '%s' would have a text of %" G_GSIZE_FORMAT " bytes; the most "
                              "are %d", store->path, path, name, strlen(value), XLM_STORE_LONGEST_TEXT);
+    if (strcmp(path, "/") == 0 && strcmp(name, "format") == 0 && !check_replaced(store, value, error))
+        return false;
     hid_t type = text_type(strlen(value));
     bool good = set(store, path, name, type, type, value, error);
     H5Tclose(type);

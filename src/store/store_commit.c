@@ -11,6 +11,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/files.h"
 #include "base/new_file.h"
 #include "store/store_file.h"
 
@@ -80,8 +81,9 @@ bool store_reserve(xlm_store *store, uint64_t bytes, GError **error)
 
 static void make_temporary(xlm_store *store, GError **error)
 {
-    store->temporary = g_strconcat(store->path, XLM_UNFINISHED, "XXXXXX", NULL);
-    store->descriptor = g_mkstemp_full(store->temporary, O_RDWR | O_CLOEXEC, 0666);
+    if (!xlm_files_check_output(store->path, true, error))
+        return;
+    store->descriptor = xlm_unfinished_make(store->path, O_RDWR, &store->temporary);
     if (store->descriptor < 0)
         system_error(store, "cannot be made", errno, error);
 }
@@ -239,12 +241,12 @@ static void rename_file(xlm_store *store, GError **error)
     if (fstat(store->descriptor, &status) != 0 || ftruncate(store->descriptor, status.st_size) != 0) {
         /* The truncation frees what was reserved and not used. */
         system_error(store, "cannot be cut to its size", errno, error);
-        g_unlink(store->temporary);
+        xlm_unfinished_remove(store->temporary);
         return;
     }
-    if (g_rename(store->temporary, store->path) != 0) {
+    if (!xlm_unfinished_rename(store->temporary, store->path)) {
         system_error(store, "cannot be given its name", errno, error);
-        g_unlink(store->temporary);
+        xlm_unfinished_remove(store->temporary);
         return;
     }
     int number = sync_directory(store->path);
@@ -296,6 +298,6 @@ void xlm_store_discard(xlm_store *store)
         return;
     close_file(store, NULL);
     if (is_first(store) && store->temporary != NULL && store->descriptor >= 0)
-        g_unlink(store->temporary);
+        xlm_unfinished_remove(store->temporary);
     free_store(store);
 }

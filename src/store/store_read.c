@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/files.h"
 #include "store/store_file.h"
 
 /* Bytes through which types are converted. HDF5 clears all of it at every read, and its default is a megabyte. */
@@ -16,6 +17,8 @@ enum { CONVERSION_BUFFER = 16 << 10 };
 
 static bool can_be_read(const char *path, GError **error)
 {
+    if (!xlm_files_check_input(path, error))
+        return false;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     char byte;
     ssize_t got = descriptor >= 0 ? read(descriptor, &byte, 1) : -1;

@@ -1,6 +1,8 @@
 /* xlm-mpi: files whose lines are fields between spaces. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/new_file.h"
+#include "base/files.h"
 #include "text/fields.h"
 #include "text/lines.h"
 
@@ -61,7 +63,7 @@ char *xlm_fields_load(const char *path, size_t *size, GError **error)
 {
     GError *cause = NULL;
     char *text = NULL;
-    if (!g_file_get_contents(path, &text, size, &cause)) {
+    if (!xlm_files_load(path, &text, size, &cause)) {
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
         g_error_free(cause);
     }
@@ -70,14 +72,14 @@ char *xlm_fields_load(const char *path, size_t *size, GError **error)
 
 bool xlm_fields_write(const char *path, GString *text, GError **error)
 {
-    GError *cause = NULL;
-    g_file_set_contents(path, text->str, (gssize)text->len, &cause);
+    xlm_new_file file;
+    bool good = xlm_new_file_create(&file, path, error);
+    if (good) {
+        fwrite(text->str, 1, text->len, file.stream);
+        good = xlm_new_file_commit(&file, error);
+    }
     g_string_free(text, TRUE);
-    if (cause == NULL)
-        return true;
-    xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, cause->message);
-    g_error_free(cause);
-    return false;
+    return good;
 }
 
 char **xlm_fields_split(const char *line, bool keep_empty)

@@ -3,12 +3,14 @@
 
 #include "text/html.h"
 
+#include "base/files.h"
+
 xlm_html_page *xlm_html_load(xlm_html_reader *reader, const char *path, GError **error)
 {
     char *bytes;
     gsize size;
     GError *cause = NULL;
-    if (!g_file_get_contents(path, &bytes, &size, &cause)) {
+    if (!xlm_files_load(path, &bytes, &size, &cause)) {
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
         g_error_free(cause);
         return NULL;

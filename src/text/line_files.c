@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
+#include "base/unfinished.h"
+
 static void free_file(gpointer data)
 {
     xlm_line_file *file = data;
@@ -38,12 +41,14 @@ void xlm_line_file_append(xlm_line_file *file, const char *line)
         file->words++;
 }
 
-/* Write the file as `temporary`, which is a template for g_mkstemp. On failure there is no such file. */
-static bool write_aside(const xlm_line_file *file, char *temporary, GError **error)
+/* Write the file for `final` under another name. On failure there is no such file, and *temporary is NULL. */
+static bool write_aside(const xlm_line_file *file, const char *final, char **temporary, GError **error)
 {
-    int descriptor = g_mkstemp_full(temporary, O_WRONLY | O_CLOEXEC, 0666);
+    if (!xlm_files_check_output(final, false, error))
+        return false;
+    int descriptor = xlm_unfinished_make(final, O_WRONLY, temporary);
     if (descriptor < 0)
-        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", temporary, g_strerror(errno));
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", final, g_strerror(errno));
     const char *at = file->text->str;
     size_t left = file->text->len;
     bool good = true;
@@ -60,22 +65,27 @@ static bool write_aside(const xlm_line_file *file, char *temporary, GError **err
     const bool closed = close(descriptor) == 0;
     if (good && closed)
         return true;
-    g_unlink(temporary);
-    return xlm_error_set(error, EX_IOERR, "%s: cannot be written: %s; is there room on the disk?", temporary,
-                         g_strerror(good ? errno : number));
+    xlm_error_set(error, EX_IOERR, "%s: cannot be written: %s; is there room on the disk?", final,
+                  g_strerror(good ? errno : number));
+    xlm_unfinished_remove(*temporary);
+    g_clear_pointer(temporary, g_free);
+    return false;
 }
 
 /* temporary[i] -> final[i] for all n; none is left of either when one cannot be renamed. */
 static bool rename_all(guint n, char *const *temporary, char *const *final, GError **error)
 {
     guint done = 0;
-    while (done < n && g_rename(temporary[done], final[done]) == 0)
+    while (done < n && xlm_unfinished_rename(temporary[done], final[done]))
         done++;
     if (done == n)
         return true;
     xlm_error_set(error, EX_CANTCREAT, "%s: cannot be given its name: %s", final[done], g_strerror(errno));
     for (guint i = 0; i < n; i++)
-        g_unlink(i < done ? final[i] : temporary[i]);
+        if (i < done)
+            g_unlink(final[i]);
+        else
+            xlm_unfinished_remove(temporary[i]);
     return false;
 }
 
@@ -87,14 +97,13 @@ static bool write_all(const GPtrArray *files, const char *directory, GError **er
     for (; good && written < files->len; written += good) {
         const xlm_line_file *file = files->pdata[written];
         final[written] = g_build_filename(directory, file->name, NULL);
-        temporary[written] = g_strconcat(final[written], ".XXXXXX", NULL);
-        good = write_aside(file, temporary[written], error);
+        good = write_aside(file, final[written], &temporary[written], error);
     }
     if (good)
         good = rename_all(files->len, temporary, final, error);
     else
         for (guint i = 0; i < written; i++)
-            g_unlink(temporary[i]);
+            xlm_unfinished_remove(temporary[i]);
     g_strfreev(temporary);
     g_strfreev(final);
     return good;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/files.h"
 #include "text/normalise.h"
 
 struct xlm_lines {
@@ -32,7 +33,7 @@ static bool check_kind(const char *path, GError **error)
     if (!S_ISREG(status.st_mode))
         return xlm_error_set(error, EX_NOINPUT, "%s: not a regular file; text is read more than once, so pipes and "
                              "devices will not do", path);
-    return true;
+    return xlm_files_check_input(path, error);
 }
 
 static xlm_lines *new_lines(const char *path, gzFile file)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/lfs_pointer.h"
 #include "text/lines.h"
 #include "text/normalise.h"
@@ -118,7 +119,7 @@ static bool read_file(xlm_tokenizer_files *files, const char *path, const char *
     char *bytes;
     gsize size;
     GError *failure = NULL;
-    if (!g_file_get_contents(path, &bytes, &size, &failure)) {
+    if (!xlm_files_load(path, &bytes, &size, &failure)) {
         xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
         g_error_free(failure);
         return false;

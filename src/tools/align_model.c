@@ -10,7 +10,7 @@ static struct {
 } given;
 
 const GOptionEntry xlm_align_model_options[] = {
-    {"checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &given.checkpoint,
+    {"checkpoint", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.checkpoint,
      "align by the hidden states of this model, what xlm_train wrote; --method is then ot (optimal transport, the default), "
      "argmax or itermax (SimAlign)",
      "MODEL.h5"},
@@ -22,9 +22,9 @@ const GOptionEntry xlm_align_model_options[] = {
      "encode a pair as one sequence, in the form that the model was trained with (together, the default), or each sentence alone "
      "(apart)",
      "together|apart"},
-    {"gold", 0, 0, G_OPTION_ARG_FILENAME, &given.gold,
+    {"gold", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.gold,
      "show the alignment error rate beside these links, as xlm_align score does; without -o the links are not written", "GOLD"},
-    {"matrices", 0, 0, G_OPTION_ARG_FILENAME, &given.matrices,
+    {"matrices", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.matrices,
      "write the matrix of each pair's subwords, of A* or of similarities, to this file (HDF5)", "FILE.h5"},
     {.long_name = NULL}};
 

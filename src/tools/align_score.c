@@ -23,7 +23,7 @@ static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "LINKS are of the target's words to the source's: `j-i`", NULL},
     {"wrong", 0, 0, G_OPTION_ARG_NONE, &given.wrong,
      "show for each sentence the links that are not possible, and the sure ones that are missing", NULL},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the scores to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the scores to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool check_from(const char *option, gint64 from, GError **error)

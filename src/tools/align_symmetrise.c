@@ -14,7 +14,7 @@ static struct {
 static xlm_symmetrisation how = XLM_GROW_DIAG_FINAL_AND;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "links to write (default: standard output)", "FILE"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "links to write (default: standard output)", "FILE"},
     {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.how,
      "intersection, union, grow-diag, grow-diag-final, grow-diag-final-and (the default), or forward, reverse", "HOW"},
     {"reverse-turned", 0, 0, G_OPTION_ARG_NONE, &given.turned,

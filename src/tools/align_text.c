@@ -24,7 +24,7 @@ static xlm_align_options chosen = {.symmetrisation = XLM_GROW_DIAG_FINAL_AND, .t
                                    .memory = (int64_t)4 << 30};
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "links to write, a line a pair: `0-0 1-2` (default: standard output)", "FILE"},
     {"method", 0, 0, G_OPTION_ARG_STRING, &given.method,
      "fertility: a hidden Markov model with fertilities, both directions trained to agree (the default); diagonal: translations "
@@ -32,12 +32,12 @@ static const GOptionEntry options[] = {
     {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.symmetrise,
      "how the links of two directions become one set: forward, reverse, intersection, union, grow-diag, grow-diag-final, "
      "grow-diag-final-and (the default)", "HOW"},
-    {"forward", 0, 0, G_OPTION_ARG_FILENAME, &given.forward,
+    {"forward", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.forward,
      "write the links of the direction from source to target too", "FILE"},
-    {"reverse", 0, 0, G_OPTION_ARG_FILENAME, &given.reverse, "the same from target to source", "FILE"},
-    {"scores", 0, 0, G_OPTION_ARG_FILENAME, &given.scores,
+    {"reverse", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.reverse, "the same from target to source", "FILE"},
+    {"scores", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.scores,
      "write the posterior probability of each link too, in the same places as the links", "FILE"},
-    {"alignment", 0, 0, G_OPTION_ARG_FILENAME, &given.alignment,
+    {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.alignment,
      "write the alignment of a corpus: links between the subwords of each pair, with their scores (HDF5)", "A.h5"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
      "which pairs of a corpus are aligned: train (the default), held_out, all of both", "train|held_out|all"},
@@ -53,13 +53,13 @@ static const GOptionEntry options[] = {
      "times that the text is gone through (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without "
      "training)",
      "N"},
-    {"save", 0, 0, G_OPTION_ARG_FILENAME, &given.save, "write the trained model (HDF5)", "FILE"},
-    {"model", 0, 0, G_OPTION_ARG_FILENAME, &given.model,
+    {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.save, "write the trained model (HDF5)", "FILE"},
+    {"model", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.model,
      "align with this model; with --iterations its counts are where training begins, and stay part of it", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "about as much memory a rank is used for the words of its sentence pairs, more is put into a scratch file (default 4G)",
      "BYTES[K|M|G]"},
-    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch,
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
      "directory of the scratch file (default: that of the output, else the current one)", "DIR"},
     {.long_name = NULL}};
 

@@ -115,8 +115,7 @@ int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
     xlm_command_line = xlm_program_command(&(xlm_program){.name = program->name}, argv);
     const xlm_command *command = read_command(program, &argc, &argv, &first, &error);
     xlm_comm comm;
-    xlm_comm_open(&comm, program->name, &argc, &argv);
-    if (xlm_comm_agree(&comm, &error)) {
+    if (xlm_program_open(program->name, &comm, &argc, &argv, &error)) {
         xlm_hardware hardware;
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
         command->run(&comm, argv + first, &error);

@@ -12,7 +12,7 @@ static struct {
 static int64_t memory_bytes = (int64_t)2 << 30;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "table to write (HDF5)", "FILE"},
+    {"output", 'o', XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.output, "table to write (HDF5)", "FILE"},
     {"window", 0, 0, G_OPTION_ARG_INT64, &given.window,
      "tokens before and after a token that count as near it, 1 to 64 (default 2)", "N"},
     {"weights", 0, 0, G_OPTION_ARG_STRING, &given.weights,
@@ -28,12 +28,13 @@ static const GOptionEntry options[] = {
      "leave out subwords that the vocabulary has counted less often (default 0)", "N"},
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary,
      "count only the N subwords that are most frequent by the vocabulary's counts (default 0: all)", "N"},
-    {"add", 0, 0, G_OPTION_ARG_FILENAME, &given.add,
+    {"add", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.add,
      "add to the counts of this table, which was made for other text with the same vocabulary; window and subwords are its own",
      "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "about as much memory a rank is used for counting, the rest goes to scratch files (default 2G)", "BYTES[K|M|G]"},
-    {"scratch", 0, 0, G_OPTION_ARG_FILENAME, &given.scratch, "directory of scratch files (default: that of the output)", "DIR"},
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
+     "directory of scratch files (default: that of the output)", "DIR"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)

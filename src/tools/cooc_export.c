@@ -13,8 +13,8 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "file of records to write", "FILE"},
-    {"vocabulary", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "file of records to write", "FILE"},
+    {"vocabulary", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.vocabulary,
      "write lines `subword count` too, as vocab_count does", "FILE"},
     {.long_name = NULL}};
 

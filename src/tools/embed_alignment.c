@@ -14,7 +14,7 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "from the dictionary's second language to its first", NULL},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)

@@ -27,7 +27,7 @@ static const GOptionEntry options[] = {
      "share of the variance whose directions SVCCA compares (default 0.99)", "SHARE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of a checkpoint, the language whose embedding is added", "LANG"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N vectors alone (default: all)", "N"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the canonical correlations to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the canonical correlations to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)

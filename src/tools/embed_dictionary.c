@@ -22,7 +22,7 @@ static const GOptionEntry options[] = {
      "K"},
     {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
      "do not add the embeddings of the languages, which the model may have, to those of the words", NULL},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)

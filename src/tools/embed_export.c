@@ -23,16 +23,16 @@ static struct {
 } given = {.layer = -1};
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "file to write: HDF5 when its name ends in .h5, else text (default: text on standard output)", "FILE"},
-    {"text", 't', 0, G_OPTION_ARG_FILENAME, &given.text,
+    {"text", 't', XLM_READS, G_OPTION_ARG_FILENAME, &given.text,
      "vectors of the lines of this file, plain or gzip, - for standard input, instead of words", "FILE"},
-    {"words", 'w', 0, G_OPTION_ARG_FILENAME, &given.words,
+    {"words", 'w', XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
      "vectors of the words of this file, one a line, instead of the vocabulary's subwords", "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
      "language of the text, as the model calls it; of words, the language whose embedding is added when the model has them",
      "LANG"},
-    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "only subwords that the training text of --language has in this corpus, the most frequent first", "CORPUS.h5"},
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
      "layer whose hidden states are taken: 0 (embeddings) to the number of layers; default: for a text the last, for words none "

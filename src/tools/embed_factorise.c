@@ -13,7 +13,7 @@ static struct {
 static int64_t memory_bytes;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "vectors to write (HDF5)", "FILE.h5"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "vectors to write (HDF5)", "FILE.h5"},
     {"rank", 0, 0, G_OPTION_ARG_INT64, &given.rank, "dimensions of the vectors (default 300)", "K"},
     {"shift", 0, 0, G_OPTION_ARG_DOUBLE, &given.shift,
      "log of this is taken off the PMI before what is below 0 becomes 0, like the negative samples of word2vec (default 1: "

@@ -25,13 +25,14 @@ static int panels; /* checkpoints */
 static char **languages;
 
 static const GOptionEntry what_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "picture to write, as SVG", "MAP.svg"},
-    {"coordinates", 0, 0, G_OPTION_ARG_FILENAME, &given.coordinates, "points, labels and pairs, as HDF5", "MAP.h5"},
-    {"dictionary", 'd', 0, G_OPTION_ARG_FILENAME, &given.dictionary,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "picture to write, as SVG", "MAP.svg"},
+    {"coordinates", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.coordinates, "points, labels and pairs, as HDF5", "MAP.h5"},
+    {"dictionary", 'd', XLM_READS, G_OPTION_ARG_FILENAME, &given.dictionary,
      "words and their translations: text, as MUSE has it, or a dictionary of xlm_dict", "FILE"},
-    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "the most frequent subwords of each language's training text, without those that have no letter", "CORPUS.h5"},
-    {"sentences", 0, 0, G_OPTION_ARG_FILENAME, &given.sentences, "held-out sentences and their translations", "CORPUS.h5"},
+    {"sentences", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.sentences,
+     "held-out sentences and their translations", "CORPUS.h5"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
      "the two languages of a dictionary or of sentences; those of --corpus (default: all)", "LANG,LANG"},
     {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count,

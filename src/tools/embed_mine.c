@@ -18,9 +18,9 @@ static char *languages[2], **training;
 static xlm_mining_options chosen;
 
 static const GOptionEntry options[] = {
-    {"gold", 'g', 0, G_OPTION_ARG_FILENAME, &given.gold,
+    {"gold", 'g', XLM_READS, G_OPTION_ARG_FILENAME, &given.gold,
      "which pairs are translations, to be scored by: a line source id<tab>target id each", "FILE"},
-    {"training", 0, 0, G_OPTION_ARG_FILENAME, &given.training,
+    {"training", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.training,
      "other sentences and gold pairs, on which the threshold is looked for (default: on --gold itself)", "SOURCE,TARGET,GOLD"},
     {"threshold", 0, 0, G_OPTION_ARG_STRING, &given.threshold, "pairs of at least this score are taken, instead", "X"},
     {"score", 0, 0, G_OPTION_ARG_STRING, &given.score, "what pairs are compared by: margin (default) or cosine", "HOW"},
@@ -31,9 +31,9 @@ static const GOptionEntry options[] = {
     {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "take the mean over <s> and </s>, too", NULL},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
      "what the model calls the languages (default: the endings of the files' names)", "SOURCE,TARGET"},
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "write the pairs to this file: score<tab>source id<tab>target id, the highest score first", "OUT.tsv"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool read_threshold(GError **error)

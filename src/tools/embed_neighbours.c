@@ -25,18 +25,18 @@ static const GOptionEntry options[] = {
      "language of the neighbours, as the model calls it (default: none in particular)", "LANG"},
     {"word-language", 'w', 0, G_OPTION_ARG_STRING, &given.word_language,
      "language of the words that are asked for (default: --language)", "LANG"},
-    {"word-vectors", 0, 0, G_OPTION_ARG_FILENAME, &given.word_vectors,
+    {"word-vectors", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.word_vectors,
      "file of vectors that the words asked for are in, of the same space as the neighbours' (default: these)", "VECTORS"},
-    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "neighbours are the subwords that the training text of --language has in this corpus (default: all of the model)",
      "CORPUS.h5"},
-    {"words", 0, 0, G_OPTION_ARG_FILENAME, &given.words,
+    {"words", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
      "neighbours are the words of this file, one a line, the mean of their subwords each, instead of subwords", "FILE"},
     {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count, "how many neighbours of each word (default 10)", "N"},
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
      "nearest words that CSLS takes the mean of (default 10); 0: by cosine alone", "K"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool check_range(const char *what, gint64 value, gint64 least, GError **error)

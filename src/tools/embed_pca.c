@@ -24,7 +24,7 @@ static struct {
 } given = {.pairs = 100000, .seed = 1};
 
 static const GOptionEntry pca_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "write vectors (HDF5): their coordinates with --keep, else all without the mean and what --remove says", "FILE.h5"},
     {"keep", 0, 0, G_OPTION_ARG_INT64, &given.keep, "write the coordinates along the first K principal directions", "K"},
     {"remove", 0, 0, G_OPTION_ARG_INT64, &given.remove,
@@ -34,11 +34,11 @@ static const GOptionEntry pca_options[] = {
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "of the random pairs (default 1)", "N"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of a checkpoint, the language whose embedding is added", "LANG"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N vectors alone (default: all)", "N"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the variances of all directions to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the variances of all directions to a file", "FILE"},
     {.long_name = NULL}};
 
 static const GOptionEntry whiten_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "write the whitened vectors (HDF5)", "FILE.h5"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "write the whitened vectors (HDF5)", "FILE.h5"},
     {"keep", 0, 0, G_OPTION_ARG_INT64, &given.keep,
      "write K numbers a vector, along the first principal directions (default: all directions, turned back)", "K"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of a checkpoint, the language whose embedding is added", "LANG"},

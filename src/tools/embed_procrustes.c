@@ -27,17 +27,17 @@ static int paths;        /* how many */
 static char **languages; /* of --languages, or of the dictionary */
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "write the mapped vectors of the source, and the map (HDF5)",
-     "FILE.h5"},
-    {"target-output", 0, 0, G_OPTION_ARG_FILENAME, &given.target_output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+     "write the mapped vectors of the source, and the map (HDF5)", "FILE.h5"},
+    {"target-output", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.target_output,
      "write the target's vectors, normalised as they were used",
      "FILE.h5"},
-    {"evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &given.evaluate,
+    {"evaluate", 'e', XLM_READS, G_OPTION_ARG_FILENAME, &given.evaluate,
      "pairs of words that are looked for (default: those that the share of xlm_dict left out, else those that are learnt from)",
      "DICTIONARY"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
      "what the model calls the languages of source and target (default: those of DICT.h5)", "SOURCE,TARGET"},
-    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "of a checkpoint, the words of a language are the subwords of its training text here (default: all)", "CORPUS.h5"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
     {"normalise", 0, 0, G_OPTION_ARG_STRING, &given.normalise,
@@ -50,7 +50,7 @@ static const GOptionEntry options[] = {
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest words that CSLS takes the mean of (default 10)", "K"},
     {"csls-words", 0, 0, G_OPTION_ARG_INT64, &given.csls_words,
      "CSLS looks for them among the first N words of the source (default 20000; 0: all)", "N"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool at_least(const char *option, gint64 value, gint64 least, GError **error)

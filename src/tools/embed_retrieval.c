@@ -31,7 +31,7 @@ static const GOptionEntry options[] = {
      "of a corpus, which two languages (default: its only pair); of text, what the model calls the languages (default: the "
      "endings of the files' names)", "SOURCE,TARGET"},
     {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "take the mean over <s> and </s>, too", NULL},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)

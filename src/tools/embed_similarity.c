@@ -22,22 +22,22 @@ static int paths;        /* how many */
 static char **languages; /* of --languages */
 
 static const GOptionEntry options[] = {
-    {"pairs", 'p', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.pairs,
+    {"pairs", 'p', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.pairs,
      "pairs of words with a score, word<tab>word<tab>score a line, as MUSE and SemEval-2017 have them; may be repeated", "FILE"},
-    {"keys", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.keys,
+    {"keys", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.keys,
      "scores of --pairs in a file of their own, a number a line (SemEval's keys); one for each --pairs, in their order", "FILE"},
-    {"dictionary", 'd', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.dictionaries,
+    {"dictionary", 'd', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.dictionaries,
      "words and their translations, whose cosines are measured (MUSE's dictionaries); may be repeated", "FILE"},
-    {"analogies", 'a', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.analogies,
+    {"analogies", 'a', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.analogies,
      "analogies, four words a line and lines \": section\" (Google's), or word<tab>answers (BATS); may be repeated", "FILE"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
      "language of the words, or of the first and the second word of a pair, as the model calls them; where it has embeddings of "
      "languages, theirs are added", "LANG[,LANG]"},
-    {"corpus", 'c', 0, G_OPTION_ARG_FILENAME, &given.corpus,
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "answers of analogies are looked for among the subwords that the training text of --languages has in this corpus (default: "
      "all of the model)", "CORPUS.h5"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the results to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the results to a file too", "FILE"},
     {.long_name = NULL}};
 
 static guint count(char **list) { return list != NULL ? g_strv_length(list) : 0; }

@@ -145,8 +145,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
         return print_help(self);
     xlm_comm comm;
     bool interrupted = false;
-    xlm_comm_open(&comm, self->program->name, &argc, &argv);
-    if (xlm_comm_agree(&comm, &error))
+    if (xlm_program_open(self->program->name, &comm, &argc, &argv, &error))
         run_job(self, argv[1], &comm, &interrupted, &error);
     if (error != NULL && argc > 1 && xlm_error_exit_code(error) == EX_NOINPUT)
         explain_missing(argv[1], self->given->overrides, &error);

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/exhaustion.h"
+#include "base/files.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "comm/comm.h"
 #include "store/store.h"
 #include "tensor/gemm.h"
@@ -29,7 +31,10 @@ static const char exit_codes[] =
     "  70  an error in the program itself\n"
     "  71  the system gives no more memory or threads\n"
     "  73  an output cannot be made\n"
-    "  74  reading or writing failed, for example for want of room\n";
+    "  74  reading or writing failed, for example for want of room\n"
+    "  129, 130, 141, 143\n"
+    "      ended by SIGHUP, SIGINT, SIGPIPE (whatever read its output has closed it, as head does) or SIGTERM, as shells\n"
+    "      count; what was unfinished is removed\n";
 
 static const char environment[] =
     "Environment:\n"
@@ -101,6 +106,101 @@ static bool set_progress(GError **error)
     return mode < G_N_ELEMENTS(words);
 }
 
+/* ---- files ---- */
+
+enum { FILE_FLAGS = XLM_READS | XLM_WRITES | XLM_DIRECTORY | XLM_REPLACES };
+
+static bool is_array(const GOptionEntry *e)
+{
+    return e->arg == G_OPTION_ARG_FILENAME_ARRAY || e->arg == G_OPTION_ARG_STRING_ARRAY;
+}
+
+static void check_entry(const GOptionEntry *e)
+{
+    const bool names_file = e->arg == G_OPTION_ARG_FILENAME || e->arg == G_OPTION_ARG_FILENAME_ARRAY;
+    if (names_file && !(e->flags & (XLM_READS | XLM_WRITES | XLM_DIRECTORY)))
+        g_error("--%s: its table does not say whether the file is read or written", e->long_name);
+}
+
+/* Is it one of the files that a run keeps in its directory? An option does not replace them. */
+static bool is_of_run(const char *path)
+{
+    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5"};
+    char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
+    char *metrics = g_build_filename(directory, own[0], NULL), *latest = g_build_filename(directory, "latest", NULL);
+    bool is = g_str_has_prefix(name, "checkpoint-") && g_str_has_suffix(name, ".h5");
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+        is = is || g_str_equal(name, own[i]);
+    is = is && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
+         g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
+    g_free(latest);
+    g_free(metrics);
+    g_free(directory);
+    g_free(name);
+    return is;
+}
+
+static bool declare_file(const char *path, const char *option, int flags, GError **error)
+{
+    const int role = (flags & XLM_WRITES ? XLM_FILE_WRITTEN : XLM_FILE_READ) | (flags & XLM_REPLACES ? XLM_FILE_REPLACED : 0);
+    if (flags & XLM_WRITES && is_of_run(path))
+        return xlm_error_set(error, EX_USAGE, "%s: is a file that a run keeps in its directory, and %s would replace it; choose "
+                             "another name", path, option);
+    return xlm_files_declare(path, option, role, error);
+}
+
+/* FILE, or what follows the sign of LANG=FILE[,FILE] and LANG:FILE. */
+static bool declare_value(const GOptionEntry *e, const char *value, GError **error)
+{
+    char *option = g_strconcat("--", e->long_name, NULL);
+    const char *sign = is_array(e) ? strpbrk(value, "=:") : NULL;
+    char **files = g_strsplit(sign != NULL ? sign + 1 : "", ",", -1);
+    bool good = (sign != NULL && e->flags & XLM_WRITES) || declare_file(value, option, e->flags, error);
+    for (char **file = files; good && *file != NULL; file++)
+        good = **file == '\0' || declare_file(*file, option, e->flags, error);
+    g_strfreev(files);
+    g_free(option);
+    return good;
+}
+
+static bool declare_option(const GOptionEntry *e, GError **error)
+{
+    if (!(e->flags & (XLM_READS | XLM_WRITES)))
+        return true;
+    char *single[] = {is_array(e) ? NULL : *(char **)e->arg_data, NULL};
+    for (char **value = is_array(e) ? *(char ***)e->arg_data : single; value != NULL && *value != NULL; value++)
+        if (!declare_value(e, *value, error))
+            return false;
+    return true;
+}
+
+/* Files that options and arguments name, those that are read first. */
+static bool declare_files(const xlm_program *program, const xlm_program_group *groups, int argc, char *const *argv,
+                          GError **error)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool writes = program->writes != NULL && program->writes(i);
+        if (!declare_file(argv[i], "an argument", writes ? XLM_WRITES : XLM_READS, error))
+            return false;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (const xlm_program_group *g = groups; g != NULL && g->title != NULL; g++)
+            for (const GOptionEntry *e = g->entries; e->long_name != NULL; e++)
+                if ((pass == 1) == ((e->flags & XLM_WRITES) != 0) && !declare_option(e, error))
+                    return false;
+    return true;
+}
+
+bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv, GError **error)
+{
+    xlm_comm_open(comm, name, argc, argv);
+    if (comm->rank == 0 && *error == NULL)
+        xlm_files_check_declared(error);
+    return xlm_comm_agree(comm, error);
+}
+
+/* ---- options ---- */
+
 static void add_group(GOptionContext *context, const xlm_program_group *added)
 {
     char *heading = g_strconcat(added->title, ":", NULL);
@@ -108,7 +208,8 @@ static void add_group(GOptionContext *context, const xlm_program_group *added)
     /* In the help of several commands an option of two of them keeps its name: only one of them is ever called. */
     for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
         GOptionEntry entries[] = {*e, {.long_name = NULL}};
-        entries[0].flags |= G_OPTION_FLAG_NOALIAS;
+        entries[0].flags = (e->flags & ~FILE_FLAGS) | G_OPTION_FLAG_NOALIAS;
+        check_entry(e);
         g_option_group_add_entries(group, entries);
     }
     g_option_context_add_group(context, group);
@@ -186,6 +287,7 @@ static void print_version(const xlm_program *program)
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
 {
     signal(SIGXFSZ, SIG_IGN);
+    xlm_signals_end_cleanly();
     xlm_exhaustion_watch(program->name);
     GOptionContext *context = make_context(program, groups);
     GError *wrong = NULL;
@@ -201,7 +303,8 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
         g_error_free(wrong);
     }
-    return good && check_environment(error) && set_precision(error) && set_progress(error);
+    return good && check_environment(error) && set_precision(error) && set_progress(error) &&
+           declare_files(program, groups, *argc, *argv, error);
 }
 
 char *xlm_program_command(const xlm_program *program, char *const *argv)

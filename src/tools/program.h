@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/error.h"
+#include "comm/comm.h"
 
 typedef struct xlm_program {
     const char *name;      /* "xlm_prep" */
@@ -17,10 +17,21 @@ typedef struct xlm_program {
     const char *notes;     /* paragraphs after the options: "Examples:\n  ..." */
     bool progress;         /* it takes long: has --progress */
     bool precision;        /* it computes with a model: has --precision */
+    bool (*writes)(int argument); /* is this argument (1, 2, ...) a file that is written? NULL: all are read */
     const char *files;     /* lines about files that the program reads and writes: "  NAME  meaning\n" */
     const char *environment; /* lines about variables that only this program heeds, or NULL */
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
 } xlm_program;
+
+/* Flags of an option, beside GLib's: what becomes of the file that it names. Every option of G_OPTION_ARG_FILENAME or
+ * ..._FILENAME_ARRAY has one of the first three; parsing ends the program otherwise. A value LANG=FILE[,FILE] or LANG:FILE names
+ * a file after that sign. */
+enum {
+    XLM_READS = 1 << 16,
+    XLM_WRITES = 1 << 17,
+    XLM_DIRECTORY = 1 << 18, /* files are made or found in it, or it is only a place */
+    XLM_REPLACES = 1 << 19   /* of two options of a program: what one reads the other may replace */
+};
 
 /* Elements of an array of groups: more than any program has, so that those which are not given end it. */
 enum { XLM_PROGRAM_GROUPS = 24 };
@@ -33,9 +44,15 @@ typedef struct xlm_program_group {
 
 /* Read the options, which leaves other arguments in argv. groups[XLM_PROGRAM_GROUPS]: up to one without a title; NULL: none.
  * Given --help or --version, print and end the program. Else check what the environment says to us (XLM_KERNELS, XLM_STORE_...),
- * on this machine: ranks may differ. From here on a limit on file sizes is an error of writing, with a message, and not the end.
+ * on this machine: ranks may differ. From here on a limit on file sizes is an error of writing, with a message, and not the end,
+ * and a signal that ends the program removes what is unfinished. Files that options write are compared with those that options
+ * and arguments read, and with what a run keeps in its directory.
  * EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
+
+/* Start MPI once options are read, and rank 0 checks that what options are to write can be made. error: that of parsing, which is
+ * agreed on. Collective; EX_CANTCREAT. */
+bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv, GError **error);
 
 /* Was --precision given? */
 bool xlm_program_has_precision(void);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/files.h"
 #include "tools/program.h"
 #include "train/checkpoint_files.h"
 #include "train/curves.h"
@@ -47,7 +48,7 @@ static char *read_job(const char *directory)
 {
     const char *name = xlm_job_record_name(directory);
     char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL, *text = NULL;
-    if (path != NULL && g_file_get_contents(path, &text, NULL, NULL)) {
+    if (path != NULL && xlm_files_load(path, &text, NULL, NULL)) {
         g_free(path);
         return text;
     }

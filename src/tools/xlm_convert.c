@@ -41,23 +41,23 @@ static struct {
 } given = {.vocabulary = {.average = true, .seed = 1}};
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "file or directory to write", "OUTPUT"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "file or directory to write", "OUTPUT"},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
      "names of the languages of a published model, by id; default: as its config.json says, else und", "LANG,..."},
-    {"tokenizer", 0, 0, G_OPTION_ARG_FILENAME, &given.convert.tokenizer,
+    {"tokenizer", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.convert.tokenizer,
      "take the tokenizer from this directory and not from the model's", "DIR"},
     {.long_name = NULL}};
 static const GOptionEntry vocabulary_options[] = {
-    {"keep", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.vocabulary.keep,
+    {"keep", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.vocabulary.keep,
      "leave out subwords that this corpus, made with xlm_prep --like MODEL, does not have; again for more corpora", "CORPUS"},
-    {"add-words", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary.words,
+    {"add-words", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary.words,
      "give each word of this file, one a line, a subword of its own", "FILE"},
     {"add-languages", 0, 0, G_OPTION_ARG_STRING, &given.add_languages, "add languages of these names", "LANG,..."},
     {"new-rows", 0, 0, G_OPTION_ARG_STRING, &given.new_rows,
      "rows of what is added: average (default; of a word the mean of the subwords that it was cut into, of a language the mean "
      "of all) or draw (as at the start of training)", "HOW"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.vocabulary.seed, "of the rows that are drawn (default 1)", "N"},
-    {"restore", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary.restore,
+    {"restore", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary.restore,
      "take the vocabulary of this file, which the model was made of, and its rows where the model has none", "ORIGINAL"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}, {"Vocabulary", vocabulary_options}};

@@ -7,7 +7,7 @@
 
 static const xlm_program program = {
     .name = "xlm_dict",
-    .arguments = "-o DICT.h5 CORPUS.h5",
+    .arguments = "[-o DICT.h5] CORPUS.h5",
     .progress = true,
     .purpose = "Make a bilingual dictionary of the subwords of a corpus, for the objectives align and dict-mlm",
     .notes =
@@ -39,11 +39,11 @@ static struct {
 } given = {.share = 1};
 
 static const GOptionEntry source_options[] = {
-    {"text", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.text,
+    {"text", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.text,
      "lines `word translation`, a space or a tab between them, as MUSE has them; plain or gzip; may be repeated", "FILE"},
-    {"dictd", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
+    {"dictd", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
      "a dictd database as FreeDict has them, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
-    {"twins", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,
+    {"twins", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,
      "lines `subword<tab>subword`, entries of the vocabulary, as xlm_prep --write-twins writes them; may be repeated",
      "FILE"},
     {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, as the corpus calls it", "LANG"},
@@ -62,7 +62,8 @@ static const GOptionEntry choice_options[] = {
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "dictionary to write (HDF5)", "FILE"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+     "dictionary to write (HDF5; default: lines `subword<tab>subword` on standard output, which --twins reads)", "FILE"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
@@ -98,8 +99,6 @@ static bool check(xlm_lexicon_options *o, int argc, char *const *argv, GError **
     if (strcmp(o->language[0], o->language[1]) == 0)
         return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages",
                              o->language[0]);
-    if (o->output == NULL)
-        return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
     if (!(o->share > 0 && o->share <= 1))
         return xlm_error_set(error, EX_USAGE, "--share=%g: is not in (0, 1]", o->share);
     if (given.translations != NULL && given.dictd == NULL)
@@ -147,9 +146,9 @@ int main(int argc, char **argv)
 
     /* A dictionary is small: started on several ranks, one does the work. */
     xlm_comm comm;
-    xlm_comm_open(&comm, program.name, &argc, &argv);
-    if (good && comm.rank == 0)
-        xlm_lexicon_make(&options, &error);
+    if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && good && comm.rank == 0 &&
+        xlm_lexicon_make(&options, &error))
+        xlm_program_flush(&error);
     xlm_comm_agree(&comm, &error);
     free_options(&options, sources);
     return xlm_comm_close(&comm, error);

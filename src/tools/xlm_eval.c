@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "tasks/predict.h"
@@ -55,21 +56,21 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-    {"test", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
+    {"test", 't', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
      "file with labels, in a language of the model; may be repeated for several, and files without one count together",
      "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
      "language of files without one, as the model calls it (default: that of training)",
      "LANG"},
-    {"predictions", 'p', 0, G_OPTION_ARG_FILENAME, &given.predictions,
+    {"predictions", 'p', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.predictions,
      "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); of several languages to "
      "OUT.LANG.tsv each",
      "OUT.tsv"},
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
      "write what else the task gives of its predictions (answering: n_best, null_odds) to this file; may be repeated",
      "NAME=FILE"},
-    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &given.csv, "write the tables to this file too", "FILE"},
-    {"chart", 0, 0, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the tables to this file too", "FILE"},
+    {"chart", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
      "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
     {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
@@ -123,7 +124,7 @@ static const xlm_task_output *find_output(const xlm_task *task, const char *item
             *path = sign + 1;
             return o;
         }
-        g_string_append_printf(known, "\n  %s=FILE   %s", o->name, o->help);
+        g_string_append_printf(known, "%s %s=FILE (%s)", known->len > 0 ? "," : "", o->name, o->help);
     }
     if (known->len == 0)
         xlm_error_set(error, EX_USAGE, "--output %s: the task %s gives nothing but --predictions", item, task->loss.name);
@@ -337,6 +338,30 @@ static bool write_outputs(const work *w, GError **error)
     return good;
 }
 
+static bool check_place(const work *w, const char *file, GError **error)
+{
+    bool good = true;
+    for (guint i = 0; i < w->tests->len && good; i++) {
+        char *path = path_of(w, test_at(w, i), file);
+        good = xlm_files_check_output(path, false, error);
+        g_free(path);
+    }
+    return good;
+}
+
+/* Can everything be written? Before any work is done. By rank 0. */
+static bool check_places(const work *w, GError **error)
+{
+    bool good = (given.csv == NULL || xlm_files_check_output(given.csv, false, error)) &&
+                (given.chart == NULL || xlm_files_check_output(given.chart, false, error)) &&
+                (given.predictions == NULL || check_place(w, given.predictions, error));
+    for (char **item = given.outputs; good && item != NULL && *item != NULL; item++) {
+        const char *path;
+        good = find_output(w->task, *item, &path, error) != NULL && check_place(w, path, error);
+    }
+    return good;
+}
+
 /* By rank 0. */
 static bool write_results(const work *w, const char *checkpoint, GError **error)
 {
@@ -390,11 +415,10 @@ int main(int argc, char **argv)
 {
     GError *error = NULL;
     work w = {.tests = g_array_new(FALSE, TRUE, sizeof(tested))};
-    const bool good = read_options(&argc, &argv, &error);
+    read_options(&argc, &argv, &error);
     xlm_comm comm;
-    xlm_comm_open(&comm, program.name, &argc, &argv);
-    if (good)
-        open_work(&w, argv[1], &error);
+    if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && open_work(&w, argv[1], &error) && comm.rank == 0)
+        check_places(&w, &error);
     if (xlm_comm_agree(&comm, &error))
         evaluate(&comm, &w, argv[1], &error);
     close_work(&w);

@@ -38,7 +38,7 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; made if need be", "DIR"},
+    {"output", 'o', XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; made if need be", "DIR"},
     {"original", 0, 0, G_OPTION_ARG_STRING, &given.original,
      "the language that the others are translated from: one of those given, or another, which is only read",
      "LANG[=ROOT]"},

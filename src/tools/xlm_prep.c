@@ -6,7 +6,10 @@
 #include "prep/segmenter_options.h"
 #include "tools/program.h"
 
+static bool writes(int argument);
+
 static const xlm_program program = {
+    .writes = writes,
     .name = "xlm_prep",
     .arguments = "-o CORPUS.h5\n"
                  "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT\n"
@@ -73,11 +76,14 @@ static struct {
 } given = {.add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
+/* OUT of the arguments IN OUT. */
+static bool writes(int argument) { return argument == 2 && (given.segment || given.derive_conllu); }
+
 static const GOptionEntry text_options[] = {
-    {"mono", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.monolingual,
+    {"mono", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.monolingual,
      "monolingual text of a language, one sentence a line or *.conllu or *.conllu.gz; may be repeated",
      "LANG=FILE[,FILE...]"},
-    {"para", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.parallel,
+    {"para", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.parallel,
      "two files, line i of one the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or "
@@ -89,12 +95,12 @@ static const GOptionEntry text_options[] = {
 static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "with --bpe or --unigram: weigh language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
-    {"vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
+    {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
-    {"like", 0, 0, G_OPTION_ARG_FILENAME, &given.like,
+    {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, words and languages from a checkpoint or another corpus, for [train] start; text may be of more "
      "languages", "FILE"},
-    {"tokenizer", 0, 0, G_OPTION_ARG_FILENAME, &given.tokenizer,
+    {"tokenizer", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.tokenizer,
      "take the vocabulary of a published tokenizer, with its ids and its rules: a directory with tokenizer.json, or vocab.txt of "
      "BERT, ..., or one of these files", "DIR"},
     {"add-subwords", 0, 0, G_OPTION_ARG_INT64, &given.add_subwords,
@@ -125,12 +131,12 @@ static const GOptionEntry made_options[] = {
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
-    {"write-codes", 0, 0, G_OPTION_ARG_FILENAME, &given.write_segmenter,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
+    {"write-codes", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_segmenter,
      "write the merges, as fastBPE does, or the model of SentencePiece", "FILE"},
-    {"write-vocab", 0, 0, G_OPTION_ARG_FILENAME, &given.write_vocabulary,
+    {"write-vocab", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_vocabulary,
      "write the vocabulary with counts, as fastBPE does", "FILE"},
-    {"write-twins", 0, 0, G_OPTION_ARG_FILENAME, &given.write_twins,
+    {"write-twins", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_twins,
      "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
@@ -285,8 +291,8 @@ int main(int argc, char **argv)
     char **rest = g_strdupv(argv + 1); /* MPI takes argv next */
 
     xlm_comm comm;
-    xlm_comm_open(&comm, program.name, &argc, &argv);
-    if (parsed && take_options(options, (int)g_strv_length(rest), rest, &error))
+    if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && parsed &&
+        take_options(options, (int)g_strv_length(rest), rest, &error))
         xlm_prep_options_check(options, &error);
     g_strfreev(rest);
     if (xlm_comm_agree(&comm, &error))

@@ -3,6 +3,7 @@
 
 #include "analysis/map.h"
 #include "analysis/matrix_file.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "report/plot.h"
@@ -50,15 +51,15 @@ static struct {
 } given = {.pairs = 3};
 
 static const GOptionEntry options[] = {
-    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output, "page to write", "FILE.html"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "page to write", "FILE.html"},
     {"title", 0, 0, G_OPTION_ARG_STRING, &given.title, "what stands above the page (default: the names of the runs)", "TEXT"},
-    {"measures", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.measures, "a table of what was measured; may be given several times",
-     "[RUN=]FILE.csv"},
-    {"matrices", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
+    {"measures", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.measures,
+     "a table of what was measured; may be given several times", "[RUN=]FILE.csv"},
+    {"matrices", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
      "matrices of xlm_align --checkpoint, shown as heat maps; may be given several times", "FILE.h5"},
     {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs, "how many pairs of a file of matrices are shown, the first (default 3)",
      "N"},
-    {"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
+    {"map", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
      "a map of xlm_embed map, coordinates or picture; may be given several times", "FILE.h5|FILE.svg"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
@@ -119,7 +120,7 @@ static bool is_picture(const char *path)
 {
     char *text = NULL;
     gsize size;
-    const bool is = g_file_get_contents(path, &text, &size, NULL) && strstr(text, "<svg") != NULL;
+    const bool is = xlm_files_load(path, &text, &size, NULL) && strstr(text, "<svg") != NULL;
     g_free(text);
     return is;
 }

@@ -10,8 +10,8 @@ static const xlm_program program = {
     .purpose = "Train a cross-lingual language model as a job file says, on all ranks that mpiexec or srun starts",
     .notes =
         "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again goes on from the\n"
-        "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGINT or SIGUSR1 the step is finished, a\n"
-        "checkpoint written, and the exit code is 75: the same command goes on from there. Where mpiexec kills the\n"
+        "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGHUP, SIGINT or SIGUSR1 the step is\n"
+        "finished, a checkpoint written, and the exit code is 75: the same command goes on from there. Where mpiexec kills the\n"
         "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written\n"
         "in the background, and stopped.log in the output directory reports it.\n"
         "\n"

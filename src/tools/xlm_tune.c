@@ -37,7 +37,7 @@ static const xlm_program program = {
         "\n"
         "After each epoch the dev files are scored; the link `best` in the output directory points at the checkpoint that did\n"
         "best, `latest` at the newest. A run that is started again goes on from there, on any number of ranks; on SIGTERM,\n"
-        "SIGINT or SIGUSR1 the step is finished, a checkpoint written, and the exit code is 75. Where mpiexec kills the\n"
+        "SIGHUP, SIGINT or SIGUSR1 the step is finished, a checkpoint written, and the exit code is 75. Where mpiexec kills the\n"
         "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written\n"
         "in the background, and stopped.log in the output directory reports it.\n"
         "\n"

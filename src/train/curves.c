@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/files.h"
+
 #include "train/run.h" /* XLM_MEAN_LANGUAGE */
 
 /* Columns of a row, and what they are called. */
@@ -135,7 +137,7 @@ xlm_curves *xlm_curves_read(const char *path, GError **error)
     char *text = NULL;
     gsize length = 0;
     GError *why = NULL;
-    if (path != NULL && !g_file_get_contents(path, &text, &length, &why)) {
+    if (path != NULL && !xlm_files_load(path, &text, &length, &why)) {
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
         g_error_free(why);
         return NULL;

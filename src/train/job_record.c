@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "store/store.h"
@@ -23,7 +24,7 @@ static bool is_there(const char *directory, const char *name)
 static bool is_record(const char *directory, const char *name)
 {
     char *path = g_build_filename(directory, name, NULL), *text = NULL;
-    const bool good = g_file_get_contents(path, &text, NULL, NULL) && g_str_has_prefix(text, FIRST_WORDS);
+    const bool good = xlm_files_load(path, &text, NULL, NULL) && g_str_has_prefix(text, FIRST_WORDS);
     g_free(text);
     g_free(path);
     return good;
@@ -128,7 +129,7 @@ void xlm_job_record_log_changes_in(const char *directory, const xlm_job *job)
     const char *name = xlm_job_record_name(directory);
     char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL), *written = NULL;
     GError *why = NULL;
-    g_file_get_contents(path, &written, NULL, &why);
+    xlm_files_load(path, &written, NULL, &why);
     log_changes_or_error(written, why, path, job);
     g_free(path);
 }

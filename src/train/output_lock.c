@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/signals.h"
@@ -45,7 +46,7 @@ static void clear_holder(holder *h)
 static char *first_line(const char *path)
 {
     char *text = NULL;
-    return g_file_get_contents(path, &text, NULL, NULL) ? g_strchomp(text) : g_strdup("");
+    return xlm_files_load(path, &text, NULL, NULL) ? g_strchomp(text) : g_strdup("");
 }
 
 static char *variable(const char *name)
@@ -111,7 +112,7 @@ static char *get_text(GKeyFile *file, const char *key)
 static bool read_holder(const char *path, holder *h, GError **error)
 {
     *h = (holder){0};
-    if (!g_file_get_contents(path, &h->text, NULL, error))
+    if (!xlm_files_load(path, &h->text, NULL, error))
         return false;
     GKeyFile *file = g_key_file_new();
     g_key_file_load_from_data(file, h->text, (gsize)-1, G_KEY_FILE_NONE, NULL);
@@ -232,7 +233,7 @@ static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, 
         return true;
     }
     char *now = NULL;
-    const bool same = g_file_get_contents(lock->path, &now, NULL, NULL) && strcmp(now, found) == 0;
+    const bool same = xlm_files_load(lock->path, &now, NULL, NULL) && strcmp(now, found) == 0;
     *ours = same && g_rename(lock->temporary, lock->path) == 0;
     const bool good = !same || *ours ||
                       xlm_error_set(error, EX_CANTCREAT, "%s: is of a run that is gone, but cannot be replaced: %s; remove it, "

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "train/job_record.h"
 #include "train/model_attributes.h"
@@ -119,6 +120,8 @@ static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, G
 /* Header and checksum. */
 static bool check_part(const char *path, xlm_rank_file_header *h, GError **error)
 {
+    if (!xlm_files_check_input(path, error))
+        return false;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
@@ -218,7 +221,7 @@ static bool read_array(const char *directory, const xlm_rank_file_header *first,
 {
     xlm_rank_file_header h;
     char *path = xlm_rank_file_path(directory, first->step, rank);
-    FILE *file = fopen(path, "rb");
+    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
     bool good = file != NULL && read_header(file, path, &h, error) &&
                 fseeko(file, (off_t)((int64_t)sizeof(float) * array * elements_of(&h)), SEEK_CUR) == 0;
     for (int64_t start = rank * first->share; good && start < first->size; start += first->ranks * first->share) {
@@ -236,7 +239,7 @@ static bool read_array(const char *directory, const xlm_rank_file_header *first,
 static bool read_states(const char *directory, const xlm_rank_file_header *first, xlm_run_state *state, GError **error)
 {
     char *path = xlm_rank_file_path(directory, first->step, 0);
-    FILE *file = fopen(path, "rb");
+    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
     bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays *
                                                      elements_of(first)), SEEK_SET) == 0;
     for (int k = 0; good && k < state->saved_states; k++) {

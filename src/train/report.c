@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "tensor/gemm.h"
 
@@ -44,7 +45,7 @@ struct xlm_report {
 static char *rows_up_to(const char *path, int64_t step)
 {
     char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
+    if (!xlm_files_load(path, &text, NULL, NULL))
         return NULL;
     char *end = text;
     for (char *line = text; *line != '\0';) {

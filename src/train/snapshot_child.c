@@ -168,7 +168,7 @@ static void put_array(struct output *o, const xlm_rank_file_header *h, const flo
 
 static bool write_part(const xlm_snapshot_child *c)
 {
-    struct output o = {.file = open(c->writing, O_WRONLY | O_CREAT | O_TRUNC, 0666), .good = true};
+    struct output o = {.file = open(c->writing, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666), .good = true};
     if (o.file < 0)
         return false;
     put(&o, &c->header, sizeof c->header);
@@ -240,7 +240,7 @@ static int64_t wait_for_parts(const xlm_snapshot_child *c)
     return -1;
 }
 
-static int open_log(const xlm_snapshot_child *c) { return open(c->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666); }
+static int open_log(const xlm_snapshot_child *c) { return open(c->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NONBLOCK, 0666); }
 
 static noreturn void give_up(const xlm_snapshot_child *c, int64_t missing)
 {

@@ -1,6 +1,7 @@
 # Tests that break things: files, disks, ranks.
 test_scripts += \
 	tests/fault/finalize_crashed.sh \
+	tests/fault/interrupted.sh \
 	tests/fault/prep.sh \
 	tests/fault/store.sh \
 	tests/fault/train_damage.sh \

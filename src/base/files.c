@@ -1,0 +1,175 @@
+/* xlm-mpi: files that a program reads and writes: none is both. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/files.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+
+typedef struct declared {
+    char *path, *option; /* option NULL: it was opened */
+    int role;
+} declared;
+
+static GArray *all;
+static GMutex mutex;
+
+/* A file that is declared in another role, or as another output; NULL. Names are followed anew each time: a number of an inode is
+ * given to another file when the first one is gone. */
+static const declared *find_other(const declared *d)
+{
+    for (guint i = 0; all != NULL && i < all->len; i++) {
+        const declared *other = &g_array_index(all, declared, i);
+        const bool both = (d->role & other->role & XLM_FILE_REPLACED) != 0;
+        if (((d->role | other->role) & XLM_FILE_WRITTEN) && !both && xlm_path_same_file(d->path, other->path))
+            return other;
+    }
+    return NULL;
+}
+
+/* The roles that this file has so far. */
+static int role_of(const declared *d)
+{
+    int role = 0;
+    for (guint i = 0; all != NULL && i < all->len; i++) {
+        const declared *other = &g_array_index(all, declared, i);
+        role |= xlm_path_same_file(d->path, other->path) ? other->role : 0;
+    }
+    return role;
+}
+
+static void keep(const declared *d)
+{
+    if (all == NULL)
+        all = g_array_new(FALSE, FALSE, sizeof(declared));
+    const declared kept = {g_strdup(d->path), g_strdup(d->option), d->role};
+    g_array_append_val(all, kept);
+}
+
+/* Is it noted as read? */
+static bool is_kept(const char *path)
+{
+    for (guint i = 0; all != NULL && i < all->len; i++)
+        if (g_array_index(all, declared, i).role & XLM_FILE_READ && strcmp(g_array_index(all, declared, i).path, path) == 0)
+            return true;
+    return false;
+}
+
+static bool refuse(const declared *d, const declared *other, GError **error)
+{
+    if (d->role & other->role & XLM_FILE_WRITTEN)
+        return xlm_error_set(error, EX_USAGE, "%s: two outputs have this name; choose another for one of them", d->path);
+    const declared *output = d->role & XLM_FILE_WRITTEN ? d : other, *input = output == d ? other : d;
+    const char *also = strcmp(output->path, input->path) != 0 ? input->path : NULL;
+    return xlm_error_set(error, EX_USAGE, "%s: is both input and output%s%s%s%s%s; choose another name for what is written",
+                         output->path, output->option != NULL ? ", of " : "", output->option != NULL ? output->option : "",
+                         also != NULL ? " (it is the same file as " : "", also != NULL ? also : "", also != NULL ? ")" : "");
+}
+
+bool xlm_files_declare(const char *path, const char *option, int role, GError **error)
+{
+    g_mutex_lock(&mutex);
+    const declared d = {(char *)path, (char *)option, role};
+    const declared *other = find_other(&d);
+    const bool good = other == NULL || refuse(&d, other, error);
+    keep(&d);
+    g_mutex_unlock(&mutex);
+    return good;
+}
+
+/* Is it a file that can be read twice, or no file at all? */
+static bool is_plain(const char *path, bool open_pipe)
+{
+    static const char *const open_already[] = {"/dev/fd/", "/dev/stdin", "/proc/self/fd/"};
+    struct stat is;
+    if (stat(path, &is) != 0 || S_ISREG(is.st_mode) || S_ISDIR(is.st_mode))
+        return true;
+    for (size_t i = 0; i < G_N_ELEMENTS(open_already) && open_pipe; i++)
+        if (g_str_has_prefix(path, open_already[i]))
+            return true;
+    return false;
+}
+
+static bool check_input(const char *path, bool open_pipe, GError **error)
+{
+    if (!is_plain(path, open_pipe))
+        return xlm_error_set(error, EX_NOINPUT, "%s: is not a regular file, but a pipe or a device; give a file", path);
+    g_mutex_lock(&mutex);
+    const declared d = {(char *)path, NULL, XLM_FILE_READ};
+    const declared *other = find_other(&d);
+    /* What an option names was compared when it was declared. */
+    const bool good = other == NULL || (role_of(&d) & XLM_FILE_READ) || refuse(&d, other, error);
+    if (!is_kept(path))
+        keep(&d);
+    g_mutex_unlock(&mutex);
+    return good;
+}
+
+bool xlm_files_check_input(const char *path, GError **error) { return check_input(path, false, error); }
+
+/* As HDF5 files begin. */
+static bool is_hdf5(const char *path)
+{
+    static const char signature[8] = "\211HDF\r\n\032\n";
+    char begin[sizeof signature];
+    FILE *file = fopen(path, "rbe");
+    const bool is = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin &&
+                    memcmp(begin, signature, sizeof begin) == 0;
+    if (file != NULL)
+        fclose(file);
+    return is;
+}
+
+/* What was read of this file, under its name or another; NULL. */
+static const declared *find_read(const declared *d)
+{
+    for (guint i = 0; all != NULL && i < all->len; i++) {
+        const declared *other = &g_array_index(all, declared, i);
+        if (other->role == XLM_FILE_READ && xlm_path_same_file(d->path, other->path))
+            return other;
+    }
+    return NULL;
+}
+
+bool xlm_files_check_output(const char *path, bool hdf5, GError **error)
+{
+    if (!xlm_path_check_output(path, error))
+        return false;
+    g_mutex_lock(&mutex);
+    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = find_read(&d);
+    const bool good = other == NULL || refuse(&d, other, error);
+    g_mutex_unlock(&mutex);
+    if (good && !hdf5 && is_hdf5(path))
+        return xlm_error_set(error, EX_CANTCREAT, "%s: is an HDF5 file, which text is not to replace; choose another name, or "
+                             "remove it first", path);
+    return good;
+}
+
+/* The name of a directory that is to be made may end in a slash. */
+static bool check_place(const char *path, GError **error)
+{
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == G_DIR_SEPARATOR)
+        size--;
+    char *name = g_strndup(path, size);
+    const bool good = xlm_path_check_output(name, error);
+    g_free(name);
+    return good;
+}
+
+bool xlm_files_check_declared(GError **error)
+{
+    bool good = true;
+    for (guint i = 0; all != NULL && i < all->len && good; i++) {
+        const declared *d = &g_array_index(all, declared, i);
+        if (d->option != NULL && (d->role & XLM_FILE_WRITTEN) && !g_file_test(d->path, G_FILE_TEST_IS_DIR))
+            good = check_place(d->path, error);
+    }
+    return good;
+}
+
+bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error)
+{
+    return check_input(path, true, error) && g_file_get_contents(path, bytes, size, error);
+}

@@ -1,0 +1,35 @@
+/* xlm-mpi: files that a program reads and writes: none is both. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The options of a program say which files it reads and which it writes (tools/program.h), and declare them here before anything
+ * is opened. Files that are named elsewhere, in a job file or a directory, are compared when they are opened: every function that
+ * opens a file to read it calls xlm_files_check_input, and every one that makes a file calls xlm_files_check_output. Files are
+ * the same when device and inode are, whatever links lead there. Any thread may check. */
+#ifndef XLM_BASE_FILES_H
+#define XLM_BASE_FILES_H
+
+#include "base/error.h"
+
+typedef enum {
+    XLM_FILE_READ = 1,
+    XLM_FILE_WRITTEN = 2,
+    XLM_FILE_REPLACED = 4 /* with one of the others: what is read may be replaced by what is written, where both have it */
+} xlm_file_role;
+
+/* path: an option's value, option: its name, for messages ("--csv"); both are copied. False where the other side has the file
+ * already, or two outputs have one name. EX_USAGE. */
+bool xlm_files_declare(const char *path, const char *option, int role, GError **error);
+
+/* Before a file is read: it is none that the program writes, EX_USAGE, and no pipe or device, EX_NOINPUT. True also where there
+ * is none, which opening it reports. */
+bool xlm_files_check_input(const char *path, GError **error);
+/* Before a file is made or replaced: it is none that was read, EX_USAGE; it can be made, a regular file or none, EX_CANTCREAT;
+ * and no HDF5 file is replaced by one that is not HDF5, EX_CANTCREAT. */
+bool xlm_files_check_output(const char *path, bool hdf5, GError **error);
+/* Can all outputs that were declared be made? For the rank that writes them. EX_CANTCREAT. */
+bool xlm_files_check_declared(GError **error);
+
+/* The whole of a small file, as g_file_get_contents does, after xlm_files_check_input; a pipe that is open already, as the
+ * shell's <(...) is, will do. */
+bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error);
+
+#endif

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# xlm-mpi: programs that a signal ends while they write leave nothing unfinished; SIGHUP makes xlm_train write its checkpoint, and is
+# ignored under nohup; pipes in place of files are refused at once. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+xlm_train job.conf --set train.steps=2 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
+logged train.log xlm_train job.conf --set train.steps=2 --set train.output=plain --set model.language_embeddings=false
+for _ in {1..80}; do cat text.en; done >many.en
+for _ in {1..80}; do cat text.xx; done >many.xx
+mkdir new
+
+is_writing() { compgen -G 'new/*.unfinished-*' >/dev/null; }
+# begin RANKS COMMAND...: returns when there is an unfinished file. The shell has SIGINT ignored in what it starts in the
+# background; a user's programs have not.
+begin() {
+    local n=$1
+    shift
+    rm -rf new
+    mkdir new
+    if [ "$n" = 1 ]; then
+        env --default-signal=INT "$@" >log 2>&1 &
+        launcher=$!
+    else
+        start "$n" "$@" >log 2>&1
+    fi
+    # A file may be there for a few milliseconds only: nothing is started in this loop.
+    until is_writing || ! kill -0 "$launcher" 2>/dev/null; do :; done
+}
+# stops RANKS SIGNAL CODE COMMAND...: while there is an unfinished file. What was done before the signal came is tried again.
+stops() {
+    local n=$1 signal=$2 wanted=$3 try
+    shift 3
+    for try in {1..8}; do
+        begin "$n" "$@"
+        if [ "$n" = 1 ]; then kill -s "$signal" "$launcher"; else kill -s "$signal" "$(rank_processes | sed -n 1p)"; fi 2>/dev/null
+        ended
+        [ "$code" -eq 0 ] || break
+    done
+    [ "$n" != 1 ] || [ "$code" -eq "$wanted" ] || fail "$signal: $*: exit code $code instead of $wanted: $(tail -n 2 log)"
+    [ "$code" -ne 0 ] || fail "$signal, $n ranks: $*: never stopped while it wrote, $try tries"
+    # What came too late has left a whole file.
+    ! is_writing || fail "$signal, $n ranks: $*: left $(ls -A new)"
+}
+for n in 1 2; do
+    stops $n INT 130 xlm_align many.en many.xx -o new/links --iterations 1
+    stops $n TERM 143 xlm_cooc corpus.h5 -o new/cooc.h5 --window 64
+    stops $n TERM 143 xlm_embed export out/latest --text many.en --language en -o new/vectors.txt
+    stops $n HUP 129 xlm_embed export out/latest --text many.en --language en -o new/vectors.h5
+done
+for signal in INT:130 TERM:143 HUP:129; do
+    stops 1 ${signal%:*} ${signal#*:} xlm_convert plain/latest -o new/model
+done
+for signal in HUP:75 INT:75 TERM:75; do
+    stops 1 ${signal%:*} ${signal#*:} xlm_prep --mono en=many.en --words space --bpe 50 -o new/corpus.h5
+done
+
+# SIGHUP is a reason to stop with a checkpoint; under nohup it is none.
+for n in 1 2; do
+    start $n xlm_train job.conf --set train.output=hup$n --set train.steps=100000 --set train.schedule=constant >hup.log 2>&1
+    until_true has_steps hup$n 3
+    rank_processes | while read -r process; do kill -HUP "$process"; done
+    ended
+    [ "$code" -eq 75 ] && [ -e hup$n/latest ] || fail "SIGHUP, $n ranks: $code: $(tail -n 3 hup.log)"
+done
+nohup xlm_train job.conf --set train.output=nohup --set train.steps=400 --set train.schedule=constant >nohup.log 2>&1 &
+launcher=$!
+until_true has_steps nohup 3
+kill -HUP "$launcher"
+ended
+[ "$code" -eq 0 ] && [ -e nohup/checkpoint-00000400.h5 ] || fail "nohup: $code: $(tail -n 3 nohup.log)"
+
+# A pipe where a file should be: refused by its name, at once.
+mkfifo pipe
+mkdir locked
+mkfifo locked/lock
+export XLM_TEST_TIMEOUT=20
+pipe() { # CODE COMMAND...: with the pipe's name in the message.
+    local code=$1
+    shift
+    expect "$code" 'pipe\|lock' ranks 1 "$@"
+}
+pipe 73 xlm_train job.conf --set train.output=locked
+pipe 66 xlm_train pipe
+pipe 66 xlm_train job.conf --set train.corpus=pipe
+pipe 66 xlm_prep --mono en=pipe --words space --bpe 20 -o new/corpus.h5
+pipe 66 xlm_dict corpus.h5 --source en --target xx --text pipe -o new/dict.h5
+pipe 66 xlm_dict pipe --source en --target xx --text text.en -o new/dict.h5
+pipe 66 xlm_align pipe text.xx -o new/links
+pipe 66 xlm_cooc pipe -o new/cooc.h5
+pipe 66 xlm_embed export pipe -o new/vectors
+pipe 66 xlm_convert pipe -o new/model
+pipe 73 xlm_align text.en text.xx -o pipe
+pipe 73 xlm_cooc corpus.h5 -o pipe
+pipe 73 xlm_embed export out/latest --language en -o pipe
+pipe 73 xlm_prep --mono en=text.en --words space --bpe 20 -o pipe
+[ -p pipe ] && [ -p locked/lock ] || fail "a pipe was replaced"
+expect 73 '/dev/null' xlm_align text.en text.xx -o /dev/null
+finish

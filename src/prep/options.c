@@ -71,7 +71,10 @@ static bool split_specification(const char *option, const char *form, const char
                                 char ***files, GError **error)
 {
     const char *equals = strchr(specification, '=');
-    if (equals == NULL || equals == specification || equals[1] == '\0')
+    if (equals != NULL && equals > specification && equals[1] == '\0')
+        return xlm_error_set(error, EX_USAGE, "%s=%s: no file is named after the =; the form is %s=%s", option, specification, option,
+                             form);
+    if (equals == NULL || equals == specification)
         return xlm_error_set(error, EX_USAGE, "%s=%s: the form is %s=%s", option, specification, option, form);
     char **parts = g_strsplit(equals + 1, ",", -1);
     for (char **part = parts; *part != NULL; part++)

@@ -25,6 +25,7 @@ test_scripts += \
 	tests/cli/train_jobs.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/dict.sh \
+	tests/cli/terminal.sh \
 	tests/cli/tokenizer.sh \
 	tests/cli/convert_vocabulary.sh \
 	tests/cli/tokenizer_export.sh \
@@ -61,6 +62,7 @@ test_scripts += \
 	tests/cli/objectives.sh \
 	tests/cli/objectives_together.sh \
 	tests/cli/pair_html.sh \
+	tests/cli/overwrite.sh \
 	tests/cli/paper_jobs.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \

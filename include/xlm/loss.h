@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_LOSS_ABI 5
+#define XLM_LOSS_ABI 6
 
 typedef struct xlm_loss_class xlm_loss_class;
 
@@ -88,10 +88,17 @@ typedef enum xlm_view_rows {
     XLM_ROWS_LINKED  /* the masked rows, and those that "links" of the batch link to one; of a stream with alignments */
 } xlm_view_rows;
 
-/* An encoding that is looked at in one layer. Views that agree in input, weights, gradient and dropout are one encoding, up to
- * the highest layer that anybody asks for, which is computed for those rows alone that somebody wants of it. A view without
- * gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights that is encoded for a
- * label and asked for again, by another label or a loss, stays until the end of the step. */
+enum { XLM_MOST_VIEW_NUMBER = 15 };
+
+/* An encoding that is looked at in one layer. Views that agree in input, weights, gradient, dropout and number are one encoding,
+ * up to the highest layer that anybody asks for, which is computed for those rows alone that somebody wants of it.
+ *
+ * The number separates draws of dropout: views of the same text with numbers 0 and 1 have two dropout masks (SimCSE, R-Drop). It
+ * is a part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same view with
+ * dropout twice, with one number, is refused: both would be one encoding.
+ *
+ * A view without gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights that is
+ * encoded for a label and asked for again, by another label or a loss, stays until the end of the step. */
 typedef struct xlm_view {
     xlm_view_input input;
     xlm_view_weights weights;
@@ -100,6 +107,7 @@ typedef struct xlm_view {
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
     int64_t reach;      /* of XLM_ROWS_NEAR, 0 or more */
+    int64_t number;     /* of the draws of dropout, 0 to XLM_MOST_VIEW_NUMBER; without dropout 0 */
 } xlm_view;
 
 /* A view that was encoded. */
@@ -137,12 +145,16 @@ void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *va
  * `number`, of which draws for several purposes take several. The same on any number of ranks. */
 double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number);
 
+/* values[n], N(0, 1): number i is a function of the seed, the objective's name, `number`, of which draws for several purposes take
+ * several, and i. In any hook; the same on all ranks. */
+void xlm_loss_normal(const xlm_loss *loss, uint32_t number, int64_t n, xlm_real *values);
+
 /* ---- declaring what belongs to the objective ---- */
 
 typedef struct xlm_declaration xlm_declaration;
 /* A view that `loss` needs; copied. Returns its index: 0, 1, … in the order of the calls. Without any, an objective with a stream
- * has one, number 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the model does not have, or
- * sides of a stream without pairs, are refused. */
+ * has one, number 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the model does not have,
+ * sides of a stream without pairs, and the same view with dropout twice are refused. */
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
 /* Parameters and states of an objective have names of their own, each once; not "loss", "average" and "average/...", which files
  * have beside them. Others end the program.

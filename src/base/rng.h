@@ -31,7 +31,9 @@ typedef enum {
     XLM_RNG_FACTORS,         /* where the factors of a matrix begin */
     XLM_RNG_VECTOR_PAIRS,    /* random pairs of vectors */
     XLM_RNG_MAP,             /* where points of a map begin */
-    XLM_RNG_ROTATION         /* what a rotation is near to where nothing else determines it */
+    XLM_RNG_ROTATION,        /* what a rotation is near to where nothing else determines it */
+    XLM_RNG_OBJECTIVE_START, /* what objective plugins begin with */
+    XLM_RNG_STAGE            /* draws of stage plugins */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

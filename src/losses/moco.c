@@ -10,7 +10,10 @@
  * and W2 have averages too. q_j are the keys of former steps, the newest `queue` of them: a ring, to which the keys of a step are
  * appended in the order of the instances, on every rank alike. z is not normalised (equation 2 of PPA), unless `normalise = true`
  * divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot stand out by its length alone, which
- * changes from step to step. */
+ * changes from step to step.
+ *
+ * The queue is empty at first: the loss of the first step, without negatives, is 0, and it rises as the queue fills. With
+ * `queue_start = random` it begins full, as MoCo's code does: Q drawn vectors of norm 1, which keys replace from the first on. */
 #include <xlm/loss.h>
 
 #include <math.h>
@@ -22,13 +25,18 @@ struct moco {
     int64_t size, width, layer;   /* Q keys of k numbers; of the states */
     double temperature, momentum;
     bool normalise;
+    int64_t start;                /* of the queue */
     xlm_real *queue;              /* [Q x k] key number i of all that there were stands in row i mod Q */
-    int64_t appended;             /* keys that there were */
+    int64_t appended;             /* keys that there were, random ones included */
 };
 
 static const xlm_option moco_options[] = {
     {"queue", XLM_OPTION_INT, "32000", 1, 1 << 24, NULL, "number of keys of former steps that are the negatives",
      offsetof(struct moco, size)},
+    {"queue_start", XLM_OPTION_CHOICE, "empty", 0, 0, "empty|random",
+     "what the queue has at first: nothing, so that the first step has no negatives and a loss of 0; or random vectors of norm 1, as "
+     "many as it holds (MoCo), which the keys replace",
+     offsetof(struct moco, start)},
     {"temperature", XLM_OPTION_REAL, "0.05", 1e-4, 1e4, NULL, "tau: dot products are divided by it",
      offsetof(struct moco, temperature)},
     {"momentum", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL,
@@ -40,6 +48,7 @@ static const xlm_option moco_options[] = {
     XLM_OPTION_END,
 };
 
+enum { EMPTY, RANDOM }; /* queue_start */
 enum { QUERY, KEY };
 static const char HIDDEN[] = "projection/hidden/weight", OUTPUT[] = "projection/output/weight";
 
@@ -51,6 +60,27 @@ static void warn(const xlm_loss_stream *stream, char *message, size_t size)
              fixed ? "sources are always queries and targets keys; the paper draws which (shuffle_sides = true in its stream)" : "",
              fixed && several ? "; " : "",
              several ? "a sequence of its stream can hold several pairs, of which <s> is the sentence (form = bert has one)" : "");
+}
+
+static double norm(const xlm_real *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
+}
+
+/* Directions drawn uniformly: normal vectors divided by their norms. */
+static void fill(const xlm_loss *self, struct moco *moco)
+{
+    xlm_loss_normal(self, 0, moco->size * moco->width, moco->queue);
+    for (int64_t i = 0; i < moco->size; i++) {
+        xlm_real *key = moco->queue + i * moco->width;
+        const double length = norm(key, moco->width);
+        for (int64_t c = 0; c < moco->width && length > 0; c++)
+            key[c] = (xlm_real)((double)key[c] / length);
+    }
+    moco->appended = moco->size;
 }
 
 static bool moco_open(xlm_loss *self, char *message, size_t size)
@@ -70,6 +100,8 @@ static bool moco_open(xlm_loss *self, char *message, size_t size)
         return false;
     }
     memset(moco->queue, 0, bytes);
+    if (moco->start == RANDOM)
+        fill(self, moco);
     warn(stream, message, size);
     return true;
 }
@@ -111,14 +143,6 @@ static int64_t moco_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     for (int32_t s = 0; s < n; s++)
         xlm_pass_publish(pass, s, keys + s * moco->width);
     return n;
-}
-
-static double norm(const xlm_real *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)x[i];
-    return sqrt(sum);
 }
 
 static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "objective/views.h"
 #include "tensor/tape.h"
 
 struct xlm_declaration {
@@ -24,6 +25,9 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if (view->rows == XLM_ROWS_LINKED && !stream->alignments)
         return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
                              "alignments = FILE.h5", stream->name);
+    if (view->number < 0 || view->number > XLM_MOST_VIEW_NUMBER || (view->number != 0 && !view->dropout))
+        return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it separates draws of dropout, and is 0 to "
+                             "%d, without dropout 0", view->number, XLM_MOST_VIEW_NUMBER);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the masked ones",
                              view->reach);
@@ -36,11 +40,22 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     return true;
 }
 
+/* Whoever declares a view with dropout twice means two draws, and would get one. */
+static bool check_distinct(const xlm_hosted *hosted, guint i, GError **error)
+{
+    const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
+    for (guint k = 0; k < i && view->dropout; k++)
+        if (xlm_view_is_same(&g_array_index(hosted->views, xlm_view, k), view))
+            return xlm_error_set(error, EX_CONFIG, "its views %u and %u are equal, so that both have the same dropout mask; give them "
+                                 "different numbers (xlm_view.number), or declare one", k, i);
+    return true;
+}
+
 static bool check(const xlm_hosted *hosted, GError **error)
 {
     const xlm_loss_class *cls = hosted->loss.cls;
     for (guint i = 0; i < hosted->views->len; i++)
-        if (!check_view(hosted, &g_array_index(hosted->views, xlm_view, i), error))
+        if (!check_view(hosted, &g_array_index(hosted->views, xlm_view, i), error) || !check_distinct(hosted, i, error))
             return false;
     if (hosted->published_cols > 0 && (cls->publish == NULL || hosted->loss.stream == NULL))
         return xlm_error_set(error, EX_CONFIG, "it publishes rows of sequences, but the class has no publish function, or no "

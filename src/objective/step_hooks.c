@@ -28,6 +28,20 @@ double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number)
     return xlm_rng_unit(xlm_rng_draw(all, key.instance, key.position, name, number).v[0]);
 }
 
+void xlm_loss_normal(const xlm_loss *loss, uint32_t number, int64_t n, xlm_real *values)
+{
+    const xlm_rng_key all = xlm_rng_make_key(loss->setup->seed, XLM_RNG_OBJECTIVE_START, number);
+    const uint32_t name = (uint32_t)xlm_digest(loss->name, strlen(loss->name), 0);
+    for (int64_t i = 0; i < n; i += 2) {
+        const xlm_rng_block random = xlm_rng_draw(all, (uint32_t)(i / 2), (uint32_t)(i / 2 >> 32), name, 0);
+        double pair[2];
+        xlm_rng_normal(random.v[0], random.v[1], pair);
+        values[i] = (xlm_real)pair[0];
+        if (i + 1 < n)
+            values[i + 1] = (xlm_real)pair[1];
+    }
+}
+
 /* ---- publishing ---- */
 
 bool xlm_host_publishes(const xlm_host *host, int k) { return host->objective[k].published_cols > 0; }

@@ -83,7 +83,7 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_batch *batch, xlm_row_se
 
 static bool is_main(const xlm_encoding *e)
 {
-    return e->input == XLM_INPUT_CORRUPTED && e->weights == XLM_WEIGHTS_LIVE && e->gradient && e->dropout;
+    return e->input == XLM_INPUT_CORRUPTED && e->weights == XLM_WEIGHTS_LIVE && e->gradient && e->dropout && e->number == 0;
 }
 
 /* An objective needs the view for its label, or for its loss. */
@@ -98,7 +98,7 @@ static int find(const xlm_encodings *encodings, const xlm_view *view)
     for (int i = 0; i < encodings->n; i++) {
         const xlm_encoding *e = &encodings->encoding[i];
         if (e->input == view->input && e->weights == view->weights && e->gradient == view->gradient &&
-            e->dropout == view->dropout)
+            e->dropout == view->dropout && e->number == view->number)
             return i;
     }
     return -1;
@@ -115,7 +115,8 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
             e->rows = both(e->rows, xlm_view_row_set(view));
         return;
     }
-    const xlm_encoding e = {view->input, view->weights, view->gradient, view->dropout, view->layer, xlm_view_row_set(view)};
+    const xlm_encoding e = {.input = view->input, .weights = view->weights, .gradient = view->gradient, .dropout = view->dropout,
+                            .number = view->number, .layer = view->layer, .rows = xlm_view_row_set(view)};
     g_assert(encodings->n < (int)G_N_ELEMENTS(encodings->encoding));
     const int at = encodings->n++;
     encodings->encoding[at] = e;
@@ -125,15 +126,16 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
     }
 }
 
-static bool is_same(const xlm_view *a, const xlm_view *b)
+bool xlm_view_is_same(const xlm_view *a, const xlm_view *b)
 {
     return a->input == b->input && a->weights == b->weights && a->layer == b->layer && a->rows == b->rows &&
-           xlm_view_row_set(a).reach == xlm_view_row_set(b).reach && a->gradient == b->gradient && a->dropout == b->dropout;
+           xlm_view_row_set(a).reach == xlm_view_row_set(b).reach && a->gradient == b->gradient && a->dropout == b->dropout &&
+           a->number == b->number;
 }
 
 static const xlm_shared_view *find_shared(const xlm_shared_view *shared, const xlm_view *view)
 {
-    while (shared != NULL && !is_same(&shared->view, view))
+    while (shared != NULL && !xlm_view_is_same(&shared->view, view))
         shared = shared->next;
     return shared;
 }
@@ -201,7 +203,8 @@ struct xlm_encoded_views {
     struct taken *taken;
 };
 
-/* Calls that draw are numbered apart in each encoding but the stream's own batch's, whose numbers begin with 0. */
+/* Calls that draw are numbered apart in each encoding but the stream's own batch's, whose numbers begin with 0; those of views
+ * with other numbers than 0 draw with keys of their own. */
 static uint32_t first_site(const xlm_encoding *e)
 {
     enum { APART = 1 << 24 };
@@ -231,6 +234,7 @@ xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_mo
         mode.values = e->weights == XLM_WEIGHTS_AVERAGED ? averaged : NULL;
         mode.gradient = before.gradient && e->gradient;
         mode.training = before.training && e->dropout;
+        mode.draws = (uint32_t)e->number;
         if (!is_main(e))
             mode.site = first_site(e);
         xlm_tape_set_mode(tape, mode);
@@ -308,7 +312,7 @@ static xlm_encoded make_view(xlm_encoded_views *views, const xlm_view *view)
 static xlm_encoded find_view(xlm_encoded_views *views, const xlm_view *view)
 {
     for (const struct taken *t = views->taken; t != NULL; t = t->next)
-        if (is_same(&t->view, view))
+        if (xlm_view_is_same(&t->view, view))
             return t->encoded;
     struct taken *t = XLM_TAPE_TAKE(views->tape, struct taken, 1);
     *t = (struct taken){*view, make_view(views, view), views->taken};

@@ -14,11 +14,12 @@ xlm_row_set xlm_view_row_set(const xlm_view *view);
 /* How many these are at most. */
 int64_t xlm_row_set_most(xlm_row_set set, int64_t tokens, int64_t sequences, int64_t predicted);
 
-/* What the views of one (input, weights, gradient, dropout) have in common. */
+/* What the views of one (input, weights, gradient, dropout, number) have in common. */
 typedef struct xlm_encoding {
     xlm_view_input input;
     xlm_view_weights weights;
     bool gradient, dropout;
+    int64_t number;
     int64_t layer;      /* the highest that is asked for */
     xlm_row_set rows;   /* of that layer: those that are wanted */
 } xlm_encoding;
@@ -26,7 +27,7 @@ typedef struct xlm_encoding {
 /* The encodings that objectives ask for, each once; the encoding of the stream's own batch comes first. */
 typedef struct xlm_encodings {
     int n;
-    xlm_encoding encoding[4 * 2 * 2 * 2]; /* inputs, weights, gradient, dropout */
+    xlm_encoding encoding[4 * 2 * 2 * (1 + 1 + XLM_MOST_VIEW_NUMBER)]; /* inputs, weights, gradient, no dropout or numbers */
 } xlm_encodings;
 
 /* A view without gradient, of the live weights, that is encoded for a label and asked for again afterwards, by other labels or
@@ -38,6 +39,9 @@ typedef struct xlm_shared_view {
     xlm_real *states; /* [rows x d] */
     struct xlm_shared_view *next;
 } xlm_shared_view;
+
+/* Both are one and the same view. */
+bool xlm_view_is_same(const xlm_view *a, const xlm_view *b);
 
 /* Add those that one objective needs for its label, or for its loss, but for shared views that are made. */
 void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, const xlm_shared_view *shared);

@@ -83,7 +83,15 @@ void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape
 
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena) + xlm_arena_peak(tape->inside); }
 
-xlm_site xlm_tape_site(xlm_tape *tape) { return (xlm_site){.key = tape->key, .site = tape->mode.site++}; }
+xlm_site xlm_tape_site(xlm_tape *tape)
+{
+    xlm_site site = {.key = tape->key, .site = tape->mode.site++};
+    if (tape->mode.draws != 0) {
+        const xlm_rng_block other = xlm_rng_draw(tape->key, tape->mode.draws, 0, 0, 0);
+        site.key = (xlm_rng_key){{other.v[0], other.v[1]}};
+    }
+    return site;
+}
 
 xlm_keep xlm_keep_rate(double p)
 {

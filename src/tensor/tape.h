@@ -79,12 +79,13 @@ void xlm_grad_pass(xlm_var *x, xlm_var *y);
 
 /* ---- how operators are recorded ---- */
 
-/* xlm_tape_begin sets the parameters' own values, gradients, its own `training`, and 0. */
+/* xlm_tape_begin sets the parameters' own values, gradients, its own `training`, and 0 for both numbers. */
 typedef struct xlm_tape_mode {
     xlm_real *values; /* the flat array that parameters are read from; NULL: the parameters' own */
     bool gradient;    /* false: results of parameters are constants */
     bool training;    /* dropout is on */
     uint32_t site;    /* number of the next call that draws */
+    uint32_t draws;   /* number of the key that is drawn with; 0: the one of xlm_tape_begin */
 } xlm_tape_mode;
 xlm_tape_mode xlm_tape_get_mode(const xlm_tape *tape);
 /* For all operators from now on; variables of parameters must be asked for again. The backward pass is the same in any mode. */

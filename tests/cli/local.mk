@@ -67,6 +67,7 @@ test_scripts += \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/report.sh \
+	tests/cli/simcse.sh \
 	tests/cli/spearman.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/trust.sh \
@@ -82,6 +83,8 @@ EXTRA_DIST += \
 EXTRA_DIST += tests/plugins/pull-together.c tests/plugins/stand-still.c
 # Objectives with labels, averages, queues, sides of pairs, compiled by objectives.sh.
 EXTRA_DIST += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/sides.c
+# Two dropout masks of a text, compiled by simcse.sh.
+EXTRA_DIST += tests/plugins/simcse.c
 
 # `make install` links programs and objectives again for their places, and each is missing in the build for a moment meanwhile:
 # it is tested when all others have ended.

@@ -23,6 +23,13 @@ awk -F, '$2 == "train" && $3 == "moco/accuracy" { n++; if ($1 == 1 || $5 != 8 ||
     $2 == "train" && $3 == "moco/key_norm" { k++; if (!($13 > 0)) bad = 1 }
     $2 == "held_out" && $3 == "moco/accuracy" { e++ } END { exit bad || n != 7 || k != 8 || e != 2 }' out-1/metrics.csv ||
     fail "metrics: $(grep moco out-1/metrics.csv)"
+# One that begins with random keys is full at the first step, which has a loss then; the same bits on any number of ranks.
+sed 's/^queue = 24/&\nqueue_start = random/' all.conf >random.conf
+reproduced random.conf random 2 4
+awk -F, '$2 == "train" && $3 == "moco/accuracy" { n++ } $2 == "train" && $3 == "moco" && $1 == 1 { first = $6 }
+    END { exit !(n == 8 && first > 0) }' random-1/metrics.csv || fail "a random queue: $(grep moco random-1/metrics.csv)"
+[ "$(value out-1 1 train moco loss)" = 0 ] || fail "an empty queue has a loss: $(value out-1 1 train moco loss)"
+[ "$(numbers /objectives/moco/appended random-4/latest)" = 88 ] || fail "keys: $(numbers /objectives/moco/appended random-4/latest)"
 # A queue that the checkpoint does not fit is refused.
 cp -r out-1 other
 expect 65 'objectives/moco/queue' xlm_train all.conf --set train.output=other --set 'objective moco.queue=32' --set train.steps=9

@@ -165,6 +165,42 @@ static void test_moco_normalised(void **state)
     check_moco(true);
 }
 
+/* A queue that begins with drawn keys of norm 1 is full at the first step, and the keys of the step replace its first rows. */
+static void test_moco_random(void **state)
+{
+    (void)state;
+    const char *const options[] = {"queue=5", "projection=3", "temperature=0.5", "momentum=0.9", "queue_start=random", NULL};
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = moco_job(&of);
+    add_objective(&job, "moco", &xlm_loss_moco, options);
+    assert_true(open_job(&job));
+    int n;
+    const double *queue = xlm_host_states(job.host, &n)[0].values;
+    double first[QUEUE * WIDTH], query[PAIRS_OF_BATCH * WIDTH], key[PAIRS_OF_BATCH * WIDTH], numbers[2];
+    memcpy(first, queue, sizeof first);
+    for (int i = 0; i < QUEUE; i++) {
+        assert_true(fabs(dot(first + i * WIDTH, first + i * WIDTH) - 1) < 1e-12);
+        assert_true(i == 0 || fabs(dot(first, first + i * WIDTH)) < 0.999);
+    }
+    xlm_pass_input input = job_input(&job, 0, 1);
+    xlm_host_begin_step(job.host);
+    label_job_averaged(&job, &input, 1);
+    project_side(&job, XLM_INPUT_FIRST, 1, false, query);
+    project_side(&job, XLM_INPUT_SECOND, 1, false, key);
+    const double wanted = moco_value(query, key, first, QUEUE, 0.5, numbers);
+    double *row = g_new0(double, xlm_host_numbers(job.host));
+    xlm_tape_begin(job.tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job.host, job.tape, &input, NULL, row, NULL);
+    assert_true(wanted > 0 && fabs(row[0] / PAIRS_OF_BATCH - wanted) < 1e-12);
+    assert_true(xlm_host_metric_sums(job.host, row, 0)[0].count == PAIRS_OF_BATCH);
+    g_free(row);
+    finish_job_step(&job, 0);
+    for (int i = 0; i < PAIRS_OF_BATCH * WIDTH; i++)
+        assert_true(queue[i] == (double)(float)key[i]);
+    assert_memory_equal(queue + PAIRS_OF_BATCH * WIDTH, first + PAIRS_OF_BATCH * WIDTH, 2 * WIDTH * sizeof *first);
+    close_job(&job);
+}
+
 static void refuse_moco(const char *option, bool parallel, const char *message)
 {
     const char *const options[] = {option, NULL};
@@ -191,7 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moco),
-        cmocka_unit_test(test_moco_normalised),
+        cmocka_unit_test(test_moco_normalised), cmocka_unit_test(test_moco_random),
         cmocka_unit_test(test_moco_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,12 +2,12 @@
 # shellcheck shell=sh
 #
 # Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
-# the MPI that was built with), XLM_SANITIZERS, XLM_TEST_QUICK (1: the quick part only).
+# the MPI that was built with), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the quick part only).
 
 # The programs of the build tree first, and their objectives.
 PATH=$XLM_BUILD:$PATH
 XLM_PLUGIN_PATH=$XLM_BUILD/src/losses/.libs
-export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_MPIEXEC XLM_SANITIZERS XLM_TEST_QUICK
+export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_MPIEXEC XLM_SANITIZERS XLM_HARDENING XLM_TEST_QUICK
 
 # Tests run side by side, so each rank is one thread. A test that wants more says so itself.
 OMP_NUM_THREADS=1

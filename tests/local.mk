@@ -4,7 +4,7 @@ TEST_EXTENSIONS = .sh
 AM_TESTS_ENVIRONMENT = \
 	XLM_SOURCE='$(abs_top_srcdir)'; XLM_BUILD='$(abs_top_builddir)'; XLM_CC='$(CC)'; \
 	XLM_MPIEXEC='$(MPIEXEC)'; \
-	XLM_SANITIZERS='$(XLM_SANITIZERS)'; XLM_TEST_QUICK='$(XLM_TEST_QUICK)'; \
+	XLM_SANITIZERS='$(XLM_SANITIZERS)'; XLM_HARDENING='$(XLM_HARDENING)'; XLM_TEST_QUICK='$(XLM_TEST_QUICK)'; \
 	. $(srcdir)/tests/environment.sh;
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh
 SH_LOG_COMPILER = $(BASH)
@@ -36,6 +36,8 @@ mutants: all
 		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(BASH) $(srcdir)/tests/mutants.sh
 
 test_scripts =
+# Programs that scripts start must be compiled before.
+check_DATA =
 include tests/mpi/local.mk
 include tests/unit/local.mk
 include tests/cli/local.mk
@@ -49,7 +51,7 @@ EXTRA_DIST += $(test_scripts)
 TESTS += $(test_scripts) $(check_PROGRAMS)
 
 # Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
-check_DATA = $(losses_LTLIBRARIES) $(benchmark_programs)
+check_DATA += $(losses_LTLIBRARIES) $(benchmark_programs)
 
 # What small jobs compute, bit by bit, to compare two versions (tests/digests.sh).
 .PHONY: digests

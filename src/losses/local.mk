@@ -10,7 +10,8 @@ losses_LTLIBRARIES += \
 losses_sources = $(losses_LTLIBRARIES:.la=.c)
 
 # All are linked alike. (private: this does not hold for libxlm, when it is made for one of them.)
-AM_LDFLAGS = $(if $(filter $(losses_LTLIBRARIES),$@),-module -avoid-version -shared)
+AM_LDFLAGS = $(XLM_LDFLAGS) \
+	$(if $(filter %.la,$@),$(if $(filter $(losses_LTLIBRARIES),$@),-module -avoid-version -shared),$(XLM_PROGRAM_LDFLAGS))
 $(losses_LTLIBRARIES): libxlm.la
 $(losses_LTLIBRARIES): private LIBS := libxlm.la $(LIBS)
 

@@ -55,6 +55,7 @@ test_scripts += \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/gc.sh \
+	tests/cli/hardening.sh \
 	tests/cli/install.sh \
 	tests/cli/languages.sh \
 	tests/cli/measure.sh \

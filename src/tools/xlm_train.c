@@ -41,7 +41,17 @@ static struct {
     char *ranks;
     double network;
     gboolean plan, check_gradients;
+    char *check_only;
 } given;
+
+static gboolean ask_check(const gchar *option, const gchar *name, gpointer data, GError **error)
+{
+    (void)option, (void)data, (void)error;
+    given.check_gradients = TRUE;
+    g_free(given.check_only);
+    given.check_only = g_strdup(name);
+    return TRUE;
+}
 
 static const double NETWORK = 10; /* Gbit/s, by default */
 
@@ -49,9 +59,9 @@ static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(given.job), {.long_na
 
 static const GOptionEntry run_options[] = {
     XLM_RUN_OPTIONS(given.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
-    {"check-gradients", 0, 0, G_OPTION_ARG_NONE, &given.check_gradients,
-     "train nothing; compare the gradients of every objective with differences of its loss, on a micro-batch of the next step, "
-     "dropout off, and show a table; for authors of plugins, with a small model", NULL},
+    {"check-gradients", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)ask_check,
+     "train nothing; compare the gradients of every objective, or of the one of that NAME, with differences of its loss, on a "
+     "micro-batch of the next step, dropout off, and show a table; for authors of plugins, with a small model", "NAME"},
     {.long_name = NULL}};
 
 static const GOptionEntry plan_options[] = {
@@ -148,6 +158,7 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
         .input = xlm_stream_text(w->corpus),
     };
     options.check_gradients = given.check_gradients;
+    options.check_only = given.check_only;
     return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);
 }
 

@@ -349,12 +349,17 @@ static void print_row(const xlm_parameter *p, const result *r)
     putchar('\n');
 }
 
-/* The table of one objective; the number of parameters that are wrong, *worst one that is most. */
-static int print_table(const checker *c, const result *results, const char **worst)
+/* Parameters of an objective's table. */
+typedef struct summary {
+    int gradients, lost, wrong; /* that have a gradient; of them, in which rounding hides every derivative; that are wrong */
+    const char *worst;          /* the one that is most */
+} summary;
+
+static summary print_table(const checker *c, const result *results)
 {
     const xlm_parameters *parameters = c->workspace->parameters;
     const xlm_job_objective *o = &c->job->objective[c->objective];
-    int wrong = 0, lost = 0;
+    summary s = {0};
     double largest = 0;
     printf("objective %s (plugin %s): loss %.6f of %" G_GINT64_FORMAT " terms, rounding %.1e\n", o->name, o->plugin,
            c->loss / o->weight, c->terms, c->rounding / fabs(o->weight));
@@ -362,17 +367,34 @@ static int print_table(const checker *c, const result *results, const char **wor
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         print_row(p, &results[i]);
-        lost += results[i].zero == 0 && results[i].unclear >= results[i].alone + results[i].groups;
-        wrong += results[i].wrong > 0;
+        s.gradients += results[i].zero == 0;
+        s.lost += results[i].zero == 0 && results[i].unclear >= results[i].alone + results[i].groups;
+        s.wrong += results[i].wrong > 0;
         if (results[i].wrong > 0 && results[i].largest > largest) {
             largest = results[i].largest;
-            *worst = p->name;
+            s.worst = p->name;
         }
     }
-    if (lost > 0)
-        printf("%d gradients are lost in rounding altogether: nothing is known of them\n", lost);
+    if (s.lost > 0)
+        printf("%d gradients are lost in rounding altogether: nothing is known of them\n", s.lost);
     putchar('\n');
-    return wrong;
+    return s;
+}
+
+/* A check that has compared nothing has failed, too. */
+static bool judge(const checker *c, const summary *s, GError **error)
+{
+    const char *name = c->job->objective[c->objective].name;
+    if (s->wrong > 0)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s: %d gradients are not what differences of the loss say, by more "
+                             "than %g %%; most that of %s", name, s->wrong, 100 * TOLERANCE, s->worst);
+    if (s->gradients == 0)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: no parameter that is trained has a gradient of it",
+                             name);
+    if (s->lost == s->gradients)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: rounding hides all of its %d gradients; take a "
+                             "smaller model, or a loss of another size", name, s->gradients);
+    return true;
 }
 
 /* ---- one objective ---- */
@@ -427,11 +449,10 @@ static bool check_objective(checker *c, GError **error)
     copy_state(c, true);
     if (xlm_comm_agree(w->comm, &failure)) {
         xlm_comm_merge_double(w->comm, (double *)results, n * RESULT);
-        const char *worst = NULL;
-        const int wrong = w->comm->rank == 0 ? print_table(c, results, &worst) : 0;
-        if (wrong > 0)
-            xlm_error_set(&failure, EX_SOFTWARE, "objective %s: %d gradients are not what differences of the loss say, by more "
-                          "than %g %%; most that of %s", c->job->objective[c->objective].name, wrong, 100 * TOLERANCE, worst);
+        if (w->comm->rank == 0) {
+            const summary s = print_table(c, results);
+            judge(c, &s, &failure);
+        }
         xlm_comm_agree(w->comm, &failure);
     }
     g_free(results);
@@ -440,10 +461,24 @@ static bool check_objective(checker *c, GError **error)
     return failure == NULL;
 }
 
-bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, GError **error)
+static bool refuse_name(const xlm_job *job, const char *name, GError **error)
+{
+    GString *names = g_string_new("");
+    for (int k = 0; k < job->objectives; k++)
+        g_string_append_printf(names, "%s%s", k > 0 ? ", " : "", job->objective[k].name);
+    xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name, names->str);
+    g_string_free(names, TRUE);
+    return false;
+}
+
+bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *name, GError **error)
 {
     GError *first = NULL;
+    int checked = 0;
     for (int k = 0; k < job->objectives; k++) {
+        if (name != NULL && strcmp(job->objective[k].name, name) != 0)
+            continue;
+        checked++;
         checker c = {
             .job = job, .workspace = workspace, .step = step, .objective = k,
             .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
@@ -468,7 +503,7 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
         g_free(c.saved);
     }
     if (first == NULL)
-        return true;
+        return checked > 0 || name == NULL || refuse_name(job, name, error);
     g_propagate_error(error, first);
     return false;
 }

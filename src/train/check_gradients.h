@@ -20,9 +20,10 @@
 
 #include "train/workspace.h"
 
-/* Of the step that follows `step` updates. Collective: ranks share the parameters. Tables on standard output of rank 0.
- * EX_SOFTWARE when a gradient is further from the differences than 0.5 %, when two passes over the same batch give two losses,
- * and when an objective could not be checked, as one that begins later or has no terms; errors of reading. */
-bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, GError **error);
+/* Of the step that follows `step` updates, of all objectives or the one called `name` (NULL: all). Collective: ranks share the
+ * parameters. Tables on standard output of rank 0. EX_SOFTWARE when a gradient is further from the differences than 0.5 %, when
+ * two passes over the same batch give two losses, and when an objective could not be checked: it begins later, has no terms or no
+ * gradient, or rounding hides all of its gradients. EX_USAGE: there is none of that name. Errors of reading. */
+bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *name, GError **error);
 
 #endif

@@ -448,7 +448,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
         return good;
     }
     if (options->check_gradients)
-        return xlm_check_gradients(r->job, &workspace, progress->step, error);
+        return xlm_check_gradients(r->job, &workspace, progress->step, options->check_only, error);
     if (progress->step == progress->saved && options->finish) {
         print_finished(r);
         return true;

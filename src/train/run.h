@@ -44,6 +44,7 @@ typedef struct xlm_run_options {
     bool finish;             /* make the checkpoint of a run whose ranks were killed (train/snapshot.h); resume is auto */
     bool profile;            /* count where the time of a step goes, and print it in the end */
     bool check_gradients;    /* compare the next step's gradients with differences (train/check_gradients.h); train nothing */
+    const char *check_only;  /* those of this objective; NULL: of all */
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;
 

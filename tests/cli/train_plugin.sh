@@ -113,7 +113,16 @@ wrong constant 0 '^objective pull' \
     's/\(cosine(tape, projected, \)words/\1xlm_detach(tape, words)/'
 wrong memory 70 'objective pull: two passes over one batch have losses' '
     s/^static xlm_var \*pull_loss/static int calls;\n&/; s/-pull->sharpness)/-pull->sharpness * ++calls)/'
+# A loss so small that rounding hides all of its gradients is not checked.
+wrong hidden 70 'objective pull was not checked: rounding hides all of its [0-9]* gradients' 's/-pull->sharpness)/-1e-9 * pull->sharpness)/'
 in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
+# One objective alone: its table as before.
+code=0
+xlm_train job.conf --check-gradients=pull --set model.layers=1 --set train.output=none >alone.txt 2>alone.log || code=$?
+[ "$code" -eq 0 ] || fail "the gradients of one objective: $(tail -n 3 alone.log)"
+cmp alone.txt <(sed -n '/^objective pull /,/^$/p' right.txt) || fail "another table of one objective alone: $(head -n 3 alone.txt)"
+expect 64 'check-gradients=push: the job has no objective of that name; it has mlm, tlm, pull' \
+    xlm_train job.conf --check-gradients=push --set train.output=none
 expect 64 'check-gradients does not go with' xlm_train job.conf --check-gradients --dry-run
 expect 70 'objective pull was not checked: it has no terms at step 1; set its begin = 0' \
     xlm_train pull.conf --check-gradients --set train.output=none --set 'objective pull.begin=5'

@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	tests/fuzz/README.md \
 	tests/fuzz/cases \
 	tests/fuzz/clang.mk \
+	tests/fuzz/messages.sh \
 	tests/fuzz/regressions \
 	tests/fuzz/run.sh \
 	tests/fuzz/seeds
@@ -69,5 +70,22 @@ fuzz: all $(fuzz_targets)
 	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
+# make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
+READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
+	src/analysis/analogies.c src/analysis/map.c src/analysis/named_vectors.c src/analysis/numbered_sentences.c \
+	src/analysis/scored_pairs.c src/analysis/vector_rows.c src/corpus/corpus.c src/foreign/safetensors.c \
+	src/lexicon/cooccurrence.c src/lexicon/dictd.c src/lexicon/dictionary.c src/lexicon/entries.c \
+	src/report/results.c src/report/sections_pictures.c src/store/store_attribute.c src/store/store_digest.c \
+	src/store/store_file.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \
+	src/tasks/question_text.c src/tasks/tagged_text.c src/text/bpe_codes.c src/text/conllu.c src/text/fields.c \
+	src/text/html.c src/text/html_pairs.c src/text/json_file.c src/text/lines.c src/text/vocabulary_change.c \
+	src/text/vocabulary_store.c src/text/word_counts_file.c src/text/word_store.c src/train/model_file.c \
+	src/train/rank_files.c
+MESSAGE_TESTS =
+.PHONY: fuzz-messages
+fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
+	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
+		LIBS='$(libxlm_la_LIBADD)' READERS='$(READERS)' TESTS='$(FUZZ:%=tests/fuzz/%) $(MESSAGE_TESTS)' \
+		$(BASH) $(srcdir)/tests/fuzz/messages.sh
 clean-local:
 	-rm -rf fuzz

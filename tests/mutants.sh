@@ -3,8 +3,8 @@
 #
 #   make mutants [MUTANTS='links_* corpus_token_bound'] [FUZZ_SECONDS=30]
 #
-# By `make mutants`, which sets what is built with. tests/mutants.list has the bugs, a line each: a name, a file of the library, an
-# expression of sed that changes one line of it, and the tests that should fail then. The changed file alone is compiled, the
+# By `make mutants`, which sets what is built with. tests/mutants.list has the bugs, a line each: a name, a file of the library,
+# an expression of sed that changes one line of it, and the tests that should fail then. The changed file alone is compiled, the
 # library linked anew in a directory of its own, and the tests run with it: nothing in the build changes. With FUZZ_SECONDS the
 # targets among the tests of a bug that no test finds are fuzzed for so long (as `make fuzz` does, which is run once before).
 #

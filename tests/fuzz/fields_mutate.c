@@ -47,8 +47,8 @@ static void put(GString *out, part p, const char *text, gssize length)
 static void change_number(GRand *draw, GString *out, part p)
 {
     static const char *const limits[] = {"0", "1", "-1", "2", "2147483647", "2147483648", "4294967295", "4294967296",
-                                         "9223372036854775807", "9223372036854775808", "18446744073709551615", "-2147483648", "nan",
-                                         "inf", "1e39", "1e400", "0.5", "", "00", "+1", "1.0"};
+                                         "9223372036854775807", "9223372036854775808", "18446744073709551615", "-2147483648",
+                                         "nan", "inf", "1e39", "1e400", "0.5", "", "00", "+1", "1.0"};
     char near[32], *end, *text = g_strndup(out->str + p.from, p.to - p.from);
     const gint64 number = g_ascii_strtoll(text, &end, 10);
     g_snprintf(near, sizeof near, "%" G_GINT64_FORMAT, (gint64)((guint64)number + (guint64)(g_rand_boolean(draw) ? 1 : -1)));
@@ -63,7 +63,8 @@ static void change(GRand *draw, GString *out)
     const size_t place = (size_t)g_rand_int_range(draw, 0, (gint32)out->len);
     const part field = field_at(data, out->len, place), line = line_at(data, out->len, place);
     const part other = field_at(data, out->len, (size_t)g_rand_int_range(draw, 0, (gint32)out->len));
-    char *text = g_strndup(out->str + line.from, line.to - line.from), *word = g_strndup(out->str + other.from, other.to - other.from);
+    char *text = g_strndup(out->str + line.from, line.to - line.from);
+    char *word = g_strndup(out->str + other.from, other.to - other.from);
     switch (g_rand_int_range(draw, 0, 8)) {
     case 0: put(out, (part){line.from, line.from}, text, (gssize)(line.to - line.from)); break; /* the line twice */
     case 1: put(out, line, "", 0); break;

@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void fuzz_begin(void);
 /* MPI of one rank, for readers that are collective; ended with the process. What MPI keeps is no leak. */
 const xlm_comm *fuzz_comm(void);
-/* Write the bytes into a file of this name (which may be in a folder) in a directory of this process, which is removed when it ends. Its path; valid as
- * long as the process. */
+/* Write the bytes into a file of this name, which may be in a folder, in a directory of this process, which is removed when it
+ * ends. Its path; valid as long as the process. */
 const char *fuzz_write(const char *name, const void *data, size_t size);
 
 /* Abort when a reader did not keep its word: it must have either succeeded or set an error of ours. Frees the error. */

@@ -118,12 +118,16 @@ fuzz_structure *fuzz_structure_read(int64_t file)
 
 /* ---- lines ---- */
 
-static int64_t below(GRand *draw, int64_t n) { return n > 0 ? (int64_t)(((uint64_t)g_rand_int(draw) << 31 ^ g_rand_int(draw)) % (uint64_t)n) : 0; }
+static int64_t below(GRand *draw, int64_t n)
+{
+    const uint64_t number = (uint64_t)g_rand_int(draw) << 31 ^ g_rand_int(draw);
+    return n > 0 ? (int64_t)(number % (uint64_t)n) : 0;
+}
 
 static int64_t draw_integer(const fuzz_structure *s, GRand *draw)
 {
-    static const int64_t limits[] = {0, 1, -1, 2, UINT8_MAX, UINT16_MAX, UINT16_MAX + 1, INT32_MAX, (int64_t)INT32_MAX + 1, INT32_MIN,
-                                     UINT32_MAX, (int64_t)1 << 40, (int64_t)1 << 62, INT64_MAX, INT64_MAX - 1, INT64_MIN};
+    static const int64_t limits[] = {0, 1, -1, 2, UINT8_MAX, UINT16_MAX, UINT16_MAX + 1, INT32_MAX, (int64_t)INT32_MAX + 1,
+                                     INT32_MIN, UINT32_MAX, (int64_t)1 << 40, (int64_t)1 << 62, INT64_MAX, INT64_MAX - 1, INT64_MIN};
     if (s->numbers->len == 0 || below(draw, 3) == 0)
         return limits[below(draw, G_N_ELEMENTS(limits))];
     const int64_t number = g_array_index(s->numbers, int64_t, below(draw, s->numbers->len));

@@ -29,7 +29,8 @@ static fuzz_original *make_original(void)
     const bool good = store != NULL && xlm_store_set_text(store, "/", "format", XLM_MATRIX_FILE_FORMAT, NULL) &&
                       xlm_store_set_int(store, "/", "format_version", XLM_MATRIX_FILE_VERSION, NULL) &&
                       xlm_store_set_text(store, "/", "model", "run/checkpoint-00000020.h5", NULL) &&
-                      xlm_store_set_text(store, "/", "values", "cosine", NULL) && xlm_store_set_int(store, "/", "step", 20, NULL) &&
+                      xlm_store_set_text(store, "/", "values", "cosine", NULL) &&
+                      xlm_store_set_int(store, "/", "step", 20, NULL) &&
                       xlm_store_write_array(store, "", "rows", XLM_U32, PAIRS, rows, NULL) &&
                       xlm_store_write_array(store, "", "columns", XLM_U32, PAIRS, columns, NULL) &&
                       xlm_store_write_array(store, "", "offsets", XLM_U64, PAIRS + 1, offsets, NULL) &&

@@ -16,8 +16,8 @@ objects=" $OBJECTS "
 link=()
 for file in $READERS; do
     object=$scratch/${file//\//_}
-    eval "$COMPILE -w -O0 -U_FORTIFY_SOURCE --coverage -fPIC -DPIC" -c -o '"${object%.c}.o" "$XLM_SOURCE/$file"' >"$scratch/log" 2>&1 ||
-        { cat "$scratch/log"; exit 65; }
+    eval "$COMPILE -w -O0 -U_FORTIFY_SOURCE --coverage -fPIC -DPIC" -c -o '"${object%.c}.o" "$XLM_SOURCE/$file"' \
+        >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 65; }
     objects=${objects/ ${file%.c}.lo / }
     link+=("${object%.c}.o")
 done

@@ -25,8 +25,56 @@ static const char *second_field(const char *line, size_t length)
     return tab != NULL && tab > line ? tab + 1 : NULL;
 }
 
-static bool add_sentence(xlm_numbered_sentences *s, const xlm_lines *lines, const char *line, size_t length,
-                         xlm_tokenizer *tokenizer, int language, GError **error)
+/* Texts, GBytes: number among the different sentences + 1. */
+typedef struct text_index {
+    GHashTable *whole, *stripped;
+} text_index;
+
+static bool is_space(gunichar c)
+{
+    return g_unichar_isspace(c) || c == 0x0b || (c >= 0x1c && c <= 0x1f) || c == 0x85;
+}
+
+/* Without white space at its ends; text: UTF-8. */
+static GBytes *strip(const char *text, size_t length)
+{
+    const char *end = text + length;
+    while (text < end && is_space(g_utf8_get_char(text)))
+        text = g_utf8_next_char(text);
+    for (const char *last; text < end && is_space(g_utf8_get_char(last = g_utf8_prev_char(end)));)
+        end = last;
+    return g_bytes_new(text, (gsize)(end - text));
+}
+
+/* What stands for `text` in the table, `number` when there is none before. Takes text. */
+static guint find_or_add(GHashTable *table, GBytes *text, guint number)
+{
+    const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(table, text));
+    if (before > 0)
+        g_bytes_unref(text);
+    else
+        g_hash_table_insert(table, text, GUINT_TO_POINTER(number));
+    return before > 0 ? before : number;
+}
+
+/* The last sentence, whose text is UTF-8. */
+static void compare_text(xlm_numbered_sentences *s, const text_index *texts, const char *text, size_t length)
+{
+    const gboolean no = FALSE;
+    const int64_t place = (int64_t)s->ids->len - 1;
+    const guint number = find_or_add(texts->whole, g_bytes_new(text, length), s->distinct->len + 1);
+    const bool new = number > s->distinct->len;
+    if (new) {
+        g_array_append_val(s->distinct, place);
+        g_array_append_val(s->repeated, no);
+    }
+    const guint like = find_or_add(texts->stripped, strip(text, length), number);
+    if (!new || like != number)
+        g_array_index(s->repeated, gboolean, number - 1) = g_array_index(s->repeated, gboolean, like - 1) = TRUE;
+}
+
+static bool add_sentence(xlm_numbered_sentences *s, const text_index *texts, const xlm_lines *lines, const char *line,
+                         size_t length, xlm_tokenizer *tokenizer, int language, GError **error)
 {
     const char *sentence = second_field(line, length);
     if (sentence == NULL)
@@ -47,6 +95,7 @@ static bool add_sentence(xlm_numbered_sentences *s, const xlm_lines *lines, cons
     }
     const int64_t end = s->subwords->len;
     g_array_append_val(s->ends, end);
+    compare_text(s, texts, sentence, length - (size_t)(sentence - line));
     return true;
 }
 
@@ -59,18 +108,23 @@ xlm_numbered_sentences *xlm_numbered_sentences_read(const char *path, xlm_tokeni
     *s = (xlm_numbered_sentences){
         .ids = g_ptr_array_new_with_free_func(g_free), .numbers = g_hash_table_new(g_str_hash, g_str_equal),
         .subwords = g_array_new(FALSE, FALSE, sizeof(int32_t)), .ends = g_array_new(FALSE, FALSE, sizeof(int64_t)),
+        .distinct = g_array_new(FALSE, FALSE, sizeof(int64_t)), .repeated = g_array_new(FALSE, FALSE, sizeof(gboolean)),
     };
+    const text_index texts = {g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL),
+                              g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL)};
     const char *line;
     size_t length;
     int more = 0;
     bool good = true;
     while (good && (more = xlm_lines_next(lines, &line, &length, error)) > 0)
-        good = add_sentence(s, lines, line, length, tokenizer, language, error);
+        good = add_sentence(s, &texts, lines, line, length, tokenizer, language, error);
     good = good && more == 0;
     if (good && s->ids->len == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no sentence", path);
     if (!good)
         g_clear_pointer(&s, xlm_numbered_sentences_free);
+    g_hash_table_unref(texts.whole);
+    g_hash_table_unref(texts.stripped);
     xlm_lines_close(lines);
     return s;
 }
@@ -83,10 +137,20 @@ void xlm_numbered_sentences_free(xlm_numbered_sentences *sentences)
     g_ptr_array_unref(sentences->ids);
     g_array_unref(sentences->subwords);
     g_array_unref(sentences->ends);
+    g_array_unref(sentences->distinct);
+    g_array_unref(sentences->repeated);
     g_free(sentences);
 }
 
 int64_t xlm_numbered_sentences_count(const xlm_numbered_sentences *sentences) { return sentences->ids->len; }
+
+int64_t xlm_numbered_sentences_repeated(const xlm_numbered_sentences *sentences)
+{
+    int64_t n = 0;
+    for (guint i = 0; i < sentences->repeated->len; i++)
+        n += g_array_index(sentences->repeated, gboolean, i);
+    return n;
+}
 
 /* The place of an id; -1 with an error. */
 static int64_t find(const xlm_lines *lines, xlm_numbered_sentences *const sides[2], int side, const char *id, GError **error)

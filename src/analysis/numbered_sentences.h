@@ -1,7 +1,11 @@
 /* xlm-mpi: sentences with ids, and which of them are translations: BUCC's files. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Of sentences a line `id<tab>sentence` each, of gold pairs a line `source id<tab>target id` each (Zweigenbaum, Sharoff, Rapp
- * 2017, "Overview of the second BUCC shared task"), plain or gzip. Ids are any text without a tab. */
+ * 2017, "Overview of the second BUCC shared task"), plain or gzip. Ids are any text without a tab.
+ *
+ * Sentences of the same text are one, the first of them, for all that looks for translations. Ids of pairs with such a sentence,
+ * or with one that is the same as another but for white space at its ends, are not known from their text: XTREME's scorer of
+ * BUCC leaves these pairs out, and they are marked here. */
 #ifndef XLM_ANALYSIS_NUMBERED_SENTENCES_H
 #define XLM_ANALYSIS_NUMBERED_SENTENCES_H
 
@@ -16,6 +20,8 @@ typedef struct xlm_numbered_sentences {
     GHashTable *numbers; /* id -> place in the file + 1 */
     GArray *subwords;    /* int32_t, of all sentences */
     GArray *ends;        /* int64_t: where those of each sentence end */
+    GArray *distinct;    /* int64_t: places of the different sentences, of each text the first */
+    GArray *repeated;    /* gboolean [distinct]: there is another one of this text, but for white space */
 } xlm_numbered_sentences;
 
 /* EX_NOINPUT; EX_DATAERR with file and line: no tab, an id that is empty or stands there twice, no UTF-8; or no sentence at all.
@@ -23,6 +29,7 @@ typedef struct xlm_numbered_sentences {
 xlm_numbered_sentences *xlm_numbered_sentences_read(const char *path, xlm_tokenizer *tokenizer, int language, GError **error);
 /* NULL is allowed. */
 void xlm_numbered_sentences_free(xlm_numbered_sentences *sentences);
+int64_t xlm_numbered_sentences_repeated(const xlm_numbered_sentences *sentences); /* of the different ones */
 int64_t xlm_numbered_sentences_count(const xlm_numbered_sentences *sentences);
 
 /* Gold pairs, as keys source · (number of targets) + target; g_hash_table_unref. EX_NOINPUT; EX_DATAERR with file and line: not

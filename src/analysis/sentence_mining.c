@@ -91,14 +91,15 @@ static void close_miner(miner *m)
 
 /* ---- vectors and pairs ---- */
 
-/* `<s> subwords </s>` of each sentence, cut to the model's positions; *cut, *empty: how many were, and how many have none. */
+/* `<s> subwords </s>` of each different sentence, cut to the model's positions; *cut, *empty: how many were, and how many have none. */
 static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences *s, int language, int64_t *cut, int64_t *empty)
 {
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(m->loaded->vocabulary));
     language = MAX(language, 0);
-    int64_t first = 0;
-    for (guint i = 0; i < s->ends->len; i++) {
-        const int64_t end = g_array_index(s->ends, int64_t, i), last = MIN(end, first + m->loaded->config.positions - 2);
+    for (guint i = 0; i < s->distinct->len; i++) {
+        const int64_t place = g_array_index(s->distinct, int64_t, i);
+        int64_t first = place > 0 ? g_array_index(s->ends, int64_t, place - 1) : 0;
+        const int64_t end = g_array_index(s->ends, int64_t, place), last = MIN(end, first + m->loaded->config.positions - 2);
         *cut += last < end;
         *empty += first == end;
         xlm_examples_add_special(examples, XLM_BOS, language, 0);
@@ -106,16 +107,37 @@ static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences 
             xlm_examples_add(examples, g_array_index(s->subwords, int32_t, first), language, 0);
         xlm_examples_add_special(examples, XLM_EOS, language, 0);
         xlm_examples_end(examples);
-        first = end;
     }
     return examples;
+}
+
+/* Places in the files instead of numbers among the different sentences; pairs with one that stands there again are left out,
+ * though they have kept others from their sentences. */
+static void number_pairs(const texts *t)
+{
+    guint kept = 0;
+    for (guint i = 0; i < t->pairs->len; i++) {
+        xlm_mined_pair pair = g_array_index(t->pairs, xlm_mined_pair, i);
+        if (g_array_index(t->sides[0]->repeated, gboolean, pair.source) ||
+            g_array_index(t->sides[1]->repeated, gboolean, pair.target))
+            continue;
+        pair.source = g_array_index(t->sides[0]->distinct, int64_t, pair.source);
+        pair.target = g_array_index(t->sides[1]->distinct, int64_t, pair.target);
+        g_array_index(t->pairs, xlm_mined_pair, kept++) = pair;
+    }
+    if (xlm_numbered_sentences_repeated(t->sides[0]) + xlm_numbered_sentences_repeated(t->sides[1]) > 0)
+        xlm_log_info("%" G_GINT64_FORMAT " source and %" G_GINT64_FORMAT " target sentences stand there more than once, each of "
+                     "which is looked for once; %u pairs with such a sentence are left out, as the scorer of BUCC leaves them",
+                     xlm_numbered_sentences_repeated(t->sides[0]), xlm_numbered_sentences_repeated(t->sides[1]),
+                     t->pairs->len - kept);
+    g_array_set_size(t->pairs, kept);
 }
 
 static bool mine(miner *m, texts *t, GError **error)
 {
     const xlm_mining_options *o = m->options;
     const xlm_sentence_encoder encoder = {.comm = m->comm, .model = m->loaded->model, .tape = m->tape, .layer = m->layer,
-                                          .pooling = XLM_POOL_MEAN, .special_tokens = o->special_tokens};
+                                          .pooling = o->pooling, .special_tokens = o->special_tokens};
     xlm_mining mining = {.width = m->loaded->config.hidden_size, .neighbours = o->neighbours, .margin = o->margin};
     float *vectors[2] = {NULL, NULL};
     int64_t cut = 0, empty = 0;
@@ -135,10 +157,13 @@ static bool mine(miner *m, texts *t, GError **error)
                      o->special_tokens ? "" : ", and are in no pair");
     if (good)
         t->pairs = xlm_mine_pairs(m->comm, &mining);
+    if (good)
+        number_pairs(t);
     for (guint i = 0; good && t->gold != NULL && i < t->pairs->len; i++) {
         const xlm_mined_pair *pair = &g_array_index(t->pairs, xlm_mined_pair, i);
         t->is_gold = i == 0 ? g_new(bool, t->pairs->len) : t->is_gold;
-        t->is_gold[i] = xlm_numbered_pairs_have(t->gold, pair->source, pair->target, mining.n[1]);
+        t->is_gold[i] = xlm_numbered_pairs_have(t->gold, pair->source, pair->target,
+                                                xlm_numbered_sentences_count(t->sides[1]));
     }
     g_free(vectors[0]);
     g_free(vectors[1]);

@@ -1,6 +1,6 @@
 /* xlm-mpi: translations found by a model's hidden states, as in BUCC. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sentence is encoded alone, `<s> text </s>`, and is the mean of H[l] over its tokens. How pairs are found of the vectors of
+ * A sentence is encoded alone, `<s> text </s>`, and is one vector of H[l], pooled over its tokens. How pairs are found of the vectors of
  * two texts: analysis/mined_pairs.h; files: analysis/numbered_sentences.h. */
 #ifndef XLM_ANALYSIS_SENTENCE_MINING_H
 #define XLM_ANALYSIS_SENTENCE_MINING_H
@@ -17,7 +17,8 @@ typedef struct xlm_mining_options {
     const char *training[3];  /* sentences and gold pairs that the threshold is looked for on; NULL: none */
     const char *languages[2]; /* NULL: the endings of the files' names */
     int64_t layer;            /* 0 ... L; -1: L */
-    bool special_tokens;      /* <s> and </s> count for the mean */
+    int pooling;              /* XLM_POOL_... (analysis/sentence_vectors.h) */
+    bool special_tokens;      /* it is over <s> and </s> too */
     bool margin;              /* score; else the cosine */
     int neighbours;           /* k */
     double threshold;         /* NAN: looked for, on training or else on gold */

@@ -15,9 +15,6 @@
 #include "text/fields.h"
 #include "train/model_file.h"
 
-enum { MEAN, FIRST, VECTORS }; /* of a sentence */
-static const char *const vector_names[] = {[MEAN] = "mean", [FIRST] = "<s>"};
-
 /* What is found of one layer and one kind of vectors, by direction: 0 from source to target. */
 struct found {
     double cosine[2], csls[2]; /* accuracies, 0 … 1 */
@@ -31,14 +28,15 @@ struct retrieval {
     xlm_pair_text *text;
     int languages[2];
     int64_t first_layer, layers;
-    GArray **own;             /* [layers x VECTORS x 2 sides] float: vectors of this rank's pairs that were encoded */
+    int vectors;              /* of a sentence: what is pooled, and perhaps the row of <s> */
+    GArray **own;             /* [layers x vectors x 2 sides] float: vectors of this rank's pairs that were encoded */
     GArray *own_digests[2];   /* uint64_t of their subwords */
     int64_t pairs, left_out;  /* of all ranks: encoded; not */
     int64_t used;             /* of these, in pools */
     uint64_t *digests[2];     /* [pairs] */
     int64_t *right_first[2], *right_end[2]; /* [used] by direction: right answers, as in xlm_alignment */
     int32_t *right[2];
-    struct found *found;      /* [layers x VECTORS] */
+    struct found *found;      /* [layers x vectors] */
 };
 
 /* ---- opening ---- */
@@ -75,7 +73,7 @@ static bool open_all(struct retrieval *r, GError **error)
 
 static void close_all(struct retrieval *r)
 {
-    for (int64_t i = 0; i < 2 * VECTORS * r->layers && r->own != NULL; i++)
+    for (int64_t i = 0; i < 2 * r->vectors * r->layers && r->own != NULL; i++)
         g_array_unref(r->own[i]);
     for (int s = 0; s < 2; s++) {
         if (r->own_digests[s] != NULL)
@@ -94,12 +92,18 @@ static void close_all(struct retrieval *r)
 
 /* ---- vectors ---- */
 
+static int pooled(const struct retrieval *r) { return r->options->pooling >= 0 ? r->options->pooling : XLM_POOL_MEAN; }
+static const char *vector_name(const struct retrieval *r, int vector)
+{
+    return vector == 0 ? xlm_pooling_name(pooled(r)) : "<s>";
+}
+
 static int64_t width(const struct retrieval *r) { return r->loaded->config.hidden_size; }
 
 /* This rank's vectors of a layer, counted from the first that was asked for. */
 static GArray *own_vectors(const struct retrieval *r, int64_t layer, int vector, int side)
 {
-    return r->own[(layer * VECTORS + vector) * 2 + side];
+    return r->own[(layer * r->vectors + vector) * 2 + side];
 }
 
 /* The subwords of a side of pair i of the batch, in rows from b->row[side][i] on, behind <s>. */
@@ -107,12 +111,12 @@ static void add_vectors(struct retrieval *r, int64_t layer, const xlm_var *hidde
                         xlm_real *x, double *y)
 {
     const int64_t special = r->options->special_tokens;
-    for (int vector = 0; vector < VECTORS; vector++) {
+    for (int vector = 0; vector < r->vectors; vector++) {
         GArray *own = own_vectors(r, layer, vector, side);
         for (int64_t c = 0; c < width(r); c++)
             y[c] = 0;
-        if (vector == MEAN)
-            xlm_sentence_pool(XLM_POOL_MEAN, hidden, row - special, row + n + special, x, y);
+        if (vector == 0)
+            xlm_sentence_pool(pooled(r), hidden, row - special, row + n + special, x, y);
         else
             xlm_sentence_pool(XLM_POOL_FIRST, hidden, row - 1, row, x, y);
         for (int64_t c = 0; c < width(r); c++) {
@@ -146,8 +150,8 @@ static void encode(struct retrieval *r)
 {
     xlm_tape *tape = xlm_model_file_tape(r->loaded);
     xlm_arena *arena = xlm_arena_new();
-    r->own = g_new(GArray *, 2 * VECTORS * r->layers);
-    for (int64_t i = 0; i < 2 * VECTORS * r->layers; i++)
+    r->own = g_new(GArray *, 2 * r->vectors * r->layers);
+    for (int64_t i = 0; i < 2 * r->vectors * r->layers; i++)
         r->own[i] = g_array_new(FALSE, FALSE, sizeof(float));
     for (int s = 0; s < 2; s++)
         r->own_digests[s] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -274,15 +278,15 @@ static void measure(const struct retrieval *r, float *const *vectors, struct fou
 
 static void measure_all(struct retrieval *r)
 {
-    r->found = g_new0(struct found, r->layers * VECTORS);
+    r->found = g_new0(struct found, r->layers * r->vectors);
     for (int64_t l = 0; l < r->layers; l++)
-        for (int vector = 0; vector < VECTORS; vector++) {
+        for (int vector = 0; vector < r->vectors; vector++) {
             float *vectors[2];
             for (int s = 0; s < 2; s++) {
                 vectors[s] = gather(r, own_vectors(r, l, vector, s));
                 g_array_set_size(own_vectors(r, l, vector, s), 0);
             }
-            measure(r, vectors, &r->found[l * VECTORS + vector]);
+            measure(r, vectors, &r->found[l * r->vectors + vector]);
             for (int s = 0; s < 2; s++)
                 g_free(vectors[s]);
         }
@@ -304,9 +308,9 @@ static void print_table(const struct retrieval *r)
     char *back = g_strconcat(name_of(r, 1), "-", name_of(r, 0), NULL);
     printf("%5s %-6s %10s %10s %10s %10s\n", "layer", "vector", there, back, there, back);
     for (int64_t l = 0; l < r->layers; l++)
-        for (int vector = 0; vector < VECTORS; vector++) {
-            const struct found *f = &r->found[l * VECTORS + vector];
-            printf("%5" G_GINT64_FORMAT " %-6s %9.2f%% %9.2f%% %9.2f%% %9.2f%%\n", r->first_layer + l, vector_names[vector],
+        for (int vector = 0; vector < r->vectors; vector++) {
+            const struct found *f = &r->found[l * r->vectors + vector];
+            printf("%5" G_GINT64_FORMAT " %-6s %9.2f%% %9.2f%% %9.2f%% %9.2f%%\n", r->first_layer + l, vector_name(r, vector),
                    100 * f->cosine[0], 100 * f->cosine[1], 100 * f->csls[0], 100 * f->csls[1]);
         }
     g_free(there);
@@ -317,10 +321,10 @@ static bool write_csv(const struct retrieval *r, GError **error)
 {
     GString *text = g_string_new("layer,vector,source,target,pairs,pool,cosine,csls\n");
     for (int64_t l = 0; l < r->layers; l++)
-        for (int vector = 0; vector < VECTORS; vector++)
+        for (int vector = 0; vector < r->vectors; vector++)
             for (int direction = 0; direction < 2; direction++) {
-                const struct found *f = &r->found[l * VECTORS + vector];
-                g_string_append_printf(text, "%" G_GINT64_FORMAT ",%s,%s,%s,", r->first_layer + l, vector_names[vector],
+                const struct found *f = &r->found[l * r->vectors + vector];
+                g_string_append_printf(text, "%" G_GINT64_FORMAT ",%s,%s,%s,", r->first_layer + l, vector_name(r, vector),
                                        name_of(r, direction), name_of(r, !direction));
                 g_string_append_printf(text, "%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f\n", r->used,
                                        r->options->pool > 0 ? r->options->pool : r->used, f->cosine[direction],
@@ -345,7 +349,7 @@ static bool report(const struct retrieval *r, double begin, GError **error)
 
 bool xlm_sentence_retrieval(const xlm_comm *comm, const xlm_retrieval_options *options, GError **error)
 {
-    struct retrieval r = {.comm = comm, .options = options};
+    struct retrieval r = {.comm = comm, .options = options, .vectors = options->pooling >= 0 ? 1 : 2};
     const double begin = xlm_clock();
     bool good = open_all(&r, error);
     if (good) {

@@ -1,7 +1,7 @@
 /* xlm-mpi: how often a sentence's translation is the nearest of all. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Both sides of each pair are encoded alone, `<s> text </s>`. A sentence is one vector of a layer l: the mean of H[l] over its
- * own tokens, without <s> and </s>, or the row of <s>. Accuracy from source to target is the share of source sentences x whose
+ * own tokens, without <s> and </s>, or their first or maximum; or the row of <s>. Accuracy from source to target is the share of source sentences x whose
  * translation has, among the target sentences y of all pairs, the largest
  *   cos(x, y), or
  *   CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x), r(y) the mean cosine with the k nearest sentences of the other side
@@ -19,7 +19,8 @@ typedef struct xlm_retrieval_options {
     int64_t pool;            /* sentences are looked for among those of so many pairs, one run of pairs after another; the pairs
                                 behind the last whole run are left out. 0: among all */
     int neighbours;          /* k, at least 1 */
-    bool special_tokens;     /* the mean is over <s> and </s> too */
+    int pooling;             /* XLM_POOL_... (analysis/sentence_vectors.h); -1: the mean and, beside it, the row of <s> */
+    bool special_tokens;     /* it is over <s> and </s> too */
     const char *csv;         /* file of the table; NULL: none */
 } xlm_retrieval_options;
 

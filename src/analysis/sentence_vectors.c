@@ -1,9 +1,27 @@
 /* xlm-mpi: sequences as one vector each, out of a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/sentence_vectors.h"
 
+#include <string.h>
+
 #include "objective/host.h"
 #include "stream/example_passes.h"
 #include "tensor/parameters.h"
+
+static const char *const names[XLM_POOLINGS] = {
+    [XLM_POOL_MEAN] = "mean", [XLM_POOL_FIRST] = "first", [XLM_POOL_MAX] = "max"};
+
+const char *xlm_pooling_name(int pooling) { return names[pooling]; }
+
+bool xlm_pooling_find(const char *text, int otherwise, int *pooling, GError **error)
+{
+    *pooling = otherwise;
+    for (int p = 0; p < XLM_POOLINGS && text != NULL; p++)
+        if (strcmp(text, names[p]) == 0) {
+            *pooling = p;
+            return true;
+        }
+    return text == NULL || xlm_error_set(error, EX_USAGE, "--pooling=%s: it is mean, first or max", text);
+}
 
 void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y)
 {

@@ -6,7 +6,12 @@
 #include "stream/examples.h"
 #include "nn/model.h"
 
-enum { XLM_POOL_MEAN, XLM_POOL_FIRST, XLM_POOL_MAX };
+enum { XLM_POOL_MEAN, XLM_POOL_FIRST, XLM_POOL_MAX, XLM_POOLINGS };
+
+/* "mean", "first", "max" */
+const char *xlm_pooling_name(int pooling);
+/* text NULL: `otherwise`. EX_USAGE: none of these. */
+bool xlm_pooling_find(const char *text, int otherwise, int *pooling, GError **error);
 
 /* Rows [first, end) of hidden states h into one, y[d], which must be zeros before; pooling: XLM_POOL_.... x: [d] to work in. */
 void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y);

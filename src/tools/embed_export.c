@@ -45,6 +45,8 @@ static const GOptionEntry options[] = {
      "most tokens of a line, <s> and </s> included; longer ones are cut (default: the model's positions)", "N"},
     {.long_name = NULL}};
 
+static int pooling; /* XLM_POOL_... */
+
 /* What is exported, beside the counts of lines that were cut or empty. */
 typedef struct work {
     const xlm_comm *comm;
@@ -108,7 +110,6 @@ static void end_vector(block *b, char *name)
 
 static bool check(int n, GError **error)
 {
-    static const char *const poolings[] = {"mean", "first", "max", NULL};
     if (n != 1)
         return xlm_error_set(error, EX_USAGE, "export takes one checkpoint; see xlm_embed export --help");
     if (given.text != NULL && given.words != NULL)
@@ -124,8 +125,8 @@ static bool check(int n, GError **error)
         return xlm_error_set(error, EX_USAGE, "--pooling, --length and --precision are for hidden states; say --text or --layer");
     if (given.words != NULL && !encoded && given.special_tokens)
         return xlm_error_set(error, EX_USAGE, "--special-tokens: the rows of --words have none; say --layer for hidden states");
-    if (given.pooling != NULL && !g_strv_contains(poolings, given.pooling))
-        return xlm_error_set(error, EX_USAGE, "--pooling=%s: it is mean, first or max", given.pooling);
+    if (!xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &pooling, error))
+        return false;
     return given.length == 0 || given.length >= 3 ||
            xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": at least 3, for <s>, a token and </s>", given.length);
 }
@@ -143,8 +144,7 @@ static bool open_work(work *w, GError **error)
                              given.length, w->path, c->positions);
     w->encoded = given.text != NULL || given.layer >= 0;
     w->length = given.length > 0 ? given.length : c->positions;
-    w->pooling = g_strcmp0(given.pooling, "first") == 0 ? XLM_POOL_FIRST
-                 : g_strcmp0(given.pooling, "max") == 0 ? XLM_POOL_MAX : XLM_POOL_MEAN;
+    w->pooling = pooling;
     if (given.layer < 0)
         given.layer = w->encoded ? c->layers : -1;
     return xlm_task_language(w->loaded->vocabulary, given.language, w->encoded && c->language_embeddings, "--language NAME",
@@ -220,7 +220,6 @@ static bool export_block(work *w, block *b, GError **error)
 
 static bool describe(const work *w, GError **error)
 {
-    static const char *const poolings[] = {"mean", "first", "max"};
     xlm_vector_file *f = w->file;
     return xlm_vector_file_describe(f, "command", xlm_command_line, error) &&
            xlm_vector_file_describe(f, "model", w->path, error) &&
@@ -229,7 +228,7 @@ static bool describe(const work *w, GError **error)
            xlm_vector_file_describe(f, "language", given.language != NULL ? given.language : "", error) &&
            xlm_vector_file_describe(f, "vectors", w->encoded ? "hidden states" : "word embeddings", error) &&
            (!w->encoded || (xlm_vector_file_describe_number(f, "layer", given.layer, error) &&
-                            xlm_vector_file_describe(f, "pooling", poolings[w->pooling], error) &&
+                            xlm_vector_file_describe(f, "pooling", xlm_pooling_name(w->pooling), error) &&
                             xlm_vector_file_describe(f, "special_tokens", given.special_tokens ? "true" : "false", error)));
 }
 

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "analysis/sentence_mining.h"
+#include "analysis/sentence_vectors.h"
 #include "tools/embed.h"
 #include "tools/pair_options.h"
 
 enum { MOST_NEIGHBOURS = 1000 };
 
 static struct {
-    char *gold, *training, *languages, *score, *output, *csv, *threshold;
+    char *gold, *training, *languages, *score, *pooling, *output, *csv, *threshold;
     gint64 layer, neighbours;
     gboolean special_tokens;
 } given = {.layer = -1, .neighbours = 4};
@@ -28,7 +29,9 @@ static const GOptionEntry options[] = {
      "nearest sentences of the other side that are candidates, and whose mean cosine the margin is taken of (default 4)", "K"},
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
      "layer whose hidden states are taken: 0 (embeddings) to the number of layers, the default", "N"},
-    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "take the mean over <s> and </s>, too", NULL},
+    {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
+     "how the hidden states of a sentence become one vector: mean (default), first or max", "HOW"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "pool over <s> and </s>, too", NULL},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
      "what the model calls the languages (default: the endings of the files' names)", "SOURCE,TARGET"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
@@ -81,7 +84,7 @@ static bool check(int n, GError **error)
         .margin = given.score == NULL || strcmp(given.score, "margin") == 0, .neighbours = (int)given.neighbours,
         .output = given.output, .csv = given.csv,
     };
-    return read_threshold(error) && read_training(error) && xlm_pair_options_languages(given.languages, languages, error);
+    return xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &chosen.pooling, error) && read_threshold(error) && read_training(error) && xlm_pair_options_languages(given.languages, languages, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -96,7 +99,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 
 static void free_options(void)
 {
-    char *const texts[] = {given.gold, given.training, given.languages, given.score, given.output, given.csv, given.threshold,
+    char *const texts[] = {given.gold, given.training, given.languages, given.score, given.pooling, given.output, given.csv, given.threshold,
                            languages[0], languages[1]};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
@@ -109,7 +112,7 @@ const xlm_command xlm_embed_mine = {
     .purpose = "Find translations among the sentences of two texts, and score them as BUCC does",
     .notes =
         "mine: of two files of lines id<tab>sentence, plain or gzip, which sentences are translations of one another? The\n"
-        "vector of a sentence is the mean of a layer's hidden states. Pairs are compared by the ratio margin (Artetxe & Schwenk\n"
+        "vector of a sentence is made of a layer's hidden states. Pairs are compared by the ratio margin (Artetxe & Schwenk\n"
         "2019), the cosine divided by the mean cosine of both with their K nearest, or by the cosine; each sentence is in one\n"
         "pair at most. Those from a threshold on are taken, which is looked for on the training files of the task. The result\n"
         "does not depend on the number of ranks.\n"

@@ -2,13 +2,14 @@
 #include "aligners/align_input.h"
 #include "analysis/model_links.h"
 #include "analysis/sentence_retrieval.h"
+#include "analysis/sentence_vectors.h"
 #include "tools/embed.h"
 #include "tools/pair_options.h"
 
 enum { MOST_NEIGHBOURS = 1000 };
 
 static struct {
-    char *layer, *languages, *split, *csv;
+    char *layer, *languages, *split, *pooling, *csv;
     gint64 pool, neighbours;
     gboolean special_tokens;
 } given = {.pool = 0, .neighbours = 10};
@@ -30,7 +31,10 @@ static const GOptionEntry options[] = {
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
      "of a corpus, which two languages (default: its only pair); of text, what the model calls the languages (default: the "
      "endings of the files' names)", "SOURCE,TARGET"},
-    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "take the mean over <s> and </s>, too", NULL},
+    {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
+     "how the hidden states of a sentence become one vector: mean, first or max (default: mean, and beside it the row of <s>)",
+     "HOW"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "pool over <s> and </s>, too", NULL},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
     {.long_name = NULL}};
 
@@ -46,7 +50,8 @@ static bool check(int n, GError **error)
     if (given.neighbours < 1 || given.neighbours > MOST_NEIGHBOURS)
         return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
                              MOST_NEIGHBOURS);
-    return xlm_pair_options_layer(given.layer, XLM_LAYER_ALL, &chosen.layer, error) &&
+    return xlm_pooling_find(given.pooling, -1, &chosen.pooling, error) &&
+           xlm_pair_options_layer(given.layer, XLM_LAYER_ALL, &chosen.layer, error) &&
            xlm_pair_options_languages(given.languages, languages, error) &&
            xlm_pair_options_split(given.split, XLM_HELD_OUT, chosen.source.splits, error);
 }
@@ -81,7 +86,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 
 static void free_options(void)
 {
-    char *const texts[] = {given.layer, given.languages, given.split, given.csv, languages[0], languages[1]};
+    char *const texts[] = {given.layer, given.languages, given.split, given.pooling, given.csv, languages[0], languages[1]};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
 }

@@ -120,6 +120,47 @@ cp test.en.gz zipped.en.gz
 logged zipped.log ranks 1 xlm_embed mine base/latest zipped.en.gz test.xx --languages en,xx --threshold 0.9 -o zipped.tsv
 cmp plain.tsv zipped.tsv || fail "a compressed file gives other pairs"
 
+# Pooling: the row of <s>, and the maximum.
+for how in first max; do
+    pairs test 1 3 --pooling $how --special-tokens
+    mine $how 2 -k 3 --layer 1 --pooling $how --special-tokens
+    agree $how "$(threshold test)"
+done
+cmp -s first.tsv max.tsv && fail "--pooling changes nothing"
+
+# Sentences that stand there again, as XTREME's script has them: they are mined once, and pairs of theirs are not scored, though
+# they keep other pairs from their sentences and are gold; so are such as differ by white space at their ends alone.
+cp test.gold twice.gold
+{
+    cat test.en
+    sed -n '11p;14p' test.en | sed 's/^en-/en-again-/'
+    printf 'en-wide\t%s\342\200\203\n' "$(sed -n 17p test.en | cut -f2)"
+} >twice.en
+{
+    sed -n '3p;20p' test.xx | sed 's/^xx-/xx-before-/'
+    cat test.xx
+    printf 'xx-space\t%s \n' "$(sed -n 30p test.xx | cut -f2)"
+} >twice.xx
+for language in en xx; do
+    awk -F '\t' '!seen[$2]++' twice.$language >once.$language
+    awk -F '\t' '{ text = $2; sub(/ +$/, "", text); sub(/\342\200\203$/, "", text); ids[text] = ids[text] "\n" $1; n[text]++ }
+        END { for (text in n) if (n[text] > 1) print substr(ids[text], 2) }' twice.$language
+done >repeated
+[ "$(wc -l <repeated)" -eq 12 ] || fail "repeated: $(cat repeated)"
+pairs once 1 4
+awk -F '\t' 'FNR == NR { bad[$1]; next } !($2 in bad) && !($3 in bad)' repeated once.pairs >test.pairs
+lost=$(($(wc -l <once.pairs) - $(wc -l <test.pairs)))
+[ $lost -gt 0 ] || fail "no pair has a sentence that stands there again"
+cp twice.gold test.gold
+best=$(threshold test)
+for n in 1 2; do
+    logged twice.log ranks $n xlm_embed mine base/latest twice.en twice.xx --gold twice.gold --layer 1 --csv twice.csv \
+        -o twice.tsv
+    agree twice "$best"
+    is_near "$(column twice.csv test 7)" "$best" 1e-4 && [ "$(column twice.csv test 9)" -eq 40 ] || fail "twice: $(cat twice.csv)"
+done
+grep -q "4 source and 4 target sentences stand there more than once.*; $lost pairs" twice.log || fail "$(cat twice.log)"
+
 # Tatoeba: line i is the translation of line i; XTREME takes the mean over all tokens.
 cut -f2 test.en >lines.en
 sed -n '101,150p' distinct.xx >lines.xx
@@ -131,6 +172,12 @@ cmp tatoeba-1.csv tatoeba-2.csv || fail "retrieval on two ranks"
 logged without.log xlm_embed retrieval base/latest lines.en lines.xx --layer 1 --csv without.csv
 cmp -s <(grep mean tatoeba-1.csv) <(grep mean without.csv) && fail "special tokens change nothing"
 cmp <(grep '<s>' tatoeba-1.csv) <(grep '<s>' without.csv) || fail "special tokens change the vector of <s>"
+
+logged pooled.log ranks 2 xlm_embed retrieval base/latest lines.en lines.xx --layer 1 --pooling first --special-tokens \
+    --csv pooled.csv
+cmp <(sed 1d pooled.csv) <(grep '<s>' tatoeba-1.csv | sed 's/<s>/first/') || fail "--pooling first: $(cat pooled.csv)"
+expect 64 'pooling=last: it is mean, first or max' xlm_embed retrieval base/latest lines.en lines.xx --pooling last
+expect 64 'pooling=last: it is mean, first or max' xlm_embed mine base/latest test.en test.xx --threshold 1 --pooling last
 
 # ---- errors ----
 # wrong CODE PATTERN SOURCE TARGET GOLD [OPTION...]

@@ -22,6 +22,7 @@ nobase_dist_doc_DATA = \
 	docs/studies.md \
 	docs/tagging.md \
 	docs/troubleshooting.md \
+	docs/trust.md \
 	docs/transformers.md \
 	docs/tutorial.md \
 	docs/word-alignment.md

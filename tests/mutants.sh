@@ -38,13 +38,16 @@ run() {
     fi
 }
 
-# fuzz TEST FILE: look for an input with the mutant's library; 0: found.
+# fuzz TEST TREE FILE: look for an input with the mutant's library; 0: found. Files of the build are links, and those that are
+# made anew are removed first.
 fuzz() {
-    local target=${1##*/} tree=$2
-    mkdir "$tree/work"
-    cp -al "$XLM_BUILD/fuzz/." "$tree/work/"
-    rm -rf "$tree/work/inputs" "$tree/work/failed" "$tree/work/$target.log"
-    ! XLM_SOURCE=$tree XLM_FUZZ_DIRECTORY=$tree/work bash "$tree/tests/fuzz/run.sh" "$seconds" 1 "$target" >"$tree/fuzz.log" 2>&1
+    local target=${1##*/} tree=$2 made=$2/build
+    mkdir "$made"
+    cp -al "$XLM_BUILD/fuzz/." "$made/" || return 1
+    rm -rf "$made/inputs" "$made/failed" "$made/cases" "$made"/*.log "$made"/probe* "$made/libxlm.so.0" "$made/$target" \
+        "$made/${3%.c}".[do]
+    XLM_SOURCE=$tree XLM_FUZZ_DIRECTORY=$made bash "$tree/tests/fuzz/run.sh" "$seconds" 1 "$target" >"$tree/fuzz.log" 2>&1
+    [ -n "$(ls -A "$made/failed" 2>/dev/null)" ]
 }
 
 # A tree of links with one other file.
@@ -79,8 +82,8 @@ try() {
     if [ -z "$found" ] && [ "$seconds" -gt 0 ]; then
         plant "$directory/tree" "$file" "$changed" || return 73
         for test in $tests; do
-            case $test in tests/fuzz/*) if fuzz "$test" "$directory/tree"; then found="make fuzz: $test" && break; fi ;; esac
-            rm -rf "$directory/tree/work"
+            case $test in tests/fuzz/*) if fuzz "$test" "$directory/tree" "$file"; then found="make fuzz: $test" && break; fi ;; esac
+            rm -rf "$directory/tree/build"
         done
     fi
     printf '%-28s %s\n' "$name" "${found:-MISSED}"

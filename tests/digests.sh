@@ -12,12 +12,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 export XLM_BF16_EMULATE=1
 small_corpus
-tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
-    echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
-done >words.txt
-logged dict.log xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5
-logged align.log xlm_align corpus.h5 --split all --alignment alignment.h5
-logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
+small_resources
 
 # show NAME DIR: the line of a job.
 show() { printf '%-16s %s  %s\n' "$1" "$(rows "$2" | cksum)" "$(digest "$2/latest")"; }

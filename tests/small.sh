@@ -116,6 +116,16 @@ small_corpus() {
         { cat prep.log >&2; exit 99; }
 }
 
+# small_resources: a dictionary, a word alignment and co-occurrence counts of the corpus: dict.h5, alignment.h5, cooc.h5.
+small_resources() {
+    tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
+        echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
+    done >words.txt
+    logged dict.log xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5
+    logged align.log xlm_align corpus.h5 --split all --alignment alignment.h5
+    logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
+}
+
 # phrases FILE: token<tab>tag, a noun and the adjectives before it (behind it, where sentences are turned round) being a span NP.
 phrases() {
     awk '{ inside = 0

@@ -4,12 +4,7 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
-tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
-    echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
-done >words.txt
-logged dict.log xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5
-logged align.log xlm_align corpus.h5 --split all --alignment alignment.h5
-logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
+small_resources
 
 {
     sed '/^\[stream text/,$d; s/^language_embeddings.*/&\ntoken_types = true/; s/^steps = 100/steps = 12/

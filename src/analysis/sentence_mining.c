@@ -91,7 +91,8 @@ static void close_miner(miner *m)
 
 /* ---- vectors and pairs ---- */
 
-/* `<s> subwords </s>` of each different sentence, cut to the model's positions; *cut, *empty: how many were, and how many have none. */
+/* `<s> subwords </s>` of each different sentence, cut to the model's positions; *cut, *empty: how many were, and how
+ * many have none. */
 static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences *s, int language, int64_t *cut, int64_t *empty)
 {
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(m->loaded->vocabulary));

@@ -1,7 +1,7 @@
 /* xlm-mpi: translations found by a model's hidden states, as in BUCC. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sentence is encoded alone, `<s> text </s>`, and is one vector of H[l], pooled over its tokens. How pairs are found of the vectors of
- * two texts: analysis/mined_pairs.h; files: analysis/numbered_sentences.h. */
+ * A sentence is encoded alone, `<s> text </s>`, and is one vector of H[l], pooled over its tokens. How pairs are found of the
+ * vectors of two texts: analysis/mined_pairs.h; files: analysis/numbered_sentences.h. */
 #ifndef XLM_ANALYSIS_SENTENCE_MINING_H
 #define XLM_ANALYSIS_SENTENCE_MINING_H
 

@@ -16,9 +16,10 @@ static const char *const dashes[DASHES] = {"none", "7 3", "2 2.5", "9 3 2 3", "1
 
 static const char style[] =
     ":root{color-scheme:light dark;--ground:#fff;--text:#1b1f24;--quiet:#57606a;--line:#d5dae0;--panel:#f5f7f9;--link:#005a9c;"
-    "--heat:0,114,178}\n"
+    "--heat:0,114,178;--shadow:rgba(0,0,0,.35)}\n"
     "@media screen and (prefers-color-scheme:dark){:root{--ground:#15181c;--text:#e4e7eb;--quiet:#a3acb6;--line:#3a4149;"
-    "--panel:#1e2227;--link:#7cc4ff;--heat:86,180,240}img.map{filter:invert(1) hue-rotate(180deg)}}\n"
+    "--panel:#1e2227;--link:#7cc4ff;--heat:86,180,240;--shadow:rgba(255,255,255,.45)}"
+    "img.map{filter:invert(1) hue-rotate(180deg)}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0 auto;max-width:82rem;padding:1rem;background:var(--ground);color:var(--text);"
     "font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;overflow-wrap:anywhere}\n"
@@ -41,7 +42,13 @@ static const char style[] =
     "figure svg.plot{display:block;width:100%;max-width:33rem;height:auto}\n"
     "svg .axis{stroke:var(--quiet)}svg .gridline{stroke:var(--line)}svg .label{fill:var(--text)}\n"
     "svg.plot circle{fill:currentColor;stroke:none}\n"
-    ".scroll{overflow-x:auto;margin:.75rem 0}\n"
+    /* Shadows at both ends of a table that is wider than the window. Covers of the ground's colour, which move with the table,
+     * hide the one at an end that is reached. */
+    ".scroll{overflow-x:auto;margin:.75rem 0;background:linear-gradient(90deg,var(--ground) 30%,transparent) local 0 0/3rem 100%,"
+    "linear-gradient(270deg,var(--ground) 30%,transparent) local 100% 0/3rem 100%,"
+    "linear-gradient(90deg,var(--shadow),transparent) scroll 0 0/1.25rem 100%,"
+    "linear-gradient(270deg,var(--shadow),transparent) scroll 100% 0/1.25rem 100%;background-repeat:no-repeat}\n"
+    "p.more{display:none;margin:.5rem 0 -.5rem}@media screen and (max-width:40rem){p.more{display:block}}\n"
     ".scroll:focus-visible,summary:focus-visible,a:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;font-weight:600;padding:.25rem 0;position:sticky;left:0;max-width:calc(100vw - 2rem)}\n"
@@ -189,6 +196,9 @@ static void open_scroll(xlm_page *page, const char *label)
 void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int columns, const char *const *headings,
                     const int *styles)
 {
+    if (columns > 2) /* more than a narrow window has room for */
+        g_string_append_printf(page->body, "<p class=\"note more\">%d columns: move the table to the side to see all →</p>\n",
+                               columns);
     open_scroll(page, caption);
     g_string_append(page->body, "<table>\n");
     append_element(page, "caption", caption);

@@ -11,19 +11,36 @@
 typedef struct kind {
     const char *head;
     const char *prefix, *values[6];
-    const char *measure, *detail, *target; /* columns; NULL: there is none, or it has the usual name */
+    const char *measure, *details[3], *target; /* columns; NULL: there is none, or it has the usual name */
+    bool of_file;                          /* the file's name is of the detail too; the first MOST_ROWS are shown */
+    bool may_lack;                         /* values are empty where there was nothing to measure them by */
     const char *only;                      /* rows whose column `kind` is this word alone */
 } kind;
 
+enum { MOST_ROWS = 500 };
+
 static const kind kinds[] = {
     {.head = "checkpoint,step,measure,layer,detail,source,target,value", .values = {"value"}, .measure = "measure",
-     .detail = "detail"},
+     .details = {"detail"}},
     {.head = "layer,vector,source,target,pairs,pool,cosine,csls", .prefix = "retrieval_", .values = {"cosine", "csls"},
-     .detail = "vector"},
-    {.head = "subwords,source,target,pairs,mean_cosine,background_cosine,words,candidates,cosine,csls", .prefix = "dictionary_",
-     .values = {"mean_cosine", "background_cosine", "cosine", "csls"}, .detail = "subwords"},
+     .details = {"vector"}},
+    {.head = "subwords,source,target,pairs,mean_cosine,shuffled_cosine,words,candidates,cosine,csls", .prefix = "dictionary_",
+     .values = {"mean_cosine", "shuffled_cosine", "cosine", "csls"}, .details = {"subwords"}},
+    {.head = "subwords,number,top1,top5,top10,mrr,shared,source,target", .prefix = "alignment_",
+     .values = {"top1", "top5", "top10", "mrr"}, .details = {"subwords"}},
     {.head = "subwords,number,top1,top5,top10,mrr,shared", .prefix = "alignment_", .values = {"top1", "top5", "top10", "mrr"},
-     .detail = "subwords"},
+     .of_file = true, .details = {"subwords"}},
+    {.head = "set,layer,score,neighbours,sources,targets,threshold,pairs,gold,right,precision,recall,f1", .prefix = "mining_",
+     .values = {"pairs", "precision", "recall", "f1"}, .of_file = true, .details = {"set", "score"}, .may_lack = true},
+    {.head = "map,by,words,candidates,p1,p5,p10,mrr", .prefix = "procrustes_", .values = {"p1", "p5", "p10", "mrr"},
+     .of_file = true, .details = {"map", "by"}},
+    {.head = "kind,file,section,items,covered,measure,value", .prefix = "likeness_", .values = {"value"}, .measure = "measure",
+     .details = {"kind", "file", "section"}, .may_lack = true},
+    {.head = "word,measure,rank,neighbour,score", .prefix = "neighbour_", .values = {"score"},
+     .of_file = true, .details = {"word", "measure", "neighbour"}},
+    {.head = "direction,correlation", .prefix = "cca_", .values = {"correlation"}, .of_file = true, .details = {"direction"}},
+    {.head = "direction,variance,share,together", .prefix = "pca_", .values = {"variance", "together"},
+     .of_file = true, .details = {"direction"}},
     {.head = "aer,precision,recall,f1,sentences,links,sure,possible", .values = {"aer", "precision", "recall", "f1"}},
     {.head = "kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name", .only = "measure"},
     {.head = "language,kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name",
@@ -151,6 +168,17 @@ static void add_result(xlm_results *results, xlm_result *r)
     g_free(key);
 }
 
+/* What the rows are of: the columns that say so, "before, CSLS"; of a table that has scores of a file alone, its name. g_free. */
+static char *read_detail(const table *t, const GPtrArray *row)
+{
+    GString *text = g_string_new(t->kind->of_file || t->kind->details[0] == NULL ? t->name : "");
+    for (size_t i = 0; i < G_N_ELEMENTS(t->kind->details) && t->kind->details[i] != NULL; i++) {
+        const char *field = field_of(t, row, t->kind->details[i]);
+        g_string_append_printf(text, "%s%s", text->len > 0 && *field != '\0' ? ", " : "", field);
+    }
+    return g_string_free(text, FALSE);
+}
+
 static char *copy(const char *text) { return g_strdup(text != NULL ? text : ""); }
 
 /* false: it cannot be read. */
@@ -159,15 +187,14 @@ static bool take_value(table *t, const GPtrArray *row, const char *column, int r
     const char *text = field_of(t, row, column), *measure = field_of(t, row, t->kind->measure);
     char *end;
     const double value = g_ascii_strtod(text, &end);
+    if (*text == '\0' && t->kind->may_lack)
+        return true;
     if (*text == '\0' || *end != '\0' || !isfinite(value))
         return false;
     const char *target = field_of(t, row, t->kind->target != NULL ? t->kind->target : "target");
-    /* Of a table that has scores of a file alone, the file's name says what they are of. */
-    const char *detail = t->kind->detail != NULL ? field_of(t, row, t->kind->detail) : t->name;
-    xlm_result r = {.measure = measure != NULL ? g_strdup(measure) : g_strconcat(t->kind->prefix != NULL ? t->kind->prefix : "",
-                                                                                column, NULL),
-                    .detail = copy(detail), .source = copy(field_of(t, row, "source")), .target = copy(target),
-                    .layer = layer, .step = step, .run = run, .value = value};
+    const char *prefix = t->kind->prefix != NULL ? t->kind->prefix : "";
+    xlm_result r = {.measure = g_strconcat(prefix, measure != NULL ? measure : column, NULL), .detail = read_detail(t, row),
+                    .source = copy(field_of(t, row, "source")), .target = copy(target), .layer = layer, .step = step, .run = run, .value = value};
     add_result(t->results, &r);
     return true;
 }
@@ -219,9 +246,14 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
         const char *at = text;
         for (bool head = true; *at != '\0'; head = false) {
             GPtrArray *row = next_row(&at);
-            if (!head)
+            const bool more = t.kind->of_file && t.taken == MOST_ROWS;
+            if (more)
+                xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MOST_ROWS);
+            else if (!head)
                 take_row(&t, row);
             g_ptr_array_unref(row);
+            if (more)
+                break;
         }
         good = t.others == 0 || t.taken > 0 ||
                xlm_error_set(error, EX_DATAERR, "%s: has nothing of the runs; its rows are of other models", path);

@@ -1,8 +1,8 @@
 /* xlm-mpi: what was measured of the models of runs, read from the tables that programs write.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A table is known by its first line: that of jobs/measure, and of --csv of xlm_embed retrieval, dictionary and alignment, of
- * xlm_align score and of xlm_eval. */
+ * A table is known by its first line: that of jobs/measure, and of --csv of every command of xlm_embed, of xlm_align score and of
+ * xlm_eval. */
 #ifndef XLM_REPORT_RESULTS_H
 #define XLM_REPORT_RESULTS_H
 

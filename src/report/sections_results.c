@@ -19,13 +19,31 @@ static const measure measures[] = {
     {"retrieval_cosine", "retrieval", "Nearest by cosine is the translation, %", true, false},
     {"retrieval_csls", "retrieval", "Nearest by CSLS is the translation, %", true, false},
     {"dictionary_mean_cosine", "words", "Mean cosine of translations", false, false},
-    {"dictionary_background_cosine", "words", "Mean cosine of any two subwords", false, true},
+    {"dictionary_shuffled_cosine", "words", "Mean cosine of subwords paired at random", false, true},
     {"dictionary_cosine", "words", "Nearest by cosine is a translation, %", true, false},
     {"dictionary_csls", "words", "Nearest by CSLS is a translation, %", true, false},
     {"alignment_top1", "words", "A translation is nearest, %", true, false},
     {"alignment_top5", "words", "A translation is among the 5 nearest, %", true, false},
     {"alignment_top10", "words", "A translation is among the 10 nearest, %", true, false},
     {"alignment_mrr", "words", "Mean reciprocal rank of translations", false, false},
+    {"mining_pairs", "retrieval", "Pairs mined", false, false},
+    {"mining_precision", "retrieval", "Precision of mined pairs, %", true, false},
+    {"mining_recall", "retrieval", "Recall of mined pairs, %", true, false},
+    {"mining_f1", "retrieval", "F1 of mined pairs, %", true, false},
+    {"procrustes_p1", "words", "A translation is nearest under a map, %", true, false},
+    {"procrustes_p5", "words", "A translation is among the 5 nearest under a map, %", true, false},
+    {"procrustes_p10", "words", "A translation is among the 10 nearest under a map, %", true, false},
+    {"procrustes_mrr", "words", "Mean reciprocal rank of translations under a map", false, false},
+    {"likeness_pearson", "words", "Pearson correlation with people", false, false},
+    {"likeness_spearman", "words", "Spearman correlation with people", false, false},
+    {"likeness_harmonic_mean", "words", "Harmonic mean of both correlations", false, false},
+    {"likeness_accuracy", "words", "Analogies answered, %", true, false},
+    {"likeness_mean_cosine", "words", "Mean cosine", false, false},
+    {"likeness_shuffled_cosine", "words", "Mean cosine of words paired at random", false, true},
+    {"neighbour_score", "words", "Nearest words", false, false},
+    {"cca_correlation", "words", "Canonical correlation of direction", false, false},
+    {"pca_variance", "words", "Variance along direction", false, false},
+    {"pca_together", "words", "Share of the variance of the first directions, %", true, false},
     {"perplexity", "held-out", "Perplexity", false, true},
     {"pos_micro_f1", "tasks", "Parts of speech, micro F1, %", true, false},
     {"micro_f1", "tasks", "Micro F1, %", true, false},
@@ -81,10 +99,32 @@ bool xlm_sections_have_results(const xlm_sections *s, const char *id)
     return any;
 }
 
+/* The runs that have results of the section, by layer or of none: *place is the column of each, -1 without; returns how many.
+ * Labels and styles are of the columns. */
+static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, int *place, const char **labels, int *styles)
+{
+    int n = 0;
+    for (int i = 0; i < s->runs->n; i++) {
+        bool any = false;
+        for (guint k = 0; k < s->results->rows->len && !any; k++) {
+            const xlm_result *r = &g_array_index(s->results->rows, xlm_result, k);
+            any = r->run == i && (r->layer >= 0) == by_layer && strcmp(measure_of(r).section, id) == 0;
+        }
+        place[i] = any ? n : -1;
+        if (any) {
+            labels[n] = s->runs->labels[i];
+            styles[n++] = s->runs->styles[i];
+        }
+    }
+    return n;
+}
+
 void xlm_sections_write_results(const xlm_sections *s, const char *id)
 {
     const GArray *rows = s->results->rows;
-    const int n = s->runs->n;
+    int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
+    const char **labels = g_new(const char *, s->runs->n);
+    const int n = choose_columns(s, id, false, place, labels, styles);
     char **cells = g_new0(char *, n + 1);
     bool *done = g_new0(bool, rows->len + 1), any = false;
     for (guint i = 0; i < rows->len; i++) {
@@ -93,8 +133,7 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         if (done[i] || r->layer >= 0 || strcmp(m.section, id) != 0)
             continue;
         if (!any)
-            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, (const char *const *)s->runs->labels,
-                           s->runs->styles);
+            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, labels, styles);
         any = true;
         for (guint k = i; k < rows->len; k++) {
             const xlm_result *q = &g_array_index(rows, xlm_result, k);
@@ -103,8 +142,8 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
                 strcmp(q->source, r->source) != 0 || strcmp(q->target, r->target) != 0)
                 continue;
             done[k] = true;
-            g_free(cells[q->run]);
-            cells[q->run] = g_strdup(show(&m, q->value, text));
+            g_free(cells[place[q->run]]);
+            cells[place[q->run]] = g_strdup(show(&m, q->value, text));
         }
         char *row = describe_row(r);
         xlm_page_row(s->page, row, n, (const char *const *)cells, true);
@@ -116,6 +155,9 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         xlm_page_table_end(s->page);
     g_free(cells);
     g_free(done);
+    g_free(place);
+    g_free(styles);
+    g_free(labels);
 }
 
 /* Is q what r is, of another layer, run or direction? */
@@ -204,14 +246,24 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
     return xlm_plot_end(plot, s->page, false, error);
 }
 
-static void write_best(const xlm_sections *s, const GArray *rows)
+static void write_best(const xlm_sections *s, const char *id, const GArray *rows)
 {
-    xlm_page_table(s->page, "The best layer of each", NULL, s->runs->n, (const char *const *)s->runs->labels, s->runs->styles);
+    int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
+    const char **labels = g_new(const char *, s->runs->n), **cells = g_new(const char *, s->runs->n);
+    const int n = choose_columns(s, id, true, place, labels, styles);
+    xlm_page_table(s->page, "The best layer of each", NULL, n, labels, styles);
     for (guint i = 0; i < rows->len; i++) {
         const best *b = &g_array_index(rows, best, i);
-        xlm_page_row(s->page, b->title, s->runs->n, (const char *const *)b->cells->pdata, true);
+        for (int k = 0; k < s->runs->n; k++)
+            if (place[k] >= 0)
+                cells[place[k]] = b->cells->pdata[k];
+        xlm_page_row(s->page, b->title, n, cells, true);
     }
     xlm_page_table_end(s->page);
+    g_free(place);
+    g_free(styles);
+    g_free(labels);
+    g_free(cells);
 }
 
 static void clear_best(gpointer data)
@@ -246,7 +298,7 @@ static bool write_results(const xlm_sections *s, const char *id, const char *tit
     }
     if (layers->len > 0) {
         xlm_sections_close_figures(s);
-        write_best(s, layers);
+        write_best(s, id, layers);
     }
     xlm_sections_write_results(s, id);
     g_array_unref(layers);

@@ -36,14 +36,14 @@ static void print(const xlm_alignment_group *groups)
     }
 }
 
-static bool write_csv(const xlm_alignment_group *groups, GError **error)
+static bool write_csv(const xlm_alignment_group *groups, const char *source, const char *target, GError **error)
 {
-    GString *text = g_string_new("subwords,number,top1,top5,top10,mrr,shared\n");
+    GString *text = g_string_new("subwords,number,top1,top5,top10,mrr,shared,source,target\n");
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
         const xlm_alignment_score *s = &groups[g].score;
         if (s->tokens > 0)
-            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%.6f\n", groups[g].name, s->tokens,
-                                   s->top1, s->top5, s->top10, s->reciprocal, groups[g].self);
+            g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%.6f,%s,%s\n", groups[g].name, s->tokens,
+                                   s->top1, s->top5, s->top10, s->reciprocal, groups[g].self, source, target);
     }
     return xlm_fields_write(given.csv, text, error);
 }
@@ -60,13 +60,13 @@ static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **err
     if (!xlm_alignment_measure(comm, &input, groups, &candidates, error))
         return false;
     const char *const *names = xlm_vocabulary_language_names(xlm_corpus_vocabulary(w->corpus));
-    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s",
-                 names[w->in->language[given.reverse]], candidates, names[w->in->language[!given.reverse]], w->loaded->step,
-                 xlm_clock() - start);
+    const char *source = names[w->in->language[given.reverse]], *target = names[w->in->language[!given.reverse]];
+    xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s", source,
+                 candidates, target, w->loaded->step, xlm_clock() - start);
     if (comm->rank == 0) {
         print(groups);
         if (xlm_program_flush(error) && given.csv != NULL)
-            write_csv(groups, error);
+            write_csv(groups, source, target, error);
     }
     return xlm_comm_agree(comm, error);
 }

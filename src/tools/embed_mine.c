@@ -84,7 +84,8 @@ static bool check(int n, GError **error)
         .margin = given.score == NULL || strcmp(given.score, "margin") == 0, .neighbours = (int)given.neighbours,
         .output = given.output, .csv = given.csv,
     };
-    return xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &chosen.pooling, error) && read_threshold(error) && read_training(error) && xlm_pair_options_languages(given.languages, languages, error);
+    return xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &chosen.pooling, error) && read_threshold(error) &&
+           read_training(error) && xlm_pair_options_languages(given.languages, languages, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -99,7 +100,8 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 
 static void free_options(void)
 {
-    char *const texts[] = {given.gold, given.training, given.languages, given.score, given.pooling, given.output, given.csv, given.threshold,
+    char *const texts[] = {given.gold, given.training, given.languages, given.score, given.pooling, given.output, given.csv,
+                           given.threshold,
                            languages[0], languages[1]};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);

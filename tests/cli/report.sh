@@ -97,11 +97,12 @@ b/latest,20,pos_micro_f1,,a<b.conllu,en,xx,0.4321
 b/latest,20,aer,0,together,en,xx,nan
 c/latest,20,aer,0,together,en,xx,0.1
 CSV
+mkdir plain-run && cp head plain-run/metrics.csv
 reported measured.html a b --measures measure.csv --map map.h5 --map map.svg --pairs 2
 [ "$(cells measured.html 'Alignment error rate, %: en → xx, together')" = '25.00 (layer 1) 75.00 (layer 1)' ] ||
     fail "best layers: $(cells measured.html 'Alignment error rate, %: en → xx, together')"
-[ "$(cells measured.html 'Parts of speech, micro F1, %: en → xx, a&lt;b.conllu')" = '– 43.21' ] || fail "no score of tagging"
-[ "$(cells measured.html 'Nearest by CSLS is the translation, %: en and xx, both directions, mean' | wc -w)" -eq 4 ] ||
+[ "$(cells measured.html 'Parts of speech, micro F1, %: en → xx, a&lt;b.conllu')" = 43.21 ] || fail "no score of tagging"
+[ "$(cells measured.html 'Nearest by CSLS is the translation, %: en and xx, both directions, mean' | wc -w)" -eq 3 ] ||
     fail "retrieval: $(grep Nearest measured.html | head -n 3)"
 csls() {
     awk -F, -v layer="$1" '$1 == layer && $2 == "mean" { s += 50 * $8 }
@@ -116,19 +117,73 @@ h5dump -y -w 1 -d /layer.1/values -s 0 -c 3 a/matrices.h5 | sed -n 's/^ *\([0-9]
     awk '{ printf "%.0f ", 100 * $1 }' >wanted
 grep -A 5 '<table class="heat">' measured.html | sed -n 's#^<tr><th scope="row">[^<]*</th>##p' | head -n 1 |
     sed 's#</td>#\n#g' | sed 's/.*>//' | head -n 3 | tr '\n' ' ' | cmp - wanted || fail "heat map: $(cat wanted)"
+# Three columns are wider than a narrow window, and say so; a run without results of a section has no column there.
+hasnt measured.html 'move the table to the side'
+reported three.html a b plain-run --measures measure.csv
+has three.html '<p class="note more">3 columns: move the table to the side to see all'
+[ "$(cells three.html 'Alignment error rate, %: en → xx, together')" = '25.00 (layer 1) 75.00 (layer 1)' ] ||
+    fail "dashes for a run"
 # A table without checkpoints is of the run that is named, or whose directory it lies in.
 printf 'kind,name,precision,recall,f1,support,predicted,value\nmeasure,accuracy,,,,9,,0.8125\nlanguage,xx,,,,,,\n' >xx.csv
 reported named.html a b --measures b=xx.csv
-[ "$(cells named.html 'Accuracy, %: xx.csv')" = '– 81.25' ] || fail "accuracy: $(grep -F 'xx.csv' named.html)"
+[ "$(cells named.html 'Accuracy, %: xx.csv')" = 81.25 ] || fail "accuracy: $(grep -F 'xx.csv' named.html)"
 expect 64 'xx.csv: does not say of which run' xlm_report a b --measures xx.csv -o none.html
 cp xx.csv b/
 reported lying.html a b
-[ "$(cells lying.html 'Accuracy, %: xx.csv')" = '– 81.25' ] || fail "a table in the run's directory is not found"
+[ "$(cells lying.html 'Accuracy, %: xx.csv')" = 81.25 ] || fail "a table in the run's directory is not found"
 expect 65 'has nothing of the runs' xlm_report b --measures <(grep -v '^b' measure.csv) -o none.html
 expect 65 'text.en: is no table' xlm_report a --measures text.en -o none.html
 expect 65 'not a file of matrices' xlm_report a --matrices map.h5 -o none.html
 expect 65 'text.en: is no SVG' xlm_report a --map text.en -o none.html
 [ ! -e none.html ] || fail "a page was written in spite of an error"
+
+# ---- every --csv of every program ----
+printf 'house hyoyusye\nred ryed\nold oyld\nriver ryivyer\n' >pairs.txt
+awk '{ print $1 "\t" $2 "\t" NR }' pairs.txt >scored.tsv
+printf ': all\nhouse red old river\n' >questions.txt
+logged dict.log xlm_dict corpus.h5 --source en --target xx --text pairs.txt --share 0.5 -o dict.h5
+awk '{ print "e" NR "\t" $0 }' pairs.en >mine.en
+awk '{ print "x" NR "\t" $0 }' pairs.xx >mine.xx
+for ((i = 1; i <= 20; i++)); do printf 'e%d\tx%d\n' $i $i; done >mine.gold
+logged gold.log xlm_align pairs.en pairs.xx -o gold.links
+mkdir tables
+# table NAME PROGRAM...: writes tables/NAME.csv by its --csv.
+table() { local name=$1; shift; logged "table-$name.log" "$@" --csv "tables/$name.csv"; }
+table retrieval xlm_embed retrieval a/latest corpus.h5
+table dictionary xlm_embed dictionary a/latest dict.h5 corpus.h5
+table alignment xlm_embed alignment a/latest dict.h5 corpus.h5
+table back xlm_embed alignment a/latest dict.h5 corpus.h5 --reverse
+table mine xlm_embed mine a/latest mine.en mine.xx --languages en,xx --gold mine.gold
+table found xlm_embed mine a/latest mine.en mine.xx --languages en,xx --threshold 0
+table procrustes xlm_embed procrustes a/latest dict.h5 --corpus corpus.h5
+table similarity xlm_embed similarity a/latest --languages en,xx --pairs scored.tsv --dictionary pairs.txt
+table neighbours xlm_embed neighbours a/latest house -n 3 -k 0 --language en
+table cca xlm_embed cca a/latest b/latest
+table pca xlm_embed pca a/latest
+table score xlm_align score gold.links gold.links
+# What programs have the option, so that none is forgotten: xlm_eval's table is above.
+[ "$(cat "$XLM_SOURCE"/src/tools/*.c | grep -c '{"csv", ')" -eq 11 ] || fail "another --csv: read it here"
+for file in tables/*.csv; do
+    [ "$(wc -l <"$file")" -ge 2 ] || fail "$file: $(cat "$file" "table-$(basename "$file" .csv).log")"
+done
+mapfile -t given < <(printf -- '--measures=%s\n' tables/*.csv)
+cp -r a plain && rm plain/retrieval.csv
+reported all.html plain "${given[@]}"
+hasnt all.html 'id="notes"'
+has all.html 'Mean cosine of translations: en → xx, all' 'Mean cosine of subwords paired at random: en → xx, all' \
+    'A translation is nearest, %: en → xx, all' 'A translation is nearest, %: xx → en, all' \
+    'F1 of mined pairs, %: mine.csv, test, margin' 'A translation is nearest under a map, %: procrustes.csv, before, CSLS' \
+    'Nearest by CSLS is the translation, %: en and xx, both directions, mean' 'Nearest words: neighbours.csv, house, cosine' \
+    'Canonical correlation of direction: cca.csv, 1' 'Variance along direction: pca.csv, 1' \
+    'Alignment error rate, %: score.csv' 'Mean cosine: dictionary, pairs.txt' \
+    'Pairs mined: found.csv, test, margin' 'Pearson correlation with people: similarity, scored.tsv'
+[ "$(cells all.html 'Mean cosine of subwords paired at random: en → xx, all')" = "$(awk -F, '$1 == "all" && $2 == "en" {
+    printf "%.4g", $6 }' tables/dictionary.csv)" ] || fail "shuffled cosine: $(cat tables/dictionary.csv)"
+
+{ head -n 1 tables/cca.csv; seq 600 | sed 's/$/,0.5/'; } >long-table.csv
+reported many.html plain --measures long-table.csv
+has many.html 'direction: long-table.csv, 500<' 'long-table.csv: has more than 500 lines'
+hasnt many.html 'direction: long-table.csv, 501'
 
 # ---- names, damage, long runs: metrics.csv alone ----
 strange="x<i>&\"'y"

@@ -259,7 +259,8 @@ static void test_json(void **state)
     refuses("a.jsonl", "{\"label\": 1, \"text\": \"A\"}\n{\"label\": 1}\n", NULL, NULL, EX_DATAERR,
             "a.jsonl:2: the object has no \"text\"");
     reads("a.jsonl", "{\"label\": 4.0, \"text\": \"A\", \"id\": 7.0}\n{\"label\": 4, \"text\": \"B\"}\n"
-          "{\"label\": -2e0, \"text\": \"C\"}", NULL, NULL, "1.0:4(A)7 2.1:4(B) 3.2:-2(C) JSON objects with label, text; 0 left out, 0 empty");
+          "{\"label\": -2e0, \"text\": \"C\"}", NULL, NULL,
+          "1.0:4(A)7 2.1:4(B) 3.2:-2(C) JSON objects with label, text; 0 left out, 0 empty");
     static const char *const no_sentences[] = {"1", "4.0", "true", "1.5"};
     for (size_t i = 0; i < G_N_ELEMENTS(no_sentences); i++) {
         char *lines_of = g_strdup_printf("{\"label\": 1, \"text\": \"A\"}\n{\"label\": 1, \"text\": %s}\n", no_sentences[i]);

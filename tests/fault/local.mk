@@ -1,5 +1,6 @@
 # Tests that break things: files, disks, ranks.
 test_scripts += \
+	tests/fault/changed_files.sh \
 	tests/fault/finalize_crashed.sh \
 	tests/fault/interrupted.sh \
 	tests/fault/prep.sh \
@@ -12,3 +13,7 @@ test_scripts += \
 	tests/fault/train_lost_rank.sh \
 	tests/fault/train_signals.sh \
 	tests/fault/train_surroundings.sh
+changed_file_programs = tests/fault/changed_files
+EXTRA_PROGRAMS += $(changed_file_programs)
+check_DATA += $(changed_file_programs)
+CLEANFILES += $(changed_file_programs)

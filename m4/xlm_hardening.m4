@@ -1,4 +1,4 @@
-# xlm-mpi: flags that make a mistake with memory end a program rather than serve somebody. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: flags that make a mistake with memory end a program. SPDX-License-Identifier: GPL-3.0-or-later
 
 # XLM_TRY_HARDENING(VARIABLE, FLAGS, [PROLOGUE])
 # Append FLAGS to VARIABLE and to XLM_HARDENING when programs, and with them the prologue, compile and link with them.

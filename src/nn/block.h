@@ -1,6 +1,7 @@
 /* xlm-mpi: blocks, of which layers are lists. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A block is a sublayer f with its residual connection and norm (post-LN, Vaswani et al. 2017):  y = LayerNorm(x + dropout(f(x))).
+ * A block is a sublayer f with its residual connection and norm (post-LN, Vaswani et al. 2017):
+ *     y = LayerNorm(x + dropout(f(x))).
  * A class has what differs between kinds of blocks. A block's parameters are known by its name, (stack, layer, block): that of
  * "encoder/layer.3/attention" has encoder/layer.3/attention/query/weight and others. */
 #ifndef XLM_NN_BLOCK_H

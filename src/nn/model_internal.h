@@ -15,7 +15,8 @@ struct xlm_model {
 void xlm_model_add_layer(const xlm_model_config *config, int64_t layer, xlm_parameters *parameters);
 
 /* Declare a parameter prefix/name; a linear layer's prefix/weight, out x in, and prefix/bias; those of a LayerNorm. */
-void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay);
+void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init,
+                   bool decay);
 void xlm_model_add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in);
 void xlm_model_add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width);
 

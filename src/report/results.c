@@ -194,7 +194,8 @@ static bool take_value(table *t, const GPtrArray *row, const char *column, int r
     const char *target = field_of(t, row, t->kind->target != NULL ? t->kind->target : "target");
     const char *prefix = t->kind->prefix != NULL ? t->kind->prefix : "";
     xlm_result r = {.measure = g_strconcat(prefix, measure != NULL ? measure : column, NULL), .detail = read_detail(t, row),
-                    .source = copy(field_of(t, row, "source")), .target = copy(target), .layer = layer, .step = step, .run = run, .value = value};
+                    .source = copy(field_of(t, row, "source")), .target = copy(target), .layer = layer, .step = step,
+                    .run = run, .value = value};
     add_result(t->results, &r);
     return true;
 }

@@ -27,7 +27,7 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "NAME"}
 /* anew: what a run begins from that does not resume; detail: what the profile shows. */
 #define XLM_RUN_OPTIONS(given, anew, detail)                                                                              \
-    {"resume", 'r', XLM_READS, G_OPTION_ARG_STRING, &(given).resume,                                                              \
+    {"resume", 'r', XLM_READS, G_OPTION_ARG_STRING, &(given).resume,                                                      \
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \
      "from that FILE; or from " anew ", an earlier run's checkpoints being moved aside (never)", "auto|FILE|never"},     \
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(given).dry_run,                                                              \
@@ -38,7 +38,7 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "itself where mpiexec leaves the ranks no time", NULL},                                                             \
     {"profile", 0, 0, G_OPTION_ARG_NONE, &(given).profile,                                                                \
      "show in the end where the time of a step went" detail, NULL},                                                     \
-    {"dump-step", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &(given).dump_step,                                                        \
+    {"dump-step", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &(given).dump_step,                                                 \
      "write the next step (batch, hidden states, losses, parameters, gradients; dropout off) to FILE.h5 and end",        \
      "FILE.h5"}
 

@@ -16,8 +16,8 @@ typedef struct xlm_arithmetic {
 typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
 
 /* From [train] gemm, precision and exchange; "auto" is oneDNN for bfloat16, and for float32 where the processors of all ranks
- * were measured to prefer it (tensor/gemm_choice.h), else BLIS. Collective. EX_CONFIG: they do not go together, or with the number of ranks; EX_UNAVAILABLE:
- * the processor of a rank cannot do it, or its program was built without oneDNN. */
+ * were measured to prefer it (tensor/gemm_choice.h), else BLIS. Collective. EX_CONFIG: they do not go together, or
+ * with the number of ranks; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
 
 /* Bytes that packed parameters take, of `elements` in all. */

@@ -389,8 +389,8 @@ static bool judge(const checker *c, const summary *s, GError **error)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s: %d gradients are not what differences of the loss say, by more "
                              "than %g %%; most that of %s", name, s->wrong, 100 * TOLERANCE, s->worst);
     if (s->gradients == 0)
-        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: no parameter that is trained has a gradient of it",
-                             name);
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: no parameter that is trained has a gradient of "
+                             "it", name);
     if (s->lost == s->gradients)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: rounding hides all of its %d gradients; take a "
                              "smaller model, or a loss of another size", name, s->gradients);

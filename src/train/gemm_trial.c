@@ -1,4 +1,5 @@
-/* xlm-mpi: both libraries timed on a job's products, where nobody has measured the processor. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: both libraries timed on a job's products, on a processor that was never measured.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/gemm_trial.h"
 
 #include <stdlib.h>
@@ -113,8 +114,9 @@ void xlm_gemm_trial_run(xlm_gemm_trial *trial)
 
 char *xlm_gemm_trial_text(const xlm_gemm_trial *trial, const xlm_processor *processor)
 {
-    return g_strdup_printf("gemm = auto: BLIS, since this processor (%s, family %d, model %d) was never measured. A layer's products of "
-                           "%" G_GINT64_FORMAT " rows, %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " wide, give %.0f GFLOP/s by BLIS "
-                           "and %.0f by oneDNN here; gemm = onednn or blis in the job chooses, to other bits", processor->vendor,
-                           processor->family, processor->model, trial->rows, trial->hidden, trial->inner, trial->blis, trial->onednn);
+    return g_strdup_printf("gemm = auto: BLIS, since this processor (%s, family %d, model %d) was never measured. A layer's "
+                           "products of %" G_GINT64_FORMAT " rows, %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " wide, give "
+                           "%.0f GFLOP/s by BLIS and %.0f by oneDNN here; gemm = onednn or blis in the job chooses, to other bits",
+                           processor->vendor, processor->family, processor->model, trial->rows, trial->hidden, trial->inner,
+                           trial->blis, trial->onednn);
 }

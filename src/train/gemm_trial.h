@@ -1,4 +1,5 @@
-/* xlm-mpi: both libraries timed on a job's products, where nobody has measured the processor. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: both libraries timed on a job's products, on a processor that was never measured.
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * For people to read: the bits of a run follow from the job and the make of the processor, so what is seen decides nothing. */
 #ifndef XLM_TRAIN_GEMM_TRIAL_H

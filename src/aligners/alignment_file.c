@@ -133,7 +133,8 @@ static bool read_shapes(const xlm_alignment_file *file, xlm_alignment_pairs *p, 
 {
     int64_t offsets, targets, scores;
     if (!xlm_store_get_int(file->store, p->path, "pairs", &p->pairs, error) ||
-        !read_extent(file, p, "offsets", XLM_U64, &offsets, error) || !read_extent(file, p, "source", XLM_U32, &p->links, error) ||
+        !read_extent(file, p, "offsets", XLM_U64, &offsets, error) ||
+        !read_extent(file, p, "source", XLM_U32, &p->links, error) ||
         !read_extent(file, p, "target", XLM_U32, &targets, error))
         return false;
     char *score = member(p, "score");

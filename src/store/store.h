@@ -44,8 +44,8 @@ typedef enum { /* element types, in memory and in the file */
 
 size_t xlm_type_size(xlm_type type);
 
-/* What a dataset is read as: `rows` of `columns` elements each; columns 0: it has one dimension. Integers are converted to integers
- * and floats to floats. An extent is one number, or XLM_UP_TO(n): 0 to n; XLM_ANY: what the file has, and of columns none too. */
+/* What a dataset is read as: `rows` of `columns` elements each; columns 0: it has one dimension. Integers are converted to
+ * integers and floats to floats. An extent is one number, or XLM_UP_TO(n): 0 to n; XLM_ANY: what the file has, and of columns none too. */
 typedef struct xlm_array {
     xlm_type type;
     uint64_t rows, columns;
@@ -113,8 +113,8 @@ const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
 /* Set *array to what the dataset is, if it is what *array says; else EX_DATAERR. */
 bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array, GError **error);
-/* Rows [first, first + rows) of the dataset, which is `array`, into data[rows x columns]. EX_DATAERR: it is another one, a checksum
- * fails, a value does not fit into the type. A random read of some hundred numbers takes about 60 us when the file is in memory:
+/* Rows [first, first + rows) of the dataset, which is `array`, into data[rows x columns]. EX_DATAERR: it is another one, a
+ * checksum fails, a value does not fit into the type. A random read of some hundred numbers takes about 60 us when the file is in memory:
  * one chunk of 64 KiB and its checksum. */
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, uint64_t first, uint64_t rows, void *data,
                     GError **error);

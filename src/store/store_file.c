@@ -218,8 +218,8 @@ static bool check_layout(const xlm_store *store, const char *path, store_dataset
     for (int i = 0; i < d->dimensions && good; i++)
         good = d->chunk[i] > 0 && multiply(&chunk, d->chunk[i], store->size);
     return good || d->dims[0] == 0 || /* chunks of growing datasets may be larger than a file without rows */
-           xlm_error_set(error, EX_DATAERR, "%s: %s: has chunks that are larger than the file of %" G_GUINT64_FORMAT " bytes; the "
-                         "file is damaged", store->path, path, store->size);
+           xlm_error_set(error, EX_DATAERR, "%s: %s: has chunks that are larger than the file of %" G_GUINT64_FORMAT " bytes; "
+                         "the file is damaged", store->path, path, store->size);
 }
 
 /* A file may say anything of its arrays, but it cannot hold more than its size. Nothing has been allocated for them yet. */

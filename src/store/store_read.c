@@ -208,7 +208,8 @@ static void append_extent(GString *text, uint64_t extent)
         g_string_append_printf(text, "%s%" G_GUINT64_FORMAT, extent >> 63 ? "at most " : "", extent & INT64_MAX);
 }
 
-static bool refuse_shape(const xlm_store *store, const char *path, const store_dataset *d, const xlm_array *wanted, GError **error)
+static bool refuse_shape(const xlm_store *store, const char *path, const store_dataset *d, const xlm_array *wanted,
+                         GError **error)
 {
     GString *is = g_string_new(""), *belongs = g_string_new("");
     for (int i = 0; i < d->dimensions; i++)
@@ -225,8 +226,8 @@ static bool refuse_shape(const xlm_store *store, const char *path, const store_d
     return false;
 }
 
-/* The dataset, when it is what `array` says. Numbers are wanted as what they are: a float where an integer belongs was not written
- * by us. */
+/* The dataset, when it is what `array` says. Numbers are wanted as what they are: a float where an integer belongs was not
+ * written by us. */
 static const store_dataset *find_array(const xlm_store *store, const char *path, const xlm_array *array, GError **error)
 {
     const bool real = array->type == XLM_F32 || array->type == XLM_F64;

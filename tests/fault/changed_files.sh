@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# xlm-mpi: files of matrices and maps, with XLM_TEST_LONG=1 every kind of HDF5 file, with each dataset of another rank, extent or
-# type: the program that reads it ends with a code of sysexits.h and a message that names the file; tests/fuzz/cases tries the readers
-# alone. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: files of matrices and maps, with XLM_TEST_LONG=1 every kind of HDF5 file, with each dataset of another rank, extent
+# or type: the program that reads it ends with a code of sysexits.h and a message that names the file; tests/fuzz/cases tries the
+# readers alone. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 
-# changed FILE.h5 OUTPUT UNREAD COMMAND...: in the command, CHANGED.h5 is the changed file. UNREAD: paths of datasets that the command
-# does not read. All run side by side, each in a directory of its own, since a program that starts mostly waits.
+# changed FILE.h5 OUTPUT UNREAD COMMAND...: in the command, CHANGED.h5 is the changed file. UNREAD: paths of datasets that the
+# command does not read. All run side by side, each in a directory of its own, since a program that starts mostly waits.
 jobs=0
 changed() {
     local output=$2 unread=$3 file directory=$((++jobs)).changed

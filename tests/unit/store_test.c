@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 #include <glib/gstdio.h>
+#include <hdf5.h>
 
 #include "store/store.h"
 
@@ -365,6 +366,49 @@ static void a_flipped_byte_is_found(void **state)
     xlm_store_close(store);
 }
 
+/* A dataset that HDF5 can write and the store does not. */
+static void add_foreign(const char *name, hid_t type, int dimensions, bool deflate)
+{
+    const hsize_t dims[3] = {64, 2, 2};
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    if (deflate) {
+        H5Pset_chunk(properties, dimensions, dims);
+        H5Pset_deflate(properties, 9);
+    }
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, access), space = H5Screate_simple(dimensions, dims, NULL);
+    const hid_t d = H5Dcreate2(file, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    const char zeros[64 * 4 * 8] = {0};
+    assert_true(file >= 0 && d >= 0 && H5Dwrite(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros) >= 0);
+    H5Dclose(d);
+    H5Sclose(space);
+    H5Fclose(file);
+    H5Pclose(properties);
+    H5Pclose(access);
+    xlm_store_reseal(path, NULL);
+}
+
+static void foreign_storage_is_refused(void **state)
+{
+    (void)state;
+    const hid_t narrow = H5Tcopy(H5T_STD_I32LE);
+    H5Tset_precision(narrow, 13);
+    const struct { hid_t type; int dimensions; bool deflate; const char *expected; } foreign[] = {
+        {H5T_STD_I32LE, 1, true, "/foreign: was written through the filter \"deflate\""},
+        {H5T_STD_I32LE, 3, false, "/foreign: is not an array of one or two dimensions"},
+        {H5T_STD_I32BE, 1, false, "/foreign: is of a type"},
+        {narrow, 1, false, "/foreign: is of a type"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++) {
+        xlm_store *store = create();
+        write_numbers(store, "/good", 1000);
+        GOOD(xlm_store_commit(store, &error));
+        add_foreign("/foreign", foreign[i].type, foreign[i].dimensions, foreign[i].deflate);
+        BAD(xlm_store_open(path, &error) != NULL, EX_DATAERR, path, foreign[i].expected);
+    }
+    H5Tclose(narrow);
+}
+
 /* Cut anywhere, a file is refused: never read as if whole. */
 static void a_cut_file_is_found(void **state)
 {
@@ -476,6 +520,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_stays_after_discarding, set_up, tear_down),
         cmocka_unit_test_setup_teardown(directories_that_cannot_be_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_limit_on_sizes_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(foreign_storage_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_are_reproducible, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

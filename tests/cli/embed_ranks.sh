@@ -61,9 +61,9 @@ all_of() {
     run similarity similarity source.vec target.vec --pairs scored.tsv --dictionary test.txt --csv "$to/similarity.csv"
     run analogies similarity source.vec --analogies questions.txt --csv "$to/analogies.csv"
     run neighbours neighbours target.vec s3 s40 s75 --word-vectors source.vec -n 20 -k 5 --csv "$to/neighbours.csv"
-    run map map source.vec --dictionary questions.pairs --perplexity 5 --iterations 50 --coordinates x.h5 -o "$to/map.svg"
-    numbers_of x.h5 /panel.1/coordinates /panel.1/component_variance >"$to/map.coordinates"
-    rm -f "$to"/*.log "$to"/*.log.out x.h5 y.h5
+    run map map source.vec --dictionary questions.pairs --perplexity 5 --iterations 50 --coordinates m.h5 -o "$to/map.svg"
+    numbers_of m.h5 /panel.1/coordinates /panel.1/component_variance >"$to/map.coordinates"
+    rm -f "$to"/*.log "$to"/*.log.out x.h5 y.h5 m.h5
 }
 awk '/^s/ { print $1, $2 }' questions.txt >questions.pairs
 

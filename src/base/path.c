@@ -18,13 +18,15 @@ bool xlm_path_same_file(const char *a, const char *b)
     return same;
 }
 
+#define ADVICE "; choose a directory that is there and may be written to"
+
 bool xlm_path_check_directory(const char *directory, const char *what, GError **error)
 {
     struct stat status;
     if (stat(directory, &status) != 0)
-        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s", what, directory, g_strerror(errno));
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s" ADVICE, what, directory, g_strerror(errno));
     if (!S_ISDIR(status.st_mode) || access(directory, W_OK | X_OK) != 0)
-        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s", what, directory,
+        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s" ADVICE, what, directory,
                              g_strerror(S_ISDIR(status.st_mode) ? errno : ENOTDIR));
     return true;
 }

@@ -80,7 +80,8 @@ static char *find_missing(const char *job, char *const *overrides, const char *m
 {
     char *text = NULL, **part = g_strsplit(message, ": ", -1), *missing = NULL;
     char *set = overrides != NULL ? g_strjoinv("\n", (char **)overrides) : g_strdup("");
-    if (!g_file_get_contents(job, &text, NULL, NULL))
+    /* A job that came through a pipe is gone, and reading another pipe would wait for its writer. */
+    if (!g_file_test(job, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(job, &text, NULL, NULL))
         text = g_strdup("");
     for (char **at = part; *at != NULL && missing == NULL; at++)
         if (**at != '\0' && **at != '[' && !g_path_is_absolute(*at) && !g_file_test(*at, G_FILE_TEST_EXISTS) &&

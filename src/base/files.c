@@ -13,6 +13,8 @@ typedef struct declared {
 } declared;
 
 static GArray *all;
+static char *own;   /* directory of a run, or NULL */
+static bool guards; /* a program, whose files are compared; what is linked with the library may write what it has read */
 static GMutex mutex;
 
 /* A file that is declared in another role, or as another output; NULL. Names are followed anew each time: a number of an inode is
@@ -67,6 +69,25 @@ static bool refuse(const declared *d, const declared *other, GError **error)
                          also != NULL ? " (it is the same file as " : "", also != NULL ? also : "", also != NULL ? ")" : "");
 }
 
+void xlm_files_guard(void) { guards = true; }
+
+void xlm_files_own(const char *directory)
+{
+    g_mutex_lock(&mutex);
+    g_free(own);
+    own = g_strdup(directory);
+    g_mutex_unlock(&mutex);
+}
+
+/* Is it a file of the run's directory? */
+static bool is_own(const char *path)
+{
+    char *directory = g_path_get_dirname(path);
+    const bool is = own != NULL && xlm_path_same_file(directory, own);
+    g_free(directory);
+    return is;
+}
+
 bool xlm_files_declare(const char *path, const char *option, int role, GError **error)
 {
     g_mutex_lock(&mutex);
@@ -95,6 +116,8 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
 {
     if (!is_plain(path, open_pipe))
         return xlm_error_set(error, EX_NOINPUT, "%s: is not a regular file, but a pipe or a device; give a file", path);
+    if (!guards)
+        return true;
     g_mutex_lock(&mutex);
     const declared d = {(char *)path, NULL, XLM_FILE_READ};
     const declared *other = find_other(&d);
@@ -137,7 +160,7 @@ bool xlm_files_check_output(const char *path, bool hdf5, GError **error)
     if (!xlm_path_check_output(path, error))
         return false;
     g_mutex_lock(&mutex);
-    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = find_read(&d);
+    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = guards && !is_own(path) ? find_read(&d) : NULL;
     const bool good = other == NULL || refuse(&d, other, error);
     g_mutex_unlock(&mutex);
     if (good && !hdf5 && is_hdf5(path))

@@ -15,6 +15,12 @@ typedef enum {
     XLM_FILE_REPLACED = 4 /* with one of the others: what is read may be replaced by what is written, where both have it */
 } xlm_file_role;
 
+/* From now on files that are read and written are compared, as those of a program from its command line to its end are. */
+void xlm_files_guard(void);
+/* The directory of a run, which replaces files there that it has read itself: a damaged checkpoint that it has passed over. Copied;
+ * one at a time. */
+void xlm_files_own(const char *directory);
+
 /* path: an option's value, option: its name, for messages ("--csv"); both are copied. False where the other side has the file
  * already, or two outputs have one name. EX_USAGE. */
 bool xlm_files_declare(const char *path, const char *option, int role, GError **error);

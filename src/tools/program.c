@@ -288,6 +288,7 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
 {
     signal(SIGXFSZ, SIG_IGN);
     xlm_signals_end_cleanly();
+    xlm_files_guard();
     xlm_exhaustion_watch(program->name);
     GOptionContext *context = make_context(program, groups);
     GError *wrong = NULL;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "tensor/hardware.h"
@@ -469,6 +470,7 @@ static bool open_output(run *r, GError **error)
     const char *output = r->job->train.output;
     if (r->comm->rank == 0 && g_mkdir_with_parents(output, 0777) != 0)
         xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", output, g_strerror(errno));
+    xlm_files_own(output);
     if (xlm_comm_agree_on(r->comm, failure, error))
         return (r->stopping = xlm_stopping_open(r->comm, output, r->options->finish, error)) != NULL;
     return false;

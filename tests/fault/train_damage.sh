@@ -46,4 +46,15 @@ expect 65 "xlm_train: tokens.h5: /train/text/en/tokens: .*damaged" ranks 3 xlm_t
     --set train.schedule=constant
 [ "$(cksum <out/latest)" = "$before" ] || fail "the checkpoint before has changed"
 [ "$(cd out && echo *)" = "$(checkpoint 4) job.conf latest metrics.csv" ] || fail "left: $(ls out)"
+
+# A damaged checkpoint is passed over, and replaced by that of the run that goes on from the one before it.
+trained job.conf whole 1 --set train.steps=20 --set train.checkpoint_every=10
+for n in 1 2; do
+    cp -r whole "again-$n"
+    printf 'x' | dd of="again-$n/$(checkpoint 20)" bs=1 seek=3000 conv=notrunc 2>/dev/null
+    trained job.conf "again-$n" $n --set train.steps=20 --set train.checkpoint_every=10
+    grep -q "warning: again-$n/$(checkpoint 20): .*damaged.*; trying the checkpoint before it" "again-$n.log" ||
+        fail "again-$n: the damage is not named: $(head -n 5 "again-$n.log")"
+    same_bits whole "again-$n"
+done
 finish

@@ -462,7 +462,7 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
         static const char *const what[][2] = {
             {"its seed is 7", "the job's 8"},
             {"digest fedcba9876543210", "here 0000000000000001"},
-            {" 16 there", " 24 here"},
+            {"its model has hidden_size = 16", "the job's 24"},
             {"/objectives/contrast/queue has 300 numbers there", "299 here"},
             {"it has no /objectives/other", "does not fit the job"},
         };
@@ -488,6 +488,7 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
     /* Another kind of file under the name of a checkpoint. */
     if (comm->rank == 0) {
         xlm_store *store;
+        g_remove(path); /* a file of another kind is not replaced */
         GOOD((store = xlm_store_create(NULL, path, &error)) != NULL);
         GOOD(xlm_store_set_text(store, "/", "format", "xlm-mpi corpus", &error));
         GOOD(xlm_store_commit(store, &error));

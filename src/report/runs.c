@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "store/store.h"
-#include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 #include "train/job_record.h"
 #include "train/start_record.h"
 

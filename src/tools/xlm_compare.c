@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/files.h"
 #include "tools/program.h"
-#include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 #include "train/curves.h"
 #include "train/job_changes.h"
 #include "train/job_record.h"

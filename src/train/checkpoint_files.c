@@ -9,47 +9,13 @@
 #include "base/log.h"
 #include "base/new_file.h"
 #include "train/checkpoint.h"
+#include "train/checkpoint_names.h"
 #include "train/job_record.h"
-
-static char *file_name(int64_t step) { return g_strdup_printf("checkpoint-%08" G_GINT64_FORMAT ".h5", step); }
-
-char *xlm_checkpoint_path(const char *directory, int64_t step)
-{
-    char *name = file_name(step), *path = g_build_filename(directory, name, NULL);
-    g_free(name);
-    return path;
-}
-
-static gint by_step(gconstpointer a, gconstpointer b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-GArray *xlm_checkpoint_steps(const char *directory)
-{
-    GArray *steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    GDir *folder = g_dir_open(directory, 0, NULL);
-    const char *entry;
-    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        if (!g_str_has_prefix(entry, "checkpoint-"))
-            continue;
-        const int64_t step = g_ascii_strtoll(entry + strlen("checkpoint-"), NULL, 10);
-        char *name = file_name(step);
-        if (strcmp(name, entry) == 0)
-            g_array_append_val(steps, step);
-        g_free(name);
-    }
-    if (folder != NULL)
-        g_dir_close(folder);
-    g_array_sort(steps, by_step);
-    return steps;
-}
 
 /* A link cannot be replaced in place, but a new one can take its name. */
 static bool set_link(const char *directory, const char *name, int64_t step, GError **error)
 {
-    char *target = file_name(step), *link = g_build_filename(directory, name, NULL), *fresh = g_strconcat(link, ".new", NULL);
+    char *target = xlm_checkpoint_name(step), *link = g_build_filename(directory, name, NULL), *fresh = g_strconcat(link, ".new", NULL);
     g_unlink(fresh);
     bool good = symlink(target, fresh) == 0 && g_rename(fresh, link) == 0;
     if (!good)
@@ -190,7 +156,7 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         const int64_t step = g_array_index(steps, int64_t, i);
         if (step <= after)
             continue;
-        char *name = file_name(step);
+        char *name = xlm_checkpoint_name(step);
         good = (into != NULL || (into = make_previous(directory, error)) != NULL) && move(directory, name, into, error);
         moved += good;
         g_free(name);

@@ -5,10 +5,6 @@
 #include "comm/comm.h"
 #include "train/run_progress.h"
 
-/* directory/checkpoint-<step>.h5; g_free. */
-char *xlm_checkpoint_path(const char *directory, int64_t step);
-/* Steps (int64_t) of the checkpoints in a directory, ascending; empty when there is no directory. g_array_unref. */
-GArray *xlm_checkpoint_steps(const char *directory);
 /* Which checkpoints stay. */
 typedef struct xlm_checkpoint_kept {
     int64_t newest;                /* the newest ones, this many */

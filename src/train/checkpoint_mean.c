@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 #include "train/model_file.h"
 
 int64_t xlm_checkpoint_mean_members(const xlm_best_score *members, int64_t most)

@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 #include "train/checkpoint_check.h"
-#include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 
 /* Rank 0 reads array after array of a file that was found good, and all take what is theirs. */
 static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)

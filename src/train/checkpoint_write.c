@@ -3,6 +3,7 @@
 
 #include "train/checkpoint_check.h"
 #include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 #include "train/model_attributes.h"
 #include "train/objective_arrays.h"
 

@@ -7,7 +7,7 @@
 
 #include "objective/host.h"
 #include "stream/stream.h"
-#include "train/checkpoint.h"
+#include "train/model_file.h"
 
 /* Everything is borrowed, and must outlive the run. */
 typedef struct xlm_training_data {

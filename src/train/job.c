@@ -6,7 +6,7 @@
 
 #include "base/options.h"
 #include "train/rates.h"
-#include "train/warm_start.h"
+#include "train/warm_start_model.h"
 
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
 

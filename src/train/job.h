@@ -13,11 +13,14 @@
 #include "train/optimiser.h"
 #include "objective/plugins.h"
 
+/* Rows of subwords and languages that the checkpoint of [train] start does not have: the choices of start_rows, in order. */
+enum { XLM_START_DRAW, XLM_START_AVERAGE };
+
 /* Section [train]. */
 typedef struct xlm_train_config {
     char *corpus;              /* corpus.h5 */
     char *start;               /* checkpoint whose model the run begins with; NULL: parameters are drawn */
-    int64_t start_rows;        /* of subwords and languages that it does not have: XLM_START_... (train/warm_start.h) */
+    int64_t start_rows;        /* of subwords and languages that it does not have: XLM_START_... */
     char *output;              /* directory of checkpoints and metrics */
     int64_t steps;
     int64_t seed;

@@ -7,6 +7,7 @@ train_sources = \
 	src/train/checkpoint_check.c src/train/checkpoint_check.h \
 	src/train/checkpoint_files.c src/train/checkpoint_files.h \
 	src/train/checkpoint_mean.c src/train/checkpoint_mean.h \
+	src/train/checkpoint_names.c src/train/checkpoint_names.h \
 	src/train/checkpoint_read.c \
 	src/train/checkpoint_write.c \
 	src/train/curves.c src/train/curves.h \
@@ -45,5 +46,5 @@ train_sources = \
 	src/train/stopping.c src/train/stopping.h \
 	src/train/threads.c src/train/threads.h \
 	src/train/warm_start.c src/train/warm_start.h \
-	src/train/warm_start_model.c \
+	src/train/warm_start_model.c src/train/warm_start_model.h \
 	src/train/workspace.h

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 #include "train/job_record.h"
 #include "train/rank_files.h"
 #include "train/warm_start.h"

@@ -17,18 +17,6 @@
 #include "train/start_record.h"
 #include "text/vocabulary.h"
 
-/* Rows of subwords and languages that the checkpoint does not have. In the order of [train] start_rows' choices. */
-enum { XLM_START_DRAW, XLM_START_AVERAGE };
-
-/* Not collective; for the reader of job files. Set the keys that section [model] of the file leaves out to those of the
- * checkpoint `start`, and compare the others. A key may differ when nothing that was learned depends on it: dropout,
- * attention_dropout, vocabulary_chunk; positions, where their embeddings are sinusoidal. language_embeddings and token_types may
- * be added, a head be added or left out. output: directory of the run; when `start` is gone and a checkpoint is there, the run is
- * one that resumes, and the keys are those of that checkpoint; a job that gives all keys needs neither. Errors: EX_CONFIG with
- * the place of the key; those of reading. */
-bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,
-                          GError **error);
-
 /* Not collective. Could the run start so? Reads the checkpoint's header. EX_DATAERR when its vocabulary is not part of the run's,
  * those of reading. vocabulary: the run's. */
 bool xlm_warm_start_check(const xlm_job *job, const xlm_vocabulary *vocabulary, GError **error);

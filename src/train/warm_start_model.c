@@ -1,13 +1,13 @@
 /* xlm-mpi: the model of a run that starts from another one's. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "train/warm_start.h"
+#include "train/warm_start_model.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/options.h"
-#include "train/checkpoint.h"
-#include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 #include "train/model_attributes.h"
+#include "train/model_file.h"
 
 /* The checkpoint has parameters for all that the job's value of the key needs, or those that it lacks can be drawn. */
 static bool may_differ(const char *key, const xlm_model_config *job, const xlm_model_config *start)

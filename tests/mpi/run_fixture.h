@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "text/bpe.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_files.h"
+#include "train/checkpoint_names.h"
 
 typedef struct run {
     xlm_model_config config;

@@ -1,9 +1,9 @@
 # The library, and what is made of its sources for checks.
 lib_LTLIBRARIES += libxlm.la
 libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(tensor_sources) $(matrix_sources) $(nn_sources) \
-	$(text_sources) \
-	$(corpus_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
-	$(objective_file_sources) $(train_sources) $(prep_sources) $(tasks_sources) $(analysis_sources) \
+	$(text_sources) $(formats_sources) $(subwords_sources) \
+	$(corpus_sources) $(model_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
+	$(objective_file_sources) $(train_sources) $(job_sources) $(checkpoint_sources) $(run_sources) $(prep_sources) $(tasks_sources) $(model_aligner_sources) $(retrieval_sources) $(maps_sources) $(vectors_sources) \
 	$(foreign_sources) $(report_sources)
 # BLIS before ScaLAPACK: the BLAS that ScaLAPACK and LAPACK call is then BLIS, whichever libblas.so.3 the system has.
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SCALAPACK_LIBS) $(ONEDNN_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) \

@@ -5,7 +5,7 @@
 #define XLM_ALIGNERS_SUBWORD_LINKS_H
 
 #include "aligners/links.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 /* [in] ids: [n] subwords of a sentence, without special tokens. [out] word: [n] of each its word. Returns how many words. The
  * words are those that xlm_vocabulary_decode() puts spaces between. */

@@ -11,7 +11,7 @@
 void *xlm_pages_take(size_t size, const char *purpose);
 
 /* keep: leave an array of xlm_pages_take() out of processes that this one forks, which must not touch it; else no more, as it
- * should be before it is freed. A child that has a copy of other memory (train/snapshot.h) then costs none of the copying that
+ * should be before it is freed. A child that has a copy of other memory (checkpoint/snapshot.h) then costs none of the copying that
  * writing to this array would mean. Arrays of less than 64 MiB, whose pages malloc() may use again, always stay as they are. */
 void xlm_pages_keep_from_children(void *taken, size_t size, bool keep);
 

@@ -5,7 +5,7 @@
  *   /                               format = "xlm-mpi corpus", format_version, program_version, command, seed,
  *                                   held_out_share
  *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus is made of
- *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (text/vocabulary.h)
+ *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (subwords/vocabulary.h)
  *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), no specials inside
  *   /<split>/text/<lang>/offsets    [S+1] u64; sentence i is tokens[offsets[i] .. offsets[i+1])
  *       attributes of the group:    language, language_id, sentences, monolingual_sentences
@@ -23,7 +23,7 @@
 #define XLM_CORPUS_CORPUS_H
 
 #include "store/store.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 #define XLM_CORPUS_FORMAT "xlm-mpi corpus"
 enum { XLM_CORPUS_VERSION = 1 };

@@ -4,7 +4,7 @@
 
 #include "base/options.h"
 #include "foreign/architecture.h"
-#include "text/json_file.h"
+#include "formats/json_file.h"
 
 /* A line each. A model is written as the first that can hold it. */
 #define ARCHITECTURES(architecture) \

@@ -14,7 +14,7 @@ typedef struct xlm_convert_options {
     char **languages; /* names, ended by NULL, by id; NULL: as the model says, else "und" */
 } xlm_convert_options;
 
-/* directory -> a file that whoever reads models takes (train/model_file.h). EX_NOINPUT; EX_DATAERR: file and what is wrong, for
+/* directory -> a file that whoever reads models takes (model/model_file.h). EX_NOINPUT; EX_DATAERR: file and what is wrong, for
  * tensors their names; EX_CANTCREAT, EX_IOERR. Nothing under the final name on failure. */
 bool xlm_convert_import(const char *directory, const xlm_convert_options *options, const char *output, GError **error);
 
@@ -26,7 +26,7 @@ bool xlm_convert_export(const char *model, const xlm_convert_options *options, c
 bool xlm_convert_is_theirs(const char *path);
 
 #define XLM_CONVERT_VOCABULARY "xlm_vocabulary.h5"
-/* format of that file; its layout: format_version, /vocabulary and /languages (text/vocabulary.h). */
+/* format of that file; its layout: format_version, /vocabulary and /languages (subwords/vocabulary.h). */
 #define XLM_CONVERT_VOCABULARY_FORMAT "xlm-mpi vocabulary"
 enum { XLM_CONVERT_VOCABULARY_VERSION = 1 };
 

@@ -13,9 +13,9 @@
 #include "foreign/model_card.h"
 #include "foreign/safetensors.h"
 #include "foreign/task_heads.h"
-#include "train/model_attributes.h"
-#include "train/model_file.h"
-#include "train/row_sources.h"
+#include "model/model_attributes.h"
+#include "model/model_file.h"
+#include "model/row_sources.h"
 
 /* Where the values of a tensor come from. */
 typedef enum { OF_PARAMETER, OF_ZEROS, OF_IDENTITY, OF_SINUSOIDS } origin;

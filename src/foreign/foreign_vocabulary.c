@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/new_file.h"
-#include "text/published.h"
+#include "subwords/published.h"
 
 /* Attribute of XLM_CONVERT_VOCABULARY: rows of the model's word embeddings, those that only tokenizer.json needs included;
  * where it is not there, as many as subwords. */

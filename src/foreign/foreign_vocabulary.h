@@ -6,7 +6,7 @@
 #include <xlm/model.h>
 
 #include "foreign/convert.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 /* The vocabulary of a model directory, or of options->tokenizer: of xlm_vocabulary.h5 where it is there. rows: of the model's
  * word embeddings. embedded: languages that the model has embeddings of, 0 for none. named: their names by config.json, or NULL.

@@ -9,8 +9,8 @@
 #include "foreign/foreign_vocabulary.h"
 #include "foreign/safetensors.h"
 #include "foreign/task_heads.h"
-#include "train/model_attributes.h"
-#include "train/model_file.h"
+#include "model/model_attributes.h"
+#include "model/model_file.h"
 
 typedef struct importer {
     const char *directory;

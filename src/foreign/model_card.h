@@ -2,7 +2,7 @@
 #ifndef XLM_FOREIGN_MODEL_CARD_H
 #define XLM_FOREIGN_MODEL_CARD_H
 
-#include "train/model_file.h"
+#include "model/model_file.h"
 
 /* README.md: metadata (languages, library, kind of use), what the model is, and how it is used. class_name: of transformers.
  * notes: what is otherwise than in xlm-mpi, sentences. g_free. */

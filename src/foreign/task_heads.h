@@ -13,7 +13,7 @@
 #define XLM_FOREIGN_TASK_HEADS_H
 
 #include "foreign/architecture.h"
-#include "train/model_file.h"
+#include "model/model_file.h"
 
 typedef struct xlm_task_head {
     const char *model_type, *task; /* ours: "tagging"; parameters are "objectives/<task>/..." */

@@ -4,7 +4,7 @@
 
 #include "comm/comm.h"
 #include "lexicon/cooccurrence.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 /* What goes into a file. The same on all ranks but for the counts, of which each has its rows'. */
 typedef struct xlm_cooccurrence_record {

@@ -16,7 +16,7 @@
 
 #include <xlm/dictionary.h>
 
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 #define XLM_DICTIONARY_FORMAT "xlm-mpi dictionary"
 enum { XLM_DICTIONARY_VERSION = 1 };

@@ -13,7 +13,7 @@
 #include "lexicon/coverage.h"
 #include "lexicon/dictd.h"
 #include "lexicon/dictionary.h"
-#include "text/tokenizer.h"
+#include "subwords/tokenizer.h"
 
 typedef struct builder {
     const xlm_lexicon_options *options;

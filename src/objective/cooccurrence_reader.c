@@ -8,7 +8,7 @@
 
 #include "lexicon/cooccurrence.h"
 #include "objective/readers.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 /* A table that is being read, or was. */
 struct reading {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-struct xlm_vocabulary; /* text/vocabulary.h */
+struct xlm_vocabulary; /* subwords/vocabulary.h */
 struct xlm_store;      /* store/store.h */
 
 /* The corpus that a file must be made for. */

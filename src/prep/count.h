@@ -3,7 +3,7 @@
 #define XLM_PREP_COUNT_H
 
 #include "prep/scan.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 /* Find the sentences that are held out with others: read all pairs, then xlm_assignments_finish. Collective. */
 bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,

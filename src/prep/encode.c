@@ -3,7 +3,7 @@
 
 #include "base/signals.h"
 #include "prep/synthetic_text.h"
-#include "text/tokenizer.h"
+#include "subwords/tokenizer.h"
 
 enum { SPLITS = 2 };
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "store/store.h"
-#include "text/published.h"
+#include "subwords/published.h"
 
 /* ---- the file ---- */
 

@@ -9,13 +9,13 @@
 #define XLM_PREP_LIKE_H
 
 #include "prep/options.h"
-#include "text/vocabulary.h"
+#include "subwords/vocabulary.h"
 
 /* Take the vocabulary, the way words are found, and the languages of a checkpoint or corpus; before any text is given.
  * EX_NOINPUT, EX_DATAERR. */
 bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **error);
 
-/* The same of a tokenizer that was published with a model (text/published.h): a directory or a file. It has no languages. */
+/* The same of a tokenizer that was published with a model (subwords/published.h): a directory or a file. It has no languages. */
 bool xlm_prep_set_tokenizer(xlm_prep_options *options, const char *path, GError **error);
 
 /* synthetic languages (synthetic/language.h): those of FILE have no text but what is made, in the way in which FILE's was made;

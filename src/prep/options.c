@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "formats/conllu.h"
 #include "prep/like.h"
 #include "prep/segmenter_options.h"
-#include "text/conllu.h"
 
 static void free_source(void *pointer)
 {

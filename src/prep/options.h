@@ -2,8 +2,8 @@
 #ifndef XLM_PREP_OPTIONS_H
 #define XLM_PREP_OPTIONS_H
 
+#include "subwords/vocabulary.h"
 #include "synthetic/language.h"
-#include "text/vocabulary.h"
 #include "text/words.h"
 
 /* One monolingual file, or the two line-aligned files of a pair of languages. */

@@ -13,7 +13,7 @@
 #define XLM_PREP_SCAN_H
 
 #include "comm/comm.h"
-#include "text/conllu.h"
+#include "formats/conllu.h"
 #include "prep/options.h"
 #include "prep/split.h"
 #include "text/normalise.h"

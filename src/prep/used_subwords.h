@@ -3,7 +3,7 @@
 #define XLM_PREP_USED_SUBWORDS_H
 
 #include "prep/scan.h"
-#include "text/segmenter.h"
+#include "subwords/segmenter.h"
 
 /* The subwords that text of a language is written in, monolingual and in pairs, to train on and held out: a synthetic language
  * needs twins of these and of no others. Reads all that text once more; collective. Returns [subwords] 1 or 0, by number, the

@@ -8,10 +8,10 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "checkpoint/start_record.h"
+#include "job/job_record.h"
+#include "model/checkpoint_names.h"
 #include "store/store.h"
-#include "train/checkpoint_names.h"
-#include "train/job_record.h"
-#include "train/start_record.h"
 
 /* ---- facts ---- */
 

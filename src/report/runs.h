@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "report/page.h"
-#include "train/curves.h"
+#include "run/curves.h"
 
 enum { XLM_RUNS_MOST = 24 }; /* beside one another */
 

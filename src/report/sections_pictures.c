@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/map.h"
-#include "analysis/matrix_file.h"
 #include "base/files.h"
 #include "base/markup.h"
+#include "maps/map.h"
+#include "model_aligner/matrix_file.h"
 #include "report/sections.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "train/job_changes.h"
+#include "job/job_changes.h"
 
 static const char *find_fact(const xlm_run *run, const char *name)
 {

@@ -2,7 +2,7 @@
 #ifndef XLM_SYNTHETIC_BIO_TAGS_H
 #define XLM_SYNTHETIC_BIO_TAGS_H
 
-#include "text/conllu.h"
+#include "formats/conllu.h"
 
 /* Where in a line tags stand. */
 typedef struct xlm_bio_slot {

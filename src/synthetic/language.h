@@ -6,7 +6,7 @@
  *   NAME=BASE:STEP[,STEP...]
  *
  *   transliterate                 other letters: every subword that text of the base uses gets a twin of its own
- *                                 (text/vocabulary.h), but for the share of them that both languages have in common
+ *                                 (subwords/vocabulary.h), but for the share of them that both languages have in common
  *   invert                        the words of each sentence backwards. A full stop ends a sentence and stays at its end, so a
  *                                 line may hold several
  *   syntax=NOUN_FILE+VERB_FILE    the dependents of nouns and of verbs in the order of another language (synthetic/permute.h);

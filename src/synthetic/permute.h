@@ -23,7 +23,7 @@
 #ifndef XLM_SYNTHETIC_PERMUTE_H
 #define XLM_SYNTHETIC_PERMUTE_H
 
-#include "text/conllu.h"
+#include "formats/conllu.h"
 
 enum { XLM_PERMUTE_EXACT = 9, XLM_PERMUTE_ROUNDS = 100, XLM_PERMUTE_MOST = 64 };
 

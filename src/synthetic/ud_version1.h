@@ -20,7 +20,7 @@
 #ifndef XLM_SYNTHETIC_UD_VERSION1_H
 #define XLM_SYNTHETIC_UD_VERSION1_H
 
-#include "text/conllu.h"
+#include "formats/conllu.h"
 
 typedef struct xlm_ud1_word {
     const char *tag, *relation; /* constants, or columns of the sentence */

@@ -11,10 +11,10 @@
 #include <jansson.h>
 
 #include "stream/examples.h"
+#include "subwords/tokenizer.h"
 #include "tasks/answer_scores.h"
 #include "tasks/answer_spans.h"
 #include "tasks/question_text.h"
-#include "text/tokenizer.h"
 
 /* The window of example i, and of rows 2i and 2i + 1 of predictions. */
 typedef struct xlm_answer_text_window {

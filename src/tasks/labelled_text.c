@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "text/json_file.h"
+#include "formats/json_file.h"
 #include "text/lines.h"
 
 /* What is read of an item. */

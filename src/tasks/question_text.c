@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "text/json_file.h"
+#include "formats/json_file.h"
 
 xlm_question_text *xlm_question_text_new(void)
 {

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "text/conllu.h"
+#include "formats/conllu.h"
 
 xlm_tagged_text *xlm_tagged_text_new(void)
 {

@@ -25,9 +25,9 @@
 
 #include <xlm/loss.h>
 
+#include "run/run.h" /* xlm_measure */
 #include "stream/examples.h"
-#include "text/tokenizer.h"
-#include "train/run.h" /* xlm_measure */
+#include "subwords/tokenizer.h"
 
 /* The beginning of every task's state, before its options. */
 typedef struct xlm_task_state {

@@ -5,11 +5,11 @@
 
 #include "base/log.h"
 #include "base/names.h"
+#include "job/rates.h"
 #include "stream/example_passes.h"
 #include "tasks/predict.h"
 #include "tasks/sources.h"
 #include "tensor/parameters.h"
-#include "train/rates.h"
 
 /* Development text of one language, and what is predicted for it. */
 typedef struct development {

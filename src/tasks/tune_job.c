@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "train/checkpoint_mean.h"
-#include "train/rates.h"
+#include "checkpoint/checkpoint_mean.h"
+#include "job/rates.h"
 
 static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
 

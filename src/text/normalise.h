@@ -45,7 +45,7 @@ typedef struct xlm_origin {
     uint32_t start, end;
 } xlm_origin;
 
-/* Another form that lines are brought into: of a segmenter that was published with its own (text/segmenter.h). set_language and
+/* Another form that lines are brought into: of a segmenter that was published with its own (subwords/segmenter.h). set_language and
  * free may be NULL. */
 typedef struct xlm_normaliser_form {
     /* A space at the beginning belongs to the word behind it: words inside a text are to be given with one. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_align --checkpoint, word alignment by a model's hidden states. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "analysis/model_links.h"
+#include "model_aligner/model_links.h"
 #include "tools/align.h"
 #include "tools/pair_options.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "analysis/model_alignment.h"
+#include "retrieval/model_alignment.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "tools/word_inputs.h"

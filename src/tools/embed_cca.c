@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/vector_rows.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "matrix/algebra.h"
 #include "tensor/gemm.h"
 #include "text/fields.h"
 #include "tools/embed.h"
+#include "vectors/vector_rows.h"
 
 static struct {
     char *language, *csv;

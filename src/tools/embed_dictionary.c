@@ -1,8 +1,8 @@
 /* xlm-mpi: xlm_embed dictionary, cosines and retrieval of translation pairs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 
-#include "analysis/dictionary_pairs.h"
 #include "base/log.h"
+#include "retrieval/dictionary_pairs.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "tools/word_inputs.h"

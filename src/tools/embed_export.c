@@ -7,12 +7,12 @@
 #include "base/progress.h"
 #include "text/lines.h"
 #include "lexicon/frequency.h"
-#include "analysis/sentence_vectors.h"
+#include "vectors/sentence_vectors.h"
 #include "tasks/sources.h"
-#include "analysis/vector_file.h"
-#include "analysis/word_vectors.h"
+#include "vectors/vector_file.h"
+#include "vectors/word_vectors.h"
 #include "tools/embed.h"
-#include "train/model_file.h"
+#include "model/model_file.h"
 
 enum { BLOCK = 2048, BLOCK_BYTES = 1 << 22 }; /* vectors that are made at a time; bytes of text that end a block before */
 

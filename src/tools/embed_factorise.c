@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_embed factorise, embeddings by counting. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "analysis/factorise.h"
+#include "maps/factorise.h"
 #include "tools/embed.h"
 
 static struct {

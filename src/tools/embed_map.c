@@ -2,11 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/map.h"
-#include "analysis/map_items.h"
-#include "analysis/principal.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "maps/map.h"
+#include "maps/map_items.h"
+#include "maps/principal.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 

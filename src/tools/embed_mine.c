@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/sentence_mining.h"
-#include "analysis/sentence_vectors.h"
+#include "retrieval/sentence_mining.h"
 #include "tools/embed.h"
 #include "tools/pair_options.h"
+#include "vectors/sentence_vectors.h"
 
 enum { MOST_NEIGHBOURS = 1000 };
 

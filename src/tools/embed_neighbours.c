@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/near_words.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/terminal.h"
+#include "retrieval/near_words.h"
 #include "text/fields.h"
 #include "text/lines.h"
 #include "tools/embed.h"

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/cosines.h"
-#include "analysis/vector_file.h"
-#include "analysis/vector_rows.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/rng.h"
 #include "text/fields.h"
 #include "tools/embed.h"
+#include "vectors/cosines.h"
+#include "vectors/vector_file.h"
+#include "vectors/vector_rows.h"
 
 enum { SHOWN = 10 };
 

@@ -5,18 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/alignment.h"
-#include "analysis/procrustes.h"
-#include "analysis/scored_pairs.h"
-#include "analysis/vector_file.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "corpus/corpus.h"
 #include "lexicon/dictionary.h"
+#include "maps/procrustes.h"
 #include "matrix/matrix.h"
+#include "retrieval/scored_pairs.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "tools/space_inputs.h"
+#include "vectors/alignment.h"
+#include "vectors/vector_file.h"
 
 static struct {
     char *languages, *corpus, *evaluate, *normalise, *output, *target_output, *csv;

@@ -1,10 +1,10 @@
 /* xlm-mpi: xlm_embed retrieval, whether translations are nearest. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/align_input.h"
-#include "analysis/model_links.h"
-#include "analysis/sentence_retrieval.h"
-#include "analysis/sentence_vectors.h"
+#include "model_aligner/model_links.h"
+#include "retrieval/sentence_retrieval.h"
 #include "tools/embed.h"
 #include "tools/pair_options.h"
+#include "vectors/sentence_vectors.h"
 
 enum { MOST_NEIGHBOURS = 1000 };
 

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/analogies.h"
-#include "analysis/scored_pairs.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/terminal.h"
+#include "retrieval/analogies.h"
+#include "retrieval/scored_pairs.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "tools/space_inputs.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "train/snapshot.h"
+#include "checkpoint/snapshot.h"
 
 static struct {
     bool asked;

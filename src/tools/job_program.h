@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
+#include "run/run.h"
 #include "tools/program.h"
-#include "train/run.h"
 
 /* What the shared options give. */
 typedef struct xlm_job_command_line {

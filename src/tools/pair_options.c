@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/model_links.h"
+#include "model_aligner/model_links.h"
 
 bool xlm_pair_options_languages(const char *text, char *languages[2], GError **error)
 {

@@ -11,7 +11,7 @@ bool xlm_pair_options_languages(const char *text, char *languages[2], GError **e
 /* --split, by xlm_split: train, held_out, or all; text NULL: `otherwise`. EX_USAGE. */
 bool xlm_pair_options_split(const char *text, xlm_split otherwise, bool splits[2], GError **error);
 
-/* --layer: a number from 0, or all, which is XLM_LAYER_ALL (analysis/model_links.h); text NULL: `otherwise`. EX_USAGE. */
+/* --layer: a number from 0, or all, which is XLM_LAYER_ALL (model_aligner/model_links.h); text NULL: `otherwise`. EX_USAGE. */
 bool xlm_pair_options_layer(const char *text, int64_t otherwise, int64_t *layer, GError **error);
 
 #endif

@@ -13,13 +13,13 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "comm/comm.h"
+#include "model/model_file.h"
 #include "store/store.h"
 #include "tensor/gemm.h"
 #include "tensor/gemm_choice.h"
 #include "tensor/hardware.h"
 #include "tensor/kernels.h"
 #include "tensor/packed.h"
-#include "train/model_file.h"
 
 static const char exit_codes[] =
     "Exit codes:\n"

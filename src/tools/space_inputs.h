@@ -2,7 +2,7 @@
 #ifndef XLM_TOOLS_SPACE_INPUTS_H
 #define XLM_TOOLS_SPACE_INPUTS_H
 
-#include "analysis/word_sides.h"
+#include "vectors/word_sides.h"
 
 typedef struct xlm_space_inputs {
     xlm_word_space *spaces[2];

@@ -5,7 +5,7 @@
 #include "comm/comm.h"
 #include "corpus/corpus.h"
 #include "lexicon/dictionary.h"
-#include "train/model_file.h"
+#include "model/model_file.h"
 
 typedef struct xlm_word_inputs {
     xlm_loaded_model *loaded;

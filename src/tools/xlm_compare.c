@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "base/files.h"
 #include "tools/program.h"
-#include "train/checkpoint_names.h"
-#include "train/curves.h"
-#include "train/job_changes.h"
-#include "train/job_record.h"
+#include "model/checkpoint_names.h"
+#include "run/curves.h"
+#include "job/job_changes.h"
+#include "job/job_record.h"
 
 static const xlm_program program = {
     .name = "xlm_compare",

@@ -2,9 +2,9 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "foreign/convert.h"
-#include "text/vocabulary.h"
+#include "model/model_vocabulary.h"
+#include "subwords/vocabulary.h"
 #include "tools/program.h"
-#include "train/model_vocabulary.h"
 
 static const xlm_program program = {
     .name = "xlm_convert",

@@ -11,7 +11,7 @@
 #include "tasks/tune_job.h"
 #include "tensor/hardware.h"
 #include "text/fields.h"
-#include "train/objective_arrays.h"
+#include "checkpoint/objective_arrays.h"
 #include "tools/program.h"
 #include "objective/host.h"
 

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "model/model_file.h"
 #include "objective/host.h"
 #include "stream/examples.h"
+#include "subwords/tokenizer.h"
 #include "tensor/hardware.h"
 #include "text/lines.h"
-#include "text/tokenizer.h"
 #include "tools/program.h"
-#include "train/model_file.h"
 
 static const char MASK[] = "<mask>"; /* whatever the vocabulary calls it */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "text/html_pairs.h"
+#include "formats/html_pairs.h"
 #include "tools/program.h"
 
 static const xlm_program program = {

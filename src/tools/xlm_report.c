@@ -1,11 +1,11 @@
 /* xlm-mpi: xlm_report, runs as a page of HTML. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "analysis/map.h"
-#include "analysis/matrix_file.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "maps/map.h"
+#include "model_aligner/matrix_file.h"
 #include "report/plot.h"
 #include "report/sections.h"
 #include "store/store.h"

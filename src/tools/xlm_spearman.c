@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "analysis/rank_correlation.h"
+#include "retrieval/rank_correlation.h"
 #include "tools/program.h"
 
 static const xlm_program program = {

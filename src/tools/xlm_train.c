@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
 #define XLM_JOB_PART "objective, by its name or the path of its module"
+#include "run/plan.h"
 #include "tools/job_program.h"
-#include "train/plan.h"
 
 static const xlm_program program = {
     .name = "xlm_train",

@@ -3,8 +3,8 @@
 #define XLM_TRAIN_ARITHMETIC_H
 
 #include "comm/comm.h"
+#include "job/job.h"
 #include "tensor/packed.h"
-#include "train/job.h"
 
 typedef struct xlm_arithmetic {
     bool packs; /* products with parameters are oneDNN's (tensor/packed.h); else all are BLIS's, in float32 */

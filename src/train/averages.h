@@ -5,10 +5,10 @@
 #ifndef XLM_TRAIN_AVERAGES_H
 #define XLM_TRAIN_AVERAGES_H
 
+#include "checkpoint/checkpoint.h"
 #include "comm/shards.h"
 #include "objective/host.h"
 #include "tensor/parameters.h"
-#include "train/checkpoint.h"
 
 typedef struct xlm_averages {
     int n;

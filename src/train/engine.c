@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 #include "base/pages.h"
+#include "job/rates.h"
 #include "objective/readers.h"
-#include "train/rates.h"
 
 static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError **error)
 {

@@ -1,7 +1,7 @@
 /* xlm-mpi: the engine of a training run: all that makes a step. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * It has the model and its parameters, the streams, the host of the objectives, gradients, their reduce-scatter and the sharded
- * optimiser. It does not know how far a run has come (train/run_progress.h), nor checkpoints or logs (train/run.h):
+ * optimiser. It does not know how far a run has come (checkpoint/run_progress.h), nor checkpoints or logs (run/run.h):
  *
  *   xlm_engine_open -> xlm_memory_check(xlm_engine_size) -> xlm_engine_allocate -> xlm_engine_step ... -> xlm_engine_close
  *
@@ -9,11 +9,11 @@
 #ifndef XLM_TRAIN_ENGINE_H
 #define XLM_TRAIN_ENGINE_H
 
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/snapshot.h"
 #include "comm/shards.h"
 #include "tensor/profile.h"
-#include "train/checkpoint.h"
 #include "train/memory.h"
-#include "train/snapshot.h"
 #include "train/workspace.h"
 
 typedef struct xlm_engine xlm_engine;

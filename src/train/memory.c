@@ -5,11 +5,11 @@
 
 #include "base/exhaustion.h"
 #include "comm/shards.h"
+#include "job/rates.h"
 #include "train/averages.h"
 #include "train/evaluate.h"
 #include "train/memory.h"
 #include "train/micro_batches.h"
-#include "train/rates.h"
 
 /* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
 static uint64_t node_memory(void)
@@ -163,7 +163,7 @@ static uint64_t shared_views(const xlm_run_size *size, int64_t micro_batches, in
     return bytes * (uint64_t)((micro_batches + ranks - 1) / ranks);
 }
 
-/* Declared states of objectives, which have another copy for snapshots (train/snapshot.h). */
+/* Declared states of objectives, which have another copy for snapshots (checkpoint/snapshot.h). */
 static uint64_t state_bytes(const xlm_host *host)
 {
     int n;

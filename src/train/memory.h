@@ -3,9 +3,9 @@
 #define XLM_TRAIN_MEMORY_H
 
 #include "comm/comm.h"
+#include "job/job_streams.h"
 #include "objective/host.h"
 #include "train/arithmetic.h"
-#include "train/job_streams.h"
 
 /* What memory and operations depend on; all borrowed. */
 typedef struct xlm_run_size {

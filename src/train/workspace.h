@@ -3,10 +3,10 @@
 #define XLM_TRAIN_WORKSPACE_H
 
 #include "comm/comm.h"
+#include "job/job_streams.h"
 #include "objective/host.h"
 #include "tensor/tape.h"
 #include "train/averages.h"
-#include "train/job_streams.h"
 
 /* Evaluation, step dumps, the check of gradients and predictions of tasks run passes between the steps of an engine
  * (train/engine.h), which all of this belongs to. Tape, arena and gradient are theirs until its next step. */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/json_file.h"
 #include "tasks/answer_scores.h"
 #include "tasks/question_text.h"
-#include "text/json_file.h"
 
 static void demand(bool good, GError *error)
 {

@@ -26,12 +26,12 @@
 #include "base/pages.h"
 #include "base/rng.h"
 #include "nn/model.h"
+#include "subwords/special_tokens.h"
 #include "tensor/gemm.h"
 #include "tensor/hardware.h"
 #include "tensor/kernels.h"
 #include "tensor/parameters.h"
 #include "tensor/profile.h"
-#include "text/special_tokens.h"
 
 struct test {
     const char *name;

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/vector_file.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "tensor/gemm.h"
 #include "tensor/hardware.h"
+#include "vectors/vector_file.h"
 
 enum { EXTENT = 2048, BLOCK = 1024 };
 

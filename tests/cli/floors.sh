@@ -10,21 +10,30 @@ floors='
 1 store comm
 1 tensor
 2 text
-2 corpus text
+2 subwords text
+2 formats text
+2 corpus subwords
 2 nn
 2 matrix
 3 lexicon
 3 aligners
 3 stream lexicon aligners
 3 synthetic
+3 model
 4 objective
 4 losses
-5 train
+5 job
+5 checkpoint job
+5 train job checkpoint
+5 run job checkpoint train
 5 prep
 6 tasks
-6 analysis
+6 model_aligner
+6 vectors
+6 retrieval vectors model_aligner
+6 maps vectors retrieval
 6 foreign
-6 report analysis
+6 report maps model_aligner
 7 tools
 '
 # Headers of libraries that a folder alone, or no other than these, may know: MPI and HDF5 stay behind comm and store.
@@ -73,14 +82,14 @@ $broken"
 # Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else. Files of
 # tokenizers have names that others gave them.
 names() { # NAME FOLDER
-    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(text/$1[a-z_]*\.[ch]|text/segmenters\.c|tools/.*)$" |
+    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(subwords/$1[a-z_]*\.[ch]|subwords/segmenters\.c|tools/.*)$" |
         xargs grep -iF "$1" | grep -vF 'sentencepiece.bpe.model' | cut -d: -f1 | sort -u)
 }
-segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/text/segmenters.c")
+segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/subwords/segmenters.c")
 [ -n "$segmenters" ] || fail "the table of segmenters was not found"
 for segmenter in $segmenters; do
     broken=$(names "$segmenter" "$XLM_SOURCE/src")
-    [ -z "$broken" ] || fail "only its class may know the segmenter $segmenter (text/segmenter.h), but these name it:
+    [ -z "$broken" ] || fail "only its class may know the segmenter $segmenter (subwords/segmenter.h), but these name it:
 $broken"
 done
 mkdir -p other/train && echo '/* bpe */' >other/train/new.c && echo '/* bpe */' | tee other/text.c >/dev/null
@@ -100,10 +109,10 @@ finds text/words.c '"corpus/corpus.h"'
 finds text/words.c '<mpi.h>'
 finds lexicon/dictd.c '"stream/stream.h"'
 finds losses/mlm.c '"nn/model.h"'
-finds nn/model.c '"text/vocabulary.h"'
-finds tasks/tune.c '"analysis/alignment.h"'
+finds nn/model.c '"subwords/vocabulary.h"'
+finds tasks/tune.c '"vectors/alignment.h"'
 finds tasks/tune.c '"tune.h"'
-finds analysis/alignment.c '"matrix/scalapack.h"'
+finds vectors/alignment.c '"matrix/scalapack.h"'
 finds else/file.c '"base/log.h"'
 [ -z "$(echo 'stream/stream.c:"lexicon/translations.h"' | complaints)" ] || fail "streams may not read dictionaries"
 finish

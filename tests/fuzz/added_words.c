@@ -3,8 +3,8 @@
 
 #include "fuzz.h"
 
-#include "text/bpe.h"
-#include "text/vocabulary_change.h"
+#include "subwords/bpe.h"
+#include "subwords/vocabulary_change.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

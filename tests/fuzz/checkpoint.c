@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "../mpi/run_fixture.h"
 #include "hdf5_change.h"
+#include "job/job_record.h"
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
-#include "train/job_record.h"
 
 static const xlm_comm *comm;
 static run *resumed;

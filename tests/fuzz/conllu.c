@@ -1,5 +1,5 @@
 /* xlm-mpi: fuzz target: sentences of CoNLL-U, as derived languages read them. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "text/conllu.h"
+#include "formats/conllu.h"
 #include "synthetic/bio_tags.h"
 #include "synthetic/permute.h"
 #include "synthetic/ud_version1.h"

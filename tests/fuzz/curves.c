@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "train/curves.h"
+#include "run/curves.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* xlm-mpi: fuzz target: paragraphs of web pages. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/html.h"
 #include "fuzz.h"
-#include "text/html.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 
-#include "text/html_pairs.h"
+#include "formats/html_pairs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

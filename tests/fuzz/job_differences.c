@@ -1,7 +1,7 @@
 /* xlm-mpi: fuzz target: two jobs, with a byte 0 between them, whose keys are compared. SPDX-License-Identifier: GPL-3.0-or-later
  * */
 #include "fuzz.h"
-#include "train/job_changes.h"
+#include "job/job_changes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -72,15 +72,15 @@ fuzz: all $(fuzz_targets)
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
-	src/analysis/analogies.c src/analysis/map.c src/analysis/named_vectors.c src/analysis/numbered_sentences.c \
-	src/analysis/scored_pairs.c src/analysis/vector_rows.c src/corpus/corpus.c src/foreign/safetensors.c \
+	src/retrieval/analogies.c src/maps/map.c src/vectors/named_vectors.c src/vectors/numbered_sentences.c \
+	src/retrieval/scored_pairs.c src/vectors/vector_rows.c src/corpus/corpus.c src/foreign/safetensors.c \
 	src/lexicon/cooccurrence.c src/lexicon/dictd.c src/lexicon/dictionary.c src/lexicon/entries.c \
 	src/report/results.c src/report/sections_pictures.c src/store/store_attribute.c src/store/store_digest.c \
 	src/store/store_file.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \
-	src/tasks/question_text.c src/tasks/tagged_text.c src/text/bpe_codes.c src/text/conllu.c src/text/fields.c \
-	src/text/html.c src/text/html_pairs.c src/text/json_file.c src/text/lines.c src/text/vocabulary_change.c \
-	src/text/vocabulary_store.c src/text/word_counts_file.c src/text/word_store.c src/train/model_file.c \
-	src/train/rank_files.c
+	src/tasks/question_text.c src/tasks/tagged_text.c src/subwords/bpe_codes.c src/formats/conllu.c src/text/fields.c \
+	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/text/lines.c src/subwords/vocabulary_change.c \
+	src/subwords/vocabulary_store.c src/text/word_counts_file.c src/subwords/word_store.c src/model/model_file.c \
+	src/checkpoint/rank_files.c
 MESSAGE_TESTS =
 .PHONY: fuzz-messages
 fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)

@@ -3,7 +3,7 @@
 
 #include "hdf5_change.h"
 
-#include "analysis/map.h"
+#include "maps/map.h"
 
 enum { POINTS = 4, PAIRS = 2, PANELS = 2 };
 

@@ -5,8 +5,8 @@
 
 #include "fuzz.h"
 
-#include "analysis/numbered_sentences.h"
-#include "text/bpe.h"
+#include "subwords/bpe.h"
+#include "vectors/numbered_sentences.h"
 
 static xlm_tokenizer *make_tokenizer(void)
 {

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "text/published.h"
-#include "text/tokenizer.h"
+#include "subwords/published.h"
+#include "subwords/tokenizer.h"
 
 static void encode(const xlm_vocabulary *v, const uint8_t *line, size_t size)
 {

@@ -5,8 +5,8 @@
 #include <zlib.h>
 
 #include "../mpi/run_fixture.h"
+#include "checkpoint/rank_files.h"
 #include "fuzz.h"
-#include "train/rank_files.h"
 
 enum { STEP = 20, MOST_RANKS = 32 };
 

@@ -1,7 +1,7 @@
 /* xlm-mpi: fuzz target: job files of xlm_train, and behind a byte 0 each an argument of --set.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
-#include "train/job.h"
+#include "job/job.h"
 
 enum { MOST = 8 };
 

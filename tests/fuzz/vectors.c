@@ -5,9 +5,9 @@
 
 #include "hdf5_change.h"
 
-#include "analysis/named_vectors.h"
-#include "analysis/vector_file.h"
-#include "analysis/vector_rows.h"
+#include "vectors/named_vectors.h"
+#include "vectors/vector_file.h"
+#include "vectors/vector_rows.h"
 
 enum { N = 4, WIDTH = 3 };
 

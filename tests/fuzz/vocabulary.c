@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "hdf5_change.h"
-#include "text/bpe.h"
-#include "text/tokenizer.h"
+#include "subwords/bpe.h"
+#include "subwords/tokenizer.h"
 
 static const char line[] = "low lower house . Haus";
 

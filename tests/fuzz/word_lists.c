@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "analysis/analogies.h"
-#include "analysis/named_vectors.h"
-#include "analysis/scored_pairs.h"
+#include "retrieval/analogies.h"
+#include "retrieval/scored_pairs.h"
+#include "vectors/named_vectors.h"
 
 static void read_vectors(const char *path, int64_t most)
 {

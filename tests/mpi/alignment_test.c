@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "analysis/alignment.h"
+#include "vectors/alignment.h"
 
 static float number(uint32_t which, int64_t i)
 {

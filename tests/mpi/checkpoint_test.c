@@ -11,10 +11,10 @@
 
 #include "run_fixture.h"
 
-#include "train/checkpoint_mean.h"
+#include "checkpoint/checkpoint_mean.h"
 
 #include "base/new_file.h"
-#include "train/warm_start.h"
+#include "run/warm_start.h"
 
 static bool same_numbers(const run *a, const run *b)
 {

@@ -4,8 +4,8 @@
 
 #include "check.h"
 
-#include "analysis/mined_pairs.h"
 #include "base/rng.h"
+#include "retrieval/mined_pairs.h"
 
 static bool is(const GArray *pairs, guint at, int64_t source, int64_t target, double score)
 {

@@ -5,8 +5,8 @@
 
 #include "check.h"
 
-#include "analysis/procrustes.h"
 #include "base/rng.h"
+#include "maps/procrustes.h"
 
 static float number(uint32_t which, int64_t i)
 {

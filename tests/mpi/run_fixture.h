@@ -10,9 +10,9 @@
 
 #include "base/options.h"
 #include "base/rng.h"
-#include "text/bpe.h"
-#include "train/checkpoint.h"
-#include "train/checkpoint_names.h"
+#include "checkpoint/checkpoint.h"
+#include "model/checkpoint_names.h"
+#include "subwords/bpe.h"
 
 typedef struct run {
     xlm_model_config config;

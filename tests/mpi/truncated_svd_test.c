@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-#include "analysis/truncated_svd.h"
+#include "maps/truncated_svd.h"
 
 /* Row i of A has the one element s(i) in column (7 i + 3) mod n: its singular values are all s(i), U and V unit vectors. */
 typedef struct made {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "subwords/bpe.h"
 #include "tasks/answer_head.h"
 #include "tasks/answer_text.h"
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
-#include "text/bpe.h"
 
 static void near(double a, double b)
 {

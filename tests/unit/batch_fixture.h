@@ -4,7 +4,7 @@
 
 #include <xlm/batch.h>
 
-#include "text/special_tokens.h"
+#include "subwords/special_tokens.h"
 
 enum { V = 13, T = 12, M = 4 }; /* subwords, tokens, masked ones */
 

@@ -17,8 +17,8 @@
 #include "base/options.h"
 #include "base/rng.h"
 #include "nn/model.h"
+#include "subwords/special_tokens.h"
 #include "tensor/parameters.h"
-#include "text/special_tokens.h"
 
 enum { SEQUENCES = 12, LENGTH = 40, TOKENS = SEQUENCES * LENGTH, EVERY = 6, MASKED = TOKENS / EVERY };
 enum { VOCABULARY = 5000 }; /* more than one block of columns of logits (tensor/packed.h) */

@@ -8,10 +8,10 @@
 
 #include "base/names.h"
 #include "base/options.h"
+#include "subwords/bpe.h"
 #include "tasks/labelled_text.h"
 #include "tasks/parallel_items.h"
 #include "tasks/tune_job.h"
-#include "text/bpe.h"
 
 /* ---- reading ---- */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "corpus/corpus.h"
-#include "text/bpe.h"
+#include "subwords/bpe.h"
 
 enum { SUBWORDS = 1000, VOCABULARY = SUBWORDS + XLM_SPECIALS };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "train/derivative.h"
+#include "run/derivative.h"
 
 struct curve {
     double at, scale; /* sin(at + scale h), times 4, as a loss is */

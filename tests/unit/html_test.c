@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "text/html.h"
+#include "formats/html.h"
 
 /* The page's paragraphs as "id.occurrence/occurrences=text|...", and at the end "!" when it was damaged. */
 static char *describe(const char *bytes, size_t size)

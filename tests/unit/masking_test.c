@@ -12,7 +12,7 @@
 #include "stream/masking.h"
 #include "stream/switching.h"
 #include "stream/translations.h"
-#include "text/special_tokens.h"
+#include "subwords/special_tokens.h"
 
 enum { VOCABULARY = 105, LENGTH = 100, STREAM = 3 };
 

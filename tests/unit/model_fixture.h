@@ -13,7 +13,7 @@
 #include "base/options.h"
 #include "base/rng.h"
 #include "nn/model.h"
-#include "text/special_tokens.h"
+#include "subwords/special_tokens.h"
 
 enum { LANGUAGES = 2 };
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "analysis/near_words.h"
 #include "base/rng.h"
+#include "retrieval/near_words.h"
 
 enum { N = 3000, WIDTH = 6, MOST = 300, ASKED = 5 };
 

@@ -11,9 +11,9 @@
 
 #include "base/options.h"
 #include "base/rng.h"
-#include "train/checkpoint_mean.h"
-#include "train/optimiser.h"
-#include "train/rates.h"
+#include "checkpoint/checkpoint_mean.h"
+#include "job/optimiser.h"
+#include "job/rates.h"
 
 enum { STEPS = 25 };
 static const double TOLERANCE = 2e-5;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/pair_batches.h"
+#include "model_aligner/pair_batches.h"
 
 enum { POSITIONS = 12 };
 

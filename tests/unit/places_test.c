@@ -9,11 +9,11 @@
 #include <jansson.h>
 
 #include "base/options.h"
+#include "subwords/published.h"
+#include "subwords/sentencepiece.h"
+#include "subwords/tokenizer.h"
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
-#include "text/published.h"
-#include "text/sentencepiece.h"
-#include "text/tokenizer.h"
 
 typedef struct span {
     size_t start, end;

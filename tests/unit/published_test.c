@@ -1,9 +1,9 @@
 /* xlm-mpi: tokenizers that are published with models, by cases worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text_fixture.h"
 
-#include "text/published.h"
-#include "text/sentencepiece_model.h"
-#include "text/tokenizer.h"
+#include "subwords/published.h"
+#include "subwords/sentencepiece_model.h"
+#include "subwords/tokenizer.h"
 
 /* ---- files ---- */
 

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "formats/json_file.h"
 #include "tasks/question_text.h"
-#include "text/json_file.h"
 
 /* "id:question@context[answer(start-end)...] ..."; or the error, from the name of the file on. g_free. */
 static char *read_back(const char *json, const char *language)

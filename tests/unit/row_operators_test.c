@@ -23,7 +23,7 @@
 
 #include <omp.h>
 
-#include "text/special_tokens.h"
+#include "subwords/special_tokens.h"
 
 #ifdef XLM_DOUBLE
 static const double TOLERANCE = 1e-12;

@@ -1,7 +1,7 @@
 /* xlm-mpi: which rows of a model a larger vocabulary gets. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text_fixture.h"
 
-#include "train/row_sources.h"
+#include "model/row_sources.h"
 
 static const char OLD_CODES[] = "l o 7\nlo w</w> 5\ne s 4\nes t</w> 4\n";
 static const char OLD_WORDS[] = "l@@ 9\no@@ 8\nlo@@ 7\nlow 6\ne@@ 5\ns@@ 5\nes@@ 4\nt 4\nest 4\no 3\n";

@@ -4,9 +4,9 @@
  * "~" in front: "lowest" is "low ~est". So nothing that works with it takes a mark at the end for granted. */
 #include "text_fixture.h"
 
+#include "model/row_sources.h"
 #include "prep/options.h"
-#include "text/tokenizer.h"
-#include "train/row_sources.h"
+#include "subwords/tokenizer.h"
 
 typedef struct model {
     int64_t group;

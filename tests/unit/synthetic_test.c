@@ -1,8 +1,8 @@
 /* xlm-mpi: tests of synthetic languages: steps, inversion, twins. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text_fixture.h"
 
+#include "subwords/tokenizer.h"
 #include "synthetic/language.h"
-#include "text/tokenizer.h"
 
 /* ---- steps ---- */
 

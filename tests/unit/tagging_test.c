@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "subwords/bpe.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 #include "tasks/tune_job.h"
-#include "text/bpe.h"
 
 /* ---- reading ---- */
 

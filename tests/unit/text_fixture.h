@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "text/bpe.h"
-#include "text/vocabulary.h"
+#include "subwords/bpe.h"
+#include "subwords/vocabulary.h"
 
 /* The k-th draw of a test, below n. */
 static inline uint32_t text_draw(uint32_t test, uint32_t k, uint32_t n)

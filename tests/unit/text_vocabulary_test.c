@@ -1,8 +1,8 @@
 /* xlm-mpi: word counts, vocabularies and tokenizers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text_fixture.h"
 
+#include "subwords/tokenizer.h"
 #include "text/fields.h"
-#include "text/tokenizer.h"
 
 static void assert_counts(const xlm_word_counts *counts, const char *expected)
 {

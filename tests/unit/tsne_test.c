@@ -7,9 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analysis/near_points.h"
-#include "analysis/tsne.h"
 #include "base/rng.h"
+#include "maps/near_points.h"
+#include "maps/tsne.h"
 
 static const xlm_comm alone = {.ranks = 1};
 

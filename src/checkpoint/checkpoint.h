@@ -1,0 +1,106 @@
+/* xlm-mpi: checkpoints, one HDF5 file each, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A checkpoint is a model file (model/model_file.h) and the state of a run. Layout (names of parameters as in nn/model.h):
+ *   /                          header_digest (store/store_digest.c, in every file), format = "xlm-mpi checkpoint",
+ *                              format_version, program_version, library versions (MPI, HDF5,
+ *                              BLIS), step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of
+ *                              elements)
+ *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
+ *   /job                       text (the job as it ran: a job file with every key, overrides applied)
+ *   /start                     of a run that began with the model of another one: path, sha256 and step of its checkpoint
+ *   /model                     attributes: one for each key of section [model], and vocabulary, languages
+ *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
+ *   /optimiser                 algorithm
+ *   /optimiser/first_moment/<parameter>, /optimiser/second_moment/<parameter>
+ *   /objectives/<name>/<parameter or state> of objective plugins: parameters named "objectives/<name>/..." are stored
+ *                              here (f32, with their moments under /optimiser/...), states are f32, f64 or i64
+ *   /objectives/<name>/average/<parameter>   f32, a momentum average of the model's and of the objective's own parameters
+ *   /vocabulary, /languages    as in corpus.h5 (subwords/vocabulary.h)
+ *   /task                      of a fine-tuned model: name, language (of its training text, "" for none), length (most tokens of
+ *                              an example), options (a line `key = value` each)
+ *   /task/labels               [n] strings; index = class, row of the head's weight
+ *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
+ *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so
+ *                              far, by step; zeros for those to come (checkpoint/checkpoint_mean.h)
+ * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
+ *
+ * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; and, of a
+ * fine-tuned model, `best`, one to that which did best on the development set, and average.h5, the mean of several, if there is
+ * to be one: a checkpoint as others, with the mean of their parameters and all else of the last one. */
+#ifndef XLM_CHECKPOINT_CHECKPOINT_H
+#define XLM_CHECKPOINT_CHECKPOINT_H
+
+#include "checkpoint/run_progress.h"
+#include "checkpoint/start_record.h"
+#include "comm/shards.h"
+#include "model/model_file.h"
+#include "nn/model.h"
+#include "objective/state.h"
+#include "store/store.h"
+#include "subwords/vocabulary.h"
+
+/* The state that holds the highest score on the development set so far, and the step that had it. */
+#define XLM_CHECKPOINT_BEST "/task/best"
+/* The one that holds the members of the mean of checkpoints. */
+#define XLM_CHECKPOINT_AVERAGED "/task/averaged"
+/* The file of the mean, in the directory of the others. */
+#define XLM_CHECKPOINT_MEAN "average.h5"
+
+/* An average of parameters that an objective has declared. */
+typedef struct xlm_saved_average {
+    const char *objective;
+    float *own; /* [shards->own] */
+} xlm_saved_average;
+
+/* All that a run is, between two steps. The checkpoint borrows everything in it. */
+typedef struct xlm_run_state {
+    const xlm_model_config *model;
+    xlm_parameters *parameters;
+    const xlm_shards *shards;            /* which buckets of the moments this rank has */
+    float *first_moment, *second_moment; /* [shards->own] */
+    float *scratch;                      /* [size of the parameters], for the checkpoint's use */
+    const char *optimiser;               /* "adamw" */
+    int64_t step;
+    uint64_t seed;
+    uint64_t corpus_digest;
+    const char *job_text;
+    const xlm_vocabulary *vocabulary;
+    const xlm_model_task *task; /* NULL: none */
+    int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
+    const xlm_best_score *members; /* [most_members] of the mean of checkpoints, which are not removed either */
+    int64_t most_members;
+    xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
+    int saved_states;
+    xlm_saved_state *saved_state;
+    int averages;
+    const xlm_saved_average *average;
+} xlm_run_state;
+
+/* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
+ * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, the best, and the members of the mean.
+ * Nothing under the final name on failure; older ones stay. */
+bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
+                          GError **error);
+
+/* Collective. Write directory/average.h5, state->parameters being the mean; links and other checkpoints stay as they are. */
+bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error);
+
+/* Collective. Read parameters, moments, step and saved states into `state`, whose layout (parameters, states) must be that of the
+ * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
+ * say which and both values; so are parameters and moments that are not finite. Nothing in state is changed unless the whole
+ * file is good (checksums included). */
+bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
+
+/* Collective. The newest good checkpoint of a directory. A damaged one is named in a warning and the one before it is tried.
+ * *found is the path (g_free), or NULL when the directory has none at all. It is an error (EX_DATAERR) when there are
+ * checkpoints but none is good, or when one is whole but does not fit the job. */
+bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found,
+                           GError **error);
+
+/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`,
+ * `best`, average.h5, metrics.csv and job.conf (job/job_record.h) with them; else `latest` is left pointing at the newest that
+ * stays.
+ * Half-written files of a run that was killed are removed. *moved: how many checkpoints. */
+bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
+
+#endif

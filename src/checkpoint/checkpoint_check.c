@@ -1,0 +1,217 @@
+/* xlm-mpi: is a checkpoint whole, and is it of this job? SPDX-License-Identifier: GPL-3.0-or-later */
+#include "checkpoint/checkpoint_check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "checkpoint/objective_arrays.h"
+#include "model/model_attributes.h"
+
+int checkpoint_arrays(const xlm_run_state *state) { return CHECKPOINT_AVERAGES + state->averages; }
+
+float *checkpoint_own(const xlm_run_state *state, int array)
+{
+    if (array >= CHECKPOINT_AVERAGES)
+        return state->average[array - CHECKPOINT_AVERAGES].own;
+    return array == CHECKPOINT_FIRST_MOMENT ? state->first_moment : state->second_moment;
+}
+
+char *checkpoint_group(const xlm_run_state *state, int array)
+{
+    static const char *const groups[CHECKPOINT_AVERAGES] = {"/model", "/optimiser/first_moment", "/optimiser/second_moment"};
+    if (array < CHECKPOINT_AVERAGES)
+        return g_strdup(groups[array]);
+    return xlm_average_group(state->average[array - CHECKPOINT_AVERAGES].objective);
+}
+
+bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p)
+{
+    return array < CHECKPOINT_AVERAGES || xlm_average_has(state->average[array - CHECKPOINT_AVERAGES].objective, p);
+}
+
+/* The file is whole, but not what is wanted; the caller says in which file. */
+static xlm_file_condition unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static xlm_file_condition unfit(GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    xlm_error_set(error, EX_DATAERR, "%s", what);
+    g_free(what);
+    return XLM_FILE_UNFIT;
+}
+
+/* The classes are the same ones in the same order. */
+static xlm_file_condition check_task(const xlm_store *store, const xlm_model_task *task, GError **error)
+{
+    if (task == NULL)
+        return XLM_FILE_GOOD;
+    if (!xlm_store_has(store, "/task/labels"))
+        return unfit(error, "it is not fine-tuned, it has no /task/labels");
+    char **labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, NULL, error);
+    if (labels == NULL)
+        return XLM_FILE_DAMAGED;
+    xlm_file_condition condition = XLM_FILE_GOOD;
+    if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
+        char *there = xlm_names_some(labels), *here = xlm_names_some(task->labels);
+        condition = unfit(error, "its labels are %s; here %s", there, here);
+        g_free(there);
+        g_free(here);
+    }
+    g_strfreev(labels);
+    return condition;
+}
+
+/* The same subwords, languages and seed. */
+static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    int64_t seed = 0;
+    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
+    xlm_file_condition condition = XLM_FILE_GOOD;
+    if (digest == NULL || !xlm_store_get_int(store, "/generator", "seed", &seed, error))
+        condition = XLM_FILE_DAMAGED;
+    else if (g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
+        condition = unfit(error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
+                        digest, s->corpus_digest);
+    else if ((uint64_t)seed != s->seed)
+        condition = unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
+    g_free(digest);
+    return condition;
+}
+
+/* A model that computes the same of its parameters: they fit others too, as of another number of heads. */
+static xlm_file_condition check_model(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    xlm_model_config config;
+    if (!xlm_model_attributes_read(store, &config, error))
+        return XLM_FILE_DAMAGED;
+    return xlm_model_same_function(&config, s->model, error) ? XLM_FILE_GOOD : XLM_FILE_UNFIT;
+}
+
+static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_saved_state *saved, GError **error)
+{
+    xlm_array array = {xlm_state_store_type(saved), XLM_ANY, 0};
+    if (!xlm_store_has(store, saved->path))
+        return unfit(error, "it has no %s", saved->path);
+    if (!xlm_store_shape(store, saved->path, &array, error))
+        return XLM_FILE_DAMAGED;
+    if (array.rows != (uint64_t)saved->n)
+        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", saved->path, array.rows,
+                     saved->n);
+    return XLM_FILE_GOOD;
+}
+
+static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    xlm_file_condition condition = check_origin(store, s, error);
+    if (condition == XLM_FILE_GOOD)
+        condition = check_task(store, s->task, error);
+    if (condition == XLM_FILE_GOOD)
+        condition = check_model(store, s, error);
+    for (int a = 0; a < checkpoint_arrays(s); a++) {
+        char *group = checkpoint_group(s, a);
+        for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == XLM_FILE_GOOD; i++) {
+            const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
+            char *path = xlm_parameter_path(group, p);
+            if (checkpoint_has(s, a, p))
+                condition = xlm_model_file_check_shape(store, path, p, error);
+            g_free(path);
+        }
+        g_free(group);
+    }
+    for (int k = 0; k < s->saved_states && condition == XLM_FILE_GOOD; k++)
+        condition = check_saved_state(store, &s->saved_state[k], error);
+    return condition;
+}
+
+bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int array, float *whole, GError **error)
+{
+    char *group = checkpoint_group(s, array);
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
+        const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
+        if (checkpoint_has(s, array, p))
+            good = xlm_model_file_read_array(store, group, p, array == CHECKPOINT_SECOND_MOMENT, whole + p->start, error);
+    }
+    g_free(group);
+    return good;
+}
+
+/* The highest score, and the step that had it. */
+static bool check_best(const xlm_store *store, const double best[2], int64_t step, GError **error)
+{
+    return (isfinite(best[0]) && best[1] >= 0 && best[1] <= (double)step && best[1] == floor(best[1])) ||
+           xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_BEST ": a score of %g at step %g in a checkpoint of step %"
+                         G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
+}
+
+/* Scores and steps of checkpoints, in the order of the steps. */
+static bool check_members(const xlm_store *store, const double *member, int64_t n, int64_t step, GError **error)
+{
+    bool good = true;
+    double before = 0;
+    bool free_place = false;
+    for (int64_t i = 0; i + 1 < n && good; i += 2) {
+        const double at = member[i + 1];
+        free_place = free_place || at == 0;
+        good = isfinite(member[i]) && at == floor(at) && at <= (double)step && (free_place ? at == 0 : at > before);
+        before = at;
+    }
+    return good || xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_AVERAGED ": has no ascending steps up to %"
+                                 G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), step);
+}
+
+bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error)
+{
+    return xlm_state_read(store, saved, values, error);
+}
+
+static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *saved, int64_t step, GError **error)
+{
+    void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
+    const bool good = checkpoint_read_state(store, saved, numbers, error) &&
+                      (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error)) &&
+                      (strcmp(saved->path, XLM_CHECKPOINT_AVERAGED) != 0 ||
+                       check_members(store, numbers, saved->n, step, error));
+    g_free(numbers);
+    return good;
+}
+
+/* Read everything, into the scratch memory, to meet damage before anything of the run is overwritten. */
+static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t step, GError **error)
+{
+    bool good = true;
+    for (int a = 0; a < checkpoint_arrays(s) && good; a++)
+        good = checkpoint_read_whole(store, s, a, s->scratch, error);
+    for (int k = 0; k < s->saved_states && good; k++)
+        good = check_saved_numbers(store, &s->saved_state[k], step, error);
+    return good;
+}
+
+static xlm_file_condition check_store(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    int64_t step = 0;
+    GError *why = NULL;
+    xlm_file_condition condition = xlm_model_file_check_format(store, true, &step, error);
+    if (condition != XLM_FILE_GOOD)
+        return condition;
+    condition = check_fit(store, s, &why);
+    if (condition == XLM_FILE_UNFIT) {
+        xlm_error_set(error, EX_DATAERR, "%s: does not fit the job: %s", xlm_store_path(store), why->message);
+        g_error_free(why);
+    } else if (condition == XLM_FILE_DAMAGED) {
+        g_propagate_error(error, why);
+    }
+    return condition != XLM_FILE_GOOD || check_sums(store, s, step, error) ? condition : XLM_FILE_DAMAGED;
+}
+
+xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    const xlm_file_condition condition = store != NULL ? check_store(store, s, error) : XLM_FILE_DAMAGED;
+    xlm_store_close(store);
+    return condition;
+}

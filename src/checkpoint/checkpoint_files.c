@@ -1,0 +1,187 @@
+/* xlm-mpi: the directory of a run's checkpoints. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "checkpoint/checkpoint_files.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/new_file.h"
+#include "checkpoint/checkpoint.h"
+#include "job/job_record.h"
+#include "model/checkpoint_names.h"
+
+/* A link cannot be replaced in place, but a new one can take its name. */
+static bool set_link(const char *directory, const char *name, int64_t step, GError **error)
+{
+    char *target = xlm_checkpoint_name(step), *link = g_build_filename(directory, name, NULL), *fresh = g_strconcat(link, ".new", NULL);
+    g_unlink(fresh);
+    bool good = symlink(target, fresh) == 0 && g_rename(fresh, link) == 0;
+    if (!good)
+        xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
+    g_free(target);
+    g_free(link);
+    g_free(fresh);
+    return good;
+}
+
+/* Is it kept however old it is? */
+static bool is_kept(const xlm_checkpoint_kept *kept, int64_t step)
+{
+    bool is = step == kept->best;
+    for (int64_t i = 0; i < kept->most_members; i++)
+        is |= step == (int64_t)kept->members[i].step;
+    return is;
+}
+
+static void remove_old(const char *directory, int64_t step, const xlm_checkpoint_kept *kept)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    guint up_to = 0;
+    while (up_to < steps->len && g_array_index(steps, int64_t, up_to) <= step)
+        up_to++;
+    for (guint i = 0; i + kept->newest < up_to; i++) {
+        if (is_kept(kept, g_array_index(steps, int64_t, i)))
+            continue;
+        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        if (g_unlink(path) != 0)
+            xlm_log_warn("%s: an old checkpoint cannot be removed: %s", path, g_strerror(errno));
+        g_free(path);
+    }
+    g_array_unref(steps);
+}
+
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, const xlm_checkpoint_kept *kept,
+                                 GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0 && set_link(directory, "latest", step, &failure) &&
+        (kept->best == 0 || set_link(directory, "best", kept->best, &failure)))
+        remove_old(directory, step, kept);
+    return xlm_comm_agree_on(comm, failure, error);
+}
+
+bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int64_t best, bool *there, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0) {
+        char *path = xlm_checkpoint_path(directory, best), *link = g_build_filename(directory, "best", NULL);
+        *there = best > 0 && g_file_test(path, G_FILE_TEST_EXISTS);
+        if (*there)
+            set_link(directory, "best", best, &failure);
+        else
+            g_unlink(link);
+        g_free(path);
+        g_free(link);
+    }
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    xlm_comm_broadcast(comm, 0, there, sizeof *there);
+    return true;
+}
+
+/* ---- setting aside ---- */
+
+/* directory/previous-<n>, the first that does not exist, made. */
+static char *make_previous(const char *directory, GError **error)
+{
+    for (int n = 1;; n++) {
+        char *path = g_strdup_printf("%s/previous-%d", directory, n);
+        if (g_mkdir(path, 0777) == 0)
+            return path;
+        if (errno != EEXIST) {
+            xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", path, g_strerror(errno));
+            g_free(path);
+            return NULL;
+        }
+        g_free(path);
+    }
+}
+
+static bool move(const char *directory, const char *name, const char *into, GError **error)
+{
+    char *from = g_build_filename(directory, name, NULL), *to = g_build_filename(into, name, NULL);
+    bool good = g_rename(from, to) == 0 || errno == ENOENT;
+    if (!good)
+        xlm_error_set(error, EX_IOERR, "%s: cannot be moved to %s: %s", from, to, g_strerror(errno));
+    g_free(from);
+    g_free(to);
+    return good;
+}
+
+/* After checkpoints have gone: `latest` points at the newest of those that stay, or is gone too. */
+static bool update_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
+{
+    char *latest = g_build_filename(directory, "latest", NULL);
+    bool good = true;
+    if (!g_file_test(latest, G_FILE_TEST_EXISTS)) {
+        guint stay = 0;
+        while (stay < steps->len && g_array_index(steps, int64_t, stay) <= after)
+            stay++;
+        if (stay > 0)
+            good = set_link(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
+        else
+            g_unlink(latest);
+    }
+    g_free(latest);
+    return good;
+}
+
+/* Left by a run that was killed while writing. */
+static void remove_unfinished(const char *directory)
+{
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    const char *entry;
+    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
+        if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_UNFINISHED) == NULL)
+            continue;
+        char *path = g_build_filename(directory, entry, NULL);
+        if (g_unlink(path) == 0)
+            xlm_log_info("%s: removed; a run was killed while it wrote this", path);
+        g_free(path);
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+}
+
+static int set_aside(const char *directory, int64_t after, GError **error)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    const char *record = xlm_job_record_name(directory);
+    char *into = NULL;
+    int moved = 0;
+    bool good = true;
+    for (guint i = 0; i < steps->len && good; i++) {
+        const int64_t step = g_array_index(steps, int64_t, i);
+        if (step <= after)
+            continue;
+        char *name = xlm_checkpoint_name(step);
+        good = (into != NULL || (into = make_previous(directory, error)) != NULL) && move(directory, name, into, error);
+        moved += good;
+        g_free(name);
+    }
+    if (good && moved > 0 && after < 0)
+        good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
+               move(directory, XLM_CHECKPOINT_MEAN, into, error) &&
+               move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
+    if (good && moved > 0 && after >= 0)
+        update_latest(directory, steps, after, error);
+    g_free(into);
+    g_array_unref(steps);
+    return moved;
+}
+
+bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error)
+{
+    GError *failure = NULL;
+    *moved = 0;
+    if (comm->rank == 0) {
+        remove_unfinished(directory);
+        *moved = set_aside(directory, after, &failure);
+    }
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    xlm_comm_broadcast(comm, 0, moved, sizeof *moved);
+    return true;
+}

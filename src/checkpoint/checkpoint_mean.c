@@ -1,0 +1,94 @@
+/* xlm-mpi: the mean of several checkpoints of a run. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "checkpoint/checkpoint_mean.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "model/checkpoint_names.h"
+#include "model/model_file.h"
+
+int64_t xlm_checkpoint_mean_members(const xlm_best_score *members, int64_t most)
+{
+    int64_t n = 0;
+    while (n < most && members[n].step > 0)
+        n++;
+    return n;
+}
+
+void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t most, bool by_score, xlm_best_score validated)
+{
+    const int64_t n = xlm_checkpoint_mean_members(members, most);
+    int64_t out = n;
+    if (n == most) {
+        out = 0;
+        for (int64_t i = 1; by_score && i < n; i++)
+            if (members[i].score <= members[out].score)
+                out = i;
+        if (by_score && validated.score <= members[out].score)
+            return;
+        memmove(members + out, members + out + 1, sizeof *members * (size_t)(n - 1 - out));
+        out = n - 1;
+    }
+    members[out] = validated;
+}
+
+/* Append the members whose files are there to stores, open. */
+static bool open_members(const char *directory, const xlm_best_score *members, int64_t most, GPtrArray *stores, GError **error)
+{
+    bool good = true;
+    for (int64_t i = 0; i < xlm_checkpoint_mean_members(members, most) && good; i++) {
+        char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
+        if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+            xlm_log_warn("%s is not here any more, and is left out of the mean of checkpoints", path);
+        } else {
+            xlm_store *store = xlm_store_open(path, error);
+            good = store != NULL;
+            if (good)
+                g_ptr_array_add(stores, store);
+        }
+        g_free(path);
+    }
+    return good;
+}
+
+/* One parameter at a time, so that little memory is needed beside the parameters. */
+static bool average(const GPtrArray *stores, xlm_parameters *parameters, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && stores->len > 0 && good; i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        const int64_t n = p->rows * p->cols;
+        float *values = xlm_parameters_values(parameters) + p->start;
+        double *sum = g_new0(double, n);
+        for (guint k = 0; k < stores->len && good; k++) {
+            good = xlm_model_file_read_array(stores->pdata[k], "/model", p, false, values, error);
+            for (int64_t e = 0; e < n && good; e++)
+                sum[e] += values[e];
+        }
+        for (int64_t e = 0; e < n && good; e++)
+            values[e] = (float)(sum[e] / (double)stores->len);
+        g_free(sum);
+    }
+    return good;
+}
+
+bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_best_score *members, int64_t most,
+                         xlm_parameters *parameters, int64_t *averaged, GError **error)
+{
+    float *values = xlm_parameters_values(parameters);
+    GError *failure = NULL;
+    *averaged = 0;
+    if (comm->rank == 0) {
+        GPtrArray *stores = g_ptr_array_new();
+        if (open_members(directory, members, most, stores, &failure) && average(stores, parameters, &failure))
+            *averaged = stores->len;
+        for (guint k = 0; k < stores->len; k++)
+            xlm_store_close(stores->pdata[k]);
+        g_ptr_array_unref(stores);
+    }
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    xlm_comm_broadcast(comm, 0, averaged, sizeof *averaged);
+    xlm_comm_broadcast(comm, 0, values, sizeof *values * (size_t)xlm_parameters_size(parameters));
+    return true;
+}

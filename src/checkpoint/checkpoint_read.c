@@ -1,0 +1,126 @@
+/* xlm-mpi: reading checkpoints into a run, all ranks together. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "checkpoint/checkpoint.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+#include "checkpoint/checkpoint_check.h"
+#include "model/checkpoint_names.h"
+
+/* Rank 0 reads array after array of a file that was found good, and all take what is theirs. */
+static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
+{
+    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(s->parameters);
+    for (int a = 0; a < checkpoint_arrays(s); a++) {
+        GError *failure = NULL;
+        /* The gaps between parameters are zeros, and no file has them. */
+        memset(s->scratch, 0, bytes);
+        if (store != NULL)
+            checkpoint_read_whole(store, s, a, s->scratch, &failure);
+        if (!xlm_comm_agree_on(comm, failure, error))
+            return false;
+        xlm_comm_broadcast(comm, 0, s->scratch, bytes);
+        if (a == CHECKPOINT_VALUES)
+            memcpy(xlm_parameters_values(s->parameters), s->scratch, bytes);
+        else
+            xlm_shards_take(s->shards, s->scratch, checkpoint_own(s, a));
+    }
+    return true;
+}
+
+static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
+{
+    GError *failure = NULL;
+    if (store != NULL)
+        xlm_model_file_check_format(store, true, &s->step, &failure);
+    if (store != NULL && s->start != NULL && failure == NULL)
+        xlm_start_record_read(s->start, store, &failure);
+    for (int k = 0; store != NULL && k < s->saved_states && failure == NULL; k++)
+        checkpoint_read_state(store, &s->saved_state[k], s->saved_state[k].values, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    for (int k = 0; k < s->saved_states; k++)
+        xlm_comm_broadcast(comm, 0, s->saved_state[k].values, xlm_state_bytes(&s->saved_state[k]));
+    if (s->start != NULL)
+        xlm_start_record_share(s->start, comm);
+    xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);
+    return true;
+}
+
+static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
+{
+    GError *failure = NULL;
+    xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
+    const bool good = xlm_comm_agree_on(comm, failure, error) && take_arrays(comm, store, state, error) &&
+                      take_rest(comm, store, state, error);
+    xlm_store_close(store);
+    return good;
+}
+
+/* What to do about an error, behind its message. */
+static void advise(GError *error, const char *advice)
+{
+    char *message = g_strconcat(error->message, advice, NULL);
+    g_free(error->message);
+    error->message = message;
+}
+
+bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == XLM_FILE_UNFIT)
+        advise(failure, "; take the job it is of, or another checkpoint");
+    if (xlm_comm_agree_on(comm, failure, error))
+        return take_file(comm, path, state, error);
+    return false;
+}
+
+/* The newest good one of a directory, by rank 0. */
+static char *find_newest(const char *directory, const xlm_run_state *state, GError **error)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    char *found = NULL;
+    for (guint i = steps->len; i-- > 0 && found == NULL;) {
+        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        GError *why = NULL;
+        const xlm_file_condition condition = checkpoint_check_file(path, state, &why);
+        if (condition == XLM_FILE_GOOD) {
+            found = path;
+            break;
+        }
+        if (condition == XLM_FILE_UNFIT) {
+            advise(why, "; take the job it is of, another output directory, or --resume never");
+            g_propagate_error(error, why);
+            g_free(path);
+            break;
+        }
+        xlm_log_warn("%s; trying the checkpoint before it", why->message);
+        if (i == 0)
+            xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); --resume never starts anew",
+                          directory, steps->len, why->message);
+        g_error_free(why);
+        g_free(path);
+    }
+    g_array_unref(steps);
+    return found;
+}
+
+bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found, GError **error)
+{
+    GError *failure = NULL;
+    *found = comm->rank == 0 ? find_newest(directory, state, &failure) : NULL;
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    void *path = *found;
+    size_t size = *found != NULL ? strlen(*found) + 1 : 0;
+    xlm_comm_broadcast_bytes(comm, 0, &path, &size);
+    if (size == 0) {
+        if (comm->rank != 0)
+            g_free(path);
+        *found = NULL;
+        return true;
+    }
+    *found = path;
+    return take_file(comm, path, state, error);
+}

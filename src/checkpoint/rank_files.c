@@ -1,0 +1,304 @@
+/* xlm-mpi: what the ranks of a run left when they were killed. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "checkpoint/rank_files.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "job/job_record.h"
+#include "model/model_attributes.h"
+
+enum { BUFFER = 1 << 20 }; /* bytes read at a time to be checked */
+
+int64_t xlm_rank_files_arrays(const xlm_run_state *state) { return XLM_RANK_FILE_ARRAYS + state->averages; }
+
+int64_t xlm_rank_files_states(const xlm_run_state *state)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < state->saved_states; k++)
+        bytes += xlm_state_bytes(&state->saved_state[k]);
+    return (int64_t)bytes;
+}
+
+uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
+{
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", state->optimiser, state->seed,
+                           state->corpus_digest);
+    for (int i = 0; i < xlm_parameters_count(state->parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(state->parameters, i);
+        g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", p->name, p->start,
+                               p->rows, p->cols);
+    }
+    for (int k = 0; k < state->saved_states; k++) {
+        const xlm_saved_state *saved = &state->saved_state[k];
+        g_string_append_printf(text, "%s %d %" G_GINT64_FORMAT "\n", saved->path, (int)saved->type, saved->n);
+    }
+    for (int a = 0; a < state->averages; a++)
+        g_string_append_printf(text, "average %s\n", state->average[a].objective);
+    for (char **label = state->task != NULL ? state->task->labels : NULL; label != NULL && *label != NULL; label++)
+        g_string_append_printf(text, "%s\n", *label);
+    char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
+    sum[16] = '\0';
+    const uint64_t fingerprint = g_ascii_strtoull(sum, NULL, 16);
+    g_free(sum);
+    g_string_free(text, TRUE);
+    return fingerprint;
+}
+
+char *xlm_rank_file_path(const char *directory, int64_t step, int rank)
+{
+    return g_strdup_printf("%s/stopped-%08" G_GINT64_FORMAT ".%d.part", directory, step, rank);
+}
+
+/* ---- the parts of a directory ---- */
+
+static bool is_part(const char *name)
+{
+    return g_str_has_prefix(name, "stopped-") && (g_str_has_suffix(name, ".part") ||
+                                                  g_str_has_suffix(name, ".part" XLM_RANK_FILE_WRITING));
+}
+
+int xlm_rank_files_remove(const char *directory)
+{
+    int removed = 0;
+    const char *entry;
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
+        char *path = g_build_filename(directory, entry, NULL);
+        removed += is_part(entry) && g_unlink(path) == 0;
+        g_free(path);
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    return removed;
+}
+
+/* The highest step of which rank 0 has left a part; 0: none. *any: there are parts at all, whole or not. */
+static int64_t find_step(const char *directory, bool *any)
+{
+    int64_t highest = 0;
+    const char *entry;
+    GDir *folder = g_dir_open(directory, 0, NULL);
+    *any = false;
+    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
+        if (!is_part(entry))
+            continue;
+        *any = true;
+        if (g_str_has_suffix(entry, ".0.part"))
+            highest = MAX(highest, g_ascii_strtoll(entry + strlen("stopped-"), NULL, 10));
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    return highest;
+}
+
+/* Elements of each array in a part. */
+static int64_t elements_of(const xlm_rank_file_header *h)
+{
+    const int64_t shares = (h->size + h->share - 1) / h->share, own = shares / h->ranks + (h->rank < shares % h->ranks);
+    const bool has_last = shares > 0 && (shares - 1) % h->ranks == h->rank;
+    return own * h->share - (has_last ? shares * h->share - h->size : 0);
+}
+
+static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, GError **error)
+{
+    if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0 ||
+        h->byte_order != XLM_RANK_FILE_ORDER || h->size < 1 || h->share < 1 || h->ranks < 1 || h->rank < 0 ||
+        h->rank >= h->ranks ||
+        h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 ||
+        h->states > INT64_MAX / 16 ||
+        h->arrays < XLM_RANK_FILE_ARRAYS || h->arrays > XLM_RANK_FILE_MOST_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
+        return xlm_error_set(error, EX_DATAERR, "%s: is damaged, or of another kind of processor", path);
+    return true;
+}
+
+/* Header and checksum. */
+static bool check_part(const char *path, xlm_rank_file_header *h, GError **error)
+{
+    if (!xlm_files_check_input(path, error))
+        return false;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+    bool good = read_header(file, path, h, error);
+    unsigned char *buffer = g_malloc(BUFFER);
+    uLong sum = crc32(0, (const unsigned char *)h, sizeof *h);
+    uint64_t left = good ? (uint64_t)elements_of(h) * (uint64_t)h->arrays * sizeof(float) + (uint64_t)h->states : 0;
+    while (good && left > 0) {
+        const size_t n = fread(buffer, 1, (size_t)MIN(left, BUFFER), file);
+        sum = crc32(sum, buffer, (uInt)n);
+        left -= n;
+        good = n > 0;
+    }
+    uint32_t expected = 0;
+    if (good && (fread(&expected, sizeof expected, 1, file) != 1 || expected != (uint32_t)sum || fgetc(file) != EOF))
+        good = false;
+    if (!good && (error == NULL || *error == NULL))
+        xlm_error_set(error, EX_DATAERR, "%s: is damaged", path);
+    g_free(buffer);
+    fclose(file);
+    return good;
+}
+
+/* Rank 0's header; all parts of that step are there, whole, and of one start of one run. */
+static bool check_parts(const char *directory, int64_t step, xlm_rank_file_header *first, GError **error)
+{
+    bool good = true;
+    for (int64_t rank = 0; good && (rank == 0 || rank < first->ranks); rank++) {
+        xlm_rank_file_header h;
+        char *path = xlm_rank_file_path(directory, step, (int)rank);
+        good = check_part(path, &h, error);
+        if (good && rank == 0)
+            *first = h;
+        if (good && (h.rank != rank || h.step != step || h.run != first->run || h.ranks != first->ranks ||
+                     h.size != first->size ||
+                     h.share != first->share || h.arrays != first->arrays || h.fingerprint != first->fingerprint))
+            good = xlm_error_set(error, EX_DATAERR, "%s: is not of the same run as the part of rank 0", path);
+        g_free(path);
+    }
+    return good;
+}
+
+/* Parts do not say what model they are of; the record of the run that left them does, where it has one. */
+static bool check_model(const char *directory, const xlm_run_state *state, GError **error)
+{
+    xlm_model_config then;
+    GError *why = NULL;
+    if (!xlm_job_record_model(directory, &then))
+        return true;
+    then.vocabulary = state->model->vocabulary;
+    then.languages = state->model->languages;
+    if (!xlm_model_check(&then, NULL) || xlm_model_same_function(&then, state->model, &why))
+        return true;
+    xlm_error_set(error, EX_DATAERR, "%s: a stopped run left parts there, which do not fit the job: %s; start the job they are "
+                  "of, take another output directory, or --resume never", directory, why->message);
+    g_error_free(why);
+    return false;
+}
+
+/* By rank 0. first->ranks is 0 when there is nothing to take. */
+static bool find(const char *directory, int64_t newest, const xlm_run_state *state, xlm_rank_file_header *first, GError **error)
+{
+    bool any;
+    GError *why = NULL;
+    const int64_t step = find_step(directory, &any);
+    *first = (xlm_rank_file_header){0};
+    if (step > newest && check_parts(directory, step, first, &why)) {
+        return check_model(directory, state, error) &&
+               ((first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
+                 first->states == xlm_rank_files_states(state) && first->arrays == xlm_rank_files_arrays(state)) ||
+                xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
+                              "not fit the job; start the job they are of, take another output directory, or --resume never",
+                              directory, step));
+    }
+    *first = (xlm_rank_file_header){0};
+    if (why != NULL)
+        xlm_log_warn("%s: what a stopped run left of step %" G_GINT64_FORMAT " cannot be put together (%s) and is removed",
+                     directory, step, why->message);
+    if (any)
+        xlm_rank_files_remove(directory);
+    g_clear_error(&why);
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* file: of the path, NULL when it could not be opened. */
+static void fail_reading(FILE *file, const char *path, GError **error)
+{
+    const bool ended = file != NULL && feof(file);
+    xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, ended ? "it is cut short" : g_strerror(errno));
+}
+
+/* Array number `array` of one part, to where it belongs in whole. */
+static bool read_array(const char *directory, const xlm_rank_file_header *first, int rank, int array, float *whole,
+                       GError **error)
+{
+    xlm_rank_file_header h;
+    char *path = xlm_rank_file_path(directory, first->step, rank);
+    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
+    bool good = file != NULL && read_header(file, path, &h, error) &&
+                fseeko(file, (off_t)((int64_t)sizeof(float) * array * elements_of(&h)), SEEK_CUR) == 0;
+    for (int64_t start = rank * first->share; good && start < first->size; start += first->ranks * first->share) {
+        const size_t n = (size_t)MIN(first->share, first->size - start);
+        good = fread(whole + start, sizeof(float), n, file) == n;
+    }
+    if (!good && *error == NULL)
+        fail_reading(file, path, error);
+    if (file != NULL)
+        fclose(file);
+    g_free(path);
+    return good;
+}
+
+static bool read_states(const char *directory, const xlm_rank_file_header *first, xlm_run_state *state, GError **error)
+{
+    char *path = xlm_rank_file_path(directory, first->step, 0);
+    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
+    bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays *
+                                                     elements_of(first)), SEEK_SET) == 0;
+    for (int k = 0; good && k < state->saved_states; k++) {
+        const size_t bytes = xlm_state_bytes(&state->saved_state[k]);
+        good = fread(state->saved_state[k].values, 1, bytes, file) == bytes;
+    }
+    if (!good)
+        fail_reading(file, path, error);
+    if (file != NULL)
+        fclose(file);
+    g_free(path);
+    return good;
+}
+
+/* Array number 1, 2, …, of which each rank has its own elements. */
+static float *own_array(const xlm_run_state *state, int array)
+{
+    if (array >= XLM_RANK_FILE_ARRAYS)
+        return state->average[array - XLM_RANK_FILE_ARRAYS].own;
+    return array == 1 ? state->first_moment : state->second_moment;
+}
+
+static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_file_header *first, xlm_run_state *state,
+                 GError **error)
+{
+    const size_t bytes = sizeof(float) * (size_t)state->shards->size;
+    GError *failure = NULL;
+    for (int array = 0; array < first->arrays; array++) {
+        for (int rank = 0; comm->rank == 0 && rank < first->ranks && failure == NULL; rank++)
+            read_array(directory, first, rank, array, state->scratch, &failure);
+        if (!xlm_comm_agree_on(comm, failure, error))
+            return false;
+        xlm_comm_broadcast(comm, 0, state->scratch, bytes);
+        if (array == 0)
+            memcpy(xlm_parameters_values(state->parameters), state->scratch, bytes);
+        else
+            xlm_shards_take(state->shards, state->scratch, own_array(state, array));
+    }
+    if (comm->rank == 0)
+        read_states(directory, first, state, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    for (int k = 0; k < state->saved_states; k++)
+        xlm_comm_broadcast(comm, 0, state->saved_state[k].values, xlm_state_bytes(&state->saved_state[k]));
+    state->step = first->step;
+    return true;
+}
+
+bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated,
+                         bool *found, GError **error)
+{
+    xlm_rank_file_header first = {0};
+    GError *failure = NULL;
+    if (comm->rank == 0)
+        find(directory, newest, state, &first, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    xlm_comm_broadcast(comm, 0, &first, sizeof first);
+    *found = first.ranks > 0;
+    *validated = first.validated;
+    return !*found || take(comm, directory, &first, state, error);
+}

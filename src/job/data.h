@@ -1,0 +1,21 @@
+/* xlm-mpi: what a run reads: where its vocabulary and its streams come from. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Pre-training reads text of a corpus file (xlm_stream_text); fine-tuning reads labelled examples, which are in memory
+ * (xlm_stream_labelled), with the vocabulary of the checkpoint that it starts from. All else of a run is the same. */
+#ifndef XLM_JOB_DATA_H
+#define XLM_JOB_DATA_H
+
+#include "model/model_file.h"
+#include "objective/host.h"
+#include "stream/stream.h"
+
+/* Everything is borrowed, and must outlive the run. */
+typedef struct xlm_training_data {
+    const xlm_vocabulary *vocabulary;
+    uint64_t digest;                  /* xlm_corpus_digest_of the vocabulary: checkpoints fit data with the same */
+    xlm_stream_input input;           /* of the streams */
+    xlm_input_size validation;        /* of the largest pass that the run is validated with (run/run.h); zeros: none */
+    const xlm_model_task *task;       /* what checkpoints say of fine-tuning; NULL: nothing */
+} xlm_training_data;
+
+#endif

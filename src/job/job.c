@@ -1,0 +1,333 @@
+/* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/job.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "job/rates.h"
+#include "job/warm_start_model.h"
+
+const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
+
+const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", false, xlm_training_former_keys},
+                                          {"stream", true, NULL}, {"objective", true, NULL}, {NULL, false, NULL}};
+
+#define TRAIN(member) offsetof(xlm_train_config, member)
+#define OPTIMISER(member) TRAIN(optimiser.member)
+
+const xlm_option xlm_train_options[] = {
+    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "corpus file, from xlm_prep", TRAIN(corpus)},
+    {"start", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "checkpoint whose model a new run begins with, at step 0: parameters are taken by name, keys of [model] that the job leaves "
+     "out are its, and the corpus has its vocabulary (xlm_prep --like); a run that resumes takes nothing from it",
+     TRAIN(start)},
+    {"start_rows", XLM_OPTION_CHOICE, "draw", 0, 0, "draw|average",
+     "with start: how rows of subwords and languages that the checkpoint does not have begin: drawn, or as the mean of the "
+     "subwords that it cuts them into, and of all its languages",
+     TRAIN(start_rows)},
+    {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "number of updates in all", TRAIN(steps)},
+    XLM_TRAINING_OPTIONS(TRAIN),
+    XLM_OPTIMISER_OPTIONS(OPTIMISER, "1e-4"),
+    {"warmup", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of steps in which the learning rate rises", OPTIMISER(warmup)},
+    {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
+     "steps between two evaluations on held-out text; 0: at the beginning and the end only", TRAIN(evaluate_every)},
+    {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL,
+     "held-out instances of each stream in an evaluation, shared out among its languages or pairs; of each a micro-batch at "
+     "least",
+     TRAIN(evaluate_instances)},
+    {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps between two checkpoints; 0: at the end only",
+     TRAIN(checkpoint_every)},
+    {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "number of the newest checkpoints that stay", TRAIN(keep)},
+    XLM_OPTION_END,
+};
+
+static const xlm_option objective_options[] = {
+    {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "name of the objective, or path of a module of your own; default: the section's name", offsetof(xlm_job_objective, plugin)},
+    {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "name of the stream that it reads; left out for objectives without one",
+     offsetof(xlm_job_objective, stream_name)},
+    {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss in the sum", offsetof(xlm_job_objective, weight)},
+    {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of updates before it takes part", offsetof(xlm_job_objective, begin)},
+    XLM_OPTION_END,
+};
+
+static bool read_streams(xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    char **names = xlm_jobfile_names(file, "stream");
+    const int n = (int)g_strv_length(names);
+    bool good = true;
+    job->stream = g_new0(xlm_job_stream, MAX(n, 1));
+    for (int s = 0; s < n && good; s++) {
+        char *section = g_strdup_printf("stream %s", names[s]);
+        good = xlm_stream_config_read(&job->stream[s].config, file, section, error);
+        if (good)
+            job->stream[job->streams++].name = g_strdup(names[s]);
+        g_free(section);
+    }
+    g_strfreev(names);
+    return good;
+}
+
+static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char *section, xlm_job_objective *o, GError **error)
+{
+    o->stream = -1;
+    if (o->stream_name == NULL) {
+        if (o->cls->needs_stream)
+            return xlm_jobfile_refuse(file, section, NULL, error, "objective \"%s\" reads a stream; say which with stream = NAME",
+                                 o->cls->name);
+        return true;
+    }
+    if (!o->cls->needs_stream)
+        return xlm_jobfile_refuse(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out",
+                                  o->cls->name);
+    for (int s = 0; s < job->streams; s++)
+        if (strcmp(job->stream[s].name, o->stream_name) == 0)
+            o->stream = s;
+    if (o->stream < 0)
+        return xlm_jobfile_refuse(file, section, "stream", error, "there is no section [stream %s]", o->stream_name);
+    return true;
+}
+
+/* The class of a plugin that a job has; NULL: it has none of that name. */
+static const xlm_loss_class *find_class(const xlm_job *job, const char *plugin)
+{
+    for (int k = 0; k < job->objectives; k++)
+        if (strcmp(job->objective[k].plugin, plugin) == 0)
+            return job->objective[k].cls;
+    return NULL;
+}
+
+/* The keys of a section as the file has them, a line each. */
+static char *copy_section(const xlm_jobfile *file, const char *section)
+{
+    GString *out = g_string_new(NULL);
+    char **keys = xlm_jobfile_keys(file, section);
+    for (char **key = keys; *key != NULL; key++) {
+        char *value = xlm_jobfile_value(file, section, *key);
+        g_string_append_printf(out, *value != '\0' ? "%s = %s\n" : "%s =\n", *key, value);
+        g_free(value);
+    }
+    g_strfreev(keys);
+    return g_string_free(out, FALSE);
+}
+
+/* known: as for read_job. */
+static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
+                           GError **error)
+{
+    char *section = g_strdup_printf("objective %s", name);
+    o->name = g_strdup(name);
+    bool good = xlm_options_read(objective_options, file, section, o, error);
+    if (good && o->plugin == NULL)
+        o->plugin = g_strdup(name);
+    if (good && known != NULL)
+        o->cls = find_class(known, o->plugin);
+    else if (good)
+        good = (o->cls = xlm_plugin_load(o->plugin, &o->module, error)) != NULL;
+    if (good && o->cls == NULL)
+        o->as_written = copy_section(file, section);
+    if (good && o->cls != NULL && o->cls->state_size > 0)
+        o->state = g_malloc0(o->cls->state_size);
+    if (good && o->cls != NULL) {
+        const xlm_option *tables[] = {objective_options, o->cls->options, NULL};
+        good = xlm_options_check_keys(tables, file, section, error) &&
+               xlm_options_read(o->cls->options, file, section, o->state, error) &&
+               find_stream(job, file, section, o, error);
+    }
+    g_free(section);
+    return good;
+}
+
+static bool read_objectives(xlm_job *job, const xlm_jobfile *file, const xlm_job *known, GError **error)
+{
+    char **names = xlm_jobfile_names(file, "objective");
+    const int n = (int)g_strv_length(names);
+    bool good = true;
+    job->objective = g_new0(xlm_job_objective, MAX(n, 1));
+    for (int k = 0; k < n && good; k++)
+        good = read_objective(job, file, names[k], known, &job->objective[job->objectives++], error);
+    g_strfreev(names);
+    return good;
+}
+
+/* Keys of the model that a run which starts from another one's need not give. */
+static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    const xlm_train_config *c = &job->train;
+    if (c->start != NULL)
+        return xlm_warm_start_model(c->start, c->output, file, &job->model, error);
+    return c->start_rows == XLM_START_DRAW ||
+           xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; "
+                         "name it with start = CHECKPOINT");
+}
+
+static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    int64_t layers;
+    GError *why = NULL;
+    if (xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_model_weight_layers(&job->model), &layers, &why))
+        return true;
+    xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
+    g_error_free(why);
+    return false;
+}
+
+/* What no single option can say. */
+static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    const int64_t g = job->train.micro_batches;
+    if ((g & (g - 1)) != 0)
+        return xlm_jobfile_refuse(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of "
+                                  "two", g);
+    if (!check_freeze(job, file, error))
+        return false;
+    if (job->objectives == 0)
+        return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",
+                             xlm_jobfile_path(file));
+    for (int s = 0; s < job->streams; s++) {
+        bool used = false;
+        for (int k = 0; k < job->objectives; k++)
+            used |= g_strcmp0(job->objective[k].stream_name, job->stream[s].name) == 0;
+        if (!used) {
+            char *section = g_strdup_printf("stream %s", job->stream[s].name);
+            xlm_jobfile_refuse(file, section, NULL, error, "no objective names this stream");
+            g_free(section);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every section with every key. */
+static char *print_job(const xlm_job *job)
+{
+    GString *out = g_string_new("[model]\n");
+    xlm_options_print(xlm_model_options, &job->model, out);
+    g_string_append(out, "\n[train]\n");
+    xlm_options_print(xlm_train_options, &job->train, out);
+    for (int s = 0; s < job->streams; s++) {
+        g_string_append_printf(out, "\n[stream %s]\n", job->stream[s].name);
+        xlm_stream_config_print(&job->stream[s].config, out);
+    }
+    for (int k = 0; k < job->objectives; k++) {
+        const xlm_job_objective *o = &job->objective[k];
+        g_string_append_printf(out, "\n[objective %s]\n", o->name);
+        if (o->as_written != NULL) {
+            g_string_append(out, o->as_written);
+            continue;
+        }
+        xlm_options_print(objective_options, o, out);
+        xlm_options_print(o->cls->options, o->state, out);
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* Takes the file, which may be NULL. known: NULL, or a job whose plugins are the only ones that are known; then nothing else that
+ * the file names is opened. */
+static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error)
+{
+    if (file == NULL)
+        return NULL;
+    xlm_job *job = g_new0(xlm_job, 1);
+    job->complete = xlm_job_complete;
+    const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
+                      xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
+                      (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
+                      read_objectives(job, file, known, error) && check_job(job, file, error);
+    xlm_jobfile_free(file);
+    if (good) {
+        job->text = print_job(job);
+        return job;
+    }
+    xlm_job_free(job);
+    return NULL;
+}
+
+xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error)
+{
+    return read_job(xlm_jobfile_load(path, xlm_job_kinds, overrides, error), NULL, error);
+}
+
+char *xlm_job_complete(const xlm_job *job, const char *text)
+{
+    xlm_job *other = read_job(xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL), job, NULL);
+    char *complete = other != NULL ? g_steal_pointer(&other->text) : NULL;
+    xlm_job_free(other);
+    return complete;
+}
+
+void xlm_job_free(xlm_job *job)
+{
+    if (job == NULL)
+        return;
+    for (int s = 0; s < job->streams; s++) {
+        xlm_stream_config_clear(&job->stream[s].config);
+        g_free(job->stream[s].name);
+    }
+    for (int k = 0; k < job->objectives; k++) {
+        xlm_job_objective *o = &job->objective[k];
+        if (o->state != NULL)
+            xlm_options_free(o->cls->options, o->state);
+        g_free(o->state);
+        g_free(o->as_written);
+        xlm_options_free(objective_options, o);
+        g_free(o->name);
+        if (o->module != NULL)
+            g_module_close(o->module);
+    }
+    xlm_options_free(xlm_train_options, &job->train);
+    xlm_options_free(xlm_model_options, &job->model);
+    g_free(job->stream);
+    g_free(job->objective);
+    g_free(job->text);
+    g_free(job);
+}
+
+static void help_heading(GString *text, const char *section, const char *about)
+{
+    g_string_append_printf(text, "[%s]\n  %s\n\n", section, about);
+}
+
+static void help_section(GString *text, const char *section, const char *about, const xlm_option *table)
+{
+    help_heading(text, section, about);
+    xlm_options_help(table, text);
+    g_string_append_c(text, '\n');
+}
+
+static bool help_plugin(GString *text, const char *name, GError **error)
+{
+    GModule *module = NULL;
+    const xlm_loss_class *cls = xlm_plugin_load(name, &module, error);
+    if (cls == NULL)
+        return false;
+    g_string_append_printf(text, "[objective NAME] with plugin = %s\n  %s%s\n\n", name, cls->summary,
+                           cls->options == NULL ? "; no options of its own" : "");
+    xlm_options_help(cls->options, text);
+    g_module_close(module);
+    return true;
+}
+
+bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    bool good = true;
+    if (plugin != NULL) {
+        good = help_plugin(text, plugin, error);
+    } else {
+        help_section(text, "model", "the model: its encoder and head", xlm_model_options);
+        help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
+        help_heading(text, "stream NAME", "what the encoder reads; any number of them");
+        xlm_stream_config_help(text);
+        g_string_append_c(text, '\n');
+        help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
+        char **names = xlm_plugin_names();
+        for (char **name = names; *name != NULL; name++)
+            help_plugin(text, *name, NULL);
+        g_strfreev(names);
+    }
+    fputs(text->str, out);
+    g_string_free(text, TRUE);
+    return good;
+}

@@ -1,0 +1,126 @@
+/* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (stream/stream.h), any number of [objective NAME]:
+ * plugin, stream, weight, begin, and the plugin's own options. */
+#ifndef XLM_JOB_JOB_H
+#define XLM_JOB_JOB_H
+
+#include <stdio.h>
+
+#include "base/jobfile.h"
+#include "stream/stream.h"
+#include "nn/model.h"
+#include "job/optimiser.h"
+#include "objective/plugins.h"
+
+/* Rows of subwords and languages that the checkpoint of [train] start does not have: the choices of start_rows, in order. */
+enum { XLM_START_DRAW, XLM_START_AVERAGE };
+
+/* Section [train]. */
+typedef struct xlm_train_config {
+    char *corpus;              /* corpus.h5 */
+    char *start;               /* checkpoint whose model the run begins with; NULL: parameters are drawn */
+    int64_t start_rows;        /* of subwords and languages that it does not have: XLM_START_... */
+    char *output;              /* directory of checkpoints and metrics */
+    int64_t steps;
+    int64_t seed;
+    int64_t micro_batches;          /* passes a step is cut into, a power of two */
+    bool reproducible;         /* gradients are added along one fixed tree */
+    bool recompute;            /* layers in the backward pass, instead of keeping their results */
+    int64_t threads;           /* of a rank; 0: its cores */
+    int64_t gemm;              /* XLM_GEMM_... (train/arithmetic.h) */
+    int64_t precision;         /* an xlm_precision (tensor/packed.h) */
+    int64_t exchange;          /* an xlm_precision: of gradients on the wire */
+    xlm_optimiser_config optimiser;
+    bool head_frozen;          /* no objective uses the LM head, which stays as it is (job/rates.h) */
+    int64_t log_every;
+    int64_t evaluate_every, evaluate_instances;
+    int64_t checkpoint_every, keep;
+} xlm_train_config;
+
+/* The keys of [train] that [tune] has too, rows of an option table; PLACE(member) is the offset of that member of
+ * xlm_train_config in the table's struct. The optimiser's are XLM_OPTIMISER_OPTIONS. */
+#define XLM_TRAINING_OPTIONS(PLACE)                                                                                              \
+    {"output", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "directory for checkpoints and metrics.csv; made when missing",                \
+     PLACE(output)},                                                                                                             \
+    {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "seed of every random draw", PLACE(seed)},                                      \
+    {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,                                                                     \
+     "number of passes that a step's batch is cut into (gradient accumulation), a power of two; up to that many ranks, powers "  \
+     "of two, give identical bits",                                                                                              \
+     PLACE(micro_batches)},                                                                                                      \
+    {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,                                                                        \
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all micro-batches of a rank "  \
+     "into one array, which takes less memory and a little less time",                                                           \
+     PLACE(reproducible)},                                                                                                       \
+    {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,                                                                          \
+     "activation checkpointing: keep only the input of each layer and compute the rest again in the backward pass; less "        \
+     "memory, up to a third more time, identical bits",                                                                          \
+     PLACE(recompute)},                                                                                                          \
+    {"threads", XLM_OPTION_INT, "0", 0, 1024, NULL,                                                                              \
+     "number of threads of each rank; 0: OMP_NUM_THREADS, or one a core that the rank may use",                                  \
+     PLACE(threads)},                                                                                                            \
+    {"gemm", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|blis|onednn",                                                                \
+     "library that makes products with parameters; auto: oneDNN for bfloat16, and for float32 on processors that were "          \
+     "measured to be faster with it (Intel with AVX-512, AMD from Zen 5 on), else BLIS, which takes less memory",                \
+     PLACE(gemm)},                                                                                                               \
+    {"precision", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                        \
+     "of the factors of products, attention's too; sums are float32 in any case, as all else is; bfloat16 is for "               \
+     "processors with AVX512_BF16 or AMX, where such products cost half",                                                        \
+     PLACE(precision)},                                                                                                          \
+    {"exchange", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                         \
+     "of gradients that ranks send to one another; bfloat16 halves their bytes: both numbers of each addition of micro-batches " \
+     "are rounded, on any number of ranks, a power of two; sums are float32",                                                    \
+     PLACE(exchange)},                                                                                                           \
+    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
+
+/* Keys of [train], and of [tune], that had another name before (base/jobfile.h). */
+extern const char *const xlm_training_former_keys[];
+/* The sections that a job file may have. */
+extern const xlm_jobfile_kind xlm_job_kinds[];
+extern const xlm_option xlm_train_options[];
+
+typedef struct xlm_job_stream {
+    char *name;
+    xlm_stream_config config;
+} xlm_job_stream;
+
+typedef struct xlm_job_objective {
+    char *name;
+    char *plugin;
+    char *stream_name;         /* NULL: none */
+    int stream;                /* index, or -1 */
+    double weight;
+    int64_t begin;             /* first step it takes part in */
+    GModule *module;
+    const xlm_loss_class *cls;
+    void *state;               /* cls->state_size bytes, options filled in */
+    char *as_written;          /* its section where the plugin is not known (xlm_job_complete); else NULL */
+} xlm_job_objective;
+
+typedef struct xlm_job xlm_job;
+struct xlm_job {
+    char *text;                /* the job as it runs: a job file with every key, overrides applied */
+    /* xlm_job_complete, or what is the same for another program's jobs. */
+    char *(*complete)(const xlm_job *job, const char *text);
+    xlm_model_config model;
+    xlm_train_config train;
+    int streams, objectives;
+    xlm_job_stream *stream;
+    xlm_job_objective *objective;
+};
+
+/* Read and check a job file with overrides ("train.steps=100", NULL-terminated or NULL), load its plugins. Not collective.
+ * Errors name file, section, key, and the nearest valid name: EX_NOINPUT, EX_CONFIG. */
+xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error);
+void xlm_job_free(xlm_job *job);
+
+/* The text of another job file with every key, so that equal jobs have equal texts. No module is loaded and no file is read, since
+ * the text may come from a checkpoint: options are completed of the plugins that `job` has; an objective with any other plugin
+ * stays as it is written. NULL when the text cannot be read. g_free. */
+char *xlm_job_complete(const xlm_job *job, const char *text);
+
+/* Every section and key with type, default, range and meaning, installed plugins' options included; with the name or path of a
+ * plugin, its alone. Errors as xlm_plugin_load. */
+bool xlm_job_print_help(const char *plugin, FILE *out, GError **error);
+
+#endif

@@ -1,0 +1,135 @@
+/* xlm-mpi: the record of a run's job: job.conf in the output directory, and the text in checkpoints.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/job_record.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "job/job_changes.h"
+#include "store/store.h"
+
+static const char FIRST_WORDS[] = "# The job as it runs, with every key.";
+static const char *const names[] = {"job.conf", "job-as-run.conf"};
+
+static bool is_there(const char *directory, const char *name)
+{
+    char *path = g_build_filename(directory, name, NULL);
+    const bool there = g_file_test(path, G_FILE_TEST_EXISTS);
+    g_free(path);
+    return there;
+}
+
+static bool is_record(const char *directory, const char *name)
+{
+    char *path = g_build_filename(directory, name, NULL), *text = NULL;
+    const bool good = xlm_files_load(path, &text, NULL, NULL) && g_str_has_prefix(text, FIRST_WORDS);
+    g_free(text);
+    g_free(path);
+    return good;
+}
+
+const char *xlm_job_record_name(const char *directory)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (is_record(directory, names[i]))
+            return names[i];
+    return NULL;
+}
+
+bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const char *text, GError **error)
+{
+    GError *failure = NULL, *why = NULL;
+    if (comm->rank == 0) {
+        const bool taken = is_there(directory, names[0]) && !is_record(directory, names[0]);
+        const char *name = names[taken];
+        char *path = g_build_filename(directory, name, NULL);
+        char *whole = g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it "
+                                      "again.\n\n%s", FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
+        if (taken)
+            xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
+                         path);
+        if (!g_file_set_contents(path, whole, -1, &why)) {
+            xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be written: %s", path, why->message);
+            g_error_free(why);
+        }
+        g_free(whole);
+        g_free(path);
+    }
+    return xlm_comm_agree_on(comm, failure, error);
+}
+
+bool xlm_job_record_model(const char *directory, xlm_model_config *model)
+{
+    const char *name = xlm_job_record_name(directory);
+    char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL;
+    xlm_jobfile *file = path != NULL ? xlm_jobfile_load(path, xlm_job_kinds, NULL, NULL) : NULL;
+    *model = (xlm_model_config){0};
+    const bool good = file != NULL && xlm_options_read(xlm_model_options, file, "model", model, NULL);
+    xlm_jobfile_free(file);
+    g_free(path);
+    return good;
+}
+
+char *xlm_job_record_of_checkpoint(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    char *text = store != NULL ? xlm_store_get_text(store, "/job", "text", error) : NULL;
+    xlm_store_close(store);
+    return text;
+}
+
+static void log_difference(const xlm_job_difference *d)
+{
+    if (d->key != NULL)
+        xlm_log_info("  [%s] %s: %s -> %s", d->section, d->key, *d->value[0] != '\0' ? d->value[0] : "(empty)",
+                     *d->value[1] != '\0' ? d->value[1] : "(empty)");
+    else
+        xlm_log_info("  [%s]: %s", d->section, strcmp(d->value[0], "there") == 0 ? "section removed" : "section added");
+}
+
+/* written: a job with every key that there was then, from `source`. It is only text: nothing that it names is loaded or read. */
+static void log_changes(const char *written, const char *source, const xlm_job *job)
+{
+    char *complete = job->complete != NULL ? job->complete(job, written) : NULL;
+    const char *const text[] = {complete != NULL ? complete : written, job->text};
+    GPtrArray *differences = xlm_job_differences(text, 2);
+    if (differences == NULL)
+        xlm_log_warn("keys of the job that have changed since cannot be listed: the job in %s is damaged", source);
+    else if (differences->len > 0)
+        xlm_log_info("the job has changed since (then -> now):");
+    for (guint i = 0; differences != NULL && i < differences->len; i++)
+        log_difference(differences->pdata[i]);
+    if (differences != NULL)
+        g_ptr_array_unref(differences);
+    g_free(complete);
+}
+
+/* Takes the text, or the error. */
+static void log_changes_or_error(char *written, GError *why, const char *source, const xlm_job *job)
+{
+    if (written != NULL)
+        log_changes(written, source, job);
+    else
+        xlm_log_warn("keys of the job that have changed since cannot be listed: %s", why->message);
+    g_clear_error(&why);
+    g_free(written);
+}
+
+void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job)
+{
+    GError *why = NULL;
+    char *written = xlm_job_record_of_checkpoint(checkpoint, &why);
+    log_changes_or_error(written, why, checkpoint, job);
+}
+
+void xlm_job_record_log_changes_in(const char *directory, const xlm_job *job)
+{
+    const char *name = xlm_job_record_name(directory);
+    char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL), *written = NULL;
+    GError *why = NULL;
+    xlm_files_load(path, &written, NULL, &why);
+    log_changes_or_error(written, why, path, job);
+    g_free(path);
+}

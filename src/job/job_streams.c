@@ -1,0 +1,55 @@
+/* xlm-mpi: the streams of a job, opened on its data. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/job_streams.h"
+
+#include "base/log.h"
+
+static xlm_stream *open_held_out(const xlm_job *job, const xlm_training_data *data, int s)
+{
+    const xlm_job_stream *stream = &job->stream[s];
+    GError *why = NULL;
+    if (!data->input.source->source.held_out)
+        return NULL; /* examples are validated otherwise (run/run.h) */
+    xlm_stream *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed,
+                                           &why);
+    if (held_out == NULL)
+        xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
+    g_clear_error(&why);
+    return held_out;
+}
+
+bool xlm_job_streams_open(xlm_job_streams *streams, const xlm_job *job, const xlm_training_data *data, int64_t positions,
+                          GError **error)
+{
+    *streams = (xlm_job_streams){
+        .n = job->streams,
+        .training = g_new0(xlm_stream *, MAX(job->streams, 1)),
+        .held_out = g_new0(xlm_stream *, MAX(job->streams, 1)),
+    };
+    for (int s = 0; s < job->streams; s++) {
+        const xlm_job_stream *stream = &job->stream[s];
+        streams->training[s] = xlm_stream_open(data->input, XLM_TRAIN, stream->name, s, &stream->config,
+                                               (uint64_t)job->train.seed, error);
+        if (streams->training[s] == NULL)
+            return false;
+        if (xlm_stream_positions(streams->training[s]) > positions)
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT
+                                 ", but the model has positions = %" G_GINT64_FORMAT, stream->name,
+                                 xlm_stream_positions(streams->training[s]), positions);
+        char *description = xlm_stream_describe(streams->training[s]);
+        xlm_log_info("stream %s: %s", stream->name, description);
+        g_free(description);
+        streams->held_out[s] = open_held_out(job, data, s);
+    }
+    return true;
+}
+
+void xlm_job_streams_close(xlm_job_streams *streams)
+{
+    for (int s = 0; s < streams->n; s++) {
+        xlm_stream_close(streams->training[s]);
+        xlm_stream_close(streams->held_out[s]);
+    }
+    g_free(streams->training);
+    g_free(streams->held_out);
+    *streams = (xlm_job_streams){0};
+}

@@ -1,0 +1,10 @@
+# Floor 5: training jobs: what a run is to do.
+job_sources = \
+	src/job/data.h \
+	src/job/job.c src/job/job.h \
+	src/job/job_changes.c src/job/job_changes.h \
+	src/job/job_record.c src/job/job_record.h \
+	src/job/job_streams.c src/job/job_streams.h \
+	src/job/optimiser.c src/job/optimiser.h \
+	src/job/rates.c src/job/rates.h \
+	src/job/warm_start_model.c src/job/warm_start_model.h

@@ -1,0 +1,90 @@
+/* xlm-mpi: optimisers, learning-rate schedules and clipping. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A rank holds the moments of the elements it owns (comm/shards.h), and updates these. Sums run over fixed chunks of the flat
+ * array of parameters, each made by its owner, and are added up in the order of the chunks, so any number of ranks and threads
+ * makes the same update from the same gradient. */
+#ifndef XLM_JOB_OPTIMISER_H
+#define XLM_JOB_OPTIMISER_H
+
+#include <stdbool.h>
+
+#include <xlm/options.h>
+
+#include "comm/shards.h"
+#include "tensor/parameters.h"
+
+/* What there is to choose from, in the order of the words in XLM_OPTIMISER_OPTIONS. */
+enum { XLM_OPTIMISER_ADAMW, XLM_OPTIMISER_ADAM, XLM_OPTIMISER_LAMB };
+enum { XLM_SCHEDULE_LINEAR, XLM_SCHEDULE_INVERSE_SQRT, XLM_SCHEDULE_CONSTANT };
+
+/* Part of section [train]. */
+typedef struct xlm_optimiser_config {
+    int64_t algorithm; /* XLM_OPTIMISER_... */
+    double learning_rate;
+    int64_t schedule; /* XLM_SCHEDULE_... */
+    int64_t warmup;   /* steps */
+    double beta1, beta2, epsilon;
+    double weight_decay;
+    double clip; /* largest global L2 norm of the gradient; 0: none */
+    double layer_decay; /* these two say which rates parameters have: job/rates.h */
+    char *freeze;
+} xlm_optimiser_config;
+
+/* Rows of an option table for xlm_optimiser_config, but for its warmup, which not all jobs give in steps. PLACE(member) is the
+ * offset of that member of it in the table's struct, rate the default of the learning rate. */
+#define XLM_OPTIMISER_OPTIONS(PLACE, rate)                                                                                       \
+    {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "rule by which parameters are updated",                   \
+     PLACE(algorithm)},                                                                                                          \
+    {"learning_rate", XLM_OPTION_REAL, rate, 0, 10, NULL, "highest learning rate, at the end of the warm-up",                    \
+     PLACE(learning_rate)},                                                                                                      \
+    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant",                                              \
+     "course of the learning rate after the warm-up", PLACE(schedule)},                                                          \
+    {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay rate of the first moment", PLACE(beta1)},                        \
+    {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay rate of the second moment", PLACE(beta2)},                     \
+    {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "number added to the root of the second moment", PLACE(epsilon)},       \
+    {"weight_decay", XLM_OPTION_REAL, "0.01", 0, 10, NULL, "weight decay, which biases and LayerNorm are spared",                \
+     PLACE(weight_decay)},                                                                                                       \
+    {"clip", XLM_OPTION_REAL, "1.0", 0, 1e9, NULL, "largest L2 norm of the gradient; 0: no clipping", PLACE(clip)}, \
+    {"layer_decay", XLM_OPTION_REAL, "1", 1e-6, 1, NULL,                                                                         \
+     "layer-wise decay of the learning rate: layer l of L has learning_rate x layer_decay^(L-l), embeddings as l = 0, heads "    \
+     "learning_rate; 1: all have the same",                                                                                      \
+     PLACE(layer_decay)},                                                                                                        \
+    {"freeze", XLM_OPTION_TEXT, "", 0, 0, NULL,                                                                                  \
+     "what stays as it is: embeddings, or a number of layers, the lowest ones and the embeddings with them; empty: nothing",     \
+     PLACE(freeze)}
+
+typedef struct xlm_optimiser {
+    xlm_optimiser_config config;
+    char *name;                          /* the algorithm's, as in a job */
+    xlm_parameters *parameters;
+    xlm_shards shards;
+    float *first_moment, *second_moment; /* [shards.own] */
+    GArray *stretches;                   /* of the parameters, chunk by chunk; see optimiser.c */
+} xlm_optimiser;
+
+/* Moments of zero. shards: of an array with the layout of the parameters. */
+xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters, const xlm_shards *shards);
+void xlm_optimiser_free(xlm_optimiser *optimiser);
+
+/* Learning rate of update number `step` (0, 1, ...) of `steps`: warm-up peak·(step+1)/warmup, then
+ *   linear        peak · (steps − step) / (steps − warmup)
+ *   inverse-sqrt  peak · sqrt(warmup / (step + 1)), warmup at least 1
+ *   constant      peak */
+double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
+
+/* L2 norm of the flat gradient, in double, each rank over its own buckets. NaN or infinite when the gradient is
+ * not finite. Collective. */
+double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
+
+/* Update number `step` of the own buckets with the gradient times `factor` (the clipping factor min(1, clip / norm)). The
+ * gradient's array may be used as scratch. The other elements of the parameters are then out of date (xlm_shards_all_gather).
+ * Collective.
+ *   m ← β₁ m + (1−β₁) g,  v ← β₂ v + (1−β₂) g²,  u = (m / (1−β₁ᵗ)) / (sqrt(v / (1−β₂ᵗ)) + ε),  t = step + 1
+ *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019
+ *   adam   the same with g + λ w in place of g, w ← w − lr u     Kingma & Ba 2015
+ *   lamb   r = u + λ w, w ← w − lr (|w| / |r|) r, norms of each parameter; ratio 1 where one is 0    You et al. 2020
+ * λ is 0 for parameters without decay (biases and LayerNorm); lr is the learning rate times the parameter's own rate, and
+ * parameters whose rate is 0 stay as they are, as do their moments (tensor/parameters.h). */
+void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate);
+
+#endif

@@ -1,0 +1,53 @@
+/* xlm-mpi: which parameters learn, and how fast. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/rates.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+
+bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, GError **error)
+{
+    guint64 n = 0;
+    *frozen = -1;
+    if (freeze == NULL)
+        return true;
+    if (strcmp(freeze, "embeddings") != 0 && !g_ascii_string_to_unsigned(freeze, 10, 1, (guint64)layers, &n, NULL))
+        return xlm_error_set(error, EX_CONFIG, "freeze = %s: must be embeddings, or a number of layers from 1 to %"
+                             G_GINT64_FORMAT "%s", freeze, layers, layers == 1 ? ", those that share their weights being one" : "");
+    *frozen = (int64_t)n;
+    return true;
+}
+
+/* What stays as it is; layers: as xlm_rates_read_freeze has it; parameters: of how many elements. */
+static void log_frozen(int64_t layers, int64_t frozen, int64_t elements)
+{
+    GString *what = g_string_new(layers >= 0 ? "the embeddings" : "the LM head");
+    if (layers > 0)
+        g_string_append_printf(what, " and the lowest %" G_GINT64_FORMAT " layer%s", layers, layers > 1 ? "s" : "");
+    xlm_log_info("frozen: %s, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " parameters", what->str, frozen, elements);
+    g_string_free(what, TRUE);
+}
+
+bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *model, bool head_frozen,
+                   xlm_parameters *parameters, GError **error)
+{
+    const int64_t top = xlm_model_weight_layers(model);
+    const double decay = config->layer_decay;
+    int64_t layers, frozen = 0;
+    if (!xlm_rates_read_freeze(config->freeze, top, &layers, error))
+        return false;
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        const int64_t layer = xlm_model_layer_of(model, p->name);
+        const bool still = layer <= layers || (head_frozen && g_str_has_prefix(p->name, "lm_head/"));
+        xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)MAX(top - layer, 0)));
+        frozen += still ? p->rows * p->cols : 0;
+    }
+    if (frozen > 0)
+        log_frozen(layers, frozen, xlm_parameters_elements(parameters));
+    if (decay < 1)
+        xlm_log_info("learning rates: %g in the topmost layer and above, times %g for each layer below, %g in the embeddings",
+                     config->learning_rate, decay, config->learning_rate * pow(decay, (double)top));
+    return true;
+}

@@ -1,0 +1,137 @@
+/* xlm-mpi: the model of a run that starts from another one's. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/warm_start_model.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/options.h"
+#include "model/checkpoint_names.h"
+#include "model/model_attributes.h"
+#include "model/model_file.h"
+
+/* The checkpoint has parameters for all that the job's value of the key needs, or those that it lacks can be drawn. */
+static bool may_differ(const char *key, const xlm_model_config *job, const xlm_model_config *start)
+{
+    if (xlm_model_key_is_free(key, start))
+        return true;
+    if (strcmp(key, "language_embeddings") == 0)
+        return job->language_embeddings;
+    if (strcmp(key, "token_types") == 0)
+        return job->token_types;
+    return strcmp(key, "head") == 0 && (job->head == XLM_HEAD_NONE || start->head == XLM_HEAD_NONE);
+}
+
+static bool compare_key(const xlm_option *option, const char *start, const xlm_jobfile *file, const xlm_model_config *job,
+                        const xlm_model_config *there, GError **error)
+{
+    xlm_model_config sizes = *job;
+    xlm_model_fill_in_sizes(&sizes);
+    char *here = xlm_option_print(option, &sizes), *other = xlm_option_print(option, there);
+    const bool good = strcmp(here, other) == 0 || may_differ(option->name, job, there);
+    if (!good) {
+        char *place = xlm_jobfile_place(file, "model", option->name);
+        xlm_error_set(error, EX_CONFIG, "%s: %s = %s, but the model of %s, which the run starts from, has %s; leave the key out",
+                      place, option->name, here, start, other);
+        g_free(place);
+    }
+    g_free(here);
+    g_free(other);
+    return good;
+}
+
+static bool take_key(const xlm_option *option, const xlm_model_config *there, xlm_model_config *model, GError **error)
+{
+    char *text = xlm_option_print(option, there);
+    const bool good = xlm_option_set(option, text, model, error);
+    g_free(text);
+    return good;
+}
+
+/* check: keys that are given must agree. */
+static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_model_config *there, bool check,
+                       xlm_model_config *model, GError **error)
+{
+    bool good = true;
+    for (const xlm_option *option = xlm_model_options; option->name != NULL && good; option++) {
+        char *given = xlm_jobfile_value(file, "model", option->name);
+        /* A fine-tuned model has no head for words: the run has the one that it would have anyway. */
+        const bool own = strcmp(option->name, "head") == 0 && there->head == XLM_HEAD_NONE;
+        if (given == NULL && !own)
+            good = take_key(option, there, model, error);
+        g_free(given);
+    }
+    for (const xlm_option *option = xlm_model_options; option->name != NULL && good && check; option++) {
+        char *given = xlm_jobfile_value(file, "model", option->name);
+        if (given != NULL)
+            good = compare_key(option, start, file, model, there, error);
+        g_free(given);
+    }
+    return good;
+}
+
+/* The file lies in the output directory, by whatever names. */
+static bool lies_in(const char *start, const char *output)
+{
+    char *directory = g_path_get_dirname(start);
+    struct stat a, b;
+    const bool same = stat(directory, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    g_free(directory);
+    return same;
+}
+
+/* As the record of a run does (job/job_record.h). */
+static bool gives_all_keys(const xlm_jobfile *file)
+{
+    char **keys = xlm_jobfile_keys(file, "model");
+    bool all = true;
+    for (const xlm_option *option = xlm_model_options; option->name != NULL && all; option++)
+        all = g_strv_contains((const char *const *)keys, option->name);
+    g_strfreev(keys);
+    return all;
+}
+
+/* The newest checkpoint of a directory that can be read; NULL when there is none. */
+static xlm_loaded_model *load_newest(const char *directory)
+{
+    GArray *steps = xlm_checkpoint_steps(directory);
+    xlm_loaded_model *loaded = NULL;
+    for (guint i = steps->len; i-- > 0 && loaded == NULL;) {
+        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        loaded = xlm_model_file_read_header(path, NULL);
+        g_free(path);
+    }
+    g_array_unref(steps);
+    return loaded;
+}
+
+bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,
+                          GError **error)
+{
+    if (lies_in(start, output)) {
+        char *place = xlm_jobfile_place(file, "train", "start");
+        xlm_error_set(error, EX_CONFIG, "%s: %s lies in the output directory of this run; give the new run a directory of its "
+                      "own", place, start);
+        g_free(place);
+        return false;
+    }
+    GError *why = NULL;
+    xlm_loaded_model *there = xlm_model_file_read_header(start, &why);
+    const bool gone = there == NULL && xlm_error_exit_code(why) == EX_NOINPUT;
+    if (gone && gives_all_keys(file)) {
+        g_error_free(why);
+        return true;
+    }
+    if (gone)
+        there = load_newest(output);
+    if (there == NULL) {
+        char *place = xlm_jobfile_place(file, "train", "start");
+        g_prefix_error(&why, "%s: ", place);
+        g_propagate_error(error, why);
+        g_free(place);
+        return false;
+    }
+    g_clear_error(&why);
+    const bool good = merge_keys(start, file, &there->config, !gone, model, error);
+    xlm_model_file_free(there);
+    return good;
+}

@@ -1,0 +1,17 @@
+/* xlm-mpi: the model of a run that starts from another one's. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_JOB_WARM_START_MODEL_H
+#define XLM_JOB_WARM_START_MODEL_H
+
+#include "base/jobfile.h"
+#include "nn/model.h"
+
+/* Not collective; for the reader of job files. Set the keys that section [model] of the file leaves out to those of the
+ * checkpoint `start`, and compare the others. A key may differ when nothing that was learned depends on it: dropout,
+ * attention_dropout, vocabulary_chunk; positions, where their embeddings are sinusoidal. language_embeddings and token_types may
+ * be added, a head be added or left out. output: directory of the run; when `start` is gone and a checkpoint is there, the run is
+ * one that resumes, and the keys are those of that checkpoint; a job that gives all keys needs neither. Errors: EX_CONFIG with
+ * the place of the key; those of reading. */
+bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,
+                          GError **error);
+
+#endif

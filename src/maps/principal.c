@@ -1,0 +1,89 @@
+/* xlm-mpi: principal components of vectors that every rank has. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "maps/principal.h"
+
+#include "matrix/algebra.h"
+#include "tensor/gemm.h"
+
+enum { ROWS = 1024 }; /* whose products are made in single precision before they are added in double */
+
+/* y = x less the mean of its rows. */
+static void centre(int64_t n, int64_t width, const float *x, float *y)
+{
+    double *mean = g_new0(double, width);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < width; c++)
+            mean[c] += (double)x[i * width + c];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < width; c++)
+            y[i * width + c] = (float)((double)x[i * width + c] - mean[c] / (double)n);
+    g_free(mean);
+}
+
+/* covariance: [width x width] = yᵀy / (n − 1). */
+static void find_covariance(int64_t n, int64_t width, const float *y, double *covariance)
+{
+    float *part = g_new(float, width * width);
+    for (int64_t i = 0; i < width * width; i++)
+        covariance[i] = 0;
+    for (int64_t first = 0; first < n; first += ROWS) {
+        xlm_gemm(true, false, width, width, MIN(ROWS, n - first), 1, y + first * width, width, y + first * width, width, 0, part,
+                 width);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < width * width; i++)
+            covariance[i] += (double)part[i] / (double)(n - 1);
+    }
+    g_free(part);
+}
+
+/* Eigenvalues and -vectors of a, [n x n], by this process alone: values [n] falling; vectors [n x n], a column each. */
+static bool decompose(const xlm_comm *comm, int64_t n, const double *a, double *values, double *vectors, GError **error)
+{
+    const xlm_comm own = xlm_comm_alone(comm);
+    xlm_grid *grid = xlm_grid_open(&own);
+    xlm_matrix *from = xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error);
+    xlm_matrix *to = from != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error) : NULL;
+    bool good = to != NULL;
+    if (good) {
+        xlm_matrix_set(from, a);
+        good = xlm_matrix_eigen(from, values, to, error);
+    }
+    if (good) {
+        xlm_matrix_fix_signs(to, false, NULL, false);
+        xlm_matrix_get(to, vectors);
+    }
+    xlm_matrix_free(from);
+    xlm_matrix_free(to);
+    xlm_grid_close(grid);
+    return good;
+}
+
+bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, const float *x, int64_t k, float *scores,
+                              double *share, GError **error)
+{
+    float *centred = g_new(float, n * width), *axes = g_new(float, width * k);
+    double *covariance = g_new(double, width * width), *values = g_new(double, width), total = 0;
+    GError *failure = NULL;
+    centre(n, width, x, centred);
+    find_covariance(n, width, centred, covariance);
+    for (int64_t c = 0; c < width; c++)
+        total += covariance[c * width + c];
+    if (total > 0) {
+        double *vectors = g_new(double, width * width);
+        if (decompose(comm, width, covariance, values, vectors, &failure))
+            for (int64_t i = 0; i < width * k; i++)
+                axes[i] = (float)vectors[i / k * width + i % k];
+        g_free(vectors);
+    } else {
+        xlm_error_set(&failure, EX_DATAERR, "all of the %" G_GINT64_FORMAT " vectors are the same", n);
+    }
+    const bool good = xlm_comm_agree_on(comm, failure, error);
+    if (good)
+        xlm_gemm(false, false, n, k, width, 1, centred, width, axes, k, 0, scores, k);
+    for (int64_t c = 0; c < k && good && share != NULL; c++)
+        share[c] = values[c] / total;
+    g_free(centred);
+    g_free(axes);
+    g_free(covariance);
+    g_free(values);
+    return good;
+}

@@ -1,0 +1,52 @@
+/* xlm-mpi: a rotation that brings the vectors of one language onto those of another. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Of pairs (x_i, y_i) the orthogonal W that makes Σ |W x_i − y_i|² least is W = U Vᵀ, where Σ y_i x_iᵀ = U S Vᵀ
+ * (Schönemann 1966; Xing et al. 2015). It is refined as in MUSE (Conneau et al. 2018, §2.2): of the most frequent words of
+ * both languages those that are each other's nearest by CSLS are the pairs of the next W.
+ *
+ * Pairs determine as many directions of W as S has values above XLM_ROTATION_THRESHOLD of the largest; U_r and V_r are their
+ * vectors. U_0 and V_0 span the directions that are left. There every W = U_r V_rᵀ + U_0 Q V_0ᵀ with an orthogonal Q is as good,
+ * and W is the one nearest to the identity in Frobenius norm: Q is the orthogonal polar factor of U_0ᵀ V_0. Where that is
+ * singular too (values up to XLM_ROTATION_THRESHOLD), W is in the directions that are still left the nearest to a fixed matrix
+ * of random numbers. So W depends on the pairs alone. */
+#ifndef XLM_MAPS_PROCRUSTES_H
+#define XLM_MAPS_PROCRUSTES_H
+
+#include "matrix/grid.h"
+
+/* Vectors of two languages, the same on every rank, and pairs of them. */
+typedef struct xlm_procrustes {
+    const xlm_grid *grid;
+    int64_t width;
+    int64_t n[2];                  /* words of the source, of the target; most frequent first */
+    const float *vectors[2];       /* [n x width] */
+    int neighbours;                /* k of CSLS */
+} xlm_procrustes;
+
+#define XLM_ROTATION_THRESHOLD 1e-6 /* above what the rounding of vectors in float leaves */
+
+/* W, and how well the pairs determine it. */
+typedef struct xlm_rotation {
+    int64_t width;
+    double *map;    /* W [width x width], row-major */
+    double *values; /* [width] singular values of Σ y xᵀ, falling */
+    int64_t pairs;  /* that it was learnt from */
+    int64_t rank;   /* directions that they determine: values above XLM_ROTATION_THRESHOLD of the largest */
+} xlm_rotation;
+
+xlm_rotation *xlm_rotation_new(int64_t width);
+void xlm_rotation_free(xlm_rotation *rotation);
+
+/* [out] rotation: the same on every rank. pairs: [2 count] rows of source and target. Collective. EX_DATAERR: all vectors of the
+ * pairs are 0; EX_SOFTWARE. */
+bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, xlm_rotation *rotation,
+                        GError **error);
+/* [out] mapped: [n x width] W x of n vectors x. Not collective. */
+void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float *x, float *mapped);
+/* The same of vectors that every rank has, on every rank: [n x width], g_free. Collective: ranks share the work. */
+float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x);
+/* The map learnt again, so many times, from those of the first `most` words of both sides that CSLS makes nearest of each other;
+ * rotation: [in, out], the one under which such pairs have the largest mean cosine. Collective. EX_SOFTWARE. */
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, xlm_rotation *rotation, GError **error);
+
+#endif

@@ -1,0 +1,15 @@
+/* xlm-mpi: names of the checkpoints in a directory. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_MODEL_CHECKPOINT_NAMES_H
+#define XLM_MODEL_CHECKPOINT_NAMES_H
+
+#include <glib.h>
+#include <stdint.h>
+
+/* checkpoint-<step, 8 digits>.h5; g_free. */
+char *xlm_checkpoint_name(int64_t step);
+/* directory/checkpoint-<step>.h5; g_free. */
+char *xlm_checkpoint_path(const char *directory, int64_t step);
+/* Steps (int64_t) of the checkpoints in a directory, ascending; empty when there is no directory. g_array_unref. */
+GArray *xlm_checkpoint_steps(const char *directory);
+
+#endif

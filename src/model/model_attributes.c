@@ -1,0 +1,132 @@
+/* xlm-mpi: a model's configuration and flat arrays of parameters in HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/model_attributes.h"
+
+#include <string.h>
+
+#include "base/options.h"
+#include "comm/comm.h"
+
+static bool write_option(xlm_store *store, const xlm_option *option, const xlm_model_config *config, GError **error)
+{
+    const void *value = (const char *)config + option->offset;
+    switch (option->type) {
+    case XLM_OPTION_INT:
+        return xlm_store_set_int(store, "/model", option->name, *(const int64_t *)value, error);
+    case XLM_OPTION_REAL:
+        return xlm_store_set_real(store, "/model", option->name, *(const double *)value, error);
+    default: {
+        char *text = xlm_option_print(option, config);
+        const bool good = xlm_store_set_text(store, "/model", option->name, text, error);
+        g_free(text);
+        return good;
+    }
+    }
+}
+
+/* What is wrong with a value, led by where it stands. Takes ownership of why. */
+static bool refuse(const xlm_store *store, GError *why, GError **error)
+{
+    xlm_error_set(error, EX_DATAERR, "%s: /model: %s", xlm_store_path(store), why->message);
+    g_error_free(why);
+    return false;
+}
+
+static bool read_option(const xlm_store *store, const xlm_option *option, xlm_model_config *config, GError **error)
+{
+    void *value = (char *)config + option->offset;
+    switch (option->type) {
+    case XLM_OPTION_INT:
+        return xlm_store_get_int(store, "/model", option->name, value, error);
+    case XLM_OPTION_REAL:
+        return xlm_store_get_real(store, "/model", option->name, value, error);
+    default: {
+        GError *why = NULL;
+        /* A key that files of before it was there do not have. */
+        const bool younger = strcmp(option->name, "activation") == 0;
+        char *text = xlm_store_get_text(store, "/model", option->name, younger ? NULL : error);
+        if (text == NULL && younger)
+            text = g_strdup(option->fallback);
+        const bool good = text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
+        g_free(text);
+        return good;
+    }
+    }
+}
+
+bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error)
+{
+    for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
+        if (!write_option(store, option, config, error))
+            return false;
+    return xlm_store_set_int(store, "/model", "vocabulary", config->vocabulary, error) &&
+           xlm_store_set_int(store, "/model", "languages", config->languages, error);
+}
+
+bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error)
+{
+    memset(config, 0, sizeof *config);
+    for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
+        if (!read_option(store, option, config, error))
+            return false;
+    GError *why = NULL;
+    return xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
+           xlm_store_get_int(store, "/model", "languages", &config->languages, error) &&
+           (xlm_model_check(config, &why) || refuse(store, why, error));
+}
+
+bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)
+{
+    static const char *const keys[] = {"dropout", "attention_dropout", "vocabulary_chunk", NULL};
+    return g_strv_contains(keys, key) ||
+           (strcmp(key, "positions") == 0 && config->position_type == XLM_POSITIONS_SINUSOIDAL);
+}
+
+bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error)
+{
+    bool same = true;
+    for (const xlm_option *option = xlm_model_options; option->name != NULL && same; option++) {
+        char *before = xlm_option_print(option, then), *after = xlm_option_print(option, now);
+        same = strcmp(before, after) == 0 || xlm_model_key_is_free(option->name, then) ||
+               xlm_error_set(error, EX_DATAERR, "its model has %s = %s, the job's %s", option->name, before, after);
+        g_free(before);
+        g_free(after);
+    }
+    return same;
+}
+
+char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter)
+{
+    if (strcmp(prefix, "/model") == 0 && g_str_has_prefix(parameter->name, "objectives/"))
+        return g_strconcat("/", parameter->name, NULL);
+    return g_strconcat(prefix, "/", parameter->name, NULL);
+}
+
+static bool write_array(xlm_store *store, const xlm_comm *comm, const char *path, const xlm_parameter *p, const float *values,
+                        GError **error)
+{
+    const bool vector = p->rows == 1;
+    const uint64_t dims[2] = {(uint64_t)(vector ? p->cols : p->rows), (uint64_t)p->cols};
+    const uint64_t rank = comm != NULL ? (uint64_t)comm->rank : 0, ranks = comm != NULL ? (uint64_t)comm->ranks : 1;
+    const uint64_t first = dims[0] * rank / ranks, end = dims[0] * (rank + 1) / ranks;
+    return xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, first, end - first, values + first * (vector ? 1 : dims[1]), error);
+}
+
+bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
+                               int index, const float *flat, GError **error)
+{
+    const xlm_parameter *p = xlm_parameters_get(parameters, index);
+    char *path = xlm_parameter_path(prefix, p);
+    const bool good = write_array(store, comm, path, p, flat + p->start, error);
+    g_free(path);
+    return good;
+}
+
+bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
+                                const float *flat, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
+        good = xlm_parameter_array_write(store, comm, prefix, parameters, i, flat, error);
+    return good;
+}

@@ -1,0 +1,354 @@
+/* xlm-mpi: a model in a file: configuration, vocabulary, parameters. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/model_file.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "model/model_attributes.h"
+#include "tensor/gemm.h"
+#include "tensor/parameters.h"
+
+static const char GROUP[] = "/model";
+
+/* ---- writing ---- */
+
+bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const char *format, const xlm_parameters *parameters,
+                                 GError **error)
+{
+    return xlm_store_set_text(store, "/", "format", format, error) &&
+           xlm_store_set_int(store, "/", "format_version", XLM_MODEL_FILE_VERSION, error) &&
+           xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+           xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
+           xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
+           xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
+           xlm_store_set_int(store, "/", "ranks", comm != NULL ? comm->ranks : 1, error) &&
+           xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(parameters), error);
+}
+
+static bool write_strings(xlm_store *store, const char *path, char *const *strings, GError **error)
+{
+    return xlm_store_write_strings(store, path, g_strv_length((char **)strings), (const char *const *)strings, error);
+}
+
+bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GError **error)
+{
+    return task == NULL || (xlm_store_set_text(store, "/task", "name", task->name, error) &&
+                            xlm_store_set_text(store, "/task", "language", task->language, error) &&
+                            xlm_store_set_int(store, "/task", "length", task->length, error) &&
+                            xlm_store_set_text(store, "/task", "options", task->options, error) &&
+                            write_strings(store, "/task/labels", task->labels, error) &&
+                            (task->languages == NULL || write_strings(store, "/task/languages", task->languages, error)));
+}
+
+bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const xlm_model_config *config,
+                                  const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, const xlm_model_task *task,
+                                  GError **error)
+{
+    return xlm_model_attributes_write(store, config, error) &&
+           xlm_parameter_arrays_write(store, comm, GROUP, parameters, xlm_parameters_values(parameters), error) &&
+           xlm_model_file_write_task(store, task, error) &&
+           xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
+}
+
+bool xlm_model_file_write(const xlm_comm *comm, const char *path, const xlm_model_config *config,
+                          const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, GError **error)
+{
+    g_assert(config->vocabulary == xlm_vocabulary_size(vocabulary) && config->languages == xlm_vocabulary_languages(vocabulary));
+    xlm_store *store = xlm_store_create(comm, path, error);
+    if (store == NULL)
+        return false;
+    if (xlm_model_file_write_origin(store, comm, XLM_MODEL_FILE_FORMAT, parameters, error) &&
+        xlm_model_file_write_content(store, comm, config, parameters, vocabulary, NULL, error))
+        return xlm_store_commit(store, error);
+    xlm_store_discard(store);
+    return false;
+}
+
+/* ---- checks ---- */
+
+/* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
+static const int64_t MOST_STEPS = 1000000000000;
+
+/* Format and version of the file. [out] *of_run: it has the state of a run. */
+static xlm_file_condition check_version(const xlm_store *store, bool needs_run, bool *of_run, GError **error)
+{
+    char *format = xlm_store_get_text(store, "/", "format", error);
+    int64_t version = 0;
+    if (format == NULL)
+        return XLM_FILE_DAMAGED;
+    *of_run = strcmp(format, XLM_CHECKPOINT_FORMAT) == 0;
+    const bool known = *of_run || (!needs_run && strcmp(format, XLM_MODEL_FILE_FORMAT) == 0);
+    if (!known)
+        xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint%s", xlm_store_path(store), format,
+                      needs_run ? "" : " or model");
+    g_free(format);
+    if (!known)
+        return XLM_FILE_UNFIT;
+    if (!xlm_store_get_int(store, "/", "format_version", &version, error))
+        return XLM_FILE_DAMAGED;
+    if (version == XLM_MODEL_FILE_VERSION)
+        return XLM_FILE_GOOD;
+    xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d", xlm_store_path(store),
+                  version, XLM_MODEL_FILE_VERSION);
+    return XLM_FILE_UNFIT;
+}
+
+xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool needs_run, int64_t *step, GError **error)
+{
+    bool of_run;
+    const xlm_file_condition condition = check_version(store, needs_run, &of_run, error);
+    *step = 0;
+    if (condition != XLM_FILE_GOOD || !of_run)
+        return condition;
+    if (!xlm_store_get_int(store, "/", "step", step, error))
+        return XLM_FILE_DAMAGED;
+    if (*step >= 0 && *step <= MOST_STEPS)
+        return XLM_FILE_GOOD;
+    xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is "
+                  "damaged", xlm_store_path(store), *step, MOST_STEPS);
+    return XLM_FILE_DAMAGED;
+}
+
+xlm_array xlm_model_file_array(const xlm_parameter *p)
+{
+    return p->rows == 1 ? (xlm_array){XLM_F32, (uint64_t)p->cols, 0} : (xlm_array){XLM_F32, (uint64_t)p->rows, (uint64_t)p->cols};
+}
+
+xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error)
+{
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_ANY};
+    if (!xlm_store_has(store, path)) {
+        xlm_error_set(error, EX_DATAERR, "it has no %s", path);
+        return XLM_FILE_UNFIT;
+    }
+    if (!xlm_store_shape(store, path, &array, error))
+        return XLM_FILE_DAMAGED;
+    const xlm_array here = xlm_model_file_array(p);
+    if (array.rows == here.rows && array.columns == here.columns)
+        return XLM_FILE_GOOD;
+    const bool vector = array.columns == 0;
+    const uint64_t rows = vector ? 1 : array.rows, cols = vector ? array.rows : array.columns;
+    xlm_error_set(error, EX_DATAERR, "%s is %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " there, %" G_GINT64_FORMAT
+                  " x %" G_GINT64_FORMAT " here", path, rows, cols, p->rows, p->cols);
+    return XLM_FILE_UNFIT;
+}
+
+/* What training never leaves: a file of a run that came to infinity, or a damaged one. */
+static bool check_numbers(const xlm_store *store, const char *path, int64_t n, const float *values, bool positive, GError **error)
+{
+    int64_t i = 0;
+    while (i < n && isfinite(values[i]) && !(positive && values[i] < 0))
+        i++;
+    return i == n || xlm_error_set(error, EX_DATAERR, "%s: %s: element %" G_GINT64_FORMAT " is %g, where %s belongs; the run had "
+                                   "gone astray, or the file is damaged", xlm_store_path(store), path, i, (double)values[i],
+                                   positive ? "a mean of squares" : "a finite number");
+}
+
+bool xlm_model_file_read_array(const xlm_store *store, const char *group, const xlm_parameter *p, bool positive, float *values,
+                               GError **error)
+{
+    char *path = xlm_parameter_path(group, p);
+    const xlm_array array = xlm_model_file_array(p);
+    const bool good = xlm_store_read(store, path, array, 0, array.rows, values, error) &&
+                      check_numbers(store, path, p->rows * p->cols, values, positive, error);
+    g_free(path);
+    return good;
+}
+
+/* ---- reading ---- */
+
+/* <s>, a token, </s>. */
+enum { LEAST_LENGTH = 3 };
+
+static bool refuse(const xlm_store *store, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static bool refuse(const xlm_store *store, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    xlm_error_set(error, EX_DATAERR, "%s: %s; the file is damaged", xlm_store_path(store), what);
+    g_free(what);
+    return false;
+}
+
+/* Classes have names, each its own. */
+static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GError **error)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    bool good = true;
+    for (uint64_t i = 0; i < n && good; i++)
+        if (*labels[i] == '\0' || !g_utf8_validate(labels[i], -1, NULL) || !g_hash_table_add(seen, labels[i]))
+            good = refuse(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another",
+                          i);
+    g_hash_table_unref(seen);
+    return good;
+}
+
+/* /task/languages, each once and one of the vocabulary's. Files of before have one language, or none in particular. */
+static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    xlm_model_task *task = m->task;
+    uint64_t n;
+    if (!xlm_store_has(store, "/task/languages")) {
+        if (*task->language != '\0')
+            task->languages = g_strdupv((char *[]){task->language, NULL});
+        return true;
+    }
+    if ((task->languages = xlm_store_read_strings(store, "/task/languages", INT32_MAX, &n, error)) == NULL)
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        if (xlm_vocabulary_find_language(m->vocabulary, task->languages[i]) < 0)
+            return refuse(store, error, "/task/languages: %s, which is none of /languages", task->languages[i]);
+        for (uint64_t k = 0; k < i; k++)
+            if (strcmp(task->languages[k], task->languages[i]) == 0)
+                return refuse(store, error, "/task/languages: %s stands there twice", task->languages[i]);
+    }
+    return true;
+}
+
+/* /task, when there is one. */
+static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    if (!xlm_store_has(store, "/task"))
+        return true;
+    xlm_model_task *task = m->task = g_new0(xlm_model_task, 1);
+    uint64_t n;
+    if ((task->name = xlm_store_get_text(store, "/task", "name", error)) == NULL ||
+        (task->language = xlm_store_get_text(store, "/task", "language", error)) == NULL ||
+        !xlm_store_get_int(store, "/task", "length", &task->length, error) ||
+        (task->options = xlm_store_get_text(store, "/task", "options", error)) == NULL ||
+        (task->labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, &n, error)) == NULL ||
+        !check_labels(store, task->labels, n, error))
+        return false;
+    if (task->length < LEAST_LENGTH || task->length > m->config.positions)
+        return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
+                      "%" G_GINT64_FORMAT " positions", task->length, LEAST_LENGTH, m->config.positions);
+    if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
+        return refuse(store, error, "/task: language = %s, which is none of /languages", task->language);
+    return load_task_languages(m, store, error);
+}
+
+/* The vocabulary has the words and languages that the model has rows for. */
+static bool check_vocabulary(const xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    const int64_t words = xlm_vocabulary_size(m->vocabulary), languages = xlm_vocabulary_languages(m->vocabulary);
+    if (m->config.vocabulary != words)
+        return refuse(store, error, "/model: vocabulary = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT
+                      " words in /vocabulary", m->config.vocabulary, words);
+    if (m->config.languages != languages)
+        return refuse(store, error, "/model: languages = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT " in /languages",
+                      m->config.languages, languages);
+    return true;
+}
+
+/* All declared parameters are there in their shapes, so that what they take is bounded by the file. */
+static bool check_shapes(const xlm_store *store, const xlm_parameters *parameters, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        GError *why = NULL;
+        char *path = xlm_parameter_path(GROUP, p);
+        const xlm_file_condition condition = xlm_model_file_check_shape(store, path, p, &why);
+        good = condition == XLM_FILE_GOOD;
+        if (condition == XLM_FILE_UNFIT) {
+            xlm_error_set(error, EX_DATAERR, "%s: %s", xlm_store_path(store), why->message);
+            g_error_free(why);
+        } else if (!good) {
+            g_propagate_error(error, why);
+        }
+        g_free(path);
+    }
+    return good;
+}
+
+static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **error)
+{
+    if (xlm_model_file_check_format(store, false, &m->step, error) != XLM_FILE_GOOD ||
+        !xlm_model_attributes_read(store, &m->config, error) ||
+        (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !check_vocabulary(m, store, error) ||
+        !load_task(m, store, error))
+        return false;
+    m->parameters = xlm_parameters_new();
+    m->model = xlm_model_new(&m->config, m->parameters);
+    return check_shapes(store, m->parameters, error);
+}
+
+static bool load_values(const xlm_store *store, xlm_parameters *parameters, GError **error)
+{
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        if (!xlm_model_file_read_array(store, GROUP, p, false, xlm_parameters_values(parameters) + p->start, error))
+            return false;
+    }
+    return true;
+}
+
+xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return NULL;
+    xlm_loaded_model *loaded = g_new0(xlm_loaded_model, 1);
+    const bool good = load_header(loaded, store, error);
+    xlm_store_close(store);
+    if (good)
+        return loaded;
+    xlm_model_file_free(loaded);
+    return NULL;
+}
+
+bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error)
+{
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return false;
+    bool good = check_shapes(store, loaded->parameters, error);
+    if (good) {
+        xlm_parameters_seal(loaded->parameters);
+        good = load_values(store, loaded->parameters, error);
+    }
+    xlm_store_close(store);
+    return good;
+}
+
+xlm_loaded_model *xlm_model_file_read(const char *path, GError **error)
+{
+    xlm_loaded_model *loaded = xlm_model_file_read_header(path, error);
+    if (loaded == NULL || xlm_model_file_read_values(path, loaded, error))
+        return loaded;
+    xlm_model_file_free(loaded);
+    return NULL;
+}
+
+static xlm_precision precision = XLM_FLOAT32;
+
+void xlm_model_file_set_precision(xlm_precision of_tapes) { precision = of_tapes; }
+
+xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded)
+{
+    xlm_tape *tape = xlm_tape_new(loaded->parameters);
+    xlm_tape_multiply_by(tape, precision != XLM_FLOAT32, precision);
+    xlm_tape_hold_parameters(tape, true);
+    return tape;
+}
+
+void xlm_model_file_free(xlm_loaded_model *loaded)
+{
+    if (loaded == NULL)
+        return;
+    xlm_model_free(loaded->model);
+    xlm_parameters_free(loaded->parameters);
+    xlm_vocabulary_free(loaded->vocabulary);
+    if (loaded->task != NULL) {
+        g_free(loaded->task->name);
+        g_free(loaded->task->language);
+        g_free(loaded->task->options);
+        g_strfreev(loaded->task->labels);
+        g_strfreev(loaded->task->languages);
+    }
+    g_free(loaded->task);
+    g_free(loaded);
+}

@@ -1,0 +1,476 @@
+/* xlm-mpi: word alignment of sentence pairs by a model's hidden states. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model_aligner/model_links.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xlm/similarity.h>
+
+#include "aligners/link_file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/progress.h"
+#include "model/model_file.h"
+#include "model_aligner/matrix_file.h"
+#include "model_aligner/pair_languages.h"
+#include "tensor/parameters.h"
+
+static const char *const methods[] = {[XLM_LINK_TRANSPORT] = "ot", [XLM_LINK_ARGMAX] = "argmax", [XLM_LINK_ITERMAX] = "itermax"};
+
+const char *xlm_link_method_name(xlm_link_method method) { return methods[method]; }
+
+bool xlm_link_method_find(const char *name, xlm_link_method *method)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(methods); i++)
+        if (strcmp(methods[i], name) == 0) {
+            *method = (xlm_link_method)i;
+            return true;
+        }
+    return false;
+}
+
+/* What is made of one layer, of this rank's pairs. */
+struct layer_links {
+    GString *lines, *scores; /* of the files */
+    int64_t links;
+    xlm_link_score score;    /* beside gold */
+};
+
+/* A link of words, and the largest value of its subwords. */
+struct word_link {
+    xlm_link link;
+    float score;
+};
+
+struct aligner {
+    const xlm_comm *comm;
+    const xlm_model_links_options *options;
+    xlm_loaded_model *loaded;
+    xlm_tape *tape;
+    xlm_arena *arena;
+    xlm_align_input input;
+    xlm_found_links *found; /* for an alignment of a corpus; NULL: not asked for */
+    xlm_pair_text *text;
+    xlm_pair_form form;
+    int64_t first_layer, layers; /* layers first … first + layers - 1 */
+    struct layer_links *layer;   /* [layers] */
+    xlm_links *gold;
+    int64_t scored;              /* sentences of gold that have links, of all ranks */
+    int64_t too_long;            /* pairs of all ranks */
+    xlm_matrix_file *matrices;
+    double encoding;             /* seconds */
+};
+
+/* ---- opening ---- */
+
+static bool choose_layers(struct aligner *a, GError **error)
+{
+    const int64_t asked = a->options->layer, most = a->loaded->config.layers;
+    if (asked > most)
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
+                             " layers; 0 are the embeddings", asked, a->options->checkpoint, most);
+    a->first_layer = asked == XLM_LAYER_ALL ? 0 : asked == XLM_LAYER_DEFAULT ? (2 * most + 1) / 3 : asked;
+    a->layers = asked == XLM_LAYER_ALL ? most + 1 : 1;
+    a->layer = g_new0(struct layer_links, a->layers);
+    for (int64_t l = 0; l < a->layers; l++)
+        a->layer[l] = (struct layer_links){.lines = g_string_new(NULL), .scores = g_string_new(NULL)};
+    return true;
+}
+
+/* The links' file of a layer; NULL: none is written. g_free. */
+static char *path_of_layer(const struct aligner *a, const char *path, int64_t l)
+{
+    if (path == NULL)
+        return NULL;
+    return a->layers == 1 ? g_strdup(path) : g_strdup_printf("%s.layer%" G_GINT64_FORMAT, path, l);
+}
+
+static bool check_outputs(const struct aligner *a, GError **error)
+{
+    const xlm_model_links_options *o = a->options;
+    const char *const inputs[] = {o->checkpoint, o->gold, o->source.files[0], o->source.files[1]};
+    GPtrArray *outputs = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(outputs, g_strdup(o->matrices));
+    g_ptr_array_add(outputs, g_strdup(o->alignment));
+    for (int64_t l = 0; l < a->layers; l++) {
+        g_ptr_array_add(outputs, path_of_layer(a, o->output, l));
+        g_ptr_array_add(outputs, path_of_layer(a, o->scores, l));
+    }
+    const bool good = xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs),
+                                             error);
+    g_ptr_array_unref(outputs);
+    return good;
+}
+
+static bool read_gold(struct aligner *a, GError **error)
+{
+    const char *path = a->options->gold;
+    const int64_t all = xlm_sentence_pairs_total(a->input.pairs);
+    if (path == NULL)
+        return true;
+    if ((a->gold = xlm_links_read(path, XLM_COUNT_FOUND, XLM_COUNT_FOUND, error)) == NULL)
+        return false;
+    const bool lines = a->gold->first_sentence == XLM_COUNT_FOUND;
+    if (!lines)
+        xlm_links_close_gaps(a->gold, path, all);
+    if (lines ? a->gold->sentences != all : a->gold->sentences > all)
+        return xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " sentences, %s %" G_GINT64_FORMAT
+                             "; give gold links of the same sentences", path, a->gold->sentences,
+                             a->options->source.files[0], all);
+    if (a->gold->offsets[a->gold->sentences] == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: has no links", path);
+    for (int64_t s = 0; s < a->gold->sentences; s++)
+        a->scored += a->gold->offsets[s + 1] > a->gold->offsets[s];
+    xlm_log_info("%s: counts words from %d%s%s", path, a->gold->words, lines ? "" : ", sentences from ",
+                 lines ? "" : a->gold->first_sentence == XLM_COUNT_FROM_0 ? "0" : "1");
+    return true;
+}
+
+static bool open_model(struct aligner *a, int languages[2], GError **error)
+{
+    const char *path = a->options->checkpoint;
+    if ((a->loaded = xlm_model_file_read(path, error)) == NULL || !choose_layers(a, error) ||
+        (!a->options->source.corpus && !xlm_pair_languages_of_text(a->loaded, &a->options->source, languages, error)) ||
+        (a->comm->rank == 0 && !check_outputs(a, error)))
+        return false;
+    a->form = a->options->apart ? XLM_PAIRS_APART : xlm_pair_form_of_checkpoint(path);
+    a->tape = xlm_model_file_tape(a->loaded);
+    a->arena = xlm_arena_new();
+    return true;
+}
+
+/* Pairs that do not fit, of all ranks. */
+static void count_too_long(struct aligner *a)
+{
+    int64_t first = G_MAXINT64;
+    for (int64_t p = 0; p < a->text->pairs; p++) {
+        int64_t size[2];
+        for (int s = 0; s < 2; s++)
+            xlm_pair_text_subwords(a->text, s, p, &size[s]);
+        if (size[0] == 0 || size[1] == 0 || xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions))
+            continue;
+        first = MIN(first, a->text->first + p);
+        a->too_long++;
+    }
+    first = -first;
+    xlm_comm_max_int64(a->comm, &first, 1);
+    xlm_comm_sum_int64(a->comm, &a->too_long, 1);
+    if (a->too_long == 0)
+        return;
+    char *place = xlm_sentence_pairs_place(a->input.pairs, -first);
+    xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs are longer than the model's %" G_GINT64_FORMAT
+                 " positions and get no links; the first is %s%s", a->too_long, a->text->all, a->loaded->config.positions, place,
+                 a->form == XLM_PAIRS_BERT ? "; encoded apart there is room for more" : "");
+    g_free(place);
+}
+
+static bool create_matrices(struct aligner *a, GError **error)
+{
+    const xlm_model_links_options *o = a->options;
+    if (o->matrices == NULL)
+        return true;
+    xlm_matrix_file *f = a->matrices =
+        xlm_matrix_file_create(a->comm, o->matrices, a->text, a->form, a->loaded->config.positions, a->loaded->vocabulary,
+                               a->first_layer, a->layers, error);
+    return f != NULL && xlm_matrix_file_describe(f, "command", o->command, error) &&
+           xlm_matrix_file_describe(f, "model", o->checkpoint, error) &&
+           xlm_matrix_file_describe_number(f, "step", a->loaded->step, error) &&
+           xlm_matrix_file_describe(f, "method", methods[o->method], error) &&
+           xlm_matrix_file_describe(f, "values", o->method == XLM_LINK_TRANSPORT ? "A* of optimal transport"
+                                                                                 : "(1 + cosine) / 2", error) &&
+           xlm_matrix_file_describe(f, "encode", xlm_pair_form_name(a->form), error);
+}
+
+/* ---- one pair ---- */
+
+static gint by_link(gconstpointer a, gconstpointer b)
+{
+    const struct word_link *x = a, *y = b;
+    return x->link.source != y->link.source ? (x->link.source < y->link.source ? -1 : 1)
+                                            : (x->link.target > y->link.target) - (x->link.target < y->link.target);
+}
+
+/* Links of subwords become those of words: each once, in order, with its largest value. */
+static void link_words(const int32_t *const words[2], int64_t n, int64_t m, const float *s, const bool *links, GArray *found)
+{
+    g_array_set_size(found, 0);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            if (links[i * m + j]) {
+                const struct word_link link = {{words[0][i], words[1][j], false}, s[i * m + j]};
+                g_array_append_val(found, link);
+            }
+    g_array_sort(found, by_link);
+    struct word_link *w = (struct word_link *)(void *)found->data;
+    guint kept = 0;
+    for (guint k = 0; k < found->len; k++)
+        if (kept > 0 && by_link(&w[kept - 1], &w[k]) == 0)
+            w[kept - 1].score = MAX(w[kept - 1].score, w[k].score);
+        else
+            w[kept++] = w[k];
+    g_array_set_size(found, kept);
+}
+
+/* s: n x m, left as A* or similarities; links: n x m. */
+static void link_subwords(xlm_link_method method, int64_t n, int64_t m, int64_t d, const float *source, const float *target,
+                          float *s, bool *links)
+{
+    static const xlm_transport transport = XLM_TRANSPORT_DEFAULTS;
+    static const xlm_itermax itermax = XLM_ITERMAX_DEFAULTS;
+    if (method == XLM_LINK_TRANSPORT) {
+        xlm_similarity_products(n, m, d, source, target, s);
+        xlm_similarity_transport(&transport, n, m, s);
+        xlm_similarity_filter(&itermax, n, m, s, links);
+        return;
+    }
+    xlm_similarity_cosines(n, m, d, source, target, s);
+    if (method == XLM_LINK_ARGMAX)
+        xlm_similarity_argmax(n, m, s, false, links);
+    else
+        xlm_similarity_itermax(&itermax, n, m, s, links);
+}
+
+/* Append the line of a pair, which has these links, none when found is NULL. */
+static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArray *found)
+{
+    struct layer_links *l = &a->layer[layer];
+    const int64_t n = found != NULL ? found->len : 0, number = a->text->first + pair;
+    xlm_link *links = g_new(xlm_link, MAX(n, 1));
+    float *scores = g_new(float, MAX(n, 1));
+    for (int64_t k = 0; k < n; k++) {
+        links[k] = g_array_index(found, struct word_link, k).link;
+        scores[k] = g_array_index(found, struct word_link, k).score;
+    }
+    l->links += n;
+    xlm_link_file_append(l->lines, links, n);
+    if (a->options->scores != NULL)
+        xlm_link_file_append_scores(l->scores, scores, n);
+    if (a->found != NULL)
+        xlm_found_links_append(a->found, links, scores, n);
+    if (a->gold != NULL && number < a->gold->sentences && a->gold->offsets[number] < a->gold->offsets[number + 1]) {
+        int64_t offsets[] = {0, n};
+        const xlm_links own = {.sentences = 1, .offsets = offsets, .links = links};
+        xlm_link_score_add(&l->score, &own, 0, a->gold, number);
+    }
+    g_free(links);
+    g_free(scores);
+}
+
+/* ---- passes ---- */
+
+/* H[first_layer …] of a batch: [layers] variables. */
+static xlm_var **encode(struct aligner *a, const xlm_batch *batch)
+{
+    const double begin = xlm_clock();
+    xlm_tape_begin(a->tape, NULL, false, 0, 0);
+    xlm_var **hidden = xlm_model_encode(a->loaded->model, a->tape, batch, a->first_layer + a->layers - 1, NULL, 0);
+    a->encoding += xlm_clock() - begin;
+    return hidden + a->first_layer;
+}
+
+/* A pair of a pass: subwords of both sides, where they begin in the text, its matrices. */
+struct shape {
+    int64_t n, m, first[2];
+    float *s;
+    bool *links;
+};
+
+/* The pairs of a pass in one layer. found: [b->n] links of words. */
+static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *b, const xlm_var *hidden, GArray **found)
+{
+    const int64_t d = a->loaded->config.hidden_size;
+    float *states = XLM_TAKE(a->arena, float, b->batch.tokens * d);
+    struct shape *shape = XLM_TAKE(a->arena, struct shape, b->n);
+    xlm_var_read(hidden, 0, b->batch.tokens, states);
+    for (int64_t i = 0; i < b->n; i++) {
+        struct shape *p = &shape[i];
+        p->first[0] = xlm_pair_text_subwords(a->text, 0, b->pair[i], &p->n);
+        p->first[1] = xlm_pair_text_subwords(a->text, 1, b->pair[i], &p->m);
+        p->s = XLM_TAKE(a->arena, float, p->n * p->m);
+        p->links = XLM_TAKE(a->arena, bool, p->n * p->m);
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t i = 0; i < b->n; i++) {
+        const struct shape *p = &shape[i];
+        const int32_t *const words[] = {&g_array_index(a->text->side[0].words, int32_t, p->first[0]),
+                                        &g_array_index(a->text->side[1].words, int32_t, p->first[1])};
+        link_subwords(a->options->method, p->n, p->m, d, states + b->row[0][i] * d, states + b->row[1][i] * d, p->s, p->links);
+        link_words(words, p->n, p->m, p->s, p->links, found[i]);
+    }
+    for (int64_t i = 0; i < b->n && a->matrices != NULL; i++)
+        xlm_matrix_file_add(a->matrices, layer, shape[i].n * shape[i].m, shape[i].s);
+}
+
+/* The pass that begins with pair *next: lines of all its pairs. */
+static void align_pass(struct aligner *a, int64_t *next, GArray **found)
+{
+    const int64_t begin = *next;
+    xlm_pair_batch b;
+    xlm_arena_reset(a->arena);
+    xlm_pair_batch_next(a->text, a->form, a->loaded->config.positions, xlm_vocabulary_specials(a->loaded->vocabulary), next,
+                        a->arena, &b);
+    xlm_var **hidden = b.n > 0 ? encode(a, &b.batch) : NULL;
+    for (int64_t l = 0; l < a->layers; l++) {
+        if (b.n > 0)
+            align_batch(a, l, &b, hidden[l], found);
+        for (int64_t pair = begin, i = 0; pair < *next; pair++) {
+            const bool encoded = i < b.n && b.pair[i] == pair;
+            add_pair(a, l, pair, encoded ? found[i] : NULL);
+            i += encoded;
+        }
+    }
+}
+
+/* Collective. All passes; matrices are written whenever there are many, by all ranks together. */
+static bool align_all(struct aligner *a, GError **error)
+{
+    GArray *found[XLM_PAIRS_UNIT];
+    int64_t next = 0, more = 1;
+    bool good = true;
+    xlm_progress progress = xlm_progress_begin("aligning", (double)a->text->pairs, "pairs");
+    for (int i = 0; i < XLM_PAIRS_UNIT; i++)
+        found[i] = g_array_new(FALSE, FALSE, sizeof(struct word_link));
+    while (good && more) {
+        while (next < a->text->pairs && !(a->matrices != NULL && xlm_matrix_file_full(a->matrices))) {
+            align_pass(a, &next, found);
+            xlm_progress_show(&progress, (double)next);
+        }
+        if (a->matrices != NULL)
+            good = xlm_matrix_file_write(a->matrices, error);
+        more = next < a->text->pairs;
+        xlm_comm_max_int64(a->comm, &more, 1);
+    }
+    for (int i = 0; i < XLM_PAIRS_UNIT; i++)
+        g_array_unref(found[i]);
+    xlm_progress_end(&progress);
+    return good;
+}
+
+/* ---- results ---- */
+
+static bool write_file(const struct aligner *a, const char *path, int64_t l, const GString *lines, GError **error)
+{
+    char *name = path_of_layer(a, path, l);
+    const bool good = xlm_link_file_write(a->comm, name, lines->str, lines->len, error);
+    g_free(name);
+    return good;
+}
+
+static bool write_alignment(const struct aligner *a, GError **error)
+{
+    const xlm_model_links_options *o = a->options;
+    const xlm_alignment_origin origin = {.command = o->command, .method = methods[o->method], .model = o->checkpoint,
+                                         .symmetrisation = "", .layer = a->first_layer};
+    return xlm_align_input_write(a->comm, &a->input, a->found, o->alignment, &origin, error);
+}
+
+static bool write_files(struct aligner *a, GError **error)
+{
+    const bool table = a->layers > 1 || a->gold != NULL || a->found != NULL;
+    for (int64_t l = 0; l < a->layers; l++) {
+        if ((a->options->output != NULL || !table) && !write_file(a, a->options->output, l, a->layer[l].lines, error))
+            return false;
+        if (a->options->scores != NULL && !write_file(a, a->options->scores, l, a->layer[l].scores, error))
+            return false;
+    }
+    if (a->found != NULL && !write_alignment(a, error))
+        return false;
+    return a->matrices == NULL || xlm_matrix_file_commit(g_steal_pointer(&a->matrices), error);
+}
+
+/* Numbers of all ranks. */
+static void add_up(struct aligner *a)
+{
+    for (int64_t l = 0; l < a->layers; l++) {
+        xlm_link_score *s = &a->layer[l].score;
+        int64_t numbers[] = {a->layer[l].links, s->links, s->sure, s->possible, s->links_sure, s->links_possible};
+        xlm_comm_sum_int64(a->comm, numbers, G_N_ELEMENTS(numbers));
+        a->layer[l].links = numbers[0];
+        *s = (xlm_link_score){numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    }
+}
+
+static void print_table(const struct aligner *a)
+{
+    printf("%5s %12s %9s", "layer", "links", "per pair");
+    if (a->gold != NULL)
+        printf(" %9s %9s %9s %9s", "AER", "precision", "recall", "F1");
+    putchar('\n');
+    for (int64_t l = 0; l < a->layers; l++) {
+        const struct layer_links *own = &a->layer[l];
+        printf("%5" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %9.2f", a->first_layer + l, own->links,
+               (double)own->links / (double)a->text->all);
+        if (a->gold != NULL)
+            printf(" %8.2f%% %8.2f%% %8.2f%% %8.2f%%", 100 * xlm_link_error_rate(&own->score),
+                   100 * xlm_link_precision(&own->score), 100 * xlm_link_recall(&own->score),
+                   100 * xlm_link_f1(&own->score));
+        putchar('\n');
+    }
+}
+
+static void report(const struct aligner *a, double begin)
+{
+    const double seconds = xlm_clock() - begin;
+    double sums[] = {a->encoding, seconds};
+    xlm_comm_sum_double(a->comm, sums, G_N_ELEMENTS(sums));
+    xlm_log_info("%" G_GINT64_FORMAT " pairs, %s: %.1f s, %.1f pairs/s; the encoder took %.0f %% of the time", a->text->all,
+                 methods[a->options->method], seconds, (double)a->text->all / seconds, 100 * sums[0] / sums[1]);
+    if (a->comm->rank == 0 && (a->layers > 1 || a->gold != NULL))
+        print_table(a);
+}
+
+/* ---- all ---- */
+
+static bool open_all(struct aligner *a, int languages[2], GError **error)
+{
+    const xlm_model_links_options *o = a->options;
+    GError *failure = NULL;
+    open_model(a, languages, &failure);
+    if (!xlm_comm_agree_on(a->comm, failure, error))
+        return false;
+    if (!xlm_align_input_open(a->comm, &o->source, XLM_PAIR_WORK_SUM, XLM_PAIRS_UNIT, &a->input, error))
+        return false;
+    if (o->alignment != NULL)
+        a->found = xlm_found_links_new();
+    failure = NULL;
+    if (!o->source.corpus || xlm_pair_languages_of_corpus(a->loaded, o->checkpoint, &a->input, languages, &failure))
+        read_gold(a, &failure);
+    return xlm_comm_agree_on(a->comm, failure, error);
+}
+
+static void close_all(struct aligner *a)
+{
+    for (int64_t l = 0; l < a->layers; l++) {
+        g_string_free(a->layer[l].lines, TRUE);
+        g_string_free(a->layer[l].scores, TRUE);
+    }
+    g_free(a->layer);
+    xlm_matrix_file_discard(a->matrices);
+    xlm_pair_text_free(a->text);
+    xlm_links_free(a->gold);
+    xlm_found_links_free(a->found);
+    xlm_align_input_close(&a->input);
+    xlm_arena_free(a->arena);
+    xlm_tape_free(a->tape);
+    xlm_model_file_free(a->loaded);
+}
+
+bool xlm_model_links(const xlm_comm *comm, const xlm_model_links_options *options, GError **error)
+{
+    struct aligner a = {.comm = comm, .options = options};
+    int languages[2];
+    bool good = open_all(&a, languages, error);
+    const double begin = xlm_clock();
+    if (good)
+        a.text = xlm_pair_text_read(comm, a.input.pairs, a.loaded->vocabulary, languages, options->words, error);
+    good = a.text != NULL;
+    if (good) {
+        count_too_long(&a);
+        good = create_matrices(&a, error) && align_all(&a, error) && write_files(&a, error);
+    }
+    if (good) {
+        add_up(&a);
+        report(&a, begin);
+    }
+    close_all(&a);
+    return good;
+}

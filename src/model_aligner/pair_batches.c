@@ -1,0 +1,151 @@
+/* xlm-mpi: pairs of sentences as batches that a model encodes. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model_aligner/pair_batches.h"
+
+#include <string.h>
+
+#include "job/job.h"
+#include "job/job_record.h"
+
+enum { TOKENS = 1024 /* of a pass, unless one pair has more */ };
+
+/* ---- forms ---- */
+
+const char *xlm_pair_form_name(xlm_pair_form form)
+{
+    return form == XLM_PAIRS_BERT ? "bert" : form == XLM_PAIRS_XLM ? "xlm" : "apart";
+}
+
+/* A key of a stream is this. */
+static bool is_value(const xlm_jobfile *job, const char *section, const char *key, const char *wanted)
+{
+    char *value = xlm_jobfile_value(job, section, key);
+    const bool is = g_strcmp0(value, wanted) == 0;
+    g_free(value);
+    return is;
+}
+
+xlm_pair_form xlm_pair_form_of_checkpoint(const char *path)
+{
+    xlm_pair_form form = XLM_PAIRS_BERT;
+    char *text = xlm_job_record_of_checkpoint(path, NULL);
+    xlm_jobfile *job = text != NULL ? xlm_jobfile_parse(path, text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
+    char **names = job != NULL ? xlm_jobfile_names(job, "stream") : NULL;
+    for (char **name = names; name != NULL && *name != NULL; name++) {
+        char *section = g_strconcat("stream ", *name, NULL);
+        const bool pairs = is_value(job, section, "type", "parallel");
+        if (pairs)
+            form = is_value(job, section, "form", "bert") ? XLM_PAIRS_BERT : XLM_PAIRS_XLM;
+        g_free(section);
+        if (pairs)
+            break;
+    }
+    g_strfreev(names);
+    xlm_jobfile_free(job);
+    g_free(text);
+    return form;
+}
+
+/* Special tokens of a pair. */
+static int64_t specials_of(xlm_pair_form form) { return form == XLM_PAIRS_BERT ? 3 : 4; }
+
+bool xlm_pair_fits(xlm_pair_form form, int64_t n, int64_t m, int64_t positions)
+{
+    return form == XLM_PAIRS_BERT ? n + m + 3 <= positions : MAX(n, m) + 2 <= positions;
+}
+
+/* ---- layout ---- */
+
+/* One sequence, or half of one, that is being laid out. */
+struct place {
+    int32_t row, first; /* the next; of the sequence */
+    int32_t position;
+    uint32_t instance;
+    int32_t language, type;
+};
+
+static void put(xlm_batch_layout *l, struct place *at, int32_t id)
+{
+    const int32_t row = at->row++;
+    l->original[row] = id;
+    l->positions[row] = at->position++;
+    l->text_languages[row] = at->language;
+    l->types[row] = at->type;
+    l->keys[row] = (xlm_row_key){at->instance, (uint32_t)(row - at->first)};
+}
+
+/* Subwords of a side and </s>, with <s> before. Returns the row of the first. */
+static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_text *text, int side, int64_t pair, bool opens)
+{
+    int64_t n;
+    const int64_t first = xlm_pair_text_subwords(text, side, pair, &n);
+    const int32_t *ids = &g_array_index(text->side[side].ids, int32_t, first);
+    at->language = MAX(text->side[side].language, 0);
+    if (opens)
+        put(l, at, l->specials->id[XLM_BOS]);
+    const int32_t row = at->row;
+    for (int64_t i = 0; i < n; i++)
+        put(l, at, ids[i]);
+    put(l, at, l->specials->id[XLM_EOS]);
+    return row;
+}
+
+/* A pair from the next row on, as sequence *sequence, or this and the next. */
+static void put_pair(xlm_batch_layout *l, const xlm_pair_text *text, xlm_pair_form form, int64_t pair, int32_t *sequence,
+                     int32_t *rows)
+{
+    const int32_t first = l->offsets[*sequence];
+    struct place at = {.row = first, .first = first, .instance = (uint32_t)*sequence};
+    rows[0] = put_side(l, &at, text, 0, pair, true);
+    if (form == XLM_PAIRS_APART) {
+        l->offsets[++*sequence] = at.row;
+        at.first = at.row;
+        at.instance++;
+    } else {
+        at.type = 1;
+    }
+    if (form != XLM_PAIRS_BERT)
+        at.position = 0;
+    rows[1] = put_side(l, &at, text, 1, pair, form != XLM_PAIRS_BERT);
+    l->offsets[++*sequence] = at.row;
+}
+
+static void lay_out(const xlm_pair_text *text, xlm_pair_form form, const xlm_special_tokens *specials, int64_t n,
+                    const int64_t *pairs, int64_t tokens, xlm_arena *arena, xlm_pair_batch *batch)
+{
+    int32_t *row[2] = {XLM_TAKE(arena, int32_t, n), XLM_TAKE(arena, int32_t, n)}, sequence = 0;
+    xlm_batch_layout layout;
+    /* One pair of at most twice as many tokens as a model has positions, and others of few: it does not fail. */
+    const bool good = xlm_batch_layout_take(&layout, arena, specials, n * (form == XLM_PAIRS_APART ? 2 : 1), tokens, 0, NULL);
+    g_assert(good);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t rows[2];
+        put_pair(&layout, text, form, pairs[i], &sequence, rows);
+        row[0][i] = rows[0];
+        row[1][i] = rows[1];
+    }
+    xlm_batch_layout_copy_original(&layout);
+    *batch = (xlm_pair_batch){.n = n, .pair = pairs, .row = {row[0], row[1]}, .batch = xlm_batch_of_layout(&layout)};
+}
+
+void xlm_pair_batch_next(const xlm_pair_text *text, xlm_pair_form form, int64_t positions, const xlm_special_tokens *specials,
+                         int64_t *next, xlm_arena *arena, xlm_pair_batch *batch)
+{
+    int64_t *pairs = XLM_TAKE(arena, int64_t, XLM_PAIRS_UNIT), n = 0, tokens = 0;
+    do {
+        int64_t size[2];
+        for (int s = 0; s < 2; s++)
+            xlm_pair_text_subwords(text, s, *next, &size[s]);
+        if (size[0] > 0 && size[1] > 0 && xlm_pair_fits(form, size[0], size[1], positions)) {
+            const int64_t own = size[0] + size[1] + specials_of(form);
+            if (n > 0 && tokens + own > TOKENS)
+                break;
+            tokens += own;
+            pairs[n++] = *next;
+        }
+        ++*next;
+    } while (*next < text->pairs && (text->first + *next) % XLM_PAIRS_UNIT != 0);
+    if (n > 0)
+        lay_out(text, form, specials, n, pairs, tokens, arena, batch);
+    else
+        *batch = (xlm_pair_batch){0};
+}

@@ -1,0 +1,51 @@
+/* xlm-mpi: which of a model's languages sentence pairs are in. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model_aligner/pair_languages.h"
+
+#include <string.h>
+
+/* The language whose name a file's ends in: "text.en", "text.en.gz"; -1: none. */
+static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
+{
+    char *name = g_path_get_basename(path);
+    if (g_str_has_suffix(name, ".gz"))
+        name[strlen(name) - 3] = '\0';
+    const char *dot = strrchr(name, '.');
+    const int language = dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
+    g_free(name);
+    return language;
+}
+
+bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *checkpoint, const xlm_align_input *input,
+                                  int languages[2], GError **error)
+{
+    int n;
+    const xlm_corpus_pairs *of = xlm_sentence_pairs_parts(input->pairs, &n)[0].pairs;
+    if (xlm_corpus_digest_of(loaded->vocabulary) != xlm_corpus_digest(input->corpus))
+        return xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has; give a "
+                             "model of this corpus, or text in place of the corpus", checkpoint, xlm_corpus_path(input->corpus));
+    languages[0] = of->source->language_id;
+    languages[1] = of->target->language_id;
+    return true;
+}
+
+bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_source *source, int languages[2],
+                                GError **error)
+{
+    const xlm_vocabulary *vocabulary = loaded->vocabulary;
+    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
+    bool good = true;
+    for (int s = 0; s < 2 && good; s++) {
+        const char *name = source->languages[s];
+        if (name != NULL)
+            languages[s] = xlm_vocabulary_find_language(vocabulary, name);
+        else
+            languages[s] = source->files[1] != NULL ? language_of_file(vocabulary, source->files[s]) : -1;
+        if (name != NULL && languages[s] < 0)
+            good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", name, known);
+        else if (languages[s] < 0 && loaded->config.language_embeddings)
+            good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --languages SOURCE,TARGET, of %s",
+                                 known);
+    }
+    g_free(known);
+    return good;
+}

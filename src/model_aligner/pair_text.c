@@ -1,0 +1,189 @@
+/* xlm-mpi: pairs of sentences as a model's subwords, word by word. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model_aligner/pair_text.h"
+
+#include "aligners/subword_links.h"
+#include "base/progress.h"
+#include "subwords/tokenizer.h"
+
+struct reading {
+    xlm_tokenizer *tokenizer;
+    xlm_normaliser *normaliser; /* of lines whose words ICU finds; NULL: words stand between blanks */
+    xlm_splitter *splitter[2];
+    bool own_words; /* the segmenter finds words by itself, within those of ICU */
+};
+
+/* ---- a line ---- */
+
+/* As aligners/bitext.c, so that words have the same numbers. */
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+/* The subwords added since there were `before` are of this word. */
+static void number_word(xlm_pair_side *side, guint before, int32_t word)
+{
+    for (guint i = before; i < side->ids->len; i++)
+        g_array_append_val(side->words, word);
+}
+
+static bool add_between_blanks(const struct reading *r, xlm_pair_side *side, const char *text, size_t size, GError **error)
+{
+    int32_t word = 0;
+    for (size_t at = 0, end; at < size; at = end) {
+        while (at < size && is_blank(text[at]))
+            at++;
+        for (end = at; end < size && !is_blank(text[end]);)
+            end++;
+        const guint before = side->ids->len;
+        if (end > at && !xlm_tokenizer_encode_word(r->tokenizer, side->language, word > 0, text + at, end - at, side->ids, NULL,
+                                                   error))
+            return false;
+        number_word(side, before, word++);
+    }
+    return true;
+}
+
+static bool add_by_icu(const struct reading *r, int which, xlm_pair_side *side, const char *text, size_t size, GError **error)
+{
+    const char *normal;
+    size_t normal_size, n;
+    if (!xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error))
+        return false;
+    const xlm_word *words = xlm_splitter_split(r->splitter[which], normal, normal_size, &n);
+    for (size_t i = 0; i < n; i++) {
+        const guint before = side->ids->len;
+        const bool inside = words[i].start > 0 && normal[words[i].start - 1] == ' ';
+        if (r->own_words && !xlm_tokenizer_encode_word(r->tokenizer, side->language, inside, normal + words[i].start,
+                                                       words[i].size, side->ids, NULL, error))
+            return false;
+        if (!r->own_words)
+            xlm_tokenizer_encode_words(r->tokenizer, side->language, normal, &words[i], 1, side->ids);
+        number_word(side, before, (int32_t)i);
+    }
+    return true;
+}
+
+static bool add_line(const struct reading *r, int which, xlm_pair_side *side, const char *text, size_t size, GError **error)
+{
+    const size_t valid = xlm_utf8_check(text, size);
+    if (valid < size)
+        return xlm_error_set(error, EX_DATAERR, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv",
+                             valid + 1, (unsigned char)text[valid]);
+    if (!(r->normaliser != NULL ? add_by_icu(r, which, side, text, size, error)
+                                : add_between_blanks(r, side, text, size, error)))
+        return false;
+    const int64_t end = side->ids->len;
+    g_array_append_val(side->offsets, end);
+    return true;
+}
+
+static void add_subwords(xlm_pair_side *side, const xlm_corpus *corpus, const int32_t *ids, int64_t n)
+{
+    const guint before = side->words->len;
+    g_array_append_vals(side->ids, ids, (guint)n);
+    g_array_set_size(side->words, before + (guint)n);
+    if (n > 0)
+        xlm_subword_words(xlm_corpus_vocabulary(corpus), ids, n, &g_array_index(side->words, int32_t, before));
+    const int64_t end = side->ids->len;
+    g_array_append_val(side->offsets, end);
+}
+
+/* ---- all lines ---- */
+
+static bool open_reading(struct reading *r, const xlm_vocabulary *vocabulary, const int languages[2], xlm_word_mode words,
+                         GError **error)
+{
+    if ((r->tokenizer = xlm_tokenizer_new(vocabulary, error)) == NULL)
+        return false;
+    if (words == XLM_WORDS_SPACE)
+        return true;
+    r->own_words = xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary))->normaliser != NULL;
+    if ((r->normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error)) == NULL)
+        return false;
+    for (int s = 0; s < 2; s++) {
+        const int base = xlm_vocabulary_base_language(vocabulary, languages[s]);
+        const char *name = base < 0 ? "" : xlm_vocabulary_language_names(vocabulary)[base];
+        if ((r->splitter[s] = xlm_splitter_new(XLM_WORDS_ICU, name, error)) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void close_reading(struct reading *r)
+{
+    for (int s = 0; s < 2; s++)
+        xlm_splitter_free(r->splitter[s]);
+    xlm_normaliser_free(r->normaliser);
+    xlm_tokenizer_free(r->tokenizer);
+}
+
+static bool read_pairs(const struct reading *r, xlm_sentence_pairs *pairs, xlm_pair_text *t, GError **error)
+{
+    const char *line[2];
+    size_t size[2];
+    const xlm_corpus *corpus = xlm_sentence_pairs_corpus(pairs);
+    int64_t number;
+    int got;
+    xlm_progress progress = xlm_progress_begin("reading", (double)xlm_sentence_pairs_count(pairs), "pairs");
+    while ((got = xlm_sentence_pairs_next(pairs, line, size, &number, error)) > 0) {
+        int64_t n;
+        for (int s = 0; s < 2; s++)
+            if (corpus != NULL) {
+                const int32_t *ids = xlm_sentence_pairs_subwords(pairs, s, &n);
+                add_subwords(&t->side[s], corpus, ids, n);
+            } else if (!add_line(r, s, &t->side[s], line[s], size[s], error)) {
+                g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
+                return false;
+            }
+        xlm_progress_show(&progress, (double)++t->pairs);
+    }
+    xlm_progress_end(&progress);
+    return got == 0;
+}
+
+static xlm_pair_text *new_text(const xlm_sentence_pairs *pairs, const int languages[2])
+{
+    xlm_pair_text *t = g_new0(xlm_pair_text, 1);
+    const int64_t zero = 0;
+    t->first = xlm_sentence_pairs_first(pairs);
+    t->all = xlm_sentence_pairs_total(pairs);
+    for (int s = 0; s < 2; s++) {
+        t->side[s] = (xlm_pair_side){.language = languages[s], .offsets = g_array_new(FALSE, FALSE, sizeof(int64_t)),
+                                     .ids = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+                                     .words = g_array_new(FALSE, FALSE, sizeof(int32_t))};
+        g_array_append_val(t->side[s].offsets, zero);
+    }
+    return t;
+}
+
+xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_vocabulary *vocabulary,
+                                  const int languages[2], xlm_word_mode words, GError **error)
+{
+    struct reading r = {0};
+    xlm_pair_text *t = new_text(pairs, languages);
+    GError *failure = NULL;
+    if (xlm_sentence_pairs_corpus(pairs) != NULL || open_reading(&r, vocabulary, languages, words, &failure))
+        read_pairs(&r, pairs, t, &failure);
+    close_reading(&r);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        g_clear_pointer(&t, xlm_pair_text_free);
+    return t;
+}
+
+void xlm_pair_text_free(xlm_pair_text *text)
+{
+    if (text == NULL)
+        return;
+    for (int s = 0; s < 2; s++) {
+        g_array_unref(text->side[s].offsets);
+        g_array_unref(text->side[s].ids);
+        g_array_unref(text->side[s].words);
+    }
+    g_free(text);
+}
+
+int64_t xlm_pair_text_subwords(const xlm_pair_text *text, int side, int64_t pair, int64_t *n)
+{
+    const GArray *offsets = text->side[side].offsets;
+    const int64_t first = g_array_index(offsets, int64_t, pair);
+    *n = g_array_index(offsets, int64_t, pair + 1) - first;
+    return first;
+}

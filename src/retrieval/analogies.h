@@ -1,0 +1,42 @@
+/* xlm-mpi: analogies: a is to b as c is to d. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Files: a line "a b c d" each (Google's questions-words.txt), between blanks or tabs; d may be several right answers between
+ * slashes. A line ": section" begins a section. Or lines "word<tab>answers" (BATS): then every ordered pair of a section's lines
+ * is a question, b the first answer of the one line, d the answers of the other. Empty lines are passed over.
+ *
+ * The answer is the word nearest by cosine to  b/|b| − a/|a| + c/|c|  (3CosAdd, Mikolov et al. 2013) among all candidates but
+ * a, b and c. Candidates are the rows of the space and the words of the questions. Of two sides, a word is looked for in the
+ * first, then in the second; "LANG:word" names its side; candidates are of the side of d. */
+#ifndef XLM_RETRIEVAL_ANALOGIES_H
+#define XLM_RETRIEVAL_ANALOGIES_H
+
+#include "comm/comm.h"
+#include "vectors/word_sides.h"
+
+typedef struct xlm_analogy {
+    int section;
+    char *words[3]; /* a, b, c */
+    char **answers; /* d, NULL-terminated */
+} xlm_analogy;
+
+typedef struct xlm_analogies {
+    GPtrArray *sections;  /* char * */
+    GPtrArray *questions; /* xlm_analogy * */
+} xlm_analogies;
+
+/* EX_NOINPUT; EX_DATAERR with file and line. NULL on failure. */
+xlm_analogies *xlm_analogies_read(const char *path, GError **error);
+/* NULL is allowed. */
+void xlm_analogies_free(xlm_analogies *analogies);
+
+typedef struct xlm_analogy_score {
+    int64_t questions, covered, right;
+    double cosine; /* mean of cos(b − a + c, d) over those that are covered, d the first answer that is; NaN without */
+} xlm_analogy_score;
+
+/* [out] scores: [sections + 1], the last of all. rows: by side, the rows that are candidates (GArray of int32_t); NULL: all. The
+ * same on any number of ranks, which share the questions; memory: as for xlm_alignment_nearest(). Collective. */
+void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies, const xlm_word_sides *sides,
+                           GArray *const rows[2], xlm_analogy_score *scores);
+
+#endif

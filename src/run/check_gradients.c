@@ -1,0 +1,509 @@
+/* xlm-mpi: gradients of a job's objectives against central differences. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/check_gradients.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "run/derivative.h"
+#include "tensor/tape.h"
+#include "train/hooks.h"
+#include "train/micro_batches.h"
+
+enum {
+    ALONE = 16,    /* elements of a parameter that are moved alone; all of a smaller one */
+    GROUPS = 8,    /* of a parameter's elements, moved together */
+    ALONE_OWN = 64, GROUPS_OWN = 128, GROUP_OWN = 16, /* of the objective's own parameters */
+    NUDGES = 8,    /* passes that rounding is measured by */
+    TRIALS = 3     /* sizes of first steps until a disagreement is believed */
+};
+static const double TOLERANCE = 5e-3, CLOSE = 1e-3, FIRST_STEP = 0.5, SHORTER = 0.3;
+static const double LARGEST_CHANGE = 1; /* of the loss in the first step, as the gradient foretells it */
+
+/* What one objective's check has at hand. */
+typedef struct checker {
+    const xlm_job *job;
+    const xlm_workspace *workspace;
+    int64_t step;           /* updates made before */
+    int objective;
+    xlm_pass_input input;
+    int64_t terms, *totals; /* of the objective's first mean; [means] */
+    double *numbers;        /* of a pass */
+    char *saved;            /* values of all declared state before the passes, one after another */
+    const float *gradient;
+    float *nudged;          /* the gradient at another of the neighbours, by which its own rounding is measured */
+    double loss, rounding;
+    double gradient_rounding; /* of an element of the parameter at hand */
+    xlm_rng_key key;
+} checker;
+
+/* ---- passes ---- */
+
+/* Declared state from where it was saved, or into it. */
+static void copy_state(const checker *c, bool restore)
+{
+    int n;
+    const xlm_saved_state *state = xlm_host_states(c->workspace->host, &n);
+    char *at = c->saved;
+    for (int i = 0; i < n; i++) {
+        const size_t bytes = xlm_state_bytes(&state[i]);
+        if (bytes > 0) /* without numbers there need be no array */
+            memcpy(restore ? state[i].values : at, restore ? at : state[i].values, bytes);
+        at += bytes;
+    }
+}
+
+static size_t state_bytes(const xlm_host *host)
+{
+    int states;
+    size_t bytes = 0;
+    const xlm_saved_state *state = xlm_host_states(host, &states);
+    for (int i = 0; i < states; i++)
+        bytes += xlm_state_bytes(&state[i]);
+    return bytes;
+}
+
+/* The loss, times its weight as the gradient is; into `gradient` too when that is not NULL. */
+static double pass(checker *c, float *gradient)
+{
+    const xlm_workspace *w = c->workspace;
+    copy_state(c, true);
+    memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(w->host));
+    xlm_tape_begin(w->tape, gradient, false, (uint64_t)c->job->train.seed, (uint64_t)c->step);
+    xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
+    return c->job->objective[c->objective].weight * xlm_host_mean_loss(w->host, c->objective, c->numbers, c->totals);
+}
+
+/* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
+static bool find_input(checker *c, GError **error)
+{
+    GError *failure = NULL;
+    const xlm_workspace *w = c->workspace;
+    const int s = c->job->objective[c->objective].stream;
+    const int64_t micro_batches = xlm_micro_batches_on(c->job->train.micro_batches, w->comm->ranks);
+    for (int64_t g = 0; g < micro_batches && c->terms == 0; g++) {
+        c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? micro_batches : 1, .step = c->step,
+                                    .only = c->objective};
+        if (s >= 0) {
+            const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(c->job->stream[s].config.batch, micro_batches, g);
+            if (slice.n == 0)
+                continue;
+            xlm_batch *batch = XLM_TAKE(w->arena, xlm_batch, 1);
+            if (xlm_stream_read(w->streams->training[s], c->step, slice.first, slice.n, w->arena, batch, &failure))
+                c->input.batch = batch;
+            if (!xlm_comm_agree(w->comm, &failure)) {
+                g_propagate_error(error, failure);
+                return false;
+            }
+        }
+        xlm_host_count(w->host, &c->input, w->arena);
+        xlm_workspace_label(w, (uint64_t)c->job->train.seed, c->step, &c->input, 1);
+        memcpy(c->totals, c->input.terms, sizeof *c->totals * (size_t)xlm_host_means(w->host));
+        c->terms = c->totals[c->objective];
+    }
+    return true;
+}
+
+/* Deviation of the loss when each parameter is another of its neighbours: what cannot be distinguished from rounding. The
+ * gradient at the last of them goes into c->nudged. */
+static double measure_rounding(checker *c)
+{
+    xlm_parameters *p = c->workspace->parameters;
+    float *x = xlm_parameters_values(p);
+    const int64_t n = xlm_parameters_size(p);
+    float *before = g_memdup2(x, sizeof *x * (size_t)n);
+    double sum = 0;
+    for (uint32_t nudge = 0; nudge < NUDGES; nudge++) {
+        for (int64_t i = 0; i < n; i++) {
+            const uint32_t bits = xlm_rng_draw(c->key, (uint32_t)i, (uint32_t)(i >> 32), nudge, 1).v[0];
+            x[i] = before[i] * (bits & 1 ? 1 + FLT_EPSILON : 1 - FLT_EPSILON / 2);
+        }
+        const double change = pass(c, nudge + 1 < NUDGES ? NULL : c->nudged) - c->loss;
+        sum += change * change;
+    }
+    memcpy(x, before, sizeof *x * (size_t)n);
+    g_free(before);
+    /* Twice as much: errors of the kernels' approximations are larger along some directions than along those drawn here. */
+    return 2 * fmax(sqrt(sum / NUDGES), 0.3 * FLT_EPSILON * fmax(fabs(c->loss), 0.1));
+}
+
+/* ---- one comparison ---- */
+
+/* Elements of a parameter that are moved along a direction of length 1. */
+typedef struct motion {
+    checker *checker;
+    float *x;                /* the parameter */
+    int64_t n;
+    const int64_t *index;    /* [n] */
+    const double *direction; /* [n] */
+} motion;
+
+static double moved_loss(void *data, double h)
+{
+    const motion *m = data;
+    float *before = g_new(float, m->n);
+    for (int64_t i = 0; i < m->n; i++) {
+        float *x = &m->x[m->index[i]];
+        before[i] = *x;
+        *x = (float)((double)before[i] + h * m->direction[i]);
+    }
+    const double loss = pass(m->checker, NULL);
+    for (int64_t i = 0; i < m->n; i++)
+        m->x[m->index[i]] = before[i];
+    g_free(before);
+    return loss;
+}
+
+/* The results of a parameter; a row of numbers that ranks bring together. */
+typedef struct result {
+    double alone, groups, unclear; /* comparisons; of those, in which rounding hides the derivative */
+    double largest;                /* relative error of those that are clear */
+    double wrong;                  /* comparisons that do not agree */
+    double at, of, tape, difference; /* the worst of them: first element, number of elements, both derivatives */
+    double zero;                   /* 1: the tape has no gradient for it */
+} result;
+enum { RESULT = sizeof(result) / sizeof(double) };
+
+typedef struct comparison {
+    double difference, error; /* relative */
+    bool clear, wrong;
+} comparison;
+
+static comparison compare_once(const motion *m, double foretold, double step)
+{
+    const checker *c = m->checker;
+    const double first = fmin(step, LARGEST_CHANGE / fmax(fabs(foretold), DBL_MIN));
+    const xlm_derivative d = xlm_derivative_at_zero(moved_loss, (void *)m, first, c->rounding);
+    const double scale = fmax(fabs(d.value), fabs(foretold)), apart = fabs(d.value - foretold);
+    const double error = d.error + 2 * c->gradient_rounding;
+    const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
+    return (comparison){
+        .difference = d.value, .error = scale > 0 ? apart / scale : 0, .clear = clear,
+        .wrong = !(apart <= TOLERANCE * scale + (clear ? 2 : 6) * error),
+    };
+}
+
+/* Extrapolations may agree by chance: what is not close is compared with shorter steps. A clear agreement counts, and a
+ * disagreement that shows twice. */
+static comparison compare_again(const motion *m, double foretold, comparison first)
+{
+    comparison best = first;
+    int wrong = first.wrong;
+    double step = FIRST_STEP;
+    for (int trial = 1; trial < TRIALS; trial++) {
+        const comparison v = compare_once(m, foretold, step *= SHORTER);
+        wrong += v.wrong;
+        if (v.clear && !v.wrong && (best.wrong || v.error < best.error))
+            best = v;
+    }
+    if (best.wrong && wrong < 2)
+        best.wrong = best.clear = false;
+    return best;
+}
+
+/* Compare the derivative along the motion with what the gradient gives. */
+static void compare(const motion *m, double foretold, result *r)
+{
+    static const double others[] = {0.2, 0.04, 6, 36}; /* times the first step: where the loss bends more, or rounding is more */
+    comparison v = compare_once(m, foretold, FIRST_STEP);
+    for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && foretold != 0; trial++)
+        v = compare_once(m, foretold, FIRST_STEP * others[trial]);
+    if (v.wrong || (v.clear && v.error > CLOSE))
+        v = compare_again(m, foretold, v);
+    r->unclear += !v.clear && !v.wrong;
+    r->wrong += v.wrong;
+    if ((v.clear || v.wrong) && v.error >= r->largest) {
+        r->largest = v.error;
+        if (v.wrong) {
+            r->at = (double)m->index[0];
+            r->of = (double)m->n;
+            r->tape = foretold;
+            r->difference = v.difference;
+        }
+    }
+}
+
+/* ---- one parameter ---- */
+
+static int by_magnitude(const void *a, const void *b)
+{
+    const double x = fabs((double)**(const float *const *)a), y = fabs((double)**(const float *const *)b);
+    return (x < y) - (x > y);
+}
+
+/* Every element of a small parameter; of a large one those with the largest gradients and as many drawn, none twice. index:
+ * [most]. */
+static int choose_alone(const checker *c, int number, const float *gradient, int64_t n, int most, int64_t *index)
+{
+    if (n <= most) {
+        for (int64_t i = 0; i < n; i++)
+            index[i] = i;
+        return (int)n;
+    }
+    const float **sorted = g_new(const float *, n);
+    for (int64_t i = 0; i < n; i++)
+        sorted[i] = gradient + i;
+    qsort(sorted, (size_t)n, sizeof *sorted, by_magnitude);
+    int chosen = 0;
+    for (; chosen < most / 2; chosen++)
+        index[chosen] = sorted[chosen] - gradient;
+    g_free(sorted);
+    for (uint32_t draw = 0; chosen < most; draw++) {
+        const xlm_rng_block random = xlm_rng_draw(c->key, draw, (uint32_t)number, 0, 2);
+        index[chosen] = (int64_t)(((uint64_t)random.v[0] << 32 | random.v[1]) % (uint64_t)n);
+        bool there = false;
+        for (int k = 0; k < chosen; k++)
+            there |= index[k] == index[chosen];
+        chosen += !there;
+    }
+    return chosen;
+}
+
+/* Elements [begin, end), each by 0.5 to 1.5 parts, to the side where the loss rises; to one drawn where the gradient is 0. */
+static void compare_group(checker *c, int number, const xlm_parameter *p, int64_t begin, int64_t end, result *r)
+{
+    const int64_t n = end - begin;
+    int64_t *index = g_new(int64_t, n);
+    double *direction = g_new(double, n), length = 0, foretold = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = begin + i;
+        const xlm_rng_block random = xlm_rng_draw(c->key, (uint32_t)at, (uint32_t)(at >> 32), (uint32_t)number, 3);
+        const float g = c->gradient[p->start + at];
+        const bool down = g < 0 || (g == 0 && (random.v[1] & 1) != 0);
+        index[i] = at;
+        direction[i] = (0.5 + xlm_rng_unit(random.v[0])) * (down ? -1 : 1);
+        length += direction[i] * direction[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        direction[i] /= sqrt(length);
+        foretold += direction[i] * (double)c->gradient[p->start + begin + i];
+    }
+    const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, n, index, direction};
+    compare(&m, foretold, r);
+    r->groups++;
+    g_free(index);
+    g_free(direction);
+}
+
+/* Declared by the objective. */
+static bool is_own(const checker *c, const xlm_parameter *p)
+{
+    char *prefix = g_strdup_printf("objectives/%s/", c->job->objective[c->objective].name);
+    const bool own = g_str_has_prefix(p->name, prefix);
+    g_free(prefix);
+    return own;
+}
+
+static void check_parameter(checker *c, int number, result *r)
+{
+    const xlm_parameter *p = xlm_parameters_get(c->workspace->parameters, number);
+    const int64_t n = p->rows * p->cols;
+    const float *gradient = c->gradient + p->start;
+    if (p->rate == 0) {
+        r->zero = 1; /* frozen: none is computed */
+        return;
+    }
+    bool any = false;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double change = (double)c->nudged[p->start + i] - (double)gradient[i];
+        any |= gradient[i] != 0;
+        sum += change * change;
+    }
+    c->gradient_rounding = sqrt(sum / (double)n);
+    r->zero = !any;
+    const bool own = is_own(c, p);
+    const int64_t groups = !any || n <= ALONE ? 1 : own ? CLAMP(n / GROUP_OWN, 1, GROUPS_OWN) : GROUPS;
+    for (int64_t g = 0; g < groups; g++)
+        compare_group(c, number, p, n * g / groups, n * (g + 1) / groups, r);
+    int64_t index[ALONE_OWN];
+    const int alone = any ? choose_alone(c, number, gradient, n, own ? ALONE_OWN : ALONE, index) : 0;
+    for (int i = 0; i < alone; i++) {
+        const double one = 1;
+        const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, 1, &index[i], &one};
+        compare(&m, (double)gradient[index[i]], r);
+        r->alone++;
+    }
+}
+
+/* ---- the tables ---- */
+
+static void print_row(const xlm_parameter *p, const result *r)
+{
+    char shape[32], largest[16] = "-";
+    g_snprintf(shape, sizeof shape, "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, p->rows, p->cols);
+    if (r->unclear < r->alone + r->groups)
+        g_snprintf(largest, sizeof largest, "%.1e", r->largest);
+    printf("%-44s %14s %6.0f %7.0f %8.0f %9s", p->name, shape, r->alone, r->groups, r->unclear, largest);
+    if (r->wrong > 0 && r->of == 1)
+        printf("  WRONG at [%.0f, %.0f]: %.6g, not %.6g", floor(r->at / (double)p->cols), fmod(r->at, (double)p->cols), r->tape,
+               r->difference);
+    else if (r->wrong > 0)
+        printf("  WRONG over %.0f elements from [%.0f, %.0f]: %.6g, not %.6g", r->of, floor(r->at / (double)p->cols),
+               fmod(r->at, (double)p->cols), r->tape, r->difference);
+    else if (r->zero != 0)
+        printf("  none");
+    putchar('\n');
+}
+
+/* Parameters of an objective's table. */
+typedef struct summary {
+    int gradients, lost, wrong; /* that have a gradient; of them, in which rounding hides every derivative; that are wrong */
+    const char *worst;          /* the one that is most */
+} summary;
+
+static summary print_table(const checker *c, const result *results)
+{
+    const xlm_parameters *parameters = c->workspace->parameters;
+    const xlm_job_objective *o = &c->job->objective[c->objective];
+    summary s = {0};
+    double largest = 0;
+    printf("objective %s (plugin %s): loss %.6f of %" G_GINT64_FORMAT " terms, rounding %.1e\n", o->name, o->plugin,
+           c->loss / o->weight, c->terms, c->rounding / fabs(o->weight));
+    printf("%-44s %14s %6s %7s %8s %9s\n", "gradient", "shape", "alone", "groups", "unclear", "error");
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        print_row(p, &results[i]);
+        s.gradients += results[i].zero == 0;
+        s.lost += results[i].zero == 0 && results[i].unclear >= results[i].alone + results[i].groups;
+        s.wrong += results[i].wrong > 0;
+        if (results[i].wrong > 0 && results[i].largest > largest) {
+            largest = results[i].largest;
+            s.worst = p->name;
+        }
+    }
+    if (s.lost > 0)
+        printf("%d gradients are lost in rounding altogether: nothing is known of them\n", s.lost);
+    putchar('\n');
+    return s;
+}
+
+/* A check that has compared nothing has failed, too. */
+static bool judge(const checker *c, const summary *s, GError **error)
+{
+    const char *name = c->job->objective[c->objective].name;
+    if (s->wrong > 0)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s: %d gradients are not what differences of the loss say, by more "
+                             "than %g %%; most that of %s", name, s->wrong, 100 * TOLERANCE, s->worst);
+    if (s->gradients == 0)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: no parameter that is trained has a gradient of "
+                             "it", name);
+    if (s->lost == s->gradients)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: rounding hides all of its %d gradients; take a "
+                             "smaller model, or a loss of another size", name, s->gradients);
+    return true;
+}
+
+/* ---- one objective ---- */
+
+static void announce(checker *c)
+{
+    const double begin = xlm_clock();
+    pass(c, NULL);
+    const double seconds = xlm_clock() - begin;
+    char text[16];
+    const int n = xlm_parameters_count(c->workspace->parameters);
+    xlm_log_info("objective %s: up to %d comparisons of 12 passes each, %s a rank", c->job->objective[c->objective].name,
+                 n * (ALONE + GROUPS), xlm_log_duration(seconds * 12 * n * (ALONE + GROUPS) / c->workspace->comm->ranks, text));
+}
+
+/* The gradient, the loss and its rounding, in the unchanged model. */
+static bool prepare(checker *c, GError **error)
+{
+    const xlm_workspace *w = c->workspace;
+    const xlm_job_objective *o = &c->job->objective[c->objective];
+    if (!find_input(c, error))
+        return false;
+    if (c->terms == 0 || o->weight == 0)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: %s at step %" G_GINT64_FORMAT "%s", o->name,
+                             o->weight == 0 ? "it has a weight of 0" : "it has no terms", c->step + 1,
+                             c->step < o->begin ? "; set its begin = 0" : "");
+    float *gradient = w->gradient;
+    memset(gradient, 0, sizeof *gradient * (size_t)xlm_parameters_size(w->parameters));
+    xlm_tape_constants(w->tape, XLM_CONSTANTS_KEEP);
+    c->loss = pass(c, gradient);
+    c->gradient = gradient;
+    xlm_tape_constants(w->tape, XLM_CONSTANTS_REPEAT);
+    const double again = pass(c, NULL);
+    if (again != c->loss)
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s: two passes over one batch have losses %.9g and %.9g; what it "
+                             "remembers from pass to pass must be declared (xlm_declare_state)", o->name, c->loss, again);
+    c->rounding = measure_rounding(c);
+    announce(c);
+    return true;
+}
+
+static bool check_objective(checker *c, GError **error)
+{
+    const xlm_workspace *w = c->workspace;
+    const int n = xlm_parameters_count(w->parameters);
+    result *results = g_new0(result, n);
+    GError *failure = NULL;
+    if (prepare(c, &failure))
+        for (int i = w->comm->rank; i < n; i += w->comm->ranks)
+            check_parameter(c, i, &results[i]);
+    xlm_tape_constants(w->tape, XLM_CONSTANTS_FREE);
+    copy_state(c, true);
+    if (xlm_comm_agree(w->comm, &failure)) {
+        xlm_comm_merge_double(w->comm, (double *)results, n * RESULT);
+        if (w->comm->rank == 0) {
+            const summary s = print_table(c, results);
+            judge(c, &s, &failure);
+        }
+        xlm_comm_agree(w->comm, &failure);
+    }
+    g_free(results);
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return failure == NULL;
+}
+
+static bool refuse_name(const xlm_job *job, const char *name, GError **error)
+{
+    GString *names = g_string_new("");
+    for (int k = 0; k < job->objectives; k++)
+        g_string_append_printf(names, "%s%s", k > 0 ? ", " : "", job->objective[k].name);
+    xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name, names->str);
+    g_string_free(names, TRUE);
+    return false;
+}
+
+bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *name, GError **error)
+{
+    GError *first = NULL;
+    int checked = 0;
+    for (int k = 0; k < job->objectives; k++) {
+        if (name != NULL && strcmp(job->objective[k].name, name) != 0)
+            continue;
+        checked++;
+        checker c = {
+            .job = job, .workspace = workspace, .step = step, .objective = k,
+            .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
+            .numbers = g_new0(double, xlm_host_numbers(workspace->host)),
+            .saved = g_malloc0(MAX(state_bytes(workspace->host), 1)),
+            .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),
+            .key = xlm_rng_make_key((uint64_t)job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
+        };
+        GError *failure = NULL;
+        xlm_arena_reset(workspace->arena);
+        copy_state(&c, false);
+        check_objective(&c, &failure);
+        if (failure != NULL && first != NULL) {
+            xlm_log_error("%s", failure->message);
+            g_clear_error(&failure);
+        } else if (failure != NULL) {
+            first = failure;
+        }
+        g_free(c.nudged);
+        g_free(c.totals);
+        g_free(c.numbers);
+        g_free(c.saved);
+    }
+    if (first == NULL)
+        return checked > 0 || name == NULL || refuse_name(job, name, error);
+    g_propagate_error(error, first);
+    return false;
+}

@@ -1,0 +1,45 @@
+/* xlm-mpi: a run's metrics.csv (run/report.h) as curves. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_RUN_CURVES_H
+#define XLM_RUN_CURVES_H
+
+#include "base/error.h"
+
+typedef struct xlm_curve_point {
+    int64_t step;
+    double value;
+} xlm_curve_point;
+
+/* One number over the steps of a run. */
+typedef struct xlm_curve {
+    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de" */
+    char *split, *objective, *language; /* as they stand in the rows; language: "" where there is none */
+    const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
+                             "seconds" */
+    bool detail;     /* of one language of held-out text; or how training went, and not what it learnt */
+    bool more;       /* more is better: accuracies and scores; of losses and perplexities less is */
+    bool every_step; /* has a value a step, of training */
+    GArray *points;  /* xlm_curve_point, steps ascending */
+} xlm_curve;
+
+typedef struct xlm_curves {
+    GPtrArray *curves; /* xlm_curve, in the order of the file */
+    bool several;      /* scores are of several languages, and of their mean */
+    GHashTable *names; /* of the curves */
+    int64_t bad;       /* lines cut short, or with something else where numbers belong, which is passed over */
+} xlm_curves;
+
+/* Losses of training, losses, perplexities and accuracies of held-out text, scores; learning rates, norms of gradients, tokens
+ * and seconds. Columns are found by their names; one that is not there has no values. What is damaged is passed over, and so are
+ * numbers that are not finite. path NULL: no curves. EX_NOINPUT when there is no such file. */
+xlm_curves *xlm_curves_read(const char *path, GError **error);
+/* NULL is allowed. */
+void xlm_curves_free(xlm_curves *curves);
+/* NULL: there is none of this name. */
+const xlm_curve *xlm_curves_find(const xlm_curves *curves, const char *name);
+
+/* The place of a step in the points; -1. */
+int xlm_curve_find(const xlm_curve *curve, int64_t step);
+/* The first of the best. There must be points. */
+xlm_curve_point xlm_curve_best(const xlm_curve *curve);
+
+#endif

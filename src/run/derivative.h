@@ -1,0 +1,19 @@
+/* xlm-mpi: the derivative of a function that is computed with rounding errors. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_RUN_DERIVATIVE_H
+#define XLM_RUN_DERIVATIVE_H
+
+/* f at distance h from the point of interest. */
+typedef double xlm_function(void *data, double h);
+
+typedef struct xlm_derivative {
+    double value;
+    double error; /* estimated: twice what two orders of extrapolation differ by, what rounding makes of it, or how far the
+                     shortest steps are from it, whichever is most */
+} xlm_derivative;
+
+/* f'(0) from central differences (f(h) − f(−h)) / 2h with h, h/2, h/4, …, extrapolated to 0 (Ridders 1982): the one of all
+ * extrapolations with the least estimated error, so that h may be as large as f is smooth. rounding: standard deviation of
+ * the error of a value of f. f is called 12 times. */
+xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding);
+
+#endif

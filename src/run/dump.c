@@ -1,0 +1,164 @@
+/* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/dump.h"
+
+#include "base/options.h"
+#include "checkpoint/objective_arrays.h"
+#include "model/model_attributes.h"
+#include "objective/readers.h"
+
+xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error)
+{
+    xlm_store *store = xlm_store_create(NULL, path, error);
+    if (store == NULL)
+        return NULL;
+    if (xlm_store_set_text(store, "/", "format", "xlm-mpi step dump", error) &&
+        xlm_store_set_int(store, "/", "format_version", 2, error) &&
+        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+        xlm_store_set_int(store, "/", "seed", (int64_t)seed, error) && xlm_store_set_int(store, "/", "step", step, error) &&
+        xlm_model_attributes_write(store, model, error))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
+}
+
+bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error)
+{
+    char *dataset = g_strdup_printf("/%s/%d", resource->reader->folder, number);
+    const bool good = resource->reader->write(store, dataset, resource->contents, error) &&
+                      xlm_store_set_text(store, dataset, "path", resource->path, error);
+    g_free(dataset);
+    return good;
+}
+
+bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state, GError **error)
+{
+    bool good = true;
+    for (int i = 0; i < n && good; i++)
+        good = xlm_state_write(store, NULL, &state[i], error);
+    return good;
+}
+
+bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_parameters *parameters, const float *whole,
+                            GError **error)
+{
+    char *group = xlm_average_group(objective);
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
+        if (xlm_average_has(objective, xlm_parameters_get(parameters, i)))
+            good = xlm_parameter_array_write(store, NULL, group, parameters, i, whole, error);
+    g_free(group);
+    return good;
+}
+
+static bool write_table(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t rows, int32_t cols,
+                        GError **error)
+{
+    char *path = g_strdup_printf("%s/%s", folder, name);
+    const uint64_t dims[2] = {(uint64_t)rows, (uint64_t)cols};
+    const bool good = xlm_store_dataset(store, path, XLM_I32, cols == 1 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, (uint64_t)rows, values, error);
+    g_free(path);
+    return good;
+}
+
+static bool write_annotations(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
+{
+    bool good = true;
+    for (const xlm_annotation *a = b->annotations; a != NULL && good; a = a->next)
+        good = write_table(store, folder, a->name, a->values, a->length, a->width, error);
+    return good;
+}
+
+/* Numbers of the sequences within the step, a part of the keys of their rows. */
+static bool write_instances(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
+{
+    int32_t *instances = g_new(int32_t, MAX(b->sequences, 1));
+    for (int32_t s = 0; s < b->sequences; s++)
+        instances[s] = (int32_t)b->keys[b->offsets[s]].instance;
+    const bool good = xlm_store_write_array(store, folder, "instances", XLM_I32, (uint64_t)b->sequences, instances, error);
+    g_free(instances);
+    return good;
+}
+
+static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
+{
+    return xlm_store_write_array(store, folder, "ids", XLM_I32, (uint64_t)b->tokens, b->ids, error) &&
+           xlm_store_write_array(store, folder, "original", XLM_I32, (uint64_t)b->tokens, b->original, error) &&
+           xlm_store_write_array(store, folder, "positions", XLM_I32, (uint64_t)b->tokens, b->positions, error) &&
+           xlm_store_write_array(store, folder, "languages", XLM_I32, (uint64_t)b->tokens, b->languages, error) &&
+           xlm_store_write_array(store, folder, "types", XLM_I32, (uint64_t)b->tokens, b->types, error) &&
+           xlm_store_write_array(store, folder, "offsets", XLM_I32, (uint64_t)(b->sequences + 1), b->offsets, error) &&
+           xlm_store_write_array(store, folder, "masked_positions", XLM_I32, (uint64_t)b->masked, b->masked_rows, error) &&
+           xlm_store_write_array(store, folder, "targets", XLM_I32, (uint64_t)b->masked, b->targets, error) &&
+           xlm_store_write_array(store, folder, "text_languages", XLM_I32, (uint64_t)b->tokens, b->text_languages, error) &&
+           write_instances(store, folder, b, error) && write_annotations(store, folder, b, error);
+}
+
+static bool write_variable(xlm_store *store, const char *path, const xlm_var *v, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)xlm_var_rows(v), (uint64_t)xlm_var_cols(v)};
+    float *values = g_new(float, MAX(dims[0] * dims[1], 1));
+    xlm_var_read(v, 0, (int64_t)dims[0], values);
+    const bool good = xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, dims[0], values, error);
+    g_free(values);
+    return good;
+}
+
+bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)
+{
+    char *folder = g_strdup_printf("/streams/%s/batch", stream->name);
+    bool good = write_batch(store, folder, stream->batch, error);
+    g_free(folder);
+    if (good && stream->dictionary != NULL) {
+        char *path = g_strdup_printf("/streams/%s/dictionary", stream->name);
+        good = xlm_dictionary_write_pairs(store, path, stream->dictionary, error);
+        g_free(path);
+    }
+    for (int64_t l = 0; l <= layers && good; l++) {
+        char *path = g_strdup_printf("/streams/%s/hidden/%" G_GINT64_FORMAT, stream->name, l);
+        good = write_variable(store, path, stream->hidden[l], error);
+        g_free(path);
+    }
+    if (good && stream->logits != NULL) {
+        char *path = g_strdup_printf("/streams/%s/logits", stream->name);
+        good = write_variable(store, path, stream->logits, error);
+        g_free(path);
+    }
+    return good;
+}
+
+/* An objective has no array of its own: its numbers are the attributes of a dataset that holds its loss. */
+static bool write_objective(xlm_store *store, const xlm_dump_objective *o, GError **error)
+{
+    char *path = g_strdup_printf("/objectives/%s/loss", o->name);
+    GString *options = g_string_new(NULL);
+    if (o->options != NULL)
+        xlm_options_print(o->options, o->state, options);
+    const uint64_t one = 1;
+    const bool good = xlm_store_dataset(store, path, XLM_F64, 1, &one, XLM_STORE_CHECKED, error) &&
+                      xlm_store_write(store, path, 0, 1, &o->loss, error) &&
+                      xlm_store_set_text(store, path, "plugin", o->plugin, error) &&
+                      xlm_store_set_text(store, path, "stream", o->stream != NULL ? o->stream : "", error) &&
+                      xlm_store_set_real(store, path, "weight", o->weight, error) &&
+                      xlm_store_set_int(store, path, "terms", o->terms, error) &&
+                      xlm_store_set_text(store, path, "options", options->str, error);
+    g_string_free(options, TRUE);
+    g_free(path);
+    return good;
+}
+
+bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
+                     const xlm_parameters *parameters, const float *gradients, GError **error)
+{
+    bool good = xlm_store_set_real(store, "/", "loss", loss, error);
+    for (int k = 0; k < objectives && good; k++)
+        good = write_objective(store, &objective[k], error);
+    good = good && xlm_parameter_arrays_write(store, NULL, "/parameters", parameters, xlm_parameters_values(parameters), error) &&
+           xlm_parameter_arrays_write(store, NULL, "/gradients", parameters, gradients, error);
+    if (!good) {
+        xlm_store_discard(store);
+        return false;
+    }
+    return xlm_store_commit(store, error);
+}

@@ -1,0 +1,242 @@
+/* xlm-mpi: what a job will need and how long it will take. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "run/threads.h"
+#include "train/engine.h"
+#include "train/micro_batches.h"
+
+/* Steps that are measured, after one that touches all memory for the first time. */
+enum { ROUNDS = 3 };
+
+/* Seconds, of one rank in one step with one micro-batch; the mean over ranks. */
+typedef struct rates {
+    double pass, flops, tokens; /* of a micro-batch */
+    double read, agree, clear, norm, update, communication;
+    double seconds; /* of the steps that were measured, in all */
+} rates;
+
+static double seconds_of(const xlm_profile_row *row, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(row[i].name, name) == 0)
+            return row[i].seconds / ROUNDS;
+    return 0;
+}
+
+static rates rates_of(const xlm_comm *comm, xlm_profile *profile, int64_t tokens)
+{
+    int n;
+    rates r = {.tokens = (double)tokens / ROUNDS / comm->ranks};
+    const xlm_profile_row *row = xlm_profile_rows(profile, &n);
+    for (int i = 0; i < n; i++) {
+        r.seconds += row[i].seconds / ROUNDS;
+        r.flops += row[i].flops / ROUNDS;
+    }
+    r.read = seconds_of(row, n, XLM_PART_READ);
+    r.agree = seconds_of(row, n, XLM_PART_AGREE);
+    r.clear = seconds_of(row, n, XLM_PART_CLEAR);
+    r.norm = seconds_of(row, n, XLM_PART_NORM);
+    r.update = seconds_of(row, n, XLM_PART_UPDATE);
+    r.communication = seconds_of(row, n, XLM_PART_REDUCE_SCATTER) + seconds_of(row, n, XLM_PART_WAIT) +
+                      seconds_of(row, n, XLM_PART_ALL_GATHER);
+    r.pass = r.seconds - r.read - r.agree - r.clear - r.norm - r.update - r.communication - seconds_of(row, n, XLM_PART_ADD);
+    double all[] = {r.pass, r.flops, r.read, r.agree, r.clear, r.norm, r.update, r.communication};
+    xlm_comm_sum_double(comm, all, G_N_ELEMENTS(all));
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        all[i] /= comm->ranks;
+    r.pass = all[0], r.flops = all[1], r.read = all[2], r.agree = all[3], r.clear = all[4], r.norm = all[5], r.update = all[6],
+    r.communication = all[7];
+    return r;
+}
+
+/* Tokens of a micro-batch, when all instances are full; one more for what objectives without stream do. */
+static double work_of(const xlm_run_size *size, int64_t micro_batches, int64_t micro_batch)
+{
+    double work = 1;
+    for (int s = 0; s < size->streams->n; s++)
+        work += (double)(xlm_micro_batch_of_batch(size->job->stream[s].config.batch, micro_batches, micro_batch).n *
+                         xlm_stream_longest(size->streams->training[s]));
+    return work;
+}
+
+/* Of a whole step. */
+static double work_of_all(const xlm_run_size *size, int64_t micro_batches)
+{
+    double work = 0;
+    for (int64_t g = 0; g < micro_batches; g++)
+        work += work_of(size, micro_batches, g);
+    return work;
+}
+
+/* Of the rank that has most, for which all wait: instances are not cut. */
+static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
+{
+    double most = 0;
+    for (int r = 0; r < ranks; r++) {
+        double work = 0;
+        for (int64_t g = r; g < micro_batches; g += ranks)
+            work += work_of(size, micro_batches, g);
+        most = MAX(most, work);
+    }
+    return most;
+}
+
+static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches)
+{
+    int64_t largest = 0;
+    for (int64_t g = 1; g < micro_batches; g++)
+        if (work_of(size, micro_batches, g) > work_of(size, micro_batches, largest))
+            largest = g;
+    return largest;
+}
+
+/* The step from which on all objectives take part that ever do: most of a job is like it. */
+static int64_t first_whole_step(const xlm_job *job)
+{
+    int64_t first = 0;
+    for (int k = 0; k < job->objectives; k++)
+        if (job->objective[k].begin < job->train.steps)
+            first = MAX(first, job->objective[k].begin);
+    return first;
+}
+
+static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine, int64_t micro_batch, rates *r, GError **error)
+{
+    const int64_t first = first_whole_step(job);
+    xlm_step_report report = xlm_step_report_new(engine);
+    int64_t tokens = 0;
+    bool good = true;
+    for (int i = 0; i <= ROUNDS && good; i++) {
+        good = xlm_engine_sample_step(engine, first + i, micro_batch, &report, error);
+        tokens += i > 0 ? report.tokens : 0;
+        if (i == 0)
+            xlm_profile_reset(xlm_engine_profile(engine));
+    }
+    xlm_step_report_clear(&report);
+    if (good)
+        *r = rates_of(comm, xlm_engine_profile(engine), tokens);
+    return good;
+}
+
+/* What predictions start from. */
+typedef struct measurements {
+    const xlm_comm *comm;
+    xlm_run_size size;
+    const xlm_parameters *parameters;
+    double sampled, whole; /* work of the micro-batch that was measured, and of a whole step */
+    int threads;
+    double gemm_gflops;
+    rates rates;
+} measurements;
+
+/* Elements whose gradients are complete at the very end of a backward pass. */
+static int64_t embedding_elements(const xlm_parameters *parameters)
+{
+    int64_t n = 0;
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        if (g_str_has_prefix(p->name, "embeddings/"))
+            n += p->rows * p->cols;
+    }
+    return n;
+}
+
+typedef struct prediction {
+    double seconds, wire, waiting; /* of a step; bytes into and out of a node; seconds of communication that is not hidden */
+} prediction;
+
+static prediction predict(const measurements *m, int ranks, double network)
+{
+    const rates *r = &m->rates;
+    const xlm_train_config *c = &m->size.job->train;
+    const double size = (double)m->size.parameters, local = MIN(m->comm->local_ranks, ranks);
+    const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
+    const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank that has most */
+    /* In micro-batches as were measured. */
+    const double share = work_of_busiest(&m->size, micro_batches, ranks) / m->sampled;
+    const double pass = r->pass * share / own;
+    /* Gradients, and then parameters. */
+    const double elements = ranks > local ? size * local * (1 - local / ranks) : 0;
+    const double gradients = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
+    prediction p = {.wire = gradients + sizeof(float) * elements};
+    if (ranks > local) {
+        const double reduce = gradients / network, gather = sizeof(float) * elements / network;
+        const double late = reduce * (double)embedding_elements(m->parameters) / size;
+        p.waiting = gather + MAX(late, reduce - pass * 2 / 3);
+    } else if (m->comm->ranks > 1) {
+        p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / m->comm->ranks);
+    }
+    /* An update moves eight arrays of an owner's elements. Of a rank's micro-batches every second one is added to those before
+     * it: it, what it is added to and the sum are moved, one array more for each level of the tree above. */
+    const double array = r->update * m->comm->ranks / 8, moved = c->reproducible && own > 1 ? 2 * own - 1 : 0;
+    p.seconds = share * (r->pass + r->read) + moved * array + r->clear +
+                (r->norm + r->update) * m->comm->ranks / ranks + r->agree + p.waiting;
+    return p;
+}
+
+static void print(const measurements *m, const xlm_plan_options *options)
+{
+    char parameters[16];
+    const rates *r = &m->rates;
+    const int64_t elements = xlm_parameters_elements(m->parameters), steps = m->size.job->train.steps;
+    const double parts = m->whole / m->sampled, tokens = r->tokens * parts, flops = r->flops * parts;
+    printf("parameters        %s (%" G_GINT64_FORMAT ")\n", xlm_log_count((double)elements, parameters), elements);
+    printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, steps);
+    printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n",
+           m->comm->ranks, m->threads, 1e-9 * r->flops / r->pass, m->gemm_gflops);
+    printf("products          %s; gradients are sent in %s\n", xlm_arithmetic_name(m->size.arithmetic),
+           xlm_precision_names[m->size.job->train.exchange]);
+    printf("network           %.4g Gbit/s into and out of a node of %d ranks\n\n", 8e-9 * options->network, m->comm->local_ranks);
+    printf("%6s %10s %10s %12s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "MB/node", "waiting", "time");
+    for (int i = 0; i < options->n; i++) {
+        const int ranks = options->ranks[i];
+        const prediction p = predict(m, ranks, options->network);
+        char time[16];
+        printf("%6d %10.2f %10.3f %12.0f %12.1f %9.1f%% %10s\n", ranks,
+               (double)xlm_memory_of_rank(&m->size, ranks).total / (1 << 30), p.seconds, tokens / p.seconds, 1e-6 * p.wire,
+               100 * p.waiting / p.seconds, xlm_log_time(p.seconds * (double)steps, time));
+    }
+}
+
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,
+              GError **error)
+{
+    xlm_engine *engine = xlm_engine_open(comm, job, data, error);
+    if (engine == NULL)
+        return false;
+    const int64_t micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
+    const xlm_run_size size = xlm_engine_size(engine);
+    const int64_t largest = largest_micro_batch(&size, micro_batches);
+    measurements m = {
+        .comm = comm, .size = size, .parameters = xlm_engine_parameters(engine),
+        .sampled = work_of(&size, micro_batches, largest), .whole = work_of_all(&size, micro_batches),
+    };
+    xlm_memory_estimate estimate;
+    xlm_hardware hardware = {0};
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
+    bool good = xlm_memory_check(comm, &size, &estimate, error);
+    if (good) {
+        xlm_hardware_open(&hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_threads_settle(comm, &hardware);
+        xlm_comm_barrier(comm);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
+        xlm_engine_allocate(engine, true);
+        good = measure(comm, job, engine, largest, &m.rates, error);
+    }
+    if (good) {
+        /* Once more, should others have been at work the first time. */
+        const double before = hardware.gemm_gflops;
+        xlm_comm_barrier(comm);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
+        m.threads = hardware.threads;
+        m.gemm_gflops = MAX(before, hardware.gemm_gflops);
+    }
+    if (good && comm->rank == 0)
+        print(&m, options);
+    xlm_engine_close(engine);
+    return good;
+}

@@ -1,0 +1,28 @@
+/* xlm-mpi: what a job needs and how long it takes, from rates measured on the spot. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The ranks that are there, taken for those of one node of the cluster, each compute the largest micro-batch of the job a few
+ * times, reduce-scatter the gradients and update; nothing is written. For R ranks of P a node, with G micro-batches (more when
+ * R > G), N parameters and a network of B bytes/s into and out of each node, a step takes
+ *   (pass and read of the micro-batches of the rank with most instances) + G/R · clear + (G/R − 1) additions of N
+ *   + norm and update of N/R + agree
+ *   + reduce-scatter that is not hidden + all-gather of parameters,
+ * where each of the last two moves V = 4 N P (1 − P/R) bytes into and out of every node (comm/shards.h), V/B seconds each, and
+ * gradients but those of the embeddings, which are complete last, hide behind the last backward pass, two thirds of a pass. On
+ * one node both take what was measured, in proportion to (1 − 1/R). */
+#ifndef XLM_RUN_PLAN_H
+#define XLM_RUN_PLAN_H
+
+#include "job/job.h"
+#include "job/data.h"
+
+typedef struct xlm_plan_options {
+    int n;
+    const int *ranks;   /* [n] to plan for */
+    double network;     /* bytes a second into, and at the same time out of, a node */
+} xlm_plan_options;
+
+/* Collective. Prints the plan on standard output, by rank 0. */
+bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,
+              GError **error);
+
+#endif

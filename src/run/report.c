@@ -1,0 +1,450 @@
+/* xlm-mpi: what a training run prints, and metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "tensor/gemm.h"
+
+static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
+                             "gradient_norm,tokens,seconds,score\n";
+
+/* The last and the best value of what a model is compared by, and the steps that had them. */
+typedef struct score {
+    double last, best;
+    int64_t last_step, best_step; /* -1: none yet */
+} score;
+
+struct xlm_report {
+    xlm_report_setup of;
+    FILE *metrics; /* NULL on all ranks but 0 */
+    bool write_failed, metrics_removed, directory_removed; /* each is warned of once */
+    /* since the last line of the log */
+    double since, flops, paused_at, paused_flops;
+    int64_t steps, tokens;
+    double loss, *objective_loss;
+    int64_t *objective_steps;
+    xlm_metric_sum *metric; /* [xlm_host_metrics] */
+    double gemm_gflops; /* what GEMM gives: as measured, or as was reached since */
+    bool gemm_raised;
+    /* of the run, for the time left and the summary */
+    double run_seconds, opened_at;
+    int64_t run_steps, run_tokens;
+    double last_step_at;
+    score held_out; /* weighted sum of the objectives' losses; with a validation its first measure */
+    const char *held_out_name;
+};
+
+/* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
+static char *rows_up_to(const char *path, int64_t step)
+{
+    char *text = NULL;
+    if (!xlm_files_load(path, &text, NULL, NULL))
+        return NULL;
+    char *end = text;
+    for (char *line = text; *line != '\0';) {
+        char *next = strchr(line, '\n');
+        if (next == NULL)
+            break; /* a line cut short by a crash */
+        if (g_ascii_isdigit(*line) && g_ascii_strtoll(line, NULL, 10) > step)
+            break;
+        line = end = next + 1;
+    }
+    *end = '\0';
+    return text;
+}
+
+/* Rows of before are written to a file that takes the place of the old one, so that a full disk does not cost them. */
+static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **error)
+{
+    char *path = g_build_filename(setup->job->train.output, "metrics.csv", NULL);
+    char *rows = resumed ? rows_up_to(path, setup->progress->step) : NULL;
+    const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
+    FILE *file = NULL;
+    GError *failure = NULL;
+    if (!g_file_set_contents(path, text, -1, &failure))
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, failure->message);
+    else if ((file = fopen(path, "a")) == NULL)
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, g_strerror(errno));
+    g_clear_error(&failure);
+    g_free(rows);
+    g_free(path);
+    return file;
+}
+
+xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError **error)
+{
+    xlm_report *r = g_new0(xlm_report, 1);
+    GError *failure = NULL;
+    r->of = *setup;
+    r->objective_loss = g_new0(double, MAX(setup->job->objectives, 1));
+    r->objective_steps = g_new0(int64_t, MAX(setup->job->objectives, 1));
+    r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(setup->host), 1));
+    if (setup->comm->rank == 0)
+        r->metrics = open_metrics(setup, resumed, &failure);
+    if (!xlm_comm_agree_on(setup->comm, failure, error)) {
+        xlm_report_close(r);
+        return NULL;
+    }
+    r->since = r->last_step_at = r->opened_at = xlm_clock();
+    r->gemm_gflops = setup->gemm_gflops;
+    r->held_out.last_step = r->held_out.best_step = -1;
+    r->flops = xlm_gemm_flops();
+    return r;
+}
+
+/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. Who removes the
+ * directory removes the file first, so the one may be seen a while before the other: each is reported once. */
+static void warn_of_removal(xlm_report *r)
+{
+    const char *directory = r->of.job->train.output;
+    struct stat is;
+    if (r->directory_removed || fstat(fileno(r->metrics), &is) != 0 || is.st_nlink > 0)
+        return;
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
+        r->directory_removed = true;
+        xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what "
+                     "was learnt is lost", directory);
+    } else if (!r->metrics_removed) {
+        xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
+    }
+    r->metrics_removed = true;
+}
+
+void xlm_report_flush(xlm_report *report)
+{
+    xlm_report *r = report;
+    if (r->metrics == NULL)
+        return;
+    const bool failed = fflush(r->metrics) != 0 || ferror(r->metrics);
+    if (failed && !r->write_failed)
+        xlm_log_warn("%s/metrics.csv: rows were lost: %s", r->of.job->train.output, g_strerror(errno));
+    r->write_failed |= failed;
+    warn_of_removal(r);
+}
+
+void xlm_report_close(xlm_report *report)
+{
+    if (report == NULL)
+        return;
+    if (report->metrics != NULL) {
+        xlm_report_flush(report);
+        fclose(report->metrics);
+    }
+    g_free(report->objective_loss);
+    g_free(report->objective_steps);
+    g_free(report->metric);
+    g_free(report);
+}
+
+void xlm_report_pause(xlm_report *report)
+{
+    report->paused_at = xlm_clock();
+    report->paused_flops = xlm_gemm_flops();
+}
+
+void xlm_report_resume(xlm_report *report)
+{
+    const double away = xlm_clock() - report->paused_at;
+    report->since += away;
+    report->last_step_at += away;
+    report->flops += xlm_gemm_flops() - report->paused_flops;
+}
+
+/* A row of an objective's metric. */
+static void write_metric(const xlm_report *r, const char *split, const char *objective, const char *metric, const char *language,
+                         int64_t count, double value)
+{
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s/%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
+            objective, metric, language, count, value);
+}
+
+static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
+{
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->of.progress->step,
+            s->loss, s->learning_rate, s->gradient_norm, s->tokens, seconds);
+    for (int k = 0; k < r->of.job->objectives; k++)
+        if (s->terms[k] > 0)
+            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->of.progress->step,
+                    r->of.job->objective[k].name, s->terms[k], s->objective_loss[k]);
+    const xlm_metric_sum *sum = s->metric;
+    for (int k = 0; k < r->of.job->objectives; k++) {
+        const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
+        for (guint i = 0; i < names->len; i++, sum++)
+            if (sum->count > 0)
+                write_metric(r, "train", r->of.job->objective[k].name, names->pdata[i], "", (int64_t)sum->count,
+                             sum->sum / sum->count);
+    }
+}
+
+/* Each objective's mean loss since the last line, where there are several: "  (mlm 5.1234, tlm 4.9876)". */
+static void describe_losses(const xlm_report *r, GString *line)
+{
+    if (r->of.job->objectives < 2)
+        return;
+    const char *before = "  (";
+    for (int k = 0; k < r->of.job->objectives; k++)
+        if (r->objective_steps[k] > 0) {
+            g_string_append_printf(line, "%s%s %.4f", before, r->of.job->objective[k].name,
+                                   r->objective_loss[k] / (double)r->objective_steps[k]);
+            before = ", ";
+        }
+    g_string_append(line, strcmp(before, ", ") == 0 ? ")" : "");
+}
+
+/* Metrics since the last line: "  pairs/accuracy 0.5123". */
+static void describe_metrics(const xlm_report *r, GString *line)
+{
+    const xlm_metric_sum *sum = r->metric;
+    for (int k = 0; k < r->of.job->objectives; k++) {
+        const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
+        for (guint i = 0; i < names->len; i++, sum++)
+            if (sum->count > 0)
+                g_string_append_printf(line, "  %s/%s %.4f", r->of.job->objective[k].name, (const char *)names->pdata[i],
+                                       sum->sum / sum->count);
+    }
+}
+
+/* Of the products' operations since the last line, the share of what GEMM can give here. The short measurement at the start gives
+ * less when others were at work; so what a whole interval has reached counts too, once it is more. */
+static double share_of_gemm(xlm_report *r, double seconds, bool interval)
+{
+    const double rate = (xlm_gemm_flops() - r->flops) / seconds * 1e-9;
+    if (rate > r->gemm_gflops && interval && r->gemm_gflops > 0 && !r->gemm_raised) {
+        xlm_log_info("products run at %.0f GFLOP/s, faster than GEMM when it was measured (%.0f): others were at work then; "
+                     "%% of GEMM is of the fastest interval from here on", rate, r->gemm_gflops);
+        r->gemm_raised = true;
+    }
+    if (rate > r->gemm_gflops && interval)
+        r->gemm_gflops = rate;
+    return r->gemm_gflops > 0 ? MIN(rate / r->gemm_gflops, 1) : 0;
+}
+
+/* The fields that matter most come first: a terminal shows as many as have room. */
+static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool interval)
+{
+    const xlm_run_progress *progress = r->of.progress;
+    const int64_t steps = r->of.job->train.steps;
+    const double seconds = MAX(now - r->since, 1e-9), share = share_of_gemm(r, seconds, interval);
+    char tokens[16], left[16];
+    GString *line = g_string_new(NULL);
+    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left",
+                    progress->step, steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
+                    xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(steps - progress->step), left));
+    describe_losses(r, line);
+    describe_metrics(r, line);
+    g_string_append_printf(line, "  lr %.2e  |g| %.2f  %.0f%% of GEMM", s->learning_rate, s->gradient_norm, 100 * share);
+    if (interval && xlm_log_wants_lines())
+        xlm_log_info("%s", line->str);
+    xlm_log_live("%s", line->str);
+    g_string_free(line, TRUE);
+}
+
+static void start_interval(xlm_report *r, double now)
+{
+    r->since = now;
+    r->flops = xlm_gemm_flops();
+    r->steps = r->tokens = 0;
+    r->loss = 0;
+    memset(r->objective_loss, 0, sizeof(double) * (size_t)r->of.job->objectives);
+    memset(r->metric, 0, sizeof *r->metric * (size_t)xlm_host_metrics(r->of.host));
+    memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->of.job->objectives);
+}
+
+void xlm_report_step(xlm_report *report, const xlm_step_report *step)
+{
+    xlm_report *r = report;
+    if (r->metrics == NULL)
+        return;
+    const double now = xlm_clock(), seconds = MAX(now - r->last_step_at, 1e-9);
+    r->last_step_at = now;
+    r->run_seconds += seconds;
+    r->run_steps++;
+    r->run_tokens += step->tokens;
+    r->steps++;
+    r->tokens += step->tokens;
+    r->loss += step->loss;
+    for (int k = 0; k < r->of.job->objectives; k++) {
+        if (step->terms[k] == 0)
+            continue;
+        r->objective_loss[k] += step->objective_loss[k];
+        r->objective_steps[k]++;
+    }
+    for (int i = 0; i < xlm_host_metrics(r->of.host); i++) {
+        r->metric[i].sum += step->metric[i].sum;
+        r->metric[i].count += step->metric[i].count;
+    }
+    write_rows(r, step, seconds);
+    const bool interval = r->of.progress->step % r->of.job->train.log_every == 0 ||
+                          r->of.progress->step == r->of.job->train.steps;
+    if (interval || xlm_log_is_live())
+        print_line(r, step, now, interval);
+    xlm_report_flush(r); /* a snapshot of this step may be what the run resumes from */
+    if (interval) {
+        start_interval(r, now);
+    }
+}
+
+void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_reduce_scatter_report *reduce_scatter,
+                        int64_t steps)
+{
+    int n;
+    double total = 0;
+    const xlm_profile_row *row = xlm_profile_rows(profile, &n);
+    for (int i = 0; i < n; i++)
+        total += row[i].seconds;
+    if (steps < 1 || total <= 0)
+        return;
+    xlm_log_info("profile of %" G_GINT64_FORMAT " steps of rank 0, %.2f ms each, products by %s", steps,
+                 1e3 * total / (double)steps, arithmetic);
+    xlm_log_info("%-32s %9s %10s %7s %9s %7s", "operator", "calls", "ms", "share", "GFLOP/s", "GB/s");
+    for (int i = 0; i < n; i++) {
+        const xlm_profile_row *r = &row[i];
+        char *name = g_strconcat(r->name, r->backward ? ", backward" : "", NULL);
+        xlm_log_info("%-32s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps,
+                     1e3 * r->seconds / (double)steps, 100 * r->seconds / total, 1e-9 * r->flops / r->seconds,
+                     1e-9 * r->bytes / r->seconds);
+        g_free(name);
+    }
+    const xlm_reduce_scatter_report *x = reduce_scatter;
+    if (x->seconds > 0)
+        xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that behind the backward pass",
+                     1e-6 * x->bytes / (double)(steps + 1), 1e3 * x->seconds / (double)(steps + 1),
+                     100 * (1 - MIN(x->waited / x->seconds, 1)));
+}
+
+static void note_score(xlm_report *r, const char *name, double value, bool better)
+{
+    r->held_out_name = name;
+    r->held_out.last = value;
+    r->held_out.last_step = r->of.progress->step;
+    if (r->held_out.best_step < 0 || better) {
+        r->held_out.best = value;
+        r->held_out.best_step = r->of.progress->step;
+    }
+}
+
+/* The weighted sum of the objectives' losses over all languages; rows: of an evaluation. */
+static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
+{
+    double loss = 0;
+    int objectives = 0;
+    for (int i = 0; i < n; i++)
+        if (rows[i].language < 0 && rows[i].metric == NULL) {
+            loss += r->of.job->objective[rows[i].objective].weight * rows[i].loss;
+            objectives++;
+        }
+    if (objectives > 0)
+        note_score(r, "held-out loss", loss, loss < r->held_out.best);
+}
+
+void xlm_report_summary(const xlm_report *report)
+{
+    const xlm_report *r = report;
+    const xlm_run_progress *progress = r->of.progress;
+    const xlm_train_config *c = &r->of.job->train;
+    if (r->metrics == NULL)
+        return;
+    char took[16], tokens[16], rate[16];
+    GString *line = g_string_new(NULL);
+    g_string_printf(line, "%s: %" G_GINT64_FORMAT " steps in %s, %s tokens, %s tokens/s",
+                    progress->step == c->steps ? "finished" : "stopped", r->run_steps,
+                    xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
+                    xlm_log_count((double)r->run_tokens / MAX(r->run_seconds, 1e-9), rate));
+    if (r->held_out.last_step >= 0) {
+        g_string_append_printf(line, "; %s %.4f", r->held_out_name, r->held_out.last);
+        if (r->held_out.last_step != progress->step)
+            g_string_append_printf(line, " at step %" G_GINT64_FORMAT, r->held_out.last_step);
+        if (r->held_out.best_step != r->held_out.last_step)
+            g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, r->held_out.best, r->held_out.best_step);
+    }
+    if (progress->saved == progress->step)
+        g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", c->output, progress->step);
+    xlm_log_info("%s", line->str);
+    g_string_free(line, TRUE);
+}
+
+void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n)
+{
+    if (report->metrics == NULL)
+        return;
+    const xlm_job *job = report->of.job;
+    const int64_t step = report->of.progress->step;
+    note_held_out(report, rows, n);
+    for (int i = 0; i < n; i++) {
+        const xlm_evaluation *e = &rows[i];
+        const char *objective = job->objective[e->objective].name;
+        const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(report->of.vocabulary)[e->language];
+        if (e->metric != NULL) {
+            write_metric(report, "held_out", objective, e->metric, language, e->terms, e->score);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", step, objective,
+                         language, e->metric, e->score, e->terms);
+            continue;
+        }
+        fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, objective, language,
+                e->terms, e->loss);
+        if (isnan(e->perplexity)) {
+            fputs(",,,,,,\n", report->metrics);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", step,
+                         objective, language, e->loss, e->terms);
+        } else {
+            fprintf(report->metrics, "%.10g,%.6g,,,,,\n", e->perplexity, e->accuracy);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT
+                         ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)", step,
+                         objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
+        }
+    }
+    xlm_report_flush(report);
+}
+
+/* Rows of metrics.csv, and a line of the log for each language. when: "step 8"; best: behind the measures of all. */
+static void write_measures(xlm_report *r, const char *split, const xlm_validation *validation, const char *when,
+                           const GArray *measures, bool best)
+{
+    GString *line = g_string_new(NULL);
+    for (guint i = 0; i < measures->len; i++) {
+        const xlm_language_measure *row = &g_array_index(measures, xlm_language_measure, i);
+        const xlm_measure *m = &row->measure;
+        const bool of_all = row->language == NULL;
+        const char *language = of_all ? validation->language : row->language;
+        fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
+                m->name, language, m->terms, m->value);
+        g_string_append_printf(line, "%s%s %.4f", line->len > 0 ? "  " : "", m->name, m->value);
+        if (i + 1 < measures->len && g_strcmp0(row->language, row[1].language) == 0)
+            continue;
+        const bool named = !of_all || strcmp(language, XLM_MEAN_LANGUAGE) == 0; /* one of several lines */
+        xlm_log_info("%s%s%s, %s: %s%s", validation->split, named ? " " : "", named ? language : "", when, line->str,
+                     best && of_all ? "  (best so far)" : "");
+        g_string_set_size(line, 0);
+    }
+    g_string_free(line, TRUE);
+    xlm_report_flush(r);
+}
+
+void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best)
+{
+    if (report->metrics == NULL)
+        return;
+    const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
+    note_score(report, first->name, first->value, best);
+    char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
+    write_measures(report, validation->split, validation, when, measures, best);
+    g_free(when);
+}
+
+void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n)
+{
+    if (report->metrics == NULL)
+        return;
+    char *split = g_strconcat(validation->split, "_average", NULL);
+    char *when = g_strdup_printf("mean of %" G_GINT64_FORMAT " checkpoints", n);
+    write_measures(report, split, validation, when, measures, false);
+    g_free(when);
+    g_free(split);
+}

@@ -1,0 +1,150 @@
+/* xlm-mpi: what a run starts from: a checkpoint, what stopped ranks left, or another run's model.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/resume.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/rank_files.h"
+#include "job/job_record.h"
+#include "model/checkpoint_names.h"
+#include "run/warm_start.h"
+
+bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocabulary, GError **error)
+{
+    const xlm_job *job = setup->job;
+    GError *failure = NULL;
+    if (setup->comm->rank == 0 && job->train.start != NULL && setup->resume != XLM_RESUME_FILE) {
+        GArray *steps = xlm_checkpoint_steps(job->train.output);
+        if (setup->resume == XLM_RESUME_NEVER || steps->len == 0)
+            xlm_warm_start_check(job, vocabulary, &failure);
+        g_array_unref(steps);
+    }
+    return xlm_comm_agree_on(setup->comm, failure, error);
+}
+
+/* The best checkpoint so far may be in another directory, or removed. */
+static bool find_best(const xlm_resume_setup *setup, xlm_best_score *best, GError **error)
+{
+    const char *output = setup->job->train.output;
+    bool there;
+    if (!xlm_checkpoint_point_best(setup->comm, output, (int64_t)best->step, &there, error))
+        return false;
+    if (!there && best->step > 0)
+        xlm_log_warn("%s: the best checkpoint, of step %.0f, is not here any more; the best of those to come is looked for",
+                     output, best->step);
+    if (!there)
+        *best = (xlm_best_score){0};
+    return true;
+}
+
+/* By rank 0; 0: the output directory has no checkpoint. */
+static int64_t newest_checkpoint(const xlm_resume_setup *setup)
+{
+    if (setup->comm->rank != 0)
+        return 0;
+    GArray *steps = xlm_checkpoint_steps(setup->job->train.output);
+    const int64_t newest = steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
+    g_array_unref(steps);
+    return newest;
+}
+
+/* A fine-tuned model's head is of its own labels. */
+static bool start_warm(const xlm_resume_setup *setup, xlm_run_state *state, GError **error)
+{
+    return xlm_warm_start(setup->comm, setup->job, state->vocabulary, state->task == NULL, state->parameters, state->start,
+                          error);
+}
+
+/* Where the first parameters came from, as the newest checkpoint records it. *known: it does. */
+static void read_start(const xlm_resume_setup *setup, xlm_start_record *start, bool *known)
+{
+    const int64_t step = newest_checkpoint(setup);
+    char *path = xlm_checkpoint_path(setup->job->train.output, step);
+    xlm_store *store = step > 0 ? xlm_store_open(path, NULL) : NULL;
+    int64_t found = store != NULL && xlm_start_record_read(start, store, NULL);
+    xlm_store_close(store);
+    g_free(path);
+    xlm_comm_max_int64(setup->comm, &found, 1);
+    *known = found != 0;
+    if (*known)
+        xlm_start_record_share(start, setup->comm);
+}
+
+/* The state of a run whose ranks were killed, when it is newer than its newest checkpoint. */
+static bool read_rank_files(const xlm_resume_setup *setup, xlm_run_state *state, int64_t *validated, bool *found, GError **error)
+{
+    const int64_t newest = newest_checkpoint(setup);
+    const char *output = setup->job->train.output;
+    bool known = true;
+    if (!xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error))
+        return false;
+    if (*found && setup->job->train.start != NULL)
+        read_start(setup, state->start, &known);
+    /* Stopped before its first checkpoint: only the start itself gives the record, and sets parameters. */
+    return known || (start_warm(setup, state, error) &&
+                     xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error));
+}
+
+/* *found: the checkpoint's path, g_free; *unsaved: rank files instead. Neither: nothing to resume from. */
+static bool read_state(const xlm_resume_setup *setup, xlm_run_state *state, int64_t *validated, char **found, bool *unsaved,
+                       GError **error)
+{
+    switch (setup->resume) {
+    case XLM_RESUME_NEVER:
+        return true;
+    case XLM_RESUME_FILE:
+        if (!xlm_checkpoint_read(setup->comm, setup->file, state, error))
+            return false;
+        *found = g_strdup(setup->file);
+        return true;
+    default:
+        return (!setup->trains || read_rank_files(setup, state, validated, unsaved, error)) &&
+               (*unsaved || xlm_checkpoint_resume(setup->comm, setup->job->train.output, state, found, error));
+    }
+}
+
+/* Leave nothing in the output directory that the next resumption must not find: rank files that this run does not resume from,
+ * and checkpoints that are damaged or of a course that is given up. step: that is resumed from, or -1. */
+static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **error)
+{
+    const char *output = setup->job->train.output;
+    int moved = 0;
+    if (setup->resume != XLM_RESUME_AUTO && setup->comm->rank == 0 && xlm_rank_files_remove(output) > 0)
+        xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", output);
+    if (!xlm_checkpoint_set_aside(setup->comm, output, step, &moved, error))
+        return false;
+    if (moved > 0)
+        xlm_log_info("%s: %d checkpoints moved aside into previous-*", output, moved);
+    return true;
+}
+
+bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, GError **error)
+{
+    const xlm_job *job = setup->job;
+    char *found = NULL;
+    bool unsaved = false;
+    bool good = read_state(setup, state, &progress->validated, &found, &unsaved, error);
+    *resumed = good && (found != NULL || unsaved);
+    if (good && setup->trains)
+        good = clear_output(setup, *resumed ? state->step : -1, error) &&
+               (!setup->validates || find_best(setup, &progress->best, error));
+    if (good && *resumed)
+        progress->step = state->step;
+    if (good && found != NULL) {
+        progress->saved = state->step;
+        xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, state->step);
+        if (setup->comm->rank == 0)
+            xlm_job_record_log_changes(found, job);
+    }
+    if (good && unsaved) {
+        xlm_log_info("resumed from what a stopped run left in %s at step %" G_GINT64_FORMAT, job->train.output, state->step);
+        if (setup->comm->rank == 0)
+            xlm_job_record_log_changes_in(job->train.output, job);
+    }
+    if (good && !*resumed && job->train.start != NULL)
+        good = start_warm(setup, state, error);
+    g_free(found);
+    return good;
+}

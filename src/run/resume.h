@@ -1,0 +1,29 @@
+/* xlm-mpi: what a run starts from: a checkpoint, what stopped ranks left, or another run's model.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_RUN_RESUME_H
+#define XLM_RUN_RESUME_H
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/run_progress.h"
+#include "job/job.h"
+
+enum { XLM_RESUME_AUTO, XLM_RESUME_NEVER, XLM_RESUME_FILE };
+
+typedef struct xlm_resume_setup {
+    const xlm_comm *comm;
+    const xlm_job *job;
+    int resume;       /* XLM_RESUME_...: the newest checkpoint of the output directory, none, or `file` */
+    const char *file;
+    bool trains;      /* the run writes to its output directory: rank files are read, and later checkpoints moved aside */
+    bool validates;   /* checkpoints are compared, and one is the best */
+} xlm_resume_setup;
+
+/* Collective. Before anything is allocated: could a run that resumes nothing start from the model that its job names? */
+bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocabulary, GError **error);
+
+/* Collective. Read parameters, moments, saved states and the record of the start into `state`, and set progress; without anything
+ * to resume from, the parameters of the job's start. progress->saved != progress->step: from rank files, of which there is no
+ * checkpoint yet. *resumed: from a checkpoint or rank files. Errors of reading. */
+bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, GError **error);
+
+#endif

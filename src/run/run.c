@@ -1,0 +1,511 @@
+/* xlm-mpi: the loop of a training run: steps, evaluations, checkpoints, signals. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/run.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "checkpoint/checkpoint_mean.h"
+#include "checkpoint/rank_files.h"
+#include "job/job_record.h"
+#include "run/check_gradients.h"
+#include "run/dump_step.h"
+#include "run/report.h"
+#include "run/stopping.h"
+#include "run/threads.h"
+#include "tensor/hardware.h"
+#include "train/engine.h"
+#include "train/evaluate.h"
+#include "train/gemm_trial.h"
+#include "train/micro_batches.h"
+
+/* What a run consists of; this file's alone. */
+typedef struct run {
+    const xlm_comm *comm;
+    const xlm_job *job;
+    const xlm_training_data *data;
+    const xlm_run_options *options;
+    xlm_engine *engine;
+    xlm_hardware hardware;
+    xlm_run_progress progress;
+    xlm_start_record start; /* where the first parameters came from */
+    GArray *saved_states;   /* xlm_saved_state: of the objectives, the best score, and the members */
+    xlm_best_score *members; /* [validation->average] of the mean of checkpoints so far; NULL: there will be none */
+    xlm_stopping *stopping; /* who may interrupt the run, and the lock of its directory; NULL: nothing is trained */
+    xlm_report *report;     /* NULL: nothing is trained */
+} run;
+
+/* Other things that are done with the next step leave the output directory alone. */
+static bool trains(const xlm_run_options *options) { return options->dump_step == NULL && !options->check_gradients; }
+
+static int64_t most_members(const run *r) { return r->options->validation != NULL ? r->options->validation->average : 0; }
+
+static xlm_run_state state_of(run *r)
+{
+    xlm_run_state state = xlm_engine_state(r->engine);
+    state.step = r->progress.step;
+    state.seed = (uint64_t)r->job->train.seed;
+    state.corpus_digest = r->data->digest;
+    state.job_text = r->job->text;
+    state.vocabulary = r->data->vocabulary;
+    state.task = r->data->task;
+    state.best = (int64_t)r->progress.best.step;
+    state.members = r->members;
+    state.most_members = most_members(r);
+    state.start = &r->start;
+    state.saved_states = (int)r->saved_states->len;
+    state.saved_state = (xlm_saved_state *)r->saved_states->data;
+    return state;
+}
+
+static void collect_saved_states(run *r)
+{
+    int n;
+    const xlm_saved_state *state = xlm_host_states(xlm_engine_host(r->engine), &n);
+    r->saved_states = g_array_new(FALSE, FALSE, sizeof(xlm_saved_state));
+    g_array_append_vals(r->saved_states, state, (guint)n);
+    if (r->options->validation == NULL)
+        return;
+    G_STATIC_ASSERT(sizeof r->progress.best == 2 * sizeof(double));
+    const xlm_saved_state best = {XLM_CHECKPOINT_BEST, XLM_STATE_F64, &r->progress.best, 2};
+    g_array_append_val(r->saved_states, best);
+    if (most_members(r) == 0)
+        return;
+    r->members = g_new0(xlm_best_score, most_members(r));
+    const xlm_saved_state averaged = {XLM_CHECKPOINT_AVERAGED, XLM_STATE_F64, r->members, 2 * most_members(r)};
+    g_array_append_val(r->saved_states, averaged);
+}
+
+static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
+
+/* For estimates. */
+static xlm_run_size size_of(const run *r)
+{
+    xlm_run_size size = xlm_engine_size(r->engine);
+    size.step_dump = r->options->dump_step != NULL;
+    return size;
+}
+
+static void print_memory(run *r, const xlm_memory_estimate *e)
+{
+    const xlm_model_config *c = xlm_engine_model(r->engine);
+    const int64_t elements = xlm_parameters_elements(xlm_engine_parameters(r->engine));
+    char parameters[16];
+    xlm_log_info("model: %" G_GINT64_FORMAT " layers x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
+                 " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, c->hidden_size, c->attention_heads, c->vocabulary,
+                 elements, xlm_log_count((double)elements, parameters));
+    char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
+    xlm_log_info("memory: %.2f GiB a rank (parameters %.2f%s, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
+                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments),
+                 gib(e->gradients), gib(e->pass), gib(e->other_pass), r->job->train.recompute ? "without" : "with",
+                 gib(e->node_needed), gib(e->node_available));
+    g_free(packed);
+}
+
+static void print_hardware(const run *r)
+{
+    const xlm_hardware *h = &r->hardware;
+    xlm_log_info("ranks: %d (%d on this node) x %d threads; %" G_GINT64_FORMAT " micro-batches a step", r->comm->ranks,
+                 r->comm->local_ranks, h->threads, xlm_micro_batches_on(r->job->train.micro_batches, r->comm->ranks));
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
+    if (arithmetic.packs)
+        xlm_log_info("products: %s, %.0f GFLOP/s a rank measured; others by BLIS: %s kernels (%s)",
+                     xlm_arithmetic_name(arithmetic), h->gemm_gflops, h->blis, h->choice);
+    else
+        xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
+}
+
+/* What both libraries give on a processor that no one has measured, on rank 0; the others wait. */
+static void try_libraries(const run *r)
+{
+    if (!xlm_engine_arithmetic(r->engine).unmeasured || r->comm->rank != 0)
+        return;
+    const xlm_run_size size = xlm_engine_size(r->engine);
+    xlm_gemm_trial trial = xlm_gemm_trial_of(&size, xlm_micro_batches_on(r->job->train.micro_batches, r->comm->ranks));
+    xlm_gemm_trial_run(&trial);
+    const xlm_processor processor = xlm_processor_identify();
+    char *text = xlm_gemm_trial_text(&trial, &processor);
+    xlm_log_info("%s", text);
+    g_free(text);
+}
+
+/* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
+static void open_hardware(run *r)
+{
+    xlm_hardware_open(&r->hardware, (int)r->job->train.threads, r->comm->local_ranks);
+    xlm_threads_settle(r->comm, &r->hardware);
+    try_libraries(r);
+    xlm_comm_barrier(r->comm);
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
+    xlm_hardware_measure(&r->hardware, arithmetic.packs, arithmetic.precision);
+    print_hardware(r);
+}
+
+/* How long the job takes at the least: products at the rate of GEMM and nothing else. */
+static void print_time(const run *r)
+{
+    const xlm_run_size size = xlm_engine_size(r->engine);
+    const double flops = xlm_step_flops(&size), rate = r->hardware.gemm_gflops * r->comm->ranks;
+    char each[16], time[16];
+    xlm_log_info("time: %" G_GINT64_FORMAT " steps of %sFLOP each take %s at the %.0f GFLOP/s that GEMM gives on %d ranks x %d "
+                 "threads here, and longer by all that is no product", r->job->train.steps, xlm_log_count(flops, each),
+                 xlm_log_time(1e-9 * flops * (double)r->job->train.steps / MAX(rate, 1e-9), time), rate, r->comm->ranks,
+                 r->hardware.threads);
+}
+
+static bool write_checkpoint(run *r, GError **error)
+{
+    const double start = xlm_clock();
+    const xlm_run_state state = state_of(r);
+    if (!xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error))
+        return false;
+    r->progress.saved = r->progress.step;
+    xlm_log_info("checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5 written in %.1f s", r->job->train.output, r->progress.step,
+                 xlm_clock() - start);
+    return true;
+}
+
+/* Append what the validation measures. */
+static bool measure(run *r, GArray *measures, GError **error)
+{
+    const xlm_validation *validation = r->options->validation;
+    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
+    xlm_report_pause(r->report);
+    const bool good = validation->measure(validation->data, &workspace, r->progress.step, measures, error);
+    xlm_report_resume(r->report);
+    return good;
+}
+
+/* *best: the model is better than at any step before. */
+static bool validate(run *r, bool *best, GError **error)
+{
+    const xlm_validation *validation = r->options->validation;
+    xlm_run_progress *progress = &r->progress;
+    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
+    const bool good = measure(r, measures, error);
+    if (good) {
+        const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
+        const xlm_best_score now = {.score = first->value, .step = (double)progress->step};
+        *best = progress->best.step == 0 || now.score > progress->best.score;
+        if (*best)
+            progress->best = now;
+        if (r->members != NULL)
+            xlm_checkpoint_mean_add(r->members, validation->average, validation->average_best, now);
+        progress->validated = progress->step;
+        xlm_snapshot_validated(xlm_stopping_snapshot(r->stopping), progress->validated);
+        xlm_report_measures(r->report, validation, measures, *best);
+    }
+    g_array_unref(measures);
+    return good;
+}
+
+static bool evaluate(run *r, GError **error)
+{
+    xlm_evaluation *rows;
+    int n;
+    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
+    xlm_report_pause(r->report);
+    if (!xlm_evaluate(r->job, &workspace, r->progress.step, &rows, &n, error))
+        return false;
+    xlm_report_resume(r->report);
+    xlm_report_evaluation(r->report, rows, n);
+    g_free(rows);
+    return true;
+}
+
+/* A rank was asked to stop. Collective. */
+static bool asked_to_stop(const xlm_comm *comm)
+{
+    int64_t asked = xlm_signals_noted() != 0;
+    xlm_comm_max_int64(comm, &asked, 1);
+    return asked != 0;
+}
+
+/* An objective that never has a term is an error of the job that nothing else would show. */
+static void warn_of_nothing(const run *r, const xlm_step_report *step, bool *warned)
+{
+    int64_t terms = 0;
+    for (int k = 0; k < r->job->objectives; k++)
+        terms += step->terms[k];
+    if (terms == 0 && !*warned)
+        xlm_log_warn("step %" G_GINT64_FORMAT ": no objective had anything to learn from; look at mask and begin",
+                     r->progress.step);
+    *warned |= terms == 0;
+}
+
+static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
+
+static bool save(run *r, GError **error)
+{
+    xlm_report_pause(r->report);
+    xlm_report_flush(r->report);
+    const bool good = xlm_stopping_may_write(r->stopping, error) && write_checkpoint(r, error);
+    xlm_report_resume(r->report);
+    return good;
+}
+
+/* What is due after an update, and the checkpoint. */
+static bool finish_step(run *r, bool interrupted, GError **error)
+{
+    const xlm_train_config *c = &r->job->train;
+    const int64_t step = r->progress.step;
+    const bool last = step == c->steps;
+    bool good = true, best = false;
+    /* Held-out losses change nothing that follows, and can be left out when there is haste. */
+    if ((last || due(step, c->evaluate_every)) && r->options->validation != NULL)
+        good = r->progress.validated == step || validate(r, &best, error);
+    else if ((last || due(step, c->evaluate_every)) && !interrupted)
+        good = evaluate(r, error);
+    if (good && (last || best || interrupted || due(step, c->checkpoint_every)))
+        good = save(r, error);
+    return good;
+}
+
+/* Measurements since the best score. With a patience every checkpoint but those of interruptions is measured. */
+static int64_t measured_since_best(const run *r)
+{
+    const int64_t every = r->job->train.evaluate_every;
+    return r->progress.step / every - (int64_t)r->progress.best.step / every;
+}
+
+/* The score has not risen for as long as the run is to wait for that. */
+static bool is_out_of_patience(const run *r)
+{
+    const int64_t patience = r->options->validation != NULL ? r->options->validation->patience : 0;
+    return patience > 0 && r->progress.best.step > 0 && measured_since_best(r) >= patience;
+}
+
+static bool is_finished(const run *r) { return r->progress.step >= r->job->train.steps || is_out_of_patience(r); }
+
+/* The mean of checkpoints is due, and not there yet: the run may have been killed before it was written. */
+static bool lacks_mean(const run *r)
+{
+    char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
+    int64_t there = most_members(r) == 0 || g_file_test(path, G_FILE_TEST_EXISTS);
+    g_free(path);
+    xlm_comm_max_int64(r->comm, &there, 1);
+    return there == 0;
+}
+
+/* Measure the mean of checkpoints and write it. From here on the parameters are those of no step: no snapshot may be taken. */
+static bool write_mean(run *r, GError **error)
+{
+    int64_t n;
+    xlm_snapshot_hold(xlm_stopping_snapshot(r->stopping));
+    if (!xlm_checkpoint_mean(r->comm, r->job->train.output, r->members, most_members(r),
+                             xlm_engine_parameters(r->engine), &n, error))
+        return false;
+    if (n == 0) {
+        xlm_log_warn("%s: none of the checkpoints to be averaged is here any more", r->job->train.output);
+        return true;
+    }
+    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
+    const xlm_run_state state = state_of(r);
+    const bool good = measure(r, measures, error) && xlm_stopping_may_write(r->stopping, error) &&
+                      xlm_checkpoint_write_mean(r->comm, r->job->train.output, &state, error);
+    if (good) {
+        xlm_report_mean(r->report, r->options->validation, measures, n);
+        xlm_log_info("mean of %" G_GINT64_FORMAT " checkpoints written to %s/" XLM_CHECKPOINT_MEAN, n, r->job->train.output);
+    }
+    g_array_unref(measures);
+    return good;
+}
+
+/* The checkpoint of what a stopped run left, with what was still due after its last step. */
+static bool save_rank_files(run *r, GError **error)
+{
+    if (!finish_step(r, r->progress.step < r->job->train.steps, error))
+        return false;
+    if (r->comm->rank == 0)
+        xlm_rank_files_remove(r->job->train.output);
+    return true;
+}
+
+static bool train(run *r, bool *interrupted, GError **error)
+{
+    xlm_run_progress *progress = &r->progress;
+    xlm_profile *profile = xlm_engine_profile(r->engine);
+    xlm_step_report step = xlm_step_report_new(r->engine);
+    bool warned = false;
+    const int64_t first = progress->step + 1;
+    bool good = progress->step == progress->saved || save_rank_files(r, error);
+    *interrupted = asked_to_stop(r->comm) || r->options->finish;
+    good = good && (*interrupted || progress->step > 0 || r->options->validation != NULL || evaluate(r, error));
+    while (good && !is_finished(r) && !*interrupted) {
+        good = xlm_engine_step(r->engine, progress->step, xlm_stopping_snapshot(r->stopping), &step, error);
+        if (good && !step.updated) {
+            /* Asked to stop since the last update, as during an evaluation. */
+            *interrupted = true;
+            good = progress->step < first || progress->step == progress->saved || save(r, error);
+        }
+        if (!good || !step.updated)
+            break;
+        progress->step++;
+        xlm_report_step(r->report, &step);
+        if (progress->step == first)
+            xlm_profile_reset(profile); /* the first step touches memory for the first time: it does not count */
+        warn_of_nothing(r, &step, &warned);
+        *interrupted = step.stop && progress->step < r->job->train.steps;
+        good = finish_step(r, *interrupted, error);
+    }
+    if (good && !*interrupted && is_out_of_patience(r))
+        xlm_log_info("stopped early: no better score on %s in %" G_GINT64_FORMAT " measurements (patience)",
+                     r->options->validation->split, measured_since_best(r));
+    if (profile != NULL) {
+        const xlm_reduce_scatter_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
+        xlm_report_profile(profile, xlm_arithmetic_name(xlm_engine_arithmetic(r->engine)), &reduce_scatter,
+                           progress->step - first);
+    }
+    xlm_step_report_clear(&step);
+    return good;
+}
+
+static void print_peak(run *r)
+{
+    const xlm_run_size size = size_of(r);
+    const uint64_t pass = xlm_memory_of_rank(&size, r->comm->ranks).pass;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    int64_t most[2] = {(int64_t)usage.ru_maxrss * 1024, (int64_t)xlm_tape_peak_bytes(xlm_engine_workspace(r->engine).tape)};
+    xlm_comm_max_int64(r->comm, most, 2);
+    xlm_log_info("peak memory: %.2f GiB in the largest rank; a pass %.3f MiB, estimated %.3f", gib((uint64_t)most[0]),
+                 (double)most[1] / (1 << 20), (double)pass / (1 << 20));
+}
+
+static void print_best(const run *r)
+{
+    const xlm_best_score *best = &r->progress.best;
+    if (r->options->validation != NULL && best->step > 0)
+        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", r->options->validation->split, best->score, best->step,
+                     r->job->train.output);
+}
+
+/* With --finish: in the log, and to the terminal of who stopped the run. */
+static void print_finished(const run *r)
+{
+    const char *output = r->job->train.output;
+    const int64_t step = r->progress.step;
+    char *line = step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command goes on from it",
+                                            output, step)
+                          : g_strdup_printf("%s: nothing is left to finish", output);
+    xlm_log_info("%s", line);
+    if (r->comm->rank == 0)
+        xlm_snapshot_print_on_terminal(line);
+    g_free(line);
+}
+
+/* From where the run was resumed to its last step. */
+static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
+{
+    const xlm_run_options *options = r->options;
+    const xlm_report_setup setup = {
+        .comm = r->comm, .job = r->job, .host = xlm_engine_host(r->engine), .vocabulary = r->data->vocabulary,
+        .progress = &r->progress, .gemm_gflops = r->hardware.gemm_gflops,
+    };
+    r->report = xlm_report_open(&setup, resumed, error);
+    if (r->report == NULL)
+        return false;
+    const xlm_run_state state = state_of(r);
+    xlm_stopping_protect(r->stopping, &state, r->progress.validated);
+    if (!options->finish)
+        xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
+    const int64_t first = r->progress.step;
+    bool good = train(r, interrupted, error);
+    if (good && !*interrupted && most_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
+        good = write_mean(r, error);
+    if (good) {
+        print_best(r);
+        print_peak(r);
+        if (options->finish) {
+            print_finished(r);
+            *interrupted = false;
+        }
+        if (*interrupted)
+            xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command goes on from there",
+                         r->progress.step);
+        xlm_report_summary(r->report);
+    }
+    xlm_report_close(r->report);
+    return good;
+}
+
+static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupted, GError **error)
+{
+    const xlm_run_options *options = r->options;
+    xlm_run_progress *progress = &r->progress;
+    xlm_run_state state = state_of(r);
+    bool resumed;
+    if (!xlm_resume(setup, &state, progress, &resumed, error))
+        return false;
+    if (!resumed)
+        xlm_engine_begin_averages(r->engine);
+    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
+    if (options->dump_step != NULL) {
+        const bool good = xlm_dump_step(r->job, &workspace, progress->step, options->dump_step, error);
+        if (good)
+            print_peak(r);
+        return good;
+    }
+    if (options->check_gradients)
+        return xlm_check_gradients(r->job, &workspace, progress->step, options->check_only, error);
+    if (progress->step == progress->saved && options->finish) {
+        print_finished(r);
+        return true;
+    }
+    if (progress->step == progress->saved && is_finished(r) && !lacks_mean(r)) {
+        xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached%s", progress->step,
+                     r->job->train.steps, is_out_of_patience(r) ? ", and the patience is over" : "");
+        print_best(r);
+        return true;
+    }
+    return xlm_job_record_write(r->comm, r->job->train.output, r->job->text, error) && run_steps(r, resumed, interrupted, error);
+}
+
+/* The output directory is there, and this run's alone. */
+static bool open_output(run *r, GError **error)
+{
+    GError *failure = NULL;
+    const char *output = r->job->train.output;
+    if (r->comm->rank == 0 && g_mkdir_with_parents(output, 0777) != 0)
+        xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", output, g_strerror(errno));
+    xlm_files_own(output);
+    if (xlm_comm_agree_on(r->comm, failure, error))
+        return (r->stopping = xlm_stopping_open(r->comm, output, r->options->finish, error)) != NULL;
+    return false;
+}
+
+bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,
+             bool *interrupted, GError **error)
+{
+    *interrupted = false;
+    if (!options->dry_run && trains(options))
+        xlm_signals_watch();
+    run r = {.comm = comm, .job = job, .data = data, .options = options, .engine = xlm_engine_open(comm, job, data, error)};
+    if (r.engine == NULL)
+        return false;
+    collect_saved_states(&r);
+    const xlm_resume_setup resume = {.comm = comm, .job = job, .resume = options->resume, .file = options->resume_file,
+                                     .trains = trains(options), .validates = options->validation != NULL};
+    const xlm_run_size size = size_of(&r);
+    xlm_memory_estimate estimate;
+    bool good = xlm_memory_check(comm, &size, &estimate, error);
+    if (good)
+        print_memory(&r, &estimate);
+    good = good && xlm_resume_check(&resume, data->vocabulary, error);
+    if (good && options->dry_run) {
+        open_hardware(&r);
+        print_time(&r);
+    } else if (good && (good = !trains(options) || open_output(&r, error))) {
+        open_hardware(&r);
+        xlm_engine_allocate(r.engine, options->profile);
+        good = run_allocated(&r, &resume, interrupted, error);
+    }
+    xlm_stopping_close(r.stopping);
+    xlm_engine_close(r.engine);
+    xlm_start_record_clear(&r.start);
+    g_array_unref(r.saved_states);
+    g_free(r.members);
+    return good;
+}

@@ -1,0 +1,286 @@
+/* xlm-mpi: a new run from the model of another one. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/warm_start.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file_digest.h"
+#include "base/log.h"
+#include "checkpoint/checkpoint_check.h"
+#include "model/model_attributes.h"
+#include "model/row_sources.h"
+
+/* A checkpoint that parameters are taken from, and which were taken, drawn and left. */
+typedef struct source {
+    const xlm_job *job;
+    char *path;               /* without symbolic links, so that header and arrays are of one file */
+    xlm_loaded_model *loaded; /* without values */
+    xlm_store *store;
+    xlm_row_sources *subwords, *languages;
+    int64_t taken;            /* parameters */
+    GPtrArray *drawn, *left;  /* char *: names */
+    GPtrArray *objectives;    /* const char *: that parameters were taken of */
+} source;
+
+/* ---- opening ---- */
+
+static void close_source(source *s)
+{
+    xlm_store_close(s->store);
+    xlm_model_file_free(s->loaded);
+    xlm_row_sources_free(s->subwords);
+    xlm_row_sources_free(s->languages);
+    g_ptr_array_unref(s->drawn);
+    g_ptr_array_unref(s->left);
+    g_ptr_array_unref(s->objectives);
+    free(s->path);
+}
+
+static bool check_vocabulary(const source *s, const xlm_vocabulary *vocabulary, GError **error)
+{
+    const char *start = s->job->train.start;
+    GError *why = NULL;
+    if (xlm_vocabulary_extends(s->loaded->vocabulary, vocabulary, &why))
+        return true;
+    xlm_error_set(error, EX_DATAERR, "%s: its vocabulary is not that of %s: %s; prepare the text with xlm_prep --like %s", start,
+                  s->job->train.corpus, why->message, start);
+    g_error_free(why);
+    return false;
+}
+
+/* To be closed also when this fails. */
+static bool open_source(source *s, const xlm_job *job, const xlm_vocabulary *vocabulary, GError **error)
+{
+    *s = (source){.job = job, .path = realpath(job->train.start, NULL),
+                  .drawn = g_ptr_array_new_with_free_func(g_free), .left = g_ptr_array_new_with_free_func(g_free),
+                  .objectives = g_ptr_array_new()};
+    if (s->path == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s; give [train] start another checkpoint", job->train.start,
+                             g_strerror(errno));
+    const bool average = job->train.start_rows == XLM_START_AVERAGE;
+    if ((s->loaded = xlm_model_file_read_header(s->path, error)) == NULL || !check_vocabulary(s, vocabulary, error) ||
+        (s->store = xlm_store_open(s->path, error)) == NULL)
+        return false;
+    s->subwords = xlm_row_sources_of_subwords(s->loaded->vocabulary, vocabulary, average);
+    s->languages = xlm_row_sources_of_languages(s->loaded->vocabulary, vocabulary, average);
+    return true;
+}
+
+bool xlm_warm_start_check(const xlm_job *job, const xlm_vocabulary *vocabulary, GError **error)
+{
+    source s;
+    const bool good = open_source(&s, job, vocabulary, error);
+    close_source(&s);
+    return good;
+}
+
+/* ---- parameters of the model ---- */
+
+/* Where the rows of a parameter come from; NULL: it has none for subwords or languages. *cols: numbers in such a row. */
+static const xlm_row_sources *rows_of(const source *s, const xlm_parameter *here, int64_t *cols)
+{
+    *cols = here->cols;
+    if (strcmp(here->name, "embeddings/language/weight") == 0)
+        return s->languages;
+    if (strcmp(here->name, "embeddings/word/weight") == 0)
+        return s->subwords;
+    *cols = 1;
+    return strcmp(here->name, "lm_head/bias") == 0 ? s->subwords : NULL;
+}
+
+static bool take(source *s, const xlm_parameter *there, const xlm_parameter *here, float *values, GError **error)
+{
+    int64_t cols;
+    const xlm_row_sources *rows = rows_of(s, here, &cols);
+    if (rows == NULL && (there->rows != here->rows || there->cols != here->cols))
+        return xlm_error_set(error, EX_DATAERR, "%s: %s is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " there, %" G_GINT64_FORMAT
+                             " x %" G_GINT64_FORMAT " here", s->job->train.start, here->name, there->rows, there->cols,
+                             here->rows, here->cols);
+    s->taken++;
+    if (rows == NULL)
+        return xlm_model_file_read_array(s->store, "/model", there, false, values, error);
+    float *read = g_new(float, there->rows * there->cols);
+    const bool good = xlm_model_file_read_array(s->store, "/model", there, false, read, error);
+    if (good)
+        xlm_row_sources_apply(rows, cols, read, values);
+    g_free(read);
+    return good;
+}
+
+static bool take_of_model(source *s, const xlm_parameter *here, float *values, GError **error)
+{
+    const int at = xlm_parameters_find(s->loaded->parameters, here->name);
+    if (at >= 0)
+        return take(s, xlm_parameters_get(s->loaded->parameters, at), here, values, error);
+    g_ptr_array_add(s->drawn, g_strdup(here->name));
+    return true;
+}
+
+/* ---- parameters of objectives ---- */
+
+/* A module by the name that it has without its folder and ending. g_free. */
+static char *plugin_name(const char *plugin)
+{
+    char *name = g_path_get_basename(plugin);
+    if (g_str_has_suffix(name, ".so"))
+        name[strlen(name) - 3] = '\0';
+    return name;
+}
+
+/* The checkpoint's run had an objective of this name and plugin. */
+static bool had_objective(const xlm_jobfile *there, const xlm_job_objective *o)
+{
+    char *section = g_strdup_printf("objective %s", o->name);
+    bool had = there != NULL && xlm_jobfile_has(there, section);
+    if (had) {
+        char *plugin = xlm_jobfile_value(there, section, "plugin");
+        char *name = plugin_name(plugin != NULL && *plugin != '\0' ? plugin : o->name), *wanted = plugin_name(o->plugin);
+        had = strcmp(name, wanted) == 0;
+        g_free(wanted);
+        g_free(name);
+        g_free(plugin);
+    }
+    g_free(section);
+    return had;
+}
+
+/* The job file that the checkpoint was trained by; NULL when it is not one of training. */
+static xlm_jobfile *read_job(const source *s)
+{
+    char *text = s->loaded->task == NULL ? xlm_store_get_text(s->store, "/job", "text", NULL) : NULL;
+    xlm_jobfile *file = text != NULL ? xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
+    g_free(text);
+    return file;
+}
+
+/* The checkpoint has this parameter of an objective in this shape. */
+static bool has_shape(const source *s, const xlm_parameter *here)
+{
+    char *path = xlm_parameter_path("/model", here);
+    const bool good = xlm_model_file_check_shape(s->store, path, here, NULL) == XLM_FILE_GOOD;
+    g_free(path);
+    return good;
+}
+
+/* The job's objective that declared a parameter. */
+static const xlm_job_objective *declared_by(const xlm_job *job, const xlm_parameter *parameter)
+{
+    for (int k = 0; k < job->objectives; k++) {
+        char *prefix = g_strdup_printf("objectives/%s/", job->objective[k].name);
+        const bool own = g_str_has_prefix(parameter->name, prefix);
+        g_free(prefix);
+        if (own)
+            return &job->objective[k];
+    }
+    g_assert_not_reached();
+}
+
+static bool take_of_objective(source *s, const xlm_jobfile *there, const xlm_parameter *here, float *values, GError **error)
+{
+    const xlm_job_objective *objective = declared_by(s->job, here);
+    if (had_objective(there, objective) && has_shape(s, here)) {
+        g_ptr_array_add(s->objectives, objective->name);
+        return take(s, here, here, values, error);
+    }
+    g_ptr_array_add(s->drawn, g_strdup(here->name));
+    return true;
+}
+
+/* ---- all of them ---- */
+
+/* Parameters of the model, and objectives, that the run takes nothing of. */
+static void list_left(source *s, const xlm_parameters *parameters)
+{
+    for (int i = 0; i < xlm_parameters_count(s->loaded->parameters); i++) {
+        const char *name = xlm_parameters_get(s->loaded->parameters, i)->name;
+        if (xlm_parameters_find(parameters, name) < 0)
+            g_ptr_array_add(s->left, g_strdup(name));
+    }
+    char **objectives = xlm_store_has(s->store, "/objectives") ? xlm_store_list(s->store, "/objectives", NULL) : NULL;
+    for (char **objective = objectives; objective != NULL && *objective != NULL; objective++)
+        if (!g_ptr_array_find_with_equal_func(s->objectives, *objective, g_str_equal, NULL))
+            g_ptr_array_add(s->left, g_strconcat("objectives/", *objective, NULL));
+    g_strfreev(objectives);
+}
+
+static bool take_all(source *s, bool objectives, xlm_parameters *parameters, GError **error)
+{
+    xlm_jobfile *there = objectives ? read_job(s) : NULL;
+    bool good = true;
+    for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
+        const xlm_parameter *here = xlm_parameters_get(parameters, i);
+        float *values = xlm_parameters_values(parameters) + here->start;
+        good = g_str_has_prefix(here->name, "objectives/") ? take_of_objective(s, there, here, values, error)
+                                                           : take_of_model(s, here, values, error);
+    }
+    xlm_jobfile_free(there);
+    if (good)
+        list_left(s, parameters);
+    return good;
+}
+
+/* ---- the log ---- */
+
+static void log_rows(const char *what, const xlm_row_sources *rows)
+{
+    if (rows->taken < rows->rows || rows->left > 0)
+        xlm_log_info("  rows of %s: %" G_GINT64_FORMAT " taken, %" G_GINT64_FORMAT " new as means of others, %" G_GINT64_FORMAT
+                     " new as drawn; %" G_GINT64_FORMAT " left", what, rows->taken, rows->averaged, rows->drawn, rows->left);
+}
+
+static void log_names(const char *what, const GPtrArray *names)
+{
+    enum { MOST = 8 };
+    if (names->len == 0)
+        return;
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < MIN(names->len, MOST); i++)
+        g_string_append_printf(text, "%s%s", i > 0 ? ", " : "", (const char *)names->pdata[i]);
+    if (names->len > MOST)
+        g_string_append_printf(text, " and %u more", names->len - MOST);
+    xlm_log_info("  %s: %s", what, text->str);
+    g_string_free(text, TRUE);
+}
+
+static void log_start(const source *s, const xlm_parameters *parameters)
+{
+    xlm_log_info("started from the model of %s, step %" G_GINT64_FORMAT ": %" G_GINT64_FORMAT " of %d parameters taken",
+                 s->job->train.start, s->loaded->step, s->taken, xlm_parameters_count(parameters));
+    log_names("drawn", s->drawn);
+    log_names("left", s->left);
+    log_rows("subwords", s->subwords);
+    if (xlm_parameters_find(parameters, "embeddings/language/weight") >= 0)
+        log_rows("languages", s->languages);
+}
+
+/* ---- the start ---- */
+
+static bool start_alone(const xlm_job *job, const xlm_vocabulary *vocabulary, bool objectives, xlm_parameters *parameters,
+                        xlm_start_record *record, GError **error)
+{
+    source s;
+    char sha256[XLM_SHA256_TEXT];
+    const bool good = open_source(&s, job, vocabulary, error) && take_all(&s, objectives, parameters, error) &&
+                      xlm_file_sha256(s.path, sha256, NULL, error);
+    if (good) {
+        *record = (xlm_start_record){g_strdup(job->train.start), g_strdup(sha256), s.loaded->step};
+        log_start(&s, parameters);
+    }
+    close_source(&s);
+    return good;
+}
+
+bool xlm_warm_start(const xlm_comm *comm, const xlm_job *job, const xlm_vocabulary *vocabulary, bool objectives,
+                    xlm_parameters *parameters, xlm_start_record *record, GError **error)
+{
+    GError *failure = NULL;
+    xlm_start_record_clear(record);
+    if (comm->rank == 0)
+        start_alone(job, vocabulary, objectives, parameters, record, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    xlm_comm_broadcast(comm, 0, xlm_parameters_values(parameters), sizeof(float) * (size_t)xlm_parameters_size(parameters));
+    xlm_start_record_share(record, comm);
+    return true;
+}

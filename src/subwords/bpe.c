@@ -1,0 +1,284 @@
+/* xlm-mpi: byte-pair encoding as a class of segmenters. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * In a file, beside /vocabulary/words:
+ *   /vocabulary               attributes: segmentation, continuation = "@@", end_of_word = "</w>"
+ *   /vocabulary/codes         [C] strings "left right": merges by rank
+ *   /vocabulary/code_counts   [C] i64: count of each pair when it was merged */
+#include <string.h>
+
+#include "base/rng.h"
+#include "subwords/bpe_change.h"
+#include "subwords/word_store.h"
+#include "text/normalise.h"
+
+static const xlm_option options[] = {
+    {"bpe", XLM_OPTION_INT, NULL, 1, 10000000, NULL, "learn N merges, for all languages together",
+     offsetof(xlm_segmenter_options, amount)},
+    {"codes", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "take the merges from a file of fastBPE", offsetof(xlm_segmenter_options, file)},
+    XLM_OPTION_END};
+
+/* ---- learning ---- */
+
+static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words, GError **error)
+{
+    (void)error;
+    return xlm_bpe_learn(words, (uint32_t)asked->amount);
+}
+
+/* What the merges from rank `first` on make, as it stands in segmented text. */
+static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *subwords)
+{
+    GString *result = g_string_new(NULL);
+    for (uint32_t i = first; i < xlm_bpe_size(bpe); i++) {
+        const char *left, *right;
+        xlm_bpe_code(bpe, i, &left, &right, NULL);
+        g_string_printf(result, "%s%s", left, right);
+        if (g_str_has_suffix(right, BPE_END))
+            g_string_truncate(result, result->len - BPE_END_SIZE);
+        else
+            g_string_append(result, BPE_CONTINUED);
+        xlm_word_counts_add(subwords, result->str, result->len, 0);
+    }
+    g_string_free(result, TRUE);
+}
+
+static void *learn_more(const void *model, const xlm_word_counts *words, uint32_t amount, xlm_word_counts *added)
+{
+    xlm_bpe *bpe = xlm_bpe_extend(model, words, amount);
+    add_results(bpe, xlm_bpe_size(model), added);
+    return bpe;
+}
+
+/* ---- files ---- */
+
+static GString *print(const void *model) { return xlm_bpe_print(model); }
+
+static void *parse(const char *name, const char *bytes, size_t size, GError **error)
+{
+    return xlm_bpe_parse(name, bytes, size, error);
+}
+
+static void *read_file(const char *path, GError **error) { return xlm_bpe_read(path, error); }
+
+static bool save_notes(xlm_store *store, const char *path, GError **error)
+{
+    static const struct {
+        const char *object, *name, *text; /* object: member of the group, "" for the group itself */
+    } notes[] = {
+        {"", "segmentation",
+         "byte-pair encoding of words as by fastBPE: merges in the order of `codes`; subwords that are not in `words` are "
+         "taken apart again"},
+        {"", "continuation", BPE_CONTINUED},
+        {"", "end_of_word", BPE_END},
+        {"codes", "description", "BPE merges by rank: left and right symbol; </w> is the end of a word"},
+        {"code_counts", "description",
+         "how often each pair stood in the text when it was merged; languages weighted as in learning"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(notes); i++)
+        if (!xlm_word_store_note(store, path, notes[i].object, notes[i].name, notes[i].text, error))
+            return false;
+    return true;
+}
+
+static bool save(const void *model, xlm_store *store, const char *path, int rank, GError **error)
+{
+    const uint32_t n = xlm_bpe_size(model);
+    char **codes = g_new0(char *, (size_t)n + 1);
+    int64_t *counts = g_new(int64_t, (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *left, *right;
+        xlm_bpe_code(model, i, &left, &right, &counts[i]);
+        codes[i] = g_strconcat(left, " ", right, NULL);
+    }
+    const bool good = xlm_word_store_save_words(store, path, "codes", n, (const char *const *)codes, error) &&
+                      xlm_word_store_save_counts(store, path, "code_counts", rank, n, counts, error) &&
+                      save_notes(store, path, error);
+    g_strfreev(codes);
+    g_free(counts);
+    return good;
+}
+
+/* Codes by way of their file form, which is checked on reading. */
+static xlm_bpe *parse_codes(const xlm_store *store, const char *path, char *const *codes, const int64_t *counts, uint64_t n,
+                            GError **error)
+{
+    GString *text = g_string_new(NULL);
+    for (uint64_t i = 0; i < n; i++)
+        g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", codes[i], counts[i]);
+    char *name = g_strdup_printf("%s: %s/codes", xlm_store_path(store), path);
+    xlm_bpe *bpe = xlm_bpe_parse(name, text->str, text->len, error);
+    if (bpe != NULL && xlm_bpe_size(bpe) != n) {
+        xlm_word_store_refuse(store, path, "codes have lines within them", error);
+        g_clear_pointer(&bpe, xlm_bpe_free);
+    }
+    g_free(name);
+    g_string_free(text, TRUE);
+    return bpe;
+}
+
+static void *load(const xlm_store *store, const char *path, GError **error)
+{
+    uint64_t n;
+    char **codes = xlm_word_store_load_words(store, path, "codes", &n, error);
+    if (codes == NULL)
+        return NULL;
+    int64_t *counts = xlm_word_store_load_counts(store, path, "code_counts", n, error);
+    xlm_bpe *bpe = counts != NULL ? parse_codes(store, path, codes, counts, n, error) : NULL;
+    g_strfreev(codes);
+    g_free(counts);
+    return bpe;
+}
+
+static void free_model(void *model) { xlm_bpe_free(model); }
+
+/* ---- vocabularies made of others ---- */
+
+/* Merges stay as they are: a result that is left out of the vocabulary is taken apart into what it was merged from. */
+static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", BPE_CONTINUED, kept);
+}
+
+static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+{
+    (void)kept;
+    (void)error;
+    return bpe_copy(model, NULL);
+}
+
+static char *whole(const void *model, const char *word)
+{
+    (void)model;
+    return strstr(word, BPE_END) != NULL || g_str_has_suffix(word, BPE_CONTINUED) ? NULL : g_strdup(word);
+}
+
+/* Merge the symbols of a word one by one, from its beginning or from its end. False: another merge makes such a text already. */
+static bool fold(xlm_bpe *bpe, char **symbols, bool from_end)
+{
+    const guint n = g_strv_length(symbols);
+    GString *text = g_string_new(symbols[from_end ? n - 1 : 0]);
+    bool good = true;
+    for (guint i = 1; i < n && good; i++) {
+        const char *next = symbols[from_end ? n - 1 - i : i];
+        good = from_end ? bpe_add(bpe, next, strlen(next), text->str, text->len, 0)
+                        : bpe_add(bpe, text->str, text->len, next, strlen(next), 0);
+        if (from_end)
+            g_string_prepend(text, next);
+        else
+            g_string_append(text, next);
+    }
+    g_string_free(text, TRUE);
+    return good;
+}
+
+static bool learn_word(xlm_bpe *bpe, const char *word, GError **error)
+{
+    bool good = false;
+    for (int i = 0; i < 3 && !good; i++) {
+        char **symbols = bpe_symbols(bpe, word);
+        good = g_strv_length(symbols) == 1;
+        if (!good && i < 2)
+            fold(bpe, symbols, i == 1);
+        g_strfreev(symbols);
+    }
+    return good || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: a merge makes this text of other parts", word);
+}
+
+static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
+                     GError **error)
+{
+    xlm_bpe *bpe = bpe_copy(model, NULL);
+    for (uint32_t i = 0; i < xlm_word_counts_size(wanted); i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(wanted, i, &size);
+        if (xlm_word_counts_index(subwords, word, size) != UINT32_MAX)
+            continue;
+        xlm_word_counts_add(added, word, size, 0);
+        if (!g_str_has_suffix(word, BPE_CONTINUED) && !learn_word(bpe, word, error)) {
+            xlm_bpe_free(bpe);
+            return NULL;
+        }
+    }
+    return bpe;
+}
+
+/* ---- asking ---- */
+
+static uint32_t size_of(const void *model) { return xlm_bpe_size(model); }
+
+static bool check(const void *model, GError **error)
+{
+    for (uint32_t i = 0; i < xlm_bpe_size(model); i++) {
+        const char *left, *right;
+        xlm_bpe_code(model, i, &left, &right, NULL);
+        if (!xlm_utf8_require("BPE symbol", left, strlen(left), error) ||
+            !xlm_utf8_require("BPE symbol", right, strlen(right), error))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t digest_of(const void *model, uint64_t digest)
+{
+    for (uint32_t i = 0; i < xlm_bpe_size(model); i++) { /* each text with its final 0, so that none runs into the next */
+        const char *left, *right;
+        xlm_bpe_code(model, i, &left, &right, NULL);
+        digest = xlm_digest(left, strlen(left) + 1, digest);
+        digest = xlm_digest(right, strlen(right) + 1, digest);
+    }
+    return digest;
+}
+
+static bool extends(const void *model, const void *larger, GError **error)
+{
+    const uint32_t n = xlm_bpe_size(model);
+    if (xlm_bpe_size(larger) < n)
+        return xlm_error_set(error, EX_DATAERR, "it has %u BPE codes, there are %u there", n, xlm_bpe_size(larger));
+    for (uint32_t i = 0; i < n; i++) {
+        const char *left[2], *right[2];
+        xlm_bpe_code(model, i, &left[0], &right[0], NULL);
+        xlm_bpe_code(larger, i, &left[1], &right[1], NULL);
+        if (strcmp(left[0], left[1]) != 0 || strcmp(right[0], right[1]) != 0)
+            return xlm_error_set(error, EX_DATAERR, "its BPE code %u is `%s %s`, there it is `%s %s`", i + 1, left[0], right[0],
+                                 left[1], right[1]);
+    }
+    return true;
+}
+
+static bool joins(const void *model, const char *subword, const char *next)
+{
+    (void)model;
+    (void)next;
+    return g_str_has_suffix(subword, BPE_CONTINUED);
+}
+
+static void spell(const void *model, const char *subword, GString *out)
+{
+    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? BPE_CONTINUED_SIZE : 0)));
+}
+
+/* ---- segmenting ---- */
+
+static void *open_cutter(const void *model, const xlm_word_counts *allowed) { return xlm_bpe_cutter_new(model, allowed); }
+static void close_cutter(void *cutter) { xlm_bpe_cutter_free(cutter); }
+
+static const char *segment(void *cutter, const char *word, size_t size, size_t *n)
+{
+    return xlm_bpe_cutter_word(cutter, word, size, n);
+}
+
+static const char *segment_subword(void *cutter, const char *subword, size_t *n)
+{
+    return bpe_segment_subword(&xlm_segmenter_bpe, cutter, subword, n);
+}
+
+const xlm_segmenter_class xlm_segmenter_bpe = {
+    .name = "bpe", .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword", .input = XLM_SEGMENTS_WORDS,
+    .recognises = xlm_bpe_recognises, .adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
+    .publish_needs = xlm_bpe_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
+    .learn = learn, .learn_more = learn_more, .print = print, .parse = parse, .read = read_file, .save = save, .load = load,
+    .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
+    .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,
+    .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+};

@@ -1,0 +1,96 @@
+/* xlm-mpi: what learning and segmentation know about codes. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_SUBWORDS_BPE_CODES_H
+#define XLM_SUBWORDS_BPE_CODES_H
+
+#include <string.h>
+
+#include "subwords/bpe.h"
+#include "text/strings.h"
+
+#define BPE_END "</w>"
+#define BPE_CONTINUED "@@"
+enum { BPE_END_SIZE = 4, BPE_CONTINUED_SIZE = 2 };
+
+#define BPE_NONE UINT32_MAX
+
+/* What no text has (a control, text/normalise.h), and no code: the end of a word, behind a subword that does not end its own, so
+ * that nothing in that is taken for the end. */
+#define BPE_BEHIND "\001"
+
+typedef struct bpe_code {
+    uint32_t left, right, result; /* symbols */
+    int64_t count;
+} bpe_code;
+
+/* From a pair of symbols to the rank of its code. */
+typedef struct bpe_pair {
+    uint64_t symbols; /* left << 32 | right */
+    uint32_t rank;    /* BPE_NONE: empty */
+} bpe_pair;
+
+struct xlm_bpe {
+    xlm_strings *symbols; /* texts of all symbols of codes */
+    GArray *codes;        /* bpe_code by rank */
+    GArray *made_by;      /* uint32_t by symbol: rank of the code it is the result of, or BPE_NONE */
+    bpe_pair *pairs;      /* open addressing, at most half full */
+    uint64_t mask;
+};
+
+static inline uint64_t bpe_key(uint32_t left, uint32_t right) { return (uint64_t)left << 32 | right; }
+
+static inline uint64_t bpe_hash(uint64_t key)
+{
+    key *= UINT64_C(0x9E3779B97F4A7C15);
+    return key ^ key >> 32;
+}
+
+/* Rank of the code of a pair, or BPE_NONE. */
+static inline uint32_t bpe_rank(const xlm_bpe *bpe, uint32_t left, uint32_t right)
+{
+    if (left == BPE_NONE || right == BPE_NONE)
+        return BPE_NONE;
+    const uint64_t key = bpe_key(left, right);
+    uint64_t at = bpe_hash(key) & bpe->mask;
+    while (bpe->pairs[at].rank != BPE_NONE && bpe->pairs[at].symbols != key)
+        at = (at + 1) & bpe->mask;
+    return bpe->pairs[at].rank;
+}
+
+static inline const bpe_code *bpe_get(const xlm_bpe *bpe, uint32_t rank)
+{
+    return &g_array_index(bpe->codes, bpe_code, rank);
+}
+
+static inline bool bpe_ends_word(const char *symbol, size_t size)
+{
+    return size > BPE_END_SIZE && memcmp(symbol + size - BPE_END_SIZE, BPE_END, BPE_END_SIZE) == 0;
+}
+
+xlm_bpe *bpe_new(void);
+/* Give the next rank to a code. False when it has the pair or the result of an earlier one, and is not taken. */
+bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
+/* The same; false when it has the pair of an earlier one. Of codes with one result the first takes it apart. */
+bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
+
+/* A heap of numbers, uint64_t, the smallest first: put one in, take the smallest out of one that is not empty. */
+void bpe_put_key(GArray *heap, uint64_t key);
+uint64_t bpe_take_key(GArray *heap);
+
+/* segment_subword of a class of BPE (subwords/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then stands
+ * last, and is unknown to every vocabulary. cls: whose spell, joins and segment are asked; cutter: of it. */
+const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
+
+/* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */
+void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);
+
+/* Bytes of the character at at[0..size), size > 0, as codes see it: the first byte and those behind it that continue a
+ * UTF-8 sequence. As in fastBPE, a byte 0 and all behind it belong to the character before. */
+static inline size_t bpe_character(const char *at, size_t size)
+{
+    size_t n = 1;
+    while (n < size && ((unsigned char)at[n] & 0xc0) == 0x80)
+        n++;
+    return at[0] == '\0' || (n < size && at[n] == '\0') ? size : n;
+}
+
+#endif

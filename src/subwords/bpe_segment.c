@@ -1,0 +1,258 @@
+/* xlm-mpi: segmentation of words by byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "subwords/bpe_codes.h"
+
+/* A symbol of the word at hand. The first of a word is links[0]; `next` of the last is 0. */
+typedef struct symbol_link {
+    uint32_t symbol; /* of the codes, or BPE_NONE for a character that they do not have */
+    uint32_t start;  /* byte in the word */
+    uint32_t previous, next;
+    uint32_t rank;   /* of the code for this symbol and the next; BPE_NONE: there is none, or the symbol is gone */
+} symbol_link;
+
+struct xlm_bpe_cutter {
+    const xlm_bpe *bpe;
+    uint8_t *allowed; /* by symbol: INNER, FINAL; NULL when all are */
+    uint8_t *used;    /* by rank: set where a code is applied; borrowed; NULL: nobody asks */
+    uint32_t characters[2][128]; /* symbol of an ASCII character within a word and at its end */
+
+    GArray *links;   /* symbol_link */
+    GArray *heap;    /* uint64_t: rank << 32 | link; the smallest first */
+    GArray *pending; /* the same: put in when the present rank is through */
+    GArray *stack;   /* of symbols to be taken apart */
+    GString *word;   /* the segmented form of the word at hand */
+};
+
+enum { INNER = 1, FINAL = 2 }; /* allowed in front of another subword; allowed at the end of a word */
+
+/* ---- making ---- */
+
+static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allowed)
+{
+    const uint32_t n = xlm_strings_count(bpe->symbols);
+    uint8_t *flags = g_new0(uint8_t, MAX(n, 1));
+    GString *inner = g_string_new(NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const char *symbol = xlm_strings_get(bpe->symbols, i, &size);
+        g_string_truncate(inner, 0);
+        g_string_append_len(inner, symbol, (gssize)size);
+        g_string_append_len(inner, BPE_CONTINUED, BPE_CONTINUED_SIZE);
+        if (xlm_word_counts_find(allowed, inner->str, inner->len) >= 0)
+            flags[i] |= INNER;
+        if (bpe_ends_word(symbol, size) && xlm_word_counts_find(allowed, symbol, size - BPE_END_SIZE) >= 0)
+            flags[i] |= FINAL;
+    }
+    g_string_free(inner, TRUE);
+    return flags;
+}
+
+xlm_bpe_cutter *xlm_bpe_cutter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed)
+{
+    xlm_bpe_cutter *s = g_new0(xlm_bpe_cutter, 1);
+    s->bpe = bpe;
+    if (allowed != NULL)
+        s->allowed = look_up_allowed(bpe, allowed);
+    for (int c = 0; c < 128; c++) {
+        const char text[] = {(char)c, '<', '/', 'w', '>'};
+        s->characters[0][c] = xlm_strings_find(bpe->symbols, text, 1);
+        s->characters[1][c] = xlm_strings_find(bpe->symbols, text, 1 + BPE_END_SIZE);
+    }
+    s->links = g_array_new(FALSE, FALSE, sizeof(symbol_link));
+    s->heap = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    s->pending = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    s->stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    s->word = g_string_new(NULL);
+    return s;
+}
+
+void xlm_bpe_cutter_free(xlm_bpe_cutter *s)
+{
+    if (s == NULL)
+        return;
+    g_free(s->allowed);
+    g_array_free(s->links, TRUE);
+    g_array_free(s->heap, TRUE);
+    g_array_free(s->pending, TRUE);
+    g_array_free(s->stack, TRUE);
+    g_string_free(s->word, TRUE);
+    g_free(s);
+}
+
+void xlm_bpe_cutter_record(xlm_bpe_cutter *s, uint8_t *used) { s->used = used; }
+
+/* ---- merging ---- */
+
+static symbol_link *get_links(const xlm_bpe_cutter *s) { return (symbol_link *)(void *)s->links->data; }
+
+static uint32_t find_character(xlm_bpe_cutter *s, const char *at, size_t size, bool last)
+{
+    if (size == 1 && (unsigned char)at[0] < 128)
+        return s->characters[last][(unsigned char)at[0]];
+    if (!last)
+        return xlm_strings_find(s->bpe->symbols, at, size);
+    g_string_truncate(s->word, 0);
+    g_string_append_len(s->word, at, (gssize)size);
+    g_string_append_len(s->word, BPE_END, BPE_END_SIZE);
+    return xlm_strings_find(s->bpe->symbols, s->word->str, s->word->len);
+}
+
+static void read_characters(xlm_bpe_cutter *s, const char *word, size_t size)
+{
+    g_array_set_size(s->links, 0);
+    for (size_t at = 0; at < size;) {
+        const size_t n = bpe_character(word + at, size - at);
+        const uint32_t i = s->links->len;
+        const uint32_t symbol = find_character(s, word + at, n, at + n == size);
+        const symbol_link character = {symbol, (uint32_t)at, i - 1, i + 1, BPE_NONE};
+        g_array_append_val(s->links, character);
+        at += n;
+    }
+    get_links(s)[s->links->len - 1].next = 0;
+}
+
+void bpe_put_key(GArray *heap, uint64_t key)
+{
+    g_array_append_val(heap, key);
+    uint64_t *keys = (uint64_t *)(void *)heap->data;
+    size_t at = heap->len - 1;
+    for (; at > 0 && key < keys[(at - 1) / 2]; at = (at - 1) / 2)
+        keys[at] = keys[(at - 1) / 2];
+    keys[at] = key;
+}
+
+uint64_t bpe_take_key(GArray *heap)
+{
+    uint64_t *keys = (uint64_t *)(void *)heap->data;
+    const uint64_t first = keys[0], last = keys[heap->len - 1];
+    const size_t n = heap->len - 1;
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && keys[child + 1] < keys[child])
+            child++;
+        if (keys[child] >= last)
+            break;
+        keys[at] = keys[child];
+    }
+    keys[at] = last;
+    g_array_set_size(heap, (guint)n);
+    return first;
+}
+
+/* Find the code for symbol i and the next one. */
+static void rank_pair(xlm_bpe_cutter *s, symbol_link *links, uint32_t i, GArray *into)
+{
+    const uint32_t next = links[i].next;
+    links[i].rank = next == 0 ? BPE_NONE : bpe_rank(s->bpe, links[i].symbol, links[next].symbol);
+    if (links[i].rank == BPE_NONE)
+        return;
+    const uint64_t key = (uint64_t)links[i].rank << 32 | i;
+    if (into == s->heap)
+        bpe_put_key(into, key);
+    else
+        g_array_append_val(into, key);
+}
+
+static void merge_link(xlm_bpe_cutter *s, symbol_link *links, uint32_t i)
+{
+    const uint32_t gone = links[i].next, next = links[gone].next;
+    if (s->used != NULL)
+        s->used[links[i].rank] = 1;
+    links[i].symbol = bpe_get(s->bpe, links[i].rank)->result;
+    links[i].next = next;
+    if (next != 0)
+        links[next].previous = i;
+    links[gone].rank = BPE_NONE;
+    rank_pair(s, links, i, s->pending);
+    if (i > 0)
+        rank_pair(s, links, links[i].previous, s->pending);
+}
+
+static void merge_all(xlm_bpe_cutter *s)
+{
+    symbol_link *links = get_links(s);
+    for (uint32_t i = 0; i + 1 < s->links->len; i++)
+        rank_pair(s, links, i, s->heap);
+    while (s->heap->len > 0) {
+        const uint64_t key = bpe_take_key(s->heap);
+        const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
+        if (links[i].rank == rank)
+            merge_link(s, links, i);
+        /* A code is applied in all places before another, even if that has a lower rank and has only now become
+         * possible. */
+        if (s->heap->len == 0 || g_array_index(s->heap, uint64_t, 0) >> 32 != rank) {
+            for (guint k = 0; k < s->pending->len; k++)
+                bpe_put_key(s->heap, g_array_index(s->pending, uint64_t, k));
+            g_array_set_size(s->pending, 0);
+        }
+    }
+}
+
+/* ---- writing ---- */
+
+/* Append a symbol of a word, `size` bytes of it, taken apart as far as needed. last: it is the end of the word. */
+static void write_symbol(xlm_bpe_cutter *s, uint32_t symbol, const char *at, size_t size, bool last)
+{
+    g_array_set_size(s->stack, 0);
+    for (;;) {
+        uint32_t maker = BPE_NONE;
+        const bool ends = last && s->stack->len == 0; /* what is left of the symbol is its end */
+        if (s->allowed != NULL && symbol != BPE_NONE && !(s->allowed[symbol] & (ends ? FINAL : INNER)))
+            maker = g_array_index(s->bpe->made_by, uint32_t, symbol);
+        if (maker != BPE_NONE) {
+            const bpe_code *code = bpe_get(s->bpe, maker);
+            size_t right_size;
+            const char *right = xlm_strings_get(s->bpe->symbols, code->right, &right_size);
+            if (!ends || bpe_ends_word(right, right_size)) {
+                g_array_append_val(s->stack, code->right);
+                symbol = code->left;
+                continue;
+            }
+        }
+        size_t n = size;
+        if (s->stack->len > 0)
+            xlm_strings_get(s->bpe->symbols, symbol, &n);
+        g_string_append_len(s->word, at, (gssize)n);
+        if (ends)
+            return;
+        g_string_append_len(s->word, BPE_CONTINUED " ", BPE_CONTINUED_SIZE + 1);
+        if (s->stack->len == 0)
+            return;
+        at += n;
+        size -= n;
+        symbol = g_array_index(s->stack, uint32_t, s->stack->len - 1);
+        g_array_set_size(s->stack, s->stack->len - 1);
+    }
+}
+
+const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size, size_t *n)
+{
+    if (size > XLM_STRING_MAX)
+        g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
+    read_characters(s, word, size);
+    merge_all(s);
+    g_string_truncate(s->word, 0);
+    const symbol_link *links = get_links(s);
+    for (uint32_t i = 0;;) {
+        const uint32_t next = links[i].next;
+        const size_t end = next == 0 ? size : links[next].start;
+        write_symbol(s, links[i].symbol, word + links[i].start, end - links[i].start, next == 0);
+        if (next == 0)
+            break;
+        i = next;
+    }
+    *n = s->word->len;
+    return s->word->str;
+}
+
+const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
+{
+    GString *text = g_string_new(NULL);
+    cls->spell(NULL, subword, text);
+    if (cls->joins(NULL, subword, NULL))
+        g_string_append(text, BPE_BEHIND);
+    const char *segmented = cls->segment(cutter, text->str, text->len, n);
+    g_string_free(text, TRUE);
+    return segmented;
+}

@@ -1,0 +1,122 @@
+/* xlm-mpi: the vocabulary of a published tokenizer. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "subwords/published.h"
+
+#include <string.h>
+
+static const xlm_segmenter_class *find_class(const xlm_tokenizer_files *files, GError **error)
+{
+    for (int i = 0; i < xlm_segmenters_count(); i++) {
+        const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
+        if (cls->recognises != NULL && cls->recognises(files))
+            return cls;
+    }
+    const char *type = json_string_value(xlm_tokenizer_value(files, "tokenizer.json", "model", "type", NULL));
+    xlm_error_set(error, EX_DATAERR, "%s: no tokenizer that is known%s%s; it is read from tokenizer.json, vocab.txt, *.model, or "
+                  "vocab.json and merges.txt", xlm_tokenizer_files_path(files), type != NULL ? ": its model is " : "",
+                  type != NULL ? type : "");
+    return NULL;
+}
+
+/* The ids of the special tokens, behind all others for those that there are none of. */
+static bool number_specials(const xlm_published_tokens *tokens, const char *path, xlm_special_tokens *specials,
+                            const char *names[XLM_SPECIAL_TOKENS], int *added, GError **error)
+{
+    int32_t id[XLM_SPECIAL_TOKENS], next = (int32_t)tokens->text->len;
+    GError *failure = NULL;
+    for (int s = 0; s < XLM_SPECIAL_TOKENS; s++) {
+        id[s] = -1;
+        names[s] = tokens->special[s];
+        for (guint i = 0; i < tokens->text->len && names[s] != NULL && id[s] < 0; i++)
+            if (strcmp(tokens->text->pdata[i], names[s]) == 0)
+                id[s] = (int32_t)i;
+        if (id[s] < 0) {
+            id[s] = next++;
+            names[s] = xlm_own_special_names[s];
+        }
+    }
+    *added = next - (int32_t)tokens->text->len;
+    if (xlm_special_tokens_set(specials, id, &failure))
+        return true;
+    xlm_error_set(error, EX_DATAERR, "%s: %s", path, failure->message);
+    g_error_free(failure);
+    return false;
+}
+
+/* Tokens that are not special, by id. NULL when one has no text or stands twice. */
+static xlm_word_counts *list_subwords(const xlm_published_tokens *tokens, const char *path, const xlm_special_tokens *specials,
+                                      GError **error)
+{
+    xlm_word_counts *subwords = xlm_word_counts_new();
+    for (guint i = 0, n = 0; i < tokens->text->len; i++) {
+        const char *text = tokens->text->pdata[i];
+        if (xlm_is_special(specials, (int32_t)i))
+            continue;
+        xlm_word_counts_add(subwords, text, strlen(text), 0);
+        if (xlm_word_counts_size(subwords) == ++n)
+            continue;
+        const uint32_t first = xlm_word_counts_index(subwords, text, strlen(text));
+        xlm_error_set(error, EX_DATAERR, "%s: the token `%s` has two ids, %d and %u", path, text,
+                      xlm_ordinary_id(specials, (int32_t)first), i);
+        xlm_word_counts_free(subwords);
+        return NULL;
+    }
+    return subwords;
+}
+
+static bool check_all_there(const xlm_published_tokens *tokens, const char *path, GError **error)
+{
+    for (guint i = 0; i < tokens->text->len; i++)
+        if (tokens->text->pdata[i] == NULL)
+            return xlm_error_set(error, EX_DATAERR, "%s: no token has the id %u, and there are larger ids", path, i);
+    return tokens->text->len > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no tokens", path);
+}
+
+/* Takes over the segmenter. */
+static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const char *path, xlm_segmenter *segmenter, int *added,
+                                       GError **error)
+{
+    xlm_special_tokens specials;
+    const char *names[XLM_SPECIAL_TOKENS];
+    xlm_word_counts *subwords = NULL;
+    if (check_all_there(tokens, path, error) && number_specials(tokens, path, &specials, names, added, error))
+        subwords = list_subwords(tokens, path, &specials, error);
+    if (subwords == NULL) {
+        xlm_segmenter_unref(segmenter);
+        return NULL;
+    }
+    const xlm_vocabulary_settings settings = {.in_order = true, .specials = &specials, .special_names = names,
+                                              .words = tokens->words, .lowercase = tokens->lowercase};
+    GError *failure = NULL;
+    xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
+    if (failure != NULL) {
+        xlm_error_set(error, failure->code, "%s: %s", path, failure->message);
+        g_error_free(failure);
+    }
+    xlm_word_counts_free(subwords);
+    return vocabulary;
+}
+
+xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error)
+{
+    const xlm_segmenter_class *cls = find_class(files, error);
+    if (cls == NULL)
+        return NULL;
+    xlm_published_tokens tokens;
+    xlm_published_tokens_init(&tokens);
+    int unused;
+    void *model = cls->adopt(files, &tokens, error);
+    xlm_vocabulary *vocabulary = model == NULL ? NULL
+                                               : make_vocabulary(&tokens, xlm_tokenizer_files_path(files),
+                                                                 xlm_segmenter_new(cls, model), added != NULL ? added : &unused,
+                                                                 error);
+    xlm_published_tokens_clear(&tokens);
+    return vocabulary;
+}
+
+xlm_vocabulary *xlm_published_read(const char *path, int *added, GError **error)
+{
+    xlm_tokenizer_files *files = xlm_tokenizer_files_read(path, error);
+    xlm_vocabulary *vocabulary = files != NULL ? xlm_published_vocabulary(files, added, error) : NULL;
+    xlm_tokenizer_files_free(files);
+    return vocabulary;
+}

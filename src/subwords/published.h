@@ -1,0 +1,13 @@
+/* xlm-mpi: the vocabulary of a published tokenizer. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_SUBWORDS_PUBLISHED_H
+#define XLM_SUBWORDS_PUBLISHED_H
+
+#include "subwords/vocabulary.h"
+
+/* All tokens with the ids that they have there, counts 0, no languages. A special token that there is none of gets an id behind
+ * all others; [out] added: how many, may be NULL. Errors: those of xlm_tokenizer_files_read; EX_DATAERR when no segmenter class
+ * recognises the files, when an id has no token, and when a token stands twice. */
+xlm_vocabulary *xlm_published_read(const char *path, int *added, GError **error);
+xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error);
+
+#endif

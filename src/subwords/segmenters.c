@@ -1,0 +1,74 @@
+/* xlm-mpi: the table of segmenters. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "subwords/segmenter.h"
+
+/* A line each. Files that name no segmenter are of the first. */
+#define SEGMENTERS(segmenter) \
+    segmenter(bpe) \
+    segmenter(bpe_bytes) \
+    segmenter(bpe_xlm) \
+    segmenter(sentencepiece) \
+    segmenter(wordpiece)
+
+#define DECLARE(segmenter) extern const xlm_segmenter_class xlm_segmenter_##segmenter;
+SEGMENTERS(DECLARE)
+
+#define ENTRY(segmenter) &xlm_segmenter_##segmenter,
+static const xlm_segmenter_class *const table[] = {SEGMENTERS(ENTRY)};
+
+static GPtrArray *registered; /* of const xlm_segmenter_class; NULL: none */
+
+int xlm_segmenters_count(void) { return (int)(G_N_ELEMENTS(table) + (registered != NULL ? registered->len : 0)); }
+
+const xlm_segmenter_class *xlm_segmenter_class_at(int i)
+{
+    const int built_in = G_N_ELEMENTS(table);
+    return i < built_in ? table[i] : registered->pdata[i - built_in];
+}
+
+void xlm_segmenter_register(const xlm_segmenter_class *cls)
+{
+    if (registered == NULL)
+        registered = g_ptr_array_new();
+    g_ptr_array_add(registered, (void *)(uintptr_t)cls);
+}
+
+const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error)
+{
+    GString *names = g_string_new(NULL);
+    for (int i = 0; i < xlm_segmenters_count(); i++) {
+        const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
+        if (strcmp(cls->name, name) == 0) {
+            g_string_free(names, TRUE);
+            return cls;
+        }
+        g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", cls->name);
+    }
+    xlm_error_set(error, EX_DATAERR, "its segmenter is \"%s\", which this version of xlm-mpi does not have; it has %s", name,
+                  names->str);
+    g_string_free(names, TRUE);
+    return NULL;
+}
+
+const char *xlm_segmenter_option_name(const xlm_segmenter_class *cls, size_t offset)
+{
+    const xlm_option *option = cls->options;
+    while (option->name != NULL && option->offset != offset)
+        option++;
+    return option->name;
+}
+
+bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char *what, GError **error)
+{
+    return cls->input == XLM_SEGMENTS_WORDS ||
+           xlm_error_set(error, EX_DATAERR, "%s needs text that is segmented word by word, and the segmenter %s takes whole "
+                         "lines; use a vocabulary of another segmenter", what, cls->name);
+}
+
+bool xlm_segmenter_class_takes_any_words(const xlm_segmenter_class *cls, const char *what, GError **error)
+{
+    return cls->normaliser == NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s needs words as --words finds them, and the segmenter %s finds its own; use a "
+                         "vocabulary of another segmenter", what, cls->name);
+}

@@ -1,0 +1,282 @@
+/* xlm-mpi: published models of SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A file of the library (.model), whose ids are its own or those of fairseq; or tokenizer.json of the type Unigram, which has the
+ * pieces with their scores, a character map, and as steps what the library does by itself. */
+#include <string.h>
+
+#include "subwords/sentencepiece.h"
+
+static const char TOKENIZER[] = "tokenizer.json";
+
+static bool is_unigram(const xlm_tokenizer_files *files)
+{
+    return g_strcmp0(json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL)), "Unigram") == 0;
+}
+
+bool xlm_sentencepiece_recognises(const xlm_tokenizer_files *files)
+{
+    return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files);
+}
+
+/* The ids of a .model's pieces in models of fairseq, such as XLM-R: four special tokens first, which the model's own first three
+ * become, all others one further on, and the mask behind them. */
+static bool number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
+                              xlm_published_tokens *tokens, GError **error)
+{
+    static const char *const first[] = {"<s>", "<pad>", "</s>", "<unk>"};
+    enum { OWN = 3 };
+    bool good = true;
+    for (size_t i = 0; i < G_N_ELEMENTS(first) && good; i++)
+        good = xlm_published_tokens_set(tokens, files, name, (int64_t)i, first[i], error);
+    for (guint i = OWN; i < pieces->len && good; i++) {
+        const xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, i);
+        good = xlm_published_tokens_set(tokens, files, name, (int64_t)i + 1, piece->text, error);
+    }
+    return good && xlm_published_tokens_set(tokens, files, name, (int64_t)pieces->len + 1, "<mask>", error);
+}
+
+static bool number_as_they_are(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
+                               xlm_published_tokens *tokens, GError **error)
+{
+    for (guint i = 0; i < pieces->len; i++)
+        if (!xlm_published_tokens_set(tokens, files, name, i, g_array_index(pieces, xlm_model_piece, i).text, error))
+            return false;
+    return xlm_published_tokens_add_added(tokens, files, error);
+}
+
+/* fairseq puts the name of an algorithm in the middle; other files are called sentencepiece.model or spiece.model. */
+static bool has_fairseq_name(const char *name)
+{
+    return g_str_has_prefix(name, "sentencepiece.") && strcmp(name, "sentencepiece.model") != 0;
+}
+
+static bool is_fairseq(const xlm_tokenizer_files *files, const char *name)
+{
+    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
+    if (kind != NULL)
+        return g_str_has_prefix(kind, "XLMRoberta");
+    return model != NULL ? g_str_has_prefix(model, "xlm-roberta") : has_fairseq_name(name);
+}
+
+/* Rules of a tokenizer in Python around the library, which these files do not hold. */
+static bool refuse_others(const xlm_tokenizer_files *files, GError **error)
+{
+    static const char *const others[] = {"XLNet", "Camembert", "MBart", "DebertaV2", "BigBird", "Rembert", NULL};
+    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    for (int i = 0; kind != NULL && others[i] != NULL; i++)
+        if (g_str_has_prefix(kind, others[i]))
+            return xlm_tokenizer_refuse(files, "tokenizer_config.json", 0, error, "a %s changes text or ids by rules of its own, "
+                                        "which are not supported", kind);
+    return true;
+}
+
+static void read_albert(xlm_pieces *m, const xlm_tokenizer_files *files)
+{
+    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    const char *type = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
+    m->is_albert = kind != NULL ? g_str_has_prefix(kind, "Albert") : g_strcmp0(type, "albert") == 0;
+    m->albert = (xlm_albert_text){.lower = xlm_tokenizer_flag(files, "do_lower_case", true),
+                                  .keep_accents = xlm_tokenizer_flag(files, "keep_accents", false),
+                                  .remove_space = xlm_tokenizer_flag(files, "remove_space", true)};
+}
+
+static void *adopt_model(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    const char *name = xlm_tokenizer_file_ending(files, ".model");
+    size_t size;
+    const char *bytes = xlm_tokenizer_file(files, name, &size);
+    if (!refuse_others(files, error))
+        return NULL;
+    GError *failure = NULL;
+    xlm_pieces *m = xlm_pieces_new(g_string_new_len(bytes, (gssize)size), &failure);
+    if (m == NULL) {
+        xlm_tokenizer_refuse(files, name, 0, error, "%s", failure->message);
+        g_error_free(failure);
+        return NULL;
+    }
+    read_albert(m, files);
+    if (is_fairseq(files, name) ? number_as_fairseq(m->pieces, files, name, tokens, error)
+                                : number_as_they_are(m->pieces, files, name, tokens, error))
+        return m;
+    xlm_pieces_free(m);
+    return NULL;
+}
+
+/* The single steps of one, or of a sequence; g_ptr_array_unref. sequence: "normalizers". */
+static void list_steps(const json_t *step, const char *sequence, GPtrArray *steps)
+{
+    const json_t *one;
+    size_t i;
+    if (g_strcmp0(json_string_value(json_object_get(step, "type")), "Sequence") != 0) {
+        if (json_is_object(step))
+            g_ptr_array_add(steps, (void *)(uintptr_t)step);
+        return;
+    }
+    json_array_foreach(json_object_get(step, sequence), i, one)
+        list_steps(one, sequence, steps);
+}
+
+static bool is_type(const json_t *step, const char *type)
+{
+    return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
+}
+
+/* {"type": "Replace", "pattern": {kind: pattern}, "content": by} */
+static bool replaces(const json_t *step, const char *kind, const char *pattern, const char *by)
+{
+    return is_type(step, "Replace") &&
+           g_strcmp0(json_string_value(json_object_get(json_object_get(step, "pattern"), kind)), pattern) == 0 &&
+           g_strcmp0(json_string_value(json_object_get(step, "content")), by) == 0;
+}
+
+/* A normalizer is what the library does by itself: a character map, runs of spaces made one, none at the ends; and before that
+ * maybe ALBERT's rules of text: quotation marks, Form KD without marks, lower case. All in this order, and any may be missing.
+ * map: its step, or NULL. */
+typedef struct text_steps {
+    const json_t *map;
+    bool one_space; /* runs of spaces are made one, by the normalizer or by splitting at white space */
+    bool is_albert;
+    xlm_albert_text albert;
+} text_steps;
+
+/* ALBERT's rules. Returns the step after them; NULL: not as its tokenizer has them. */
+static const json_t *const *read_albert_steps(const json_t *const *step, text_steps *read)
+{
+    if (!replaces(*step, "String", "``", "\""))
+        return step;
+    read->is_albert = true;
+    if (!replaces(*++step, "String", "''", "\""))
+        return NULL;
+    if (is_type(*++step, "NFKD")) {
+        if (!is_type(*++step, "StripAccents"))
+            return NULL;
+        read->albert.keep_accents = 0;
+        step++;
+    }
+    read->albert.lower = is_type(*step, "Lowercase");
+    return step + read->albert.lower;
+}
+
+static bool read_normalizer(const json_t *normalizer, text_steps *read)
+{
+    GPtrArray *steps = g_ptr_array_new();
+    list_steps(normalizer, "normalizers", steps);
+    g_ptr_array_add(steps, NULL);
+    *read = (text_steps){.albert = {.keep_accents = 1, .remove_space = 1, .fast = 1}};
+    const json_t *const *step = read_albert_steps((const json_t *const *)(void *)steps->pdata, read);
+    if (step != NULL && is_type(*step, "Precompiled"))
+        read->map = *step++;
+    bool good = step != NULL;
+    for (; good && *step != NULL; step++) {
+        const bool one_space = replaces(*step, "Regex", " {2,}", " ") || replaces(*step, "Regex", " {2,}", XLM_PIECE_SPACE);
+        good = one_space || is_type(*step, "Strip");
+        read->one_space = read->one_space || one_space;
+    }
+    good = good && steps->len > 1;
+    g_ptr_array_unref(steps);
+    return good;
+}
+
+/* U+2581 before every word, which may be split at white space before. */
+static bool read_splitter(const json_t *splitter, text_steps *read)
+{
+    GPtrArray *steps = g_ptr_array_new();
+    list_steps(splitter, "pretokenizers", steps);
+    bool good = steps->len > 0;
+    read->one_space = read->one_space || steps->len > 1;
+    for (guint i = 0; i < steps->len && good; i++) {
+        const json_t *step = steps->pdata[i];
+        const char *scheme = json_string_value(json_object_get(step, "prepend_scheme"));
+        good = i + 1 < steps->len ? is_type(step, "WhitespaceSplit")
+                                  : is_type(step, "Metaspace") && !json_is_false(json_object_get(step, "add_prefix_space")) &&
+                                        g_strcmp0(scheme, "never") != 0 && (i == 0 || g_strcmp0(scheme, "first") != 0) &&
+                                        g_strcmp0(json_string_value(json_object_get(step, "replacement")), XLM_PIECE_SPACE) == 0;
+    }
+    g_ptr_array_unref(steps);
+    return good;
+}
+
+static bool read_steps(const xlm_tokenizer_files *files, text_steps *steps, GError **error)
+{
+    if (!read_normalizer(xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL), steps))
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its normalizer is neither that of SentencePiece (Precompiled, "
+                                    "Strip, Replace), nor that with ALBERT's rules before it; give the directory with the .model "
+                                    "instead");
+    return read_splitter(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", NULL), steps) ||
+           xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer is not that of SentencePiece (Metaspace); give "
+                                "the directory with the .model instead");
+}
+
+/* All tokens with their scores; those that the file adds are no text. */
+static bool read_pieces(const xlm_tokenizer_files *files, GArray *pieces, xlm_published_tokens *tokens, GError **error)
+{
+    const json_t *vocabulary = xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL), *entry;
+    const json_t *unknown = xlm_tokenizer_value(files, TOKENIZER, "model", "unk_id", NULL);
+    size_t i;
+    json_array_foreach(vocabulary, i, entry) {
+        const char *text = json_string_value(json_array_get(entry, 0));
+        const json_t *score = json_array_get(entry, 1);
+        if (text == NULL || !json_is_number(score))
+            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "token %zu is not [\"text\", score]", i);
+        const bool is_unknown = json_is_integer(unknown) && (json_int_t)i == json_integer_value(unknown);
+        const xlm_model_piece piece = {g_strdup(text), (float)json_number_value(score),
+                                       is_unknown ? XLM_PIECE_UNKNOWN : XLM_PIECE_NORMAL};
+        g_array_append_val(pieces, piece);
+        if (!xlm_published_tokens_set(tokens, files, TOKENIZER, (int64_t)i, text, error))
+            return false;
+    }
+    if (!json_is_integer(unknown) || json_integer_value(unknown) < 0 || json_integer_value(unknown) >= (json_int_t)pieces->len)
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no vocabulary, or no unknown token (unk_id)");
+    json_array_foreach(xlm_tokenizer_value(files, TOKENIZER, "added_tokens", NULL), i, entry) {
+        const json_t *id = json_object_get(entry, "id");
+        const json_int_t at = json_is_integer(id) ? json_integer_value(id) : -1;
+        if (at < 0 || at >= (json_int_t)pieces->len)
+            continue;
+        xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, (guint)at);
+        if (piece->kind == XLM_PIECE_NORMAL)
+            piece->kind = XLM_PIECE_CONTROL;
+    }
+    return xlm_published_tokens_add_added(tokens, files, error);
+}
+
+static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    GArray *pieces = xlm_sentencepiece_new_pieces();
+    xlm_pieces *m = NULL;
+    text_steps steps;
+    if (json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL)))
+        xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "writes unknown characters as bytes (byte_fallback), which is not "
+                             "supported; give the directory with the .model instead");
+    else if (read_steps(files, &steps, error) && read_pieces(files, pieces, tokens, error)) {
+        const char *base64 = json_string_value(json_object_get(steps.map, "precompiled_charsmap"));
+        gsize size = 0;
+        guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
+        const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
+        GError *failure = NULL;
+        m = xlm_pieces_new(xlm_sentencepiece_write_spaces(all, pieces->len, (const char *)map, size, steps.one_space), &failure);
+        if (m == NULL) {
+            xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);
+            g_error_free(failure);
+        } else {
+            m->is_albert = steps.is_albert;
+            m->albert = steps.albert;
+        }
+        g_free(map);
+    }
+    g_array_unref(pieces);
+    return m;
+}
+
+void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    static const char *const bos[] = {"<s>", "[CLS]", NULL}, *const pad[] = {"<pad>", "[PAD]", NULL},
+                      *const eos[] = {"</s>", "[SEP]", NULL}, *const unk[] = {"<unk>", "[UNK]", NULL},
+                      *const mask[] = {"<mask>", "[MASK]", NULL};
+    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    void *m = xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)
+                                                                 : adopt_json(files, tokens, error);
+    if (m != NULL)
+        xlm_published_tokens_find_special(tokens, files, usual);
+    return m;
+}

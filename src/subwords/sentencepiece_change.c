@@ -1,0 +1,215 @@
+/* xlm-mpi: models of SentencePiece with fewer and more pieces. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "subwords/sentencepiece.h"
+
+static const char SPACE[] = XLM_PIECE_SPACE;
+
+/* Pieces by their texts. */
+static GHashTable *index_pieces(const xlm_pieces *m)
+{
+    GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < m->pieces->len; i++)
+        g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
+    return by_text;
+}
+
+/* Of normal pieces those of the least score, which that of unknown characters depends on, and of the highest, likewise of pieces
+ * that are given. */
+static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    const xlm_model_piece *least = NULL, *most = NULL;
+    for (guint i = 0; i < m->pieces->len; i++) {
+        const xlm_model_piece *piece = xlm_pieces_at(m, i);
+        if (piece->kind != XLM_PIECE_NORMAL)
+            continue;
+        if (least == NULL || piece->score < least->score)
+            least = piece;
+        if (most == NULL || piece->score > most->score)
+            most = piece;
+    }
+    if (least == NULL)
+        return;
+    xlm_segmenter_keep(subwords, least->text, strlen(least->text), kept);
+    xlm_segmenter_keep(subwords, most->text, strlen(most->text), kept);
+}
+
+/* Byte pairs: append what is made on the way to a piece. Neighbours whose text is the piece of the highest score are merged
+ * first, of equal ones the first. */
+static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    GPtrArray *symbols = g_ptr_array_new_with_free_func(g_free);
+    for (const char *at = piece; *at != '\0'; at = g_utf8_next_char(at))
+        g_ptr_array_add(symbols, g_strndup(at, (gsize)(g_utf8_next_char(at) - at)));
+    for (;;) {
+        const xlm_model_piece *best = NULL;
+        guint where = 0;
+        for (guint i = 0; i + 1 < symbols->len; i++) {
+            char *both = g_strconcat(symbols->pdata[i], symbols->pdata[i + 1], NULL);
+            const xlm_model_piece *found = g_hash_table_lookup(by_text, both);
+            if (found != NULL && (best == NULL || found->score > best->score)) {
+                best = found;
+                where = i;
+            }
+            g_free(both);
+        }
+        if (best == NULL)
+            break;
+        g_ptr_array_remove_index(symbols, where + 1);
+        g_free(symbols->pdata[where]);
+        symbols->pdata[where] = g_strdup(best->text);
+        xlm_segmenter_keep(subwords, best->text, strlen(best->text), kept);
+    }
+    g_ptr_array_unref(symbols);
+}
+
+/* Whatever is not normal (bytes, pieces that users gave) stays too, and what ALBERT's rules cut again, which no text has
+ * whole. */
+void xlm_sentencepiece_needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+{
+    const xlm_pieces *m = model;
+    for (guint i = 0; i < m->pieces->len; i++) {
+        const xlm_model_piece *piece = xlm_pieces_at(m, i);
+        const size_t size = strlen(piece->text);
+        if (piece->kind != XLM_PIECE_NORMAL || (m->is_albert && !m->albert.fast && xlm_albert_cuts_again(piece->text, size)))
+            xlm_segmenter_keep(subwords, piece->text, size, kept);
+    }
+    keep_extremes(m, subwords, kept);
+    xlm_segmenter_keep(subwords, SPACE, strlen(SPACE), kept);
+    xlm_segmenter_keep_characters(&xlm_segmenter_sentencepiece, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(&xlm_segmenter_sentencepiece, model, subwords, SPACE, "", kept);
+    if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
+        return;
+    GHashTable *by_text = index_pieces(m);
+    for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++)
+        keep_parts(by_text, xlm_word_counts_word(kept, i, NULL), subwords, kept);
+    g_hash_table_unref(by_text);
+}
+
+/* A model of other pieces has the rules of the one that it was made of. NULL is passed on. */
+static void *with_rules_of(const xlm_pieces *from, xlm_pieces *m)
+{
+    if (m != NULL) {
+        m->is_albert = from->is_albert;
+        m->albert = from->albert;
+    }
+    return m;
+}
+
+void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *kept, GError **error)
+{
+    const xlm_pieces *m = model;
+    uint8_t *keep = g_new(uint8_t, m->pieces->len);
+    for (guint i = 0; i < m->pieces->len; i++) {
+        const xlm_model_piece *piece = xlm_pieces_at(m, i);
+        keep[i] = piece->kind != XLM_PIECE_NORMAL ||
+                  xlm_word_counts_index(kept, piece->text, strlen(piece->text)) != UINT32_MAX;
+    }
+    xlm_pieces *reduced = xlm_pieces_new(xlm_sentencepiece_change(m->bytes->str, m->bytes->len, keep, NULL, 0), error);
+    g_free(keep);
+    return with_rules_of(m, reduced);
+}
+
+/* The byte that a piece "<0x5A>" stands for; -1: it is text. */
+static int byte_of(const xlm_pieces *m, const char *text)
+{
+    bool found = false;
+    if (!g_str_has_prefix(text, "<0x") || strlen(text) != strlen("<0x5A>"))
+        return -1;
+    for (guint i = 0; i < m->pieces->len && !found; i++)
+        found = xlm_pieces_at(m, i)->kind == XLM_PIECE_BYTE && strcmp(xlm_pieces_at(m, i)->text, text) == 0;
+    if (!found)
+        return -1;
+    return g_ascii_xdigit_value(text[3]) << 4 | g_ascii_xdigit_value(text[4]);
+}
+
+/* The pieces of a line together are its text as the model normalises it. */
+char *xlm_sentencepiece_whole(const void *model, const char *word)
+{
+    const xlm_pieces *m = model;
+    GString *text = g_string_new(NULL), *whole = g_string_new(NULL);
+    xlm_sentencepiece_encode(m->library, word, strlen(word), text, NULL, NULL);
+    char **parts = g_strsplit(text->str, " ", -1);
+    for (char **part = parts; *part != NULL; part++) {
+        const int byte = byte_of(m, *part);
+        if (byte < 0)
+            g_string_append(whole, *part);
+        else
+            g_string_append_c(whole, (char)byte);
+    }
+    g_strfreev(parts);
+    g_string_free(text, TRUE);
+    char *joined = g_string_free(whole, FALSE);
+    if (g_utf8_validate(joined, -1, NULL) && g_str_has_prefix(joined, SPACE) && joined[strlen(SPACE)] != '\0' &&
+        strstr(joined + strlen(SPACE), SPACE) == NULL)
+        return joined;
+    g_free(joined);
+    return NULL;
+}
+
+/* What an unknown character counts in the library: 10 less than the least of all normal pieces. */
+static double score_of_unknown(const xlm_pieces *m)
+{
+    double least = 0;
+    for (guint i = 0; i < m->pieces->len; i++)
+        if (xlm_pieces_at(m, i)->kind == XLM_PIECE_NORMAL)
+            least = MIN(least, (double)xlm_pieces_at(m, i)->score);
+    return least - 10;
+}
+
+/* log p of the best pieces of a word, and a little more: so it becomes one where it stands alone, and other words that begin with
+ * it change as little as can be. */
+static float score_above_parts(const xlm_pieces *m, GHashTable *by_text, double unknown, const char *word)
+{
+    static const double ABOVE = 0.01;
+    GString *text = g_string_new(NULL);
+    double score = ABOVE;
+    xlm_sentencepiece_encode(m->library, word + strlen(SPACE), strlen(word) - strlen(SPACE), text, NULL, NULL);
+    char **parts = g_strsplit(text->str, " ", -1);
+    for (char **part = parts; *part != NULL; part++) {
+        const xlm_model_piece *piece = g_hash_table_lookup(by_text, *part);
+        const int byte = byte_of(m, *part);
+        if ((byte & 0xC0) != 0x80) /* the bytes of a character are one unknown */
+            score += piece != NULL && byte < 0 ? (double)piece->score : unknown;
+    }
+    g_strfreev(parts);
+    g_string_free(text, TRUE);
+    return (float)score;
+}
+
+/* Unigram models get normal pieces; those of byte pairs pieces as users give them, which are never cut. */
+void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
+                                xlm_word_counts *added, GError **error)
+{
+    const xlm_pieces *m = model;
+    const bool unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
+    GHashTable *by_text = index_pieces(m);
+    const double unknown = score_of_unknown(m);
+    GArray *more = xlm_sentencepiece_new_pieces();
+    bool good = true;
+    for (uint32_t i = 0; i < xlm_word_counts_size(wanted) && good; i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(wanted, i, &size);
+        const bool known = g_hash_table_contains(by_text, word);
+        if (!known && (size <= strlen(SPACE) || !g_str_has_prefix(word, SPACE))) {
+            good = xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: it is no word of SentencePiece", word);
+            continue;
+        }
+        if (!known) {
+            const xlm_model_piece piece = {g_strdup(word), unigram ? score_above_parts(m, by_text, unknown, word) : 0,
+                                           unigram ? XLM_PIECE_NORMAL : XLM_PIECE_GIVEN};
+            g_array_append_val(more, piece);
+        }
+        if (xlm_word_counts_index(subwords, word, size) == UINT32_MAX)
+            xlm_word_counts_add(added, word, size, 0);
+    }
+    uint8_t *keep = g_new(uint8_t, m->pieces->len);
+    memset(keep, 1, m->pieces->len);
+    void *enlarged = !good ? NULL
+                           : xlm_pieces_new(xlm_sentencepiece_change(m->bytes->str, m->bytes->len, keep,
+                                                                (const xlm_model_piece *)(void *)more->data, more->len), error);
+    g_free(keep);
+    g_array_unref(more);
+    g_hash_table_unref(by_text);
+    return with_rules_of(m, enlarged);
+}

@@ -1,0 +1,162 @@
+/* xlm-mpi: models of SentencePiece as files of transformers. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * By the ids of the vocabulary:
+ *
+ *   fairseq's     four special tokens, the pieces from the fourth on, <mask>: sentencepiece.bpe.model, XLMRobertaTokenizer
+ *   the model's   with ALBERT's rules of text: spiece.model, AlbertTokenizer
+ *   others        of a unigram model: tokenizer.json, PreTrainedTokenizerFast; of byte pairs: transformers have no class */
+#include <string.h>
+
+#include "base/log.h"
+#include "subwords/sentencepiece.h"
+#include "subwords/tokenizer_print.h"
+#include "subwords/vocabulary.h"
+
+/* ---- whose ids ---- */
+
+/* Has the vocabulary the pieces from `first` on, `shift` ids further on? */
+static bool has_pieces(const xlm_vocabulary *v, const xlm_pieces *m, guint first, guint shift)
+{
+    if (xlm_vocabulary_size(v) < (int64_t)m->pieces->len + shift)
+        return false;
+    for (guint i = first; i < m->pieces->len; i++)
+        if (strcmp(xlm_vocabulary_words(v)[i + shift], xlm_pieces_at(m, i)->text) != 0)
+            return false;
+    return true;
+}
+
+static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
+{
+    static const xlm_special first[] = {XLM_BOS, XLM_PAD, XLM_EOS, XLM_UNK};
+    enum { OWN = 3 };
+    for (int i = 0; i < (int)G_N_ELEMENTS(first); i++)
+        if (xlm_vocabulary_special(v, first[i]) != i)
+            return false;
+    for (guint i = 0; i < OWN && i < m->pieces->len; i++)
+        if (xlm_pieces_at(m, i)->kind == XLM_PIECE_NORMAL)
+            return false;
+    return m->pieces->len > OWN && has_pieces(v, m, OWN, 1) &&
+           xlm_vocabulary_special(v, XLM_MASK) == (int32_t)m->pieces->len + 1;
+}
+
+/* ---- tokenizer.json ---- */
+
+/* [text, score] of each id. What is no piece of text is never the best. */
+static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
+{
+    static const double NEVER = -1e6;
+    GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < m->pieces->len; i++)
+        g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
+    json_t *all = json_array();
+    for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
+        const char *word = xlm_vocabulary_words(v)[id];
+        const bool special = xlm_vocabulary_is_special(v, (int32_t)id);
+        const xlm_model_piece *piece = special ? NULL : g_hash_table_lookup(by_text, word);
+        const bool text = piece != NULL && (piece->kind == XLM_PIECE_NORMAL || piece->kind == XLM_PIECE_GIVEN);
+        const double penalty = text && m->is_albert && !m->albert.fast && xlm_albert_cuts_again(word, strlen(word))
+                                   ? XLM_ALBERT_PENALTY : 0;
+        json_array_append_new(all, json_pack("[s, f]", word, special ? 0 : text ? (double)piece->score - penalty : NEVER));
+    }
+    g_hash_table_unref(by_text);
+    return all;
+}
+
+/* The rules of ALBERT's tokenizer, nearly (subwords/sentencepiece_albert.h). */
+static void print_albert(const xlm_albert_text *rules, json_t *steps)
+{
+    static const char *const quotes[] = {"``", "''"};
+    for (size_t i = 0; i < G_N_ELEMENTS(quotes); i++)
+        json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "String", quotes[i],
+                                               "content", "\""));
+    if (!rules->keep_accents) {
+        json_array_append_new(steps, json_pack("{s:s}", "type", "NFKD"));
+        json_array_append_new(steps, json_pack("{s:s}", "type", "StripAccents"));
+    }
+    if (rules->lower)
+        json_array_append_new(steps, json_pack("{s:s}", "type", "Lowercase"));
+}
+
+/* What the library does before it cuts: the map of characters, and one space for several. */
+static json_t *print_normaliser(const xlm_pieces *m)
+{
+    size_t size;
+    const char *map = xlm_sentencepiece_map(m->bytes->str, m->bytes->len, &size);
+    json_t *steps = json_array();
+    if (m->is_albert)
+        print_albert(&m->albert, steps);
+    if (size > 0) {
+        char *text = g_base64_encode((const guchar *)map, size);
+        json_array_append_new(steps, json_pack("{s:s, s:s}", "type", "Precompiled", "precompiled_charsmap", text));
+        g_free(text);
+    }
+    json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " {2,}", "content",
+                                           " "));
+    return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
+}
+
+static json_t *print_metaspace(void)
+{
+    return json_pack("{s:s, s:s, s:b, s:s}", "type", "Metaspace", "replacement", XLM_PIECE_SPACE, "add_prefix_space", 1,
+                     "prepend_scheme", "always");
+}
+
+static json_t *print_tokenizer(const xlm_vocabulary *v, const xlm_pieces *m)
+{
+    json_t *model = json_pack("{s:s, s:i, s:o, s:b}", "type", "Unigram", "unk_id", xlm_vocabulary_special(v, XLM_UNK), "vocab",
+                              print_vocabulary(v, m), "byte_fallback", 0);
+    json_t *splitter = json_pack("{s:s, s:[{s:s}, o]}", "type", "Sequence", "pretokenizers", "type", "WhitespaceSplit",
+                                 print_metaspace());
+    return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:o}", "version", "1.0", "truncation", "padding", "added_tokens",
+                     xlm_tokenizer_print_specials(v), "normalizer", print_normaliser(m), "pre_tokenizer", splitter,
+                     "post_processor", xlm_tokenizer_print_template(v), "decoder", print_metaspace(), "model", model);
+}
+
+/* ---- all of it ---- */
+
+static void publish_albert(const xlm_albert_text *rules, json_t *settings)
+{
+    json_object_set_new(settings, "tokenizer_class", json_string("AlbertTokenizer"));
+    json_object_set_new(settings, "do_lower_case", json_boolean(rules->lower));
+    json_object_set_new(settings, "keep_accents", json_boolean(rules->keep_accents));
+    json_object_set_new(settings, "remove_space", json_boolean(rules->remove_space));
+}
+
+static void note_albert(const xlm_albert_text *rules, GString *notes)
+{
+    if (rules->fast)
+        return;
+    g_string_append(notes, "The tokenizer is of ALBERT's fast kind; the model was trained with the other");
+    if (!rules->keep_accents)
+        g_string_append(notes, ", which does not leave out vowel signs of Indic scripts and Thai as accents");
+    g_string_append(notes, ". Text in Latin, Greek and Cyrillic letters is cut alike, but where a number goes before a comma, "
+                    "and at the ends of Greek words.\n");
+}
+
+void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
+{
+    const xlm_pieces *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
+    const bool own = has_pieces(v, m, 0, 0), unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
+    if (is_fairseq(v, m) && !m->is_albert) {
+        json_object_set_new(files, "sentencepiece.bpe.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
+        json_object_set_new(settings, "tokenizer_class", json_string("XLMRobertaTokenizer"));
+        return;
+    }
+    if (own && m->is_albert && !m->albert.fast) {
+        json_object_set_new(files, "spiece.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
+        publish_albert(&m->albert, settings);
+        return;
+    }
+    if (unigram) {
+        json_object_set_new(files, "tokenizer.json", print_tokenizer(v, m));
+        json_object_set_new(settings, "tokenizer_class", json_string("PreTrainedTokenizerFast"));
+        if (m->is_albert)
+            note_albert(&m->albert, notes);
+        return;
+    }
+    if (own)
+        json_object_set_new(files, "sentencepiece.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
+    xlm_log_warn("transformers have no tokenizer for this model of SentencePiece with the ids of the vocabulary");
+    g_string_append(notes, "Transformers have no tokenizer for this model of SentencePiece with the ids of the vocabulary: "
+                    "tokenise with xlm-mpi, and give them the ids.\n");
+}

@@ -1,0 +1,252 @@
+/* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "subwords/tokenizer.h"
+#include "text/strings.h"
+
+/* Ids of a word in memory: where they are in `ids`. */
+typedef struct answer {
+    size_t start;
+    uint32_t n;
+} answer;
+
+struct xlm_tokenizer {
+    const xlm_vocabulary *vocabulary;
+    bool lines; /* the segmenter takes lines: each is cut as one word */
+    xlm_word line;
+    xlm_normaliser *normaliser;
+    xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first wanted */
+    xlm_cutter *cutter;
+
+    xlm_strings *seen;
+    GArray *answers; /* answer, by number of the word in `seen` */
+    GArray *ids;     /* int32_t */
+    GString *word;   /* one that is given singly, with its space */
+};
+
+static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
+static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and ids take more, all are forgotten */
+
+xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error)
+{
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
+    xlm_normaliser *normaliser = xlm_segmenter_normaliser(segmenter, xlm_vocabulary_lowercase(vocabulary), error);
+    if (normaliser == NULL)
+        return NULL;
+    xlm_tokenizer *t = g_new0(xlm_tokenizer, 1);
+    t->vocabulary = vocabulary;
+    t->lines = xlm_segmenter_class_of(segmenter)->input == XLM_SEGMENTS_LINES;
+    t->normaliser = normaliser;
+    t->splitters = g_new0(xlm_splitter *, (size_t)xlm_vocabulary_languages(vocabulary) + 1);
+    t->cutter = xlm_cutter_new(xlm_vocabulary_segmenter(vocabulary), xlm_vocabulary_subwords(vocabulary));
+    t->seen = xlm_strings_new();
+    t->answers = g_array_new(FALSE, FALSE, sizeof(answer));
+    t->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    t->word = g_string_new(NULL);
+    return t;
+}
+
+void xlm_tokenizer_free(xlm_tokenizer *t)
+{
+    if (t == NULL)
+        return;
+    for (int i = 0; i <= xlm_vocabulary_languages(t->vocabulary); i++)
+        xlm_splitter_free(t->splitters[i]);
+    g_free(t->splitters);
+    xlm_normaliser_free(t->normaliser);
+    xlm_cutter_free(t->cutter);
+    xlm_strings_free(t->seen);
+    g_array_free(t->answers, TRUE);
+    g_array_free(t->ids, TRUE);
+    g_string_free(t->word, TRUE);
+    g_free(t);
+}
+
+const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *t) { return t->vocabulary; }
+
+static xlm_splitter *splitter_for(xlm_tokenizer *t, int language, GError **error)
+{
+    xlm_splitter **splitter = &t->splitters[language + 1];
+    if (*splitter == NULL) {
+        const char *name = language < 0 ? "" : xlm_vocabulary_language_names(t->vocabulary)[language];
+        *splitter = xlm_splitter_new(xlm_vocabulary_word_mode(t->vocabulary), name, error);
+    }
+    return *splitter;
+}
+
+/* Append the ids of a word. */
+static void segment(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
+{
+    size_t n, start = 0;
+    const char *subwords = xlm_cutter_word(t->cutter, word, size, &n);
+    for (size_t i = 0; n > 0 && i <= n; i++) {
+        if (i < n && subwords[i] != ' ')
+            continue;
+        const int32_t id = xlm_vocabulary_find(t->vocabulary, subwords + start, i - start);
+        g_array_append_val(ids, id);
+        start = i + 1;
+    }
+}
+
+/* Lines that are normalised from now on are of this language, or of what it is made of. */
+static bool set_language(xlm_tokenizer *t, int language, GError **error)
+{
+    const int base = xlm_vocabulary_base_language(t->vocabulary, language);
+    return xlm_normaliser_set_language(t->normaliser, base < 0 ? "" : xlm_vocabulary_language_names(t->vocabulary)[base], error);
+}
+
+static void append_word(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
+{
+    if (size > SEEN_LONGEST) {
+        segment(t, word, size, ids);
+        return;
+    }
+    const uint32_t i = xlm_strings_add(t->seen, word, size);
+    if (i == t->answers->len) {
+        answer a = {t->ids->len, 0};
+        segment(t, word, size, t->ids);
+        a.n = (uint32_t)(t->ids->len - a.start);
+        g_array_append_val(t->answers, a);
+    }
+    const answer *a = &g_array_index(t->answers, answer, i);
+    g_array_append_vals(ids, &g_array_index(t->ids, int32_t, a->start), a->n);
+}
+
+static void forget_when_full(xlm_tokenizer *t)
+{
+    if (xlm_strings_memory(t->seen) + t->ids->len * sizeof(int32_t) < SEEN_MEMORY)
+        return;
+    xlm_strings_clear(t->seen);
+    g_array_set_size(t->answers, 0);
+    g_array_set_size(t->ids, 0);
+}
+
+bool xlm_tokenizer_words(xlm_tokenizer *t, int language, const char *line, size_t size, const xlm_word **words, size_t *n,
+                         GError **error)
+{
+    if (t->lines) {
+        t->line = (xlm_word){0, (uint32_t)size};
+        *words = &t->line;
+        *n = size > 0;
+        return true;
+    }
+    xlm_splitter *splitter = splitter_for(t, xlm_vocabulary_base_language(t->vocabulary, language), error);
+    if (splitter != NULL)
+        *words = xlm_splitter_split(splitter, line, size, n);
+    return splitter != NULL;
+}
+
+void xlm_tokenizer_encode_words(xlm_tokenizer *t, int language, const char *line, const xlm_word *words, size_t n,
+                                GArray *ids)
+{
+    const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
+    const guint first = ids->len;
+    forget_when_full(t);
+    for (size_t i = 0; i < n; i++)
+        append_word(t, line + words[i].start, words[i].size, ids);
+    for (guint i = first; twins != NULL && i < ids->len; i++)
+        g_array_index(ids, int32_t, i) = twins[g_array_index(ids, int32_t, i)];
+}
+
+size_t xlm_tokenizer_count_words(const xlm_tokenizer *t, const int32_t *ids, size_t n, size_t words)
+{
+    if (!t->lines)
+        return words;
+    size_t starts = n > 0;
+    for (size_t i = 1; i < n; i++)
+        starts += !xlm_vocabulary_joins(t->vocabulary, ids[i - 1], ids[i]);
+    return starts;
+}
+
+bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids,
+                                     size_t *words, GError **error)
+{
+    size_t n;
+    const xlm_word *word;
+    if (!xlm_tokenizer_words(t, language, line, size, &word, &n, error))
+        return false;
+    const guint first = ids->len;
+    xlm_tokenizer_encode_words(t, language, line, word, n, ids);
+    const int32_t *added = ids->len > first ? &g_array_index(ids, int32_t, first) : NULL; /* an empty array has no memory */
+    if (words != NULL)
+        *words = xlm_tokenizer_count_words(t, added, ids->len - first, n);
+    return true;
+}
+
+bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids, size_t *words,
+                          GError **error)
+{
+    const char *normal;
+    size_t normal_size;
+    return set_language(t, language, error) &&
+           xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
+           xlm_tokenizer_encode_normalised(t, language, normal, normal_size, ids, words, error);
+}
+
+bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, const char *word, size_t size, GArray *ids,
+                               size_t *words, GError **error)
+{
+    if (!inside || size == 0 || *word == ' ' || !xlm_normaliser_keeps_space(t->normaliser))
+        return xlm_tokenizer_encode(t, language, word, size, ids, words, error);
+    const size_t valid = xlm_utf8_check(word, size); /* before the space, which would count in a message */
+    g_string_assign(t->word, valid == size ? " " : "");
+    g_string_append_len(t->word, word, (gssize)size);
+    return xlm_tokenizer_encode(t, language, t->word->str, t->word->len, ids, words, error);
+}
+
+/* ---- with places ---- */
+
+/* Append the subwords of a word, or of a line, with their places in `line`. */
+static bool place_subwords(xlm_tokenizer *t, const char *line, const xlm_word *word, GArray *places, GArray *subwords,
+                           GError **error)
+{
+    size_t n;
+    guint i = 0;
+    g_array_set_size(places, 0);
+    const char *segmented = xlm_cutter_locate(t->cutter, line + word->start, word->size, places, &n, error);
+    for (size_t begin = 0, end; segmented != NULL && begin < n; begin = end + 1, i++) {
+        const char *space = memchr(segmented + begin, ' ', n - begin);
+        end = space != NULL ? (size_t)(space - segmented) : n;
+        const xlm_origin *place = &g_array_index(places, xlm_origin, i);
+        const xlm_located_subword located = {.id = xlm_vocabulary_find(t->vocabulary, segmented + begin, end - begin),
+                                             .start = word->start + place->start, .end = word->start + place->end};
+        g_array_append_val(subwords, located);
+    }
+    return segmented != NULL;
+}
+
+/* From bytes of the line to those of a text of `size` bytes that became it. */
+static void place_in_text(xlm_located_subword *s, const xlm_origin *origins, size_t line_size, size_t size)
+{
+    const bool none = s->start == s->end;
+    xlm_origin place = {(uint32_t)size, (uint32_t)size};
+    if (s->start < line_size)
+        place = none ? origins[s->start] : xlm_origins_join(origins + s->start, s->end - s->start);
+    s->start = place.start;
+    s->end = none ? place.start : place.end;
+}
+
+bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size_t size, GArray *subwords, GError **error)
+{
+    const char *line;
+    size_t line_size, n;
+    const xlm_origin *origins;
+    const xlm_word *words;
+    if (!set_language(t, language, error) ||
+        !xlm_normaliser_run_origins(t->normaliser, text, size, &line, &line_size, &origins, error) ||
+        !xlm_tokenizer_words(t, language, line, line_size, &words, &n, error))
+        return false;
+    const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
+    guint i = subwords->len;
+    bool good = true;
+    for (size_t k = 0; k < n && good; k++)
+        good = place_subwords(t, line, &words[k], places, subwords, error);
+    for (; i < subwords->len; i++) {
+        xlm_located_subword *s = &g_array_index(subwords, xlm_located_subword, i);
+        s->id = twins != NULL ? twins[s->id] : s->id;
+        place_in_text(s, origins, line_size, size);
+    }
+    g_array_unref(places);
+    return good;
+}

@@ -1,0 +1,91 @@
+/* xlm-mpi: tokenizers as they are published with models. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A tokenizer is a directory of files with names that everybody knows:
+ *
+ *   tokenizer.json                             everything, as the library tokenizers of Hugging Face writes it
+ *   vocab.txt                                  a token a line, its id is the number of the line, from 0
+ *   *.model                                    the model of a library, which holds all
+ *   vocab.json, merges.txt                     tokens with their ids, and merges
+ *   nonbreaking_prefix.LANGUAGE                abbreviations of a language (text/moses.h)
+ *   tokenizer_config.json, special_tokens_map.json, added_tokens.json, config.json
+ *                                              which tokens are special, lower case or not, kind of model
+ *
+ * Classes of segmenters say which of these they read (subwords/segmenter.h). */
+#ifndef XLM_SUBWORDS_TOKENIZER_FILES_H
+#define XLM_SUBWORDS_TOKENIZER_FILES_H
+
+#include <jansson.h>
+
+#include <xlm/special_tokens.h>
+
+#include "base/error.h"
+#include "text/words.h"
+
+typedef struct xlm_tokenizer_files xlm_tokenizer_files;
+
+#define XLM_TOKENIZER_ABBREVIATIONS "nonbreaking_prefix."
+
+/* path: the directory, or one of the files that hold a tokenizer, which is then taken alone. JSON is parsed here. EX_NOINPUT;
+ * EX_DATAERR with file and line. */
+xlm_tokenizer_files *xlm_tokenizer_files_read(const char *path, GError **error);
+/* Of files in memory, which are copied: n names, and their bytes. path: for messages. */
+xlm_tokenizer_files *xlm_tokenizer_files_new(const char *path, size_t n, const char *const *names, const char *const *bytes,
+                                             const size_t *sizes, GError **error);
+/* NULL is allowed. */
+void xlm_tokenizer_files_free(xlm_tokenizer_files *files);
+const char *xlm_tokenizer_files_path(const xlm_tokenizer_files *files);
+/* Append the paths of all files that were read to `paths` (of char *, the array's). */
+void xlm_tokenizer_files_list(const xlm_tokenizer_files *files, GPtrArray *paths);
+
+/* A file by its name, NULL when there is none; its bytes, 0-terminated; or the name of the first that ends so (".model"). Valid
+ * as long as the files. */
+const char *xlm_tokenizer_file(const xlm_tokenizer_files *files, const char *name, size_t *size);
+const char *xlm_tokenizer_file_ending(const xlm_tokenizer_files *files, const char *ending);
+/* The name of file i, from 0; NULL when there are no more. */
+const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i);
+/* The same parsed: *.json. Borrowed. */
+const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name);
+/* The value behind keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
+const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *name, ...) G_GNUC_NULL_TERMINATED;
+/* EX_DATAERR: "DIR/vocab.txt: what". Returns false. line: 0 for none. */
+bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, int64_t line, GError **error, const char *format,
+                          ...) G_GNUC_PRINTF(5, 6);
+
+/* Give each line of merges.txt, without its end, to `add`, which returns NULL, or what is wrong with it; no empty ones, and not the
+ * first where it says the version of the form. EX_DATAERR with the line. */
+bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
+                          void *model, GError **error);
+/* Is there a vocab.json with a token that ends in </w>, the end of a word? */
+bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
+
+/* A flag of tokenizer_config.json, or `fallback`. null is no flag. */
+bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback);
+/* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */
+const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);
+/* The text of a token that stands in JSON as "text" or {"content": "text"}; NULL for neither. */
+const char *xlm_tokenizer_token_text(const json_t *value);
+
+/* All tokens by id, and which of them are special. */
+typedef struct xlm_published_tokens {
+    GPtrArray *text;                   /* char *, by id; NULL where no token has the id */
+    char *special[XLM_SPECIAL_TOKENS]; /* their texts; NULL: the tokenizer has no such token */
+    xlm_word_mode words;               /* of a class that has no normaliser of its own */
+    bool lowercase;
+} xlm_published_tokens;
+
+void xlm_published_tokens_init(xlm_published_tokens *tokens);
+void xlm_published_tokens_clear(xlm_published_tokens *tokens);
+/* Give a token its id. EX_DATAERR: negative, larger than any vocabulary of so many bytes could have, or another token's. */
+bool xlm_published_tokens_set(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, const char *file, int64_t id,
+                              const char *text, GError **error);
+/* All of a JSON object {"token": id}, such as vocab.json. */
+bool xlm_published_tokens_add_object(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, const char *file,
+                                     const json_t *object, GError **error);
+/* Those that are added by tokenizer.json ("added_tokens") or added_tokens.json. */
+bool xlm_published_tokens_add_added(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, GError **error);
+/* Which are special: as special_tokens_map.json or tokenizer_config.json say; else the first that there is of the class's usual
+ * ones, lists of names that end with NULL, by xlm_special. cls_token goes before bos_token, sep_token before eos_token. */
+void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_tokenizer_files *files,
+                                       const char *const *const usual[XLM_SPECIAL_TOKENS]);
+
+#endif

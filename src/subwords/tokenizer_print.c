@@ -1,0 +1,32 @@
+/* xlm-mpi: parts of a tokenizer.json. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "subwords/tokenizer_print.h"
+
+json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *v)
+{
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
+    json_t *added = json_array();
+    for (int32_t i = 0; i < specials->distinct; i++)
+        json_array_append_new(added, json_pack("{s:i, s:s, s:b, s:b, s:b, s:b, s:b}", "id", specials->ascending[i], "content",
+                                               xlm_vocabulary_words(v)[specials->ascending[i]], "single_word", 0, "lstrip", 0,
+                                               "rstrip", 0, "normalized", 0, "special", 1));
+    return added;
+}
+
+/* Between the tokens that open and close sequences. */
+json_t *xlm_tokenizer_print_template(const xlm_vocabulary *v)
+{
+    const char *const *words = xlm_vocabulary_words(v);
+    const int32_t bos = xlm_vocabulary_special(v, XLM_BOS), eos = xlm_vocabulary_special(v, XLM_EOS);
+    json_t *tokens = json_object();
+    json_object_set_new(tokens, words[bos], json_pack("{s:s, s:[i], s:[s]}", "id", words[bos], "ids", bos, "tokens", words[bos]));
+    json_object_set_new(tokens, words[eos], json_pack("{s:s, s:[i], s:[s]}", "id", words[eos], "ids", eos, "tokens", words[eos]));
+#define SPECIAL "{s:{s:s, s:i}}"
+#define SPECIAL_OF(token, type) "SpecialToken", "id", token, "type_id", type
+#define SEQUENCE_OF(name, type) "Sequence", "id", name, "type_id", type
+    json_t *single = json_pack("[" SPECIAL SPECIAL SPECIAL "]", SPECIAL_OF(words[bos], 0), SEQUENCE_OF("A", 0),
+                               SPECIAL_OF(words[eos], 0));
+    json_t *pair = json_pack("[" SPECIAL SPECIAL SPECIAL SPECIAL SPECIAL "]", SPECIAL_OF(words[bos], 0), SEQUENCE_OF("A", 0),
+                             SPECIAL_OF(words[eos], 0), SEQUENCE_OF("B", 1), SPECIAL_OF(words[eos], 1));
+    return json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens",
+                     tokens);
+}

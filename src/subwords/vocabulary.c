@@ -1,0 +1,348 @@
+/* xlm-mpi: the subword vocabulary. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/rng.h"
+#include "subwords/vocabulary.h"
+#include "text/normalise.h"
+
+struct xlm_vocabulary {
+    xlm_word_counts *subwords; /* id = xlm_ordinary_id(&specials, number) */
+    xlm_special_tokens specials;
+    char *special_names[XLM_SPECIAL_TOKENS];
+    xlm_segmenter *segmenter;
+    xlm_word_mode mode;
+    bool lowercase;
+    char **languages; /* NULL-terminated */
+    int language_count;
+    xlm_vocabulary_made *made; /* [made_count] */
+    int made_count;
+
+    int64_t size;
+    const char **words;    /* by id, then NULL */
+    int64_t *counts;       /* by id */
+    GPtrArray *spellings;  /* char *: of the twins, by id; `words` points to them */
+    GHashTable *twin_ids;  /* spelling -> id; NULL when there are no twins */
+    int32_t **twins;       /* [made_count][size], NULL for a synthetic language without twins */
+};
+
+/* ---- which subwords ---- */
+
+xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm_word_counts *words, int64_t min_count,
+                                       int64_t max_subwords)
+{
+    xlm_word_counts *chosen = xlm_segmenter_count_subwords(segmenter, words, NULL);
+    const uint32_t all = xlm_word_counts_size(chosen);
+    uint32_t n = max_subwords > 0 && max_subwords < all ? (uint32_t)max_subwords : all;
+    while (n > 0 && xlm_word_counts_count(chosen, n - 1) < min_count)
+        n--;
+    if (n == all)
+        return chosen;
+    xlm_word_counts_cut(chosen, n);
+    if (n == 0)
+        return chosen;
+
+    xlm_word_counts *parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
+    xlm_word_counts *counted = xlm_word_counts_new();
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(chosen, i, &size);
+        xlm_word_counts_add(counted, word, size, MAX(xlm_word_counts_find(parts, word, size), 0));
+    }
+    xlm_word_counts_free(parts);
+    xlm_word_counts_free(chosen);
+    xlm_word_counts_sort(counted);
+    return counted;
+}
+
+/* ---- making ---- */
+
+static bool check_texts(const xlm_word_counts *subwords, const xlm_segmenter *segmenter, const char *const *special_names,
+                        GError **error)
+{
+    for (int i = 0; special_names != NULL && i < XLM_SPECIAL_TOKENS; i++)
+        if (!xlm_utf8_require("special token", special_names[i], strlen(special_names[i]), error))
+            return false;
+    if (xlm_word_counts_size(subwords) > INT32_MAX - XLM_SPECIAL_TOKENS)
+        return xlm_error_set(error, EX_DATAERR, "a vocabulary of %u subwords; at most %d are possible",
+                             xlm_word_counts_size(subwords), INT32_MAX - XLM_SPECIAL_TOKENS);
+    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
+        size_t size;
+        const char *word = xlm_word_counts_word(subwords, i, &size);
+        if (size == 0)
+            return xlm_error_set(error, EX_DATAERR, "an empty subword in the vocabulary");
+        if (!xlm_utf8_require("subword", word, size, error))
+            return false;
+    }
+    return xlm_segmenter_check(segmenter, error);
+}
+
+static void copy_specials(xlm_vocabulary *v, const xlm_vocabulary_settings *settings)
+{
+    const char *const *names = settings->special_names != NULL ? settings->special_names : xlm_own_special_names;
+    v->specials = settings->specials != NULL ? *settings->specials : xlm_own_special_tokens;
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        v->special_names[i] = g_strdup(names[i]);
+}
+
+/* Give every special token and subword its id. */
+static bool index_words(xlm_vocabulary *v, GError **error)
+{
+    const uint32_t n = xlm_word_counts_size(v->subwords);
+    v->size = (int64_t)n + v->specials.distinct;
+    for (int i = 0; i < v->made_count; i++)
+        v->size += v->made[i].twins;
+    if (v->size > INT32_MAX)
+        return xlm_error_set(error, EX_DATAERR, "a vocabulary of %" G_GINT64_FORMAT " subwords with their twins; at most %d are "
+                             "possible", v->size, INT32_MAX);
+    const int32_t last = v->specials.ascending[v->specials.distinct - 1];
+    if (last >= v->size)
+        return xlm_error_set(error, EX_DATAERR, "a special token has the id %d, in a vocabulary of %" G_GINT64_FORMAT, last,
+                             v->size);
+    v->words = g_new0(const char *, (size_t)v->size + 1);
+    v->counts = g_new0(int64_t, (size_t)v->size);
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        v->words[v->specials.id[i]] = v->special_names[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const int32_t id = xlm_ordinary_id(&v->specials, (int32_t)i);
+        v->words[id] = xlm_word_counts_word(v->subwords, i, NULL);
+        v->counts[id] = xlm_word_counts_count(v->subwords, i);
+    }
+    return true;
+}
+
+/* ---- twins ---- */
+
+static void copy_made(xlm_vocabulary *v, const xlm_vocabulary_settings *settings)
+{
+    v->made_count = settings->made_languages;
+    v->made = g_new0(xlm_vocabulary_made, v->made_count);
+    v->twins = g_new0(int32_t *, v->made_count);
+    for (int i = 0; i < v->made_count; i++) {
+        v->made[i] = settings->made[i];
+        v->made[i].steps = g_strdup(settings->made[i].steps);
+        v->made[i].weights = g_strdup(settings->made[i].weights);
+        v->made[i].originals = g_memdup2(settings->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins);
+    }
+}
+
+/* Give the twins of a synthetic language the ordinary ids from number `first` on. */
+static bool add_twins(xlm_vocabulary *v, int i, int32_t first, GError **error)
+{
+    const xlm_vocabulary_made *made = &v->made[i];
+    v->twins[i] = g_new(int32_t, v->size);
+    for (int32_t id = 0; id < v->size; id++)
+        v->twins[i][id] = id;
+    for (int32_t k = 0; k < made->twins; k++) {
+        const int32_t original = made->originals[k], twin = xlm_ordinary_id(&v->specials, first + k);
+        char *spelling = g_strconcat(v->languages[made->language], ":", v->words[original], NULL);
+        g_ptr_array_add(v->spellings, spelling);
+        if (xlm_vocabulary_find(v, spelling, strlen(spelling)) != v->specials.id[XLM_UNK])
+            return xlm_error_set(error, EX_DATAERR, "`%s` is a subword of the text and would be the twin of `%s` too; give "
+                                 "the synthetic language %s another name", spelling, v->words[original],
+                                 v->languages[made->language]);
+        g_hash_table_insert(v->twin_ids, spelling, GINT_TO_POINTER(twin));
+        v->words[twin] = spelling;
+        v->counts[twin] = v->counts[original];
+        v->twins[i][original] = twin;
+    }
+    return true;
+}
+
+static bool add_all_twins(xlm_vocabulary *v, GError **error)
+{
+    int32_t first = (int32_t)xlm_word_counts_size(v->subwords);
+    for (int i = 0; i < v->made_count; i++) {
+        if (v->made[i].twins > 0 && !add_twins(v, i, first, error))
+            return false;
+        first += v->made[i].twins;
+    }
+    return true;
+}
+
+xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
+                                   const xlm_vocabulary_settings *settings, GError **error)
+{
+    if (!check_texts(subwords, segmenter, settings->special_names, error)) {
+        xlm_segmenter_unref(segmenter);
+        return NULL;
+    }
+    xlm_vocabulary *v = g_new0(xlm_vocabulary, 1);
+    v->subwords = xlm_word_counts_new();
+    xlm_word_counts_add_all(v->subwords, subwords, 1);
+    if (!settings->in_order)
+        xlm_word_counts_sort(v->subwords);
+    v->segmenter = segmenter;
+    v->mode = settings->words;
+    v->lowercase = settings->lowercase;
+    v->language_count = settings->languages;
+    v->languages = g_new0(char *, (size_t)settings->languages + 1);
+    for (int i = 0; i < settings->languages; i++)
+        v->languages[i] = g_strdup(settings->language_names[i]);
+    v->spellings = g_ptr_array_new_with_free_func(g_free);
+    v->twin_ids = g_hash_table_new(g_str_hash, g_str_equal);
+    copy_specials(v, settings);
+    copy_made(v, settings);
+    if (index_words(v, error) && add_all_twins(v, error))
+        return v;
+    xlm_vocabulary_free(v);
+    return NULL;
+}
+
+void xlm_vocabulary_free(xlm_vocabulary *v)
+{
+    if (v == NULL)
+        return;
+    xlm_word_counts_free(v->subwords);
+    xlm_segmenter_unref(v->segmenter);
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        g_free(v->special_names[i]);
+    g_strfreev(v->languages);
+    g_free(v->words);
+    g_free(v->counts);
+    g_hash_table_unref(v->twin_ids);
+    g_ptr_array_free(v->spellings, TRUE);
+    for (int i = 0; i < v->made_count; i++) {
+        g_free((char *)v->made[i].steps);
+        g_free((char *)v->made[i].weights);
+        g_free((int32_t *)v->made[i].originals);
+        g_free(v->twins[i]);
+    }
+    g_free(v->made);
+    g_free(v->twins);
+    g_free(v);
+}
+
+/* ---- asking ---- */
+
+int64_t xlm_vocabulary_size(const xlm_vocabulary *v) { return v->size; }
+const char *const *xlm_vocabulary_words(const xlm_vocabulary *v) { return v->words; }
+const int64_t *xlm_vocabulary_counts(const xlm_vocabulary *v) { return v->counts; }
+int xlm_vocabulary_languages(const xlm_vocabulary *v) { return v->language_count; }
+xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *v) { return v->mode; }
+bool xlm_vocabulary_lowercase(const xlm_vocabulary *v) { return v->lowercase; }
+const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *v) { return v->segmenter; }
+const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *v) { return v->subwords; }
+const xlm_special_tokens *xlm_vocabulary_specials(const xlm_vocabulary *v) { return &v->specials; }
+int32_t xlm_vocabulary_special(const xlm_vocabulary *v, xlm_special special) { return v->specials.id[special]; }
+bool xlm_vocabulary_is_special(const xlm_vocabulary *v, int32_t id) { return xlm_is_special(&v->specials, id); }
+
+const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *v)
+{
+    return (const char *const *)v->languages;
+}
+
+bool xlm_is_language_name(const char *name)
+{
+    bool good = *name != '\0' && *name != '.';
+    for (; *name != '\0' && good; name++)
+        good = g_ascii_isalnum(*name) || *name == '_' || *name == '.';
+    return good;
+}
+
+int xlm_vocabulary_find_language(const xlm_vocabulary *v, const char *name)
+{
+    for (int i = 0; i < v->language_count; i++)
+        if (strcmp(v->languages[i], name) == 0)
+            return i;
+    return -1;
+}
+
+const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *v, int *n)
+{
+    *n = v->made_count;
+    return v->made;
+}
+
+const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *v, int language)
+{
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].language == language)
+            return v->twins[i];
+    return NULL;
+}
+
+int xlm_vocabulary_base_language(const xlm_vocabulary *v, int language)
+{
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].language == language)
+            return v->made[i].base;
+    return language;
+}
+
+static int32_t find_twin(const xlm_vocabulary *v, const char *subword, size_t size)
+{
+    if (g_hash_table_size(v->twin_ids) == 0)
+        return v->specials.id[XLM_UNK];
+    char *spelling = g_strndup(subword, size);
+    void *id;
+    const bool found = g_hash_table_lookup_extended(v->twin_ids, spelling, NULL, &id);
+    g_free(spelling);
+    return found ? GPOINTER_TO_INT(id) : v->specials.id[XLM_UNK];
+}
+
+int32_t xlm_vocabulary_find(const xlm_vocabulary *v, const char *subword, size_t size)
+{
+    const uint32_t i = xlm_word_counts_index(v->subwords, subword, size);
+    return i == UINT32_MAX ? find_twin(v, subword, size) : xlm_ordinary_id(&v->specials, (int32_t)i);
+}
+
+/* The subword that an id stands for: of a twin, without the name of its language, whose size is *mark. NULL when there is none:
+ * of special tokens, and where there is no such id. */
+static const char *find_subword(const xlm_vocabulary *v, int32_t id, size_t *mark)
+{
+    *mark = 0;
+    if (id < 0 || id >= v->size || xlm_is_special(&v->specials, id))
+        return NULL;
+    if ((uint32_t)xlm_ordinary_number(&v->specials, id) >= xlm_word_counts_size(v->subwords))
+        *mark = (size_t)(strchr(v->words[id], ':') - v->words[id]) + 1;
+    return v->words[id] + *mark;
+}
+
+bool xlm_vocabulary_joins(const xlm_vocabulary *v, int32_t id, int32_t next)
+{
+    size_t mark;
+    const char *subword = find_subword(v, id, &mark), *behind = find_subword(v, next, &mark);
+    return subword != NULL && behind != NULL && xlm_segmenter_joins(v->segmenter, subword, behind);
+}
+
+uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
+{
+    const uint32_t n = xlm_word_counts_size(v->subwords);
+    const int64_t head[] = {v->mode, v->lowercase, n, xlm_segmenter_size(v->segmenter)};
+    uint64_t digest = xlm_digest(head, sizeof head, 0);
+    digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
+    if (memcmp(v->specials.id, xlm_own_special_tokens.id, sizeof v->specials.id) != 0)
+        digest = xlm_digest(v->specials.id, sizeof v->specials.id, digest);
+    for (uint32_t i = 0; i < n; i++) { /* each text with its final 0, so that none runs into the next */
+        size_t size;
+        const char *word = xlm_word_counts_word(v->subwords, i, &size);
+        digest = xlm_digest(word, size + 1, digest);
+    }
+    digest = xlm_segmenter_digest(v->segmenter, digest);
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(v->segmenter);
+    if (cls != xlm_segmenter_class_at(0))
+        digest = xlm_digest(cls->name, strlen(cls->name), digest);
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].twins > 0)
+            digest = xlm_digest(v->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins, digest);
+    return digest;
+}
+
+void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
+{
+    bool joined = false; /* to the one before */
+    for (size_t i = 0; i < n; i++) {
+        size_t mark;
+        const char *subword = find_subword(v, ids[i], &mark);
+        if (i > 0 && !joined)
+            g_string_append_c(out, ' ');
+        if (subword == NULL) {
+            g_string_append(out, v->words[ids[i] >= 0 && ids[i] < v->size ? ids[i] : v->specials.id[XLM_UNK]]);
+        } else {
+            if (!joined)
+                g_string_append_len(out, v->words[ids[i]], (gssize)mark);
+            xlm_segmenter_spell(v->segmenter, subword, out);
+        }
+        joined = i + 1 < n && xlm_vocabulary_joins(v, ids[i], ids[i + 1]);
+    }
+}

@@ -1,0 +1,273 @@
+/* xlm-mpi: vocabularies that are made of others. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "subwords/vocabulary_change.h"
+
+#include <string.h>
+
+#include "subwords/tokenizer.h"
+#include "text/lines.h"
+
+/* All but the subwords, the special tokens and the languages: of a vocabulary that stays. names: [XLM_SPECIAL_TOKENS]. */
+static xlm_vocabulary_settings settings_of(const xlm_vocabulary *v, const char **names)
+{
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
+    xlm_vocabulary_settings settings = {
+        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
+        .lowercase = xlm_vocabulary_lowercase(v), .languages = xlm_vocabulary_languages(v),
+        .language_names = xlm_vocabulary_language_names(v)};
+    settings.made = xlm_vocabulary_made_languages(v, &settings.made_languages);
+    return settings;
+}
+
+/* ---- fewer subwords ---- */
+
+/* Where a twin is used, so is its original. */
+static void use_originals(const xlm_vocabulary *v, uint8_t *used)
+{
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(v, &n);
+    for (int i = 0; i < n; i++) {
+        const int32_t *twins = xlm_vocabulary_twins(v, made[i].language);
+        for (int32_t k = 0; k < made[i].twins; k++)
+            used[made[i].originals[k]] |= used[twins[made[i].originals[k]]];
+    }
+}
+
+/* Subwords that are used or needed, in no order. */
+static xlm_word_counts *find_kept(const xlm_vocabulary *v, const uint8_t *used)
+{
+    const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
+    xlm_word_counts *kept = xlm_word_counts_new();
+    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(subwords, i, &size);
+        if (used[xlm_ordinary_id(xlm_vocabulary_specials(v), (int32_t)i)])
+            xlm_word_counts_add(kept, subword, size, 0);
+    }
+    xlm_segmenter_needs(xlm_vocabulary_segmenter(v), subwords, kept);
+    return kept;
+}
+
+/* Ids in the reduced vocabulary, [size], -1 for those that go; and the subwords that stay, in their order. */
+static int32_t *renumber(const xlm_vocabulary *v, const xlm_word_counts *kept, xlm_word_counts *ordered)
+{
+    const int32_t size = (int32_t)xlm_vocabulary_size(v);
+    const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
+    uint8_t *stays = g_new0(uint8_t, size);
+    int n;
+    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(v, &n);
+    for (int32_t id = 0; id < size; id++)
+        stays[id] = xlm_vocabulary_is_special(v, id);
+    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
+        size_t length;
+        const char *subword = xlm_word_counts_word(subwords, i, &length);
+        if (xlm_word_counts_index(kept, subword, length) == UINT32_MAX)
+            continue;
+        stays[xlm_ordinary_id(xlm_vocabulary_specials(v), (int32_t)i)] = 1;
+        xlm_word_counts_add(ordered, subword, length, xlm_word_counts_count(subwords, i));
+    }
+    for (int i = 0; i < n; i++)
+        for (int32_t k = 0; k < made[i].twins; k++)
+            stays[xlm_vocabulary_twins(v, made[i].language)[made[i].originals[k]]] = stays[made[i].originals[k]];
+    int32_t *ids = g_new(int32_t, size);
+    for (int32_t id = 0, next = 0; id < size; id++)
+        ids[id] = stays[id] ? next++ : -1;
+    g_free(stays);
+    return ids;
+}
+
+/* The synthetic languages with their twins by new ids. g_free each list of originals, and the array. */
+static xlm_vocabulary_made *renumber_made(const xlm_vocabulary *v, const int32_t *ids, int *n)
+{
+    const xlm_vocabulary_made *old = xlm_vocabulary_made_languages(v, n);
+    xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, *n);
+    for (int i = 0; i < *n; i++) {
+        int32_t *originals = g_new(int32_t, old[i].twins);
+        made[i] = old[i];
+        made[i].originals = originals;
+        made[i].twins = 0;
+        for (int32_t k = 0; k < old[i].twins; k++)
+            if (ids[old[i].originals[k]] >= 0)
+                originals[made[i].twins++] = ids[old[i].originals[k]];
+    }
+    return made;
+}
+
+static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, const xlm_word_counts *kept, GError **error)
+{
+    xlm_segmenter *segmenter = xlm_segmenter_reduce(xlm_vocabulary_segmenter(v), kept, error);
+    if (segmenter == NULL)
+        return NULL;
+    xlm_word_counts *ordered = xlm_word_counts_new();
+    int32_t *ids = renumber(v, kept, ordered), special[XLM_SPECIAL_TOKENS];
+    xlm_special_tokens specials;
+    const char *names[XLM_SPECIAL_TOKENS];
+    xlm_vocabulary_settings settings = settings_of(v, names);
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        special[i] = ids[xlm_vocabulary_special(v, (xlm_special)i)];
+    xlm_special_tokens_set(&specials, special, NULL); /* as different as they were */
+    xlm_vocabulary_made *made = renumber_made(v, ids, &settings.made_languages);
+    settings.made = made;
+    settings.specials = &specials;
+    xlm_vocabulary *reduced = xlm_vocabulary_new(ordered, segmenter, &settings, error);
+    for (int i = 0; i < settings.made_languages; i++)
+        g_free((int32_t *)(uintptr_t)made[i].originals);
+    g_free(made);
+    g_free(ids);
+    xlm_word_counts_free(ordered);
+    return reduced;
+}
+
+xlm_vocabulary *xlm_vocabulary_reduce(const xlm_vocabulary *v, const uint8_t *used, const char *what, GError **error)
+{
+    if (!xlm_segmenter_can_change(xlm_vocabulary_segmenter(v), what, error))
+        return NULL;
+    uint8_t *all = g_memdup2(used, (gsize)xlm_vocabulary_size(v));
+    use_originals(v, all);
+    xlm_word_counts *kept = find_kept(v, all);
+    xlm_vocabulary *reduced = make_reduced(v, kept, error);
+    xlm_word_counts_free(kept);
+    g_free(all);
+    return reduced;
+}
+
+/* ---- words of a file ---- */
+
+typedef struct word_reader {
+    const xlm_segmenter *segmenter;
+    xlm_tokenizer *tokenizer; /* which splits lines */
+    xlm_normaliser *normaliser;
+    xlm_word_counts *words;
+} word_reader;
+
+/* One line. An empty one says nothing. */
+static bool read_word(word_reader *r, const char *line, size_t size, GError **error)
+{
+    const char *normal;
+    size_t length, n;
+    const xlm_word *words;
+    if (!xlm_normaliser_run(r->normaliser, line, size, &normal, &length, error))
+        return false;
+    if (length == 0)
+        return true;
+    if (!xlm_tokenizer_words(r->tokenizer, -1, normal, length, &words, &n, error))
+        return false;
+    char *word = n == 1 ? g_strndup(normal + words[0].start, words[0].size) : NULL;
+    char *whole = word != NULL ? xlm_segmenter_whole(r->segmenter, word) : NULL;
+    if (whole != NULL)
+        xlm_word_counts_add(r->words, whole, strlen(whole), 0);
+    else
+        xlm_error_set(error, EX_DATAERR, "`%s` is not one word to the segmenter; give a word a line", normal);
+    const bool good = whole != NULL;
+    g_free(whole);
+    g_free(word);
+    return good;
+}
+
+static bool read_words(word_reader *r, xlm_lines *lines, GError **error)
+{
+    const char *line;
+    size_t size;
+    int got;
+    while ((got = xlm_lines_next(lines, &line, &size, error)) == 1) {
+        GError *why = NULL;
+        if (!read_word(r, line, size, &why)) {
+            g_prefix_error(&why, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(lines), xlm_lines_number(lines));
+            g_propagate_error(error, why);
+            return false;
+        }
+    }
+    return got == 0;
+}
+
+xlm_word_counts *xlm_vocabulary_read_words(const xlm_vocabulary *v, const char *path, GError **error)
+{
+    if (!xlm_segmenter_can_change(xlm_vocabulary_segmenter(v), path, error))
+        return NULL;
+    xlm_lines *lines = xlm_lines_open(path, error);
+    if (lines == NULL)
+        return NULL;
+    word_reader r = {.segmenter = xlm_vocabulary_segmenter(v), .words = xlm_word_counts_new()};
+    const bool good = (r.tokenizer = xlm_tokenizer_new(v, error)) != NULL &&
+                      (r.normaliser = xlm_segmenter_normaliser(r.segmenter, xlm_vocabulary_lowercase(v), error)) != NULL &&
+                      read_words(&r, lines, error) &&
+                      (xlm_word_counts_size(r.words) > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no words", path));
+    xlm_normaliser_free(r.normaliser);
+    xlm_tokenizer_free(r.tokenizer);
+    xlm_lines_close(lines);
+    if (!good)
+        g_clear_pointer(&r.words, xlm_word_counts_free);
+    return r.words;
+}
+
+/* ---- more subwords ---- */
+
+/* Does the new segmenter make each of these whole? Parts that it merges otherwise in one word would be no use. */
+static bool check_whole(const xlm_segmenter *segmenter, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
+                        GError **error)
+{
+    xlm_cutter *cutter = xlm_cutter_new(segmenter, subwords);
+    bool good = true;
+    for (uint32_t i = 0; i < xlm_word_counts_size(wanted) && good; i++) {
+        size_t size, n;
+        const char *subword = xlm_word_counts_word(wanted, i, &size), *cut = xlm_cutter_subword(cutter, subword, &n);
+        good = (n == size && memcmp(cut, subword, n) == 0) ||
+               xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: it is still cut into `%.*s`", subword, (int)n, cut);
+    }
+    xlm_cutter_free(cutter);
+    return good;
+}
+
+static char **all_languages(const xlm_vocabulary *v, const char *const *languages)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (const char *const *name = xlm_vocabulary_language_names(v); *name != NULL; name++)
+        g_ptr_array_add(names, g_strdup(*name));
+    for (; languages != NULL && *languages != NULL; languages++)
+        if (xlm_vocabulary_find_language(v, *languages) < 0)
+            g_ptr_array_add(names, g_strdup(*languages));
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+xlm_vocabulary *xlm_vocabulary_enlarge(const xlm_vocabulary *v, const xlm_word_counts *wanted, const char *const *languages,
+                                       const char *what, GError **error)
+{
+    xlm_word_counts *subwords = xlm_word_counts_new(), *added = xlm_word_counts_new();
+    xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
+    xlm_segmenter *segmenter = NULL;
+    if (xlm_word_counts_size(wanted) == 0)
+        segmenter = xlm_segmenter_ref(xlm_vocabulary_segmenter(v));
+    else if (xlm_segmenter_can_change(xlm_vocabulary_segmenter(v), what, error))
+        segmenter = xlm_segmenter_enlarge(xlm_vocabulary_segmenter(v), subwords, wanted, added, error);
+    xlm_vocabulary *enlarged = NULL;
+    xlm_word_counts_add_all(subwords, added, 1);
+    if (segmenter != NULL && check_whole(segmenter, subwords, wanted, error)) {
+        const char *names[XLM_SPECIAL_TOKENS];
+        char **all = all_languages(v, languages);
+        xlm_vocabulary_settings settings = settings_of(v, names);
+        settings.languages = (int)g_strv_length(all);
+        settings.language_names = (const char *const *)all;
+        enlarged = xlm_vocabulary_new(subwords, xlm_segmenter_ref(segmenter), &settings, error);
+        g_strfreev(all);
+    }
+    xlm_segmenter_unref(segmenter);
+    xlm_word_counts_free(added);
+    xlm_word_counts_free(subwords);
+    return enlarged;
+}
+
+xlm_vocabulary *xlm_vocabulary_unite(const xlm_vocabulary *v, const xlm_vocabulary *other, const char *what, GError **error)
+{
+    const xlm_word_counts *there = xlm_vocabulary_subwords(v), *here = xlm_vocabulary_subwords(other);
+    xlm_word_counts *wanted = xlm_word_counts_new();
+    for (uint32_t i = 0; i < xlm_word_counts_size(here); i++) {
+        size_t size;
+        const char *subword = xlm_word_counts_word(here, i, &size);
+        if (xlm_word_counts_index(there, subword, size) == UINT32_MAX)
+            xlm_word_counts_add(wanted, subword, size, 0);
+    }
+    xlm_vocabulary *united = xlm_vocabulary_enlarge(v, wanted, xlm_vocabulary_language_names(other), what, error);
+    xlm_word_counts_free(wanted);
+    return united;
+}

@@ -1,0 +1,246 @@
+/* xlm-mpi: files of words with their vectors, read. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "vectors/named_vectors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "store/store.h"
+#include "text/lines.h"
+#include "text/normalise.h"
+
+enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* numbers of a vector; that memory is taken for at first */
+
+/* A file that is being read. */
+typedef struct reader {
+    xlm_named_vectors *to;
+    int64_t room;               /* vectors that `to` has memory for, of text */
+    int64_t said, most;         /* words: as the first line of text says, −1: it does not; that are wanted, 0: all */
+    int64_t repeated, unreadable;
+} reader;
+
+/* A new word. False: it stands there already, or is no text. */
+static bool add_name(reader *r, const char *name, size_t size)
+{
+    if (memchr(name, '\0', size) != NULL || xlm_utf8_check(name, size) < size) {
+        r->unreadable++;
+        return false;
+    }
+    char *copy = g_strndup(name, size);
+    if (g_hash_table_contains(r->to->numbers, copy)) {
+        r->repeated++;
+        g_free(copy);
+        return false;
+    }
+    g_ptr_array_add(r->to->names, copy);
+    g_hash_table_insert(r->to->numbers, copy, GSIZE_TO_POINTER((gsize)r->to->names->len));
+    r->to->n++;
+    return true;
+}
+
+/* ---- text ---- */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* Fields between blanks. */
+static int64_t count_fields(const char *line, size_t size)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < size; i++)
+        n += !is_blank(line[i]) && (i == 0 || is_blank(line[i - 1]));
+    return n;
+}
+
+/* Where the last n fields of a line begin, which may have no blank at its end. */
+static size_t last_fields(const char *line, size_t size, int64_t n)
+{
+    size_t at = size;
+    for (int64_t k = 0; k < n; k++) {
+        while (at > 0 && is_blank(line[at - 1]))
+            at--;
+        while (at > 0 && !is_blank(line[at - 1]))
+            at--;
+    }
+    return at;
+}
+
+static bool refuse(const xlm_lines *lines, const char *what, GError **error)
+{
+    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(lines), xlm_lines_number(lines), what);
+}
+
+/* "N d"? */
+static bool read_head(reader *r, const char *line)
+{
+    char *end;
+    if (!g_ascii_isdigit(*line))
+        return false;
+    const gint64 n = g_ascii_strtoll(line, &end, 10);
+    if (!is_blank(*end))
+        return false;
+    while (is_blank(*end))
+        end++;
+    const gint64 width = g_ascii_isdigit(*end) ? g_ascii_strtoll(end, &end, 10) : 0;
+    if (*end != '\0' || width < 1 || width > WIDEST)
+        return false;
+    r->said = n;
+    r->to->width = width;
+    return true;
+}
+
+/* The numbers of a vector from `at` on, at the end of what there is. */
+static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GError **error)
+{
+    const int64_t width = r->to->width;
+    if (r->to->n > r->room) {
+        r->room = MAX(ROOM / width + 1, r->room + r->room / 2 + 1);
+        r->to->values = g_realloc_n(r->to->values, (gsize)r->room, sizeof(float) * (gsize)width);
+    }
+    float *to = r->to->values + (r->to->n - 1) * width;
+    for (int64_t c = 0; c < width; c++) {
+        char *end;
+        to[c] = (float)g_ascii_strtod(at, &end);
+        if (end == at || (*end != '\0' && !is_blank(*end))) {
+            char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
+                                         "as many numbers as in the first", c + 1, width);
+            refuse(lines, what, error);
+            g_free(what);
+            return false;
+        }
+        if (!isfinite(to[c]))
+            return refuse(lines, "has a number that is not finite", error);
+        at = end;
+    }
+    return true;
+}
+
+/* line: 0-terminated behind its `size` bytes, without blanks at its end. */
+static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t size, GError **error)
+{
+    if (r->to->width == 0) { /* the first that is not empty */
+        if (count_fields(line, size) == 2 && read_head(r, line))
+            return true;
+        r->to->width = count_fields(line, size) - 1;
+        if (r->to->width < 1 || r->to->width > WIDEST)
+            return refuse(lines, "is neither \"N d\" nor a word and its numbers", error);
+    }
+    size_t begin = last_fields(line, size, r->to->width), end = begin;
+    while (end > 0 && is_blank(line[end - 1]))
+        end--;
+    if (end == 0) {
+        char *what = g_strdup_printf("has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
+        refuse(lines, what, error);
+        g_free(what);
+        return false;
+    }
+    return !add_name(r, line, end) || add_numbers(r, lines, line + begin, error);
+}
+
+static bool read_text(reader *r, const char *path, GError **error)
+{
+    xlm_lines *lines = xlm_lines_open(path, error);
+    if (lines == NULL)
+        return false;
+    GString *copy = g_string_new(NULL);
+    const char *line;
+    size_t size;
+    int more = 0;
+    bool good = true;
+    xlm_progress progress = xlm_progress_begin("reading vectors", 0, "words");
+    while (good && (r->most == 0 || r->to->n < r->most) && (more = xlm_lines_next(lines, &line, &size, error)) > 0) {
+        while (size > 0 && is_blank(line[size - 1]))
+            size--;
+        g_string_truncate(copy, 0);
+        g_string_append_len(copy, line, (gssize)size);
+        good = size == 0 || add_line(r, lines, copy->str, size, error);
+        xlm_progress_show(&progress, (double)r->to->n);
+    }
+    xlm_progress_end(&progress);
+    good = good && more >= 0;
+    const int64_t all = r->to->n + r->repeated + r->unreadable;
+    if (good && more == 0 && r->said >= 0 && all < r->said && (r->most == 0 || r->to->n < r->most))
+        good = xlm_error_set(error, EX_DATAERR, "%s: its first line says %" G_GINT64_FORMAT " words, and there are %"
+                             G_GINT64_FORMAT "; it is cut short", path, r->said, all);
+    xlm_lines_close(lines);
+    g_string_free(copy, TRUE);
+    return good;
+}
+
+/* ---- HDF5 ---- */
+
+static bool check_finite(const xlm_named_vectors *v, const char *path, GError **error)
+{
+    for (int64_t i = 0; i < v->n * v->width; i++)
+        if (!isfinite(v->values[i]))
+            return xlm_error_set(error, EX_DATAERR, "%s: /vectors, row %" G_GINT64_FORMAT ": has a number that is not finite",
+                                 path, i / v->width);
+    return true;
+}
+
+static bool read_store(reader *r, const char *path, GError **error)
+{
+    xlm_named_vectors *v = r->to;
+    xlm_store *store = xlm_store_open(path, error);
+    if (store == NULL)
+        return false;
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
+    char **words = NULL;
+    bool good = xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
+    if (good && !xlm_store_has(store, "/words"))
+        good = xlm_error_set(error, EX_DATAERR, "%s: its vectors are of sentences, which have no names; words are needed", path);
+    uint64_t names;
+    good = good && xlm_store_shape(store, "/vectors", &array, error) &&
+           (words = xlm_store_read_strings(store, "/words", INT32_MAX, &names, error)) != NULL;
+    if (good && names != array.rows)
+        good = xlm_error_set(error, EX_DATAERR, "%s: /vectors and /words are not of the same number", path);
+    if (good) {
+        const int64_t n = r->most > 0 ? MIN((int64_t)array.rows, r->most) : (int64_t)array.rows;
+        v->width = (int64_t)array.columns;
+        v->values = g_new(float, MAX(n * v->width, 1));
+        good = xlm_store_read(store, "/vectors", array, 0, (uint64_t)n, v->values, error);
+        for (int64_t i = 0; i < n && good; i++)
+            if (add_name(r, words[i], strlen(words[i])))
+                memmove(v->values + (v->n - 1) * v->width, v->values + i * v->width, sizeof(float) * (size_t)v->width);
+        good = good && check_finite(v, path, error);
+    }
+    g_strfreev(words);
+    xlm_store_close(store);
+    return good;
+}
+
+/* ---- all ---- */
+
+xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t most, GError **error)
+{
+    xlm_named_vectors *v = g_new0(xlm_named_vectors, 1);
+    v->names = g_ptr_array_new_with_free_func(g_free);
+    v->numbers = g_hash_table_new(g_str_hash, g_str_equal);
+    reader r = {.to = v, .said = -1, .most = most};
+    bool good = (xlm_store_is_hdf5(path) ? read_store : read_text)(&r, path, error);
+    if (good && v->n == 0)
+        good = xlm_error_set(error, EX_DATAERR, "%s: there is no word with a vector", path);
+    if (good && r.repeated > 0)
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " words stand there again; the first vector of each is taken", path, r.repeated);
+    if (good && r.unreadable > 0)
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " words are not UTF-8, and passed over", path, r.unreadable);
+    if (!good)
+        g_clear_pointer(&v, xlm_named_vectors_free);
+    return v;
+}
+
+void xlm_named_vectors_free(xlm_named_vectors *vectors)
+{
+    if (vectors == NULL)
+        return;
+    g_hash_table_unref(vectors->numbers);
+    g_ptr_array_unref(vectors->names);
+    g_free(vectors->values);
+    g_free(vectors);
+}
+
+int64_t xlm_named_vectors_find(const xlm_named_vectors *vectors, const char *name)
+{
+    return (int64_t)GPOINTER_TO_SIZE(g_hash_table_lookup(vectors->numbers, name)) - 1;
+}

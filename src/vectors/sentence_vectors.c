@@ -1,0 +1,76 @@
+/* xlm-mpi: sequences as one vector each, out of a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "vectors/sentence_vectors.h"
+
+#include <string.h>
+
+#include "objective/host.h"
+#include "stream/example_passes.h"
+#include "tensor/parameters.h"
+
+static const char *const names[XLM_POOLINGS] = {
+    [XLM_POOL_MEAN] = "mean", [XLM_POOL_FIRST] = "first", [XLM_POOL_MAX] = "max"};
+
+const char *xlm_pooling_name(int pooling) { return names[pooling]; }
+
+bool xlm_pooling_find(const char *text, int otherwise, int *pooling, GError **error)
+{
+    *pooling = otherwise;
+    for (int p = 0; p < XLM_POOLINGS && text != NULL; p++)
+        if (strcmp(text, names[p]) == 0) {
+            *pooling = p;
+            return true;
+        }
+    return text == NULL || xlm_error_set(error, EX_USAGE, "--pooling=%s: it is mean, first or max", text);
+}
+
+void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y)
+{
+    const int64_t d = xlm_var_cols(h);
+    if (pooling == XLM_POOL_FIRST)
+        end = MIN(end, first + 1);
+    for (int64_t row = first; row < end; row++) {
+        xlm_var_read(h, row, 1, x);
+        for (int64_t c = 0; c < d; c++)
+            if (pooling == XLM_POOL_MAX)
+                y[c] = row == first ? (double)x[c] : MAX(y[c], (double)x[c]);
+            else
+                y[c] += (double)x[c];
+    }
+    for (int64_t c = 0; c < d && pooling == XLM_POOL_MEAN && end > first; c++)
+        y[c] /= (double)(end - first);
+}
+
+/* Where the vectors of all passes go. */
+typedef struct sentence_sums {
+    const xlm_sentence_encoder *encoder;
+    double *values; /* [examples x d] of all; 0 where another rank's are */
+} sentence_sums;
+
+static void encode_run(void *data, const xlm_example_run *run)
+{
+    const sentence_sums *v = data;
+    const xlm_sentence_encoder *e = v->encoder;
+    const int64_t d = xlm_model_get_config(e->model)->hidden_size;
+    const int32_t *offsets = run->batch->offsets;
+    xlm_tape_begin(e->tape, NULL, false, 0, 0);
+    const xlm_var *h = xlm_host_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
+    xlm_real *x = XLM_TAKE(run->arena, xlm_real, d);
+    for (int64_t i = 0; i < run->n; i++)
+        xlm_sentence_pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x,
+                          v->values + (run->first + i) * d);
+}
+
+bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_examples *examples, float *vectors, GError **error)
+{
+    const int64_t size = xlm_examples_count(examples) * xlm_model_get_config(encoder->model)->hidden_size;
+    sentence_sums v = {.encoder = encoder, .values = g_new0(double, MAX(size, 1))};
+    const bool good = xlm_examples_pass_over(encoder->comm, examples, NULL, encode_run, &v, error);
+    if (good) {
+        for (int64_t first = 0; first < size; first += G_MAXINT32)
+            xlm_comm_merge_double(encoder->comm, v.values + first, (int)MIN(G_MAXINT32, size - first));
+        for (int64_t i = 0; i < size; i++)
+            vectors[i] = (float)v.values[i];
+    }
+    g_free(v.values);
+    return good;
+}

@@ -1,0 +1,162 @@
+/* xlm-mpi: files of vectors, for other programs. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "vectors/vector_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/new_file.h"
+#include "store/store.h"
+
+struct xlm_vector_file {
+    char *path;         /* NULL: standard output */
+    FILE *text;         /* NULL: HDF5 */
+    xlm_new_file whole; /* of text with a path */
+    xlm_store *store;
+    int64_t width, rows;
+    GPtrArray *names;   /* of HDF5: copies; NULL without names */
+};
+
+static void free_file(xlm_vector_file *file)
+{
+    if (file->names != NULL)
+        g_ptr_array_unref(file->names);
+    g_free(file->path);
+    g_free(file);
+}
+
+/* n: of vectors; with XLM_STORE_GROWING in flags more come. NULL: nothing is left. */
+static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, int64_t width, int flags, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)n, (uint64_t)width};
+    xlm_store *store = xlm_store_create(comm, path, error);
+    if (store == NULL)
+        return NULL;
+    if (xlm_store_set_text(store, "/", "format", "xlm-mpi vectors", error) &&
+        xlm_store_set_int(store, "/", "format_version", 1, error) &&
+        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+        xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
+}
+
+static bool create_store(xlm_vector_file *file, GError **error)
+{
+    file->store = open_store(NULL, file->path, 0, file->width, XLM_STORE_GROWING, error);
+    return file->store != NULL;
+}
+
+xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64_t n, int64_t width, const char *const *words,
+                                   const char *command, GError **error)
+{
+    xlm_store *store = open_store(comm, path, n, width, 0, error);
+    if (store == NULL)
+        return NULL;
+    if (xlm_store_set_text(store, "/", "command", command, error) &&
+        (words == NULL || xlm_store_write_strings(store, "/words", (uint64_t)n, words, error)))
+        return store;
+    xlm_store_discard(store);
+    return NULL;
+}
+
+static bool failed(const xlm_vector_file *file, GError **error)
+{
+    return xlm_error_set(error, EX_IOERR, "%s: cannot be written: %s", file->path != NULL ? file->path : "standard output",
+                         errno != 0 ? g_strerror(errno) : "not all could be written");
+}
+
+xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t width, GError **error)
+{
+    xlm_vector_file *file = g_new0(xlm_vector_file, 1);
+    file->path = g_strdup(path);
+    file->width = width;
+    const bool hdf5 = path != NULL && (g_str_has_suffix(path, ".h5") || g_str_has_suffix(path, ".hdf5"));
+    if (hdf5 && n >= 0)
+        file->names = g_ptr_array_new_with_free_func(g_free);
+    if (path == NULL)
+        file->text = stdout;
+    else if (!(hdf5 ? create_store(file, error) : xlm_new_file_create(&file->whole, path, error))) {
+        free_file(file);
+        return NULL;
+    }
+    if (file->whole.stream != NULL)
+        file->text = file->whole.stream;
+    if (file->text != NULL && n >= 0)
+        fprintf(file->text, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", n, width);
+    return file;
+}
+
+bool xlm_vector_file_describe(xlm_vector_file *file, const char *name, const char *value, GError **error)
+{
+    return file->store == NULL || xlm_store_set_text(file->store, "/", name, value, error);
+}
+
+bool xlm_vector_file_describe_number(xlm_vector_file *file, const char *name, int64_t value, GError **error)
+{
+    return file->store == NULL || xlm_store_set_int(file->store, "/", name, value, error);
+}
+
+static bool add_text(xlm_vector_file *file, int64_t n, const char *const *names, const float *vectors, GError **error)
+{
+    char number[32];
+    errno = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (names != NULL)
+            fputs(names[i], file->text);
+        for (int64_t c = 0; c < file->width; c++) {
+            if (names != NULL || c > 0)
+                putc(' ', file->text);
+            fputs(g_ascii_formatd(number, sizeof number, "%.9g", (double)vectors[i * file->width + c]), file->text);
+        }
+        putc('\n', file->text);
+    }
+    return !ferror(file->text) || failed(file, error);
+}
+
+bool xlm_vector_file_add(xlm_vector_file *file, int64_t n, const char *const *names, const float *vectors, GError **error)
+{
+    const int64_t first = file->rows;
+    file->rows += n;
+    if (file->store == NULL)
+        return add_text(file, n, names, vectors, error);
+    for (int64_t i = 0; file->names != NULL && i < n; i++)
+        g_ptr_array_add(file->names, g_strdup(names[i]));
+    return xlm_store_extend(file->store, "/vectors", (uint64_t)file->rows, error) &&
+           xlm_store_write(file->store, "/vectors", (uint64_t)first, (uint64_t)n, vectors, error);
+}
+
+static bool commit_store(xlm_vector_file *file, GError **error)
+{
+    if (file->names == NULL || xlm_store_write_strings(file->store, "/words", file->names->len,
+                                                       (const char *const *)file->names->pdata, error))
+        return xlm_store_commit(file->store, error);
+    xlm_store_discard(file->store);
+    return false;
+}
+
+static bool commit_text(xlm_vector_file *file, GError **error)
+{
+    errno = 0;
+    if (file->path != NULL)
+        return xlm_new_file_commit(&file->whole, error);
+    return (fflush(file->text) == 0 && !ferror(file->text)) || failed(file, error);
+}
+
+bool xlm_vector_file_commit(xlm_vector_file *file, GError **error)
+{
+    const bool good = file->store != NULL ? commit_store(file, error) : commit_text(file, error);
+    free_file(file);
+    return good;
+}
+
+void xlm_vector_file_discard(xlm_vector_file *file)
+{
+    if (file == NULL)
+        return;
+    if (file->store != NULL)
+        xlm_store_discard(file->store);
+    else if (file->path != NULL)
+        xlm_new_file_discard(&file->whole);
+    free_file(file);
+}

@@ -1,0 +1,181 @@
+/* xlm-mpi: vectors of a file that ranks have between them. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "vectors/vector_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "matrix/algebra.h"
+#include "tensor/gemm.h"
+#include "vectors/word_space.h"
+
+enum { BLOCK = 4096, WIDEST = 1 << 20 }; /* rows that are in hand as doubles; numbers of a vector */
+
+/* ---- reading ---- */
+
+static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GError **error)
+{
+    xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
+    uint64_t words = 0;
+    xlm_store *store = xlm_store_open(path, error);
+    bool good = store != NULL &&
+                xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
+    good = good && xlm_store_shape(store, "/vectors", &array, error);
+    if (good && xlm_store_has(store, "/words")) {
+        good = (r->words = xlm_store_read_strings(store, "/words", INT32_MAX, &words, error)) != NULL;
+        if (good && words != array.rows)
+            good = xlm_error_set(error, EX_DATAERR, "%s: has other numbers of words and of vectors; the file is damaged", path);
+    }
+    if (good) {
+        r->n = most > 0 ? MIN(most, (int64_t)array.rows) : (int64_t)array.rows;
+        r->width = (int64_t)array.columns;
+        for (uint64_t i = (uint64_t)r->n; i < words; i++)
+            g_clear_pointer(&r->words[i], g_free);
+        xlm_matrix_share(r->comm, r->n, &r->first, &r->own);
+        r->values = g_new(float, r->own * r->width + 1);
+        good = xlm_store_read(store, "/vectors", array, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
+    }
+    xlm_store_close(store);
+    return good;
+}
+
+static bool read_space(xlm_vector_rows *r, const char *path, const char *language, int64_t most, GError **error)
+{
+    int id;
+    xlm_word_space *space = xlm_word_space_open(path, most, error);
+    xlm_word_set set = {0};
+    bool good = space != NULL && xlm_word_space_language(space, language, &id, error);
+    if (good) {
+        xlm_word_set_open(&set, space, id);
+        for (int64_t i = 0; i < xlm_word_space_rows(space); i++)
+            if (xlm_word_space_row_is_word(space, (int32_t)i) && (most == 0 || xlm_word_set_count(&set) < most))
+                xlm_word_set_add_row(&set, (int32_t)i);
+        r->n = xlm_word_set_count(&set);
+        r->width = xlm_word_space_width(space);
+        r->words = g_new0(char *, r->n + 1);
+        for (int64_t i = 0; i < r->n; i++)
+            r->words[i] = xlm_word_set_name(&set, i);
+        xlm_matrix_share(r->comm, r->n, &r->first, &r->own);
+        r->values = xlm_word_set_vectors(&set, r->first, r->own);
+    }
+    xlm_word_set_close(&set);
+    xlm_word_space_free(space);
+    return good;
+}
+
+static bool is_vector_store(const char *path)
+{
+    xlm_store *store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
+    char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+    const bool is = g_strcmp0(format, "xlm-mpi vectors") == 0;
+    g_free(format);
+    xlm_store_close(store);
+    return is;
+}
+
+static bool check_values(const xlm_vector_rows *r, const char *path, GError **error)
+{
+    for (int64_t i = 0; i < r->own; i++)
+        for (int64_t c = 0; c < r->width; c++)
+            if (!isfinite(r->values[i * r->width + c]))
+                return xlm_error_set(error, EX_DATAERR, "%s: vector %" G_GINT64_FORMAT "%s%s%s has a number that is not finite",
+                                     path, r->first + i, r->words != NULL ? " (\"" : "",
+                                     r->words != NULL ? r->words[r->first + i] : "", r->words != NULL ? "\")" : "");
+    return r->n >= 2 ||
+           xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " vectors; at least 2 are needed", path, r->n);
+}
+
+bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t most, xlm_vector_rows *rows,
+                          GError **error)
+{
+    GError *failure = NULL;
+    *rows = (xlm_vector_rows){.comm = comm};
+    const bool good = is_vector_store(path) ? read_store(rows, path, most, &failure)
+                                            : read_space(rows, path, language, most, &failure);
+    if (good)
+        check_values(rows, path, &failure);
+    return xlm_comm_agree_on(comm, failure, error);
+}
+
+void xlm_vector_rows_close(xlm_vector_rows *rows)
+{
+    g_free(rows->values);
+    g_strfreev(rows->words);
+    *rows = (xlm_vector_rows){0};
+}
+
+/* ---- sums ---- */
+
+void xlm_vector_rows_mean(const xlm_vector_rows *rows, double *mean)
+{
+    memset(mean, 0, sizeof *mean * (size_t)rows->width);
+    for (int64_t i = 0; i < rows->own; i++)
+        for (int64_t c = 0; c < rows->width; c++)
+            mean[c] += (double)rows->values[i * rows->width + c];
+    xlm_comm_sum_double(rows->comm, mean, (int)rows->width);
+    for (int64_t c = 0; c < rows->width; c++)
+        mean[c] /= (double)rows->n;
+}
+
+/* x[n x width] = rows from … less the mean. */
+static void centre(const xlm_vector_rows *rows, const double *mean, int64_t from, int64_t n, double *x)
+{
+    const int64_t d = rows->width;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < d; c++)
+            x[i * d + c] = (double)rows->values[(from + i) * d + c] - mean[c];
+}
+
+void xlm_vector_rows_product(const xlm_vector_rows *x, const double *mean_x, const xlm_vector_rows *y, const double *mean_y,
+                             double *product)
+{
+    double *a = g_new(double, BLOCK * x->width), *b = x != y ? g_new(double, BLOCK * y->width) : a;
+    memset(product, 0, sizeof *product * (size_t)(x->width * y->width));
+    for (int64_t from = 0; from < x->own; from += BLOCK) {
+        const int64_t n = MIN(BLOCK, x->own - from);
+        centre(x, mean_x, from, n, a);
+        if (x != y)
+            centre(y, mean_y, from, n, b);
+        xlm_gemm_double(true, false, x->width, y->width, n, 1, a, x->width, b, y->width, 1, product, y->width);
+    }
+    xlm_comm_sum_double(x->comm, product, (int)(x->width * y->width));
+    if (x != y)
+        g_free(b);
+    g_free(a);
+}
+
+void xlm_vector_rows_image(const xlm_vector_rows *rows, const double *mean, int64_t k, const double *a, float *image)
+{
+    const int64_t d = rows->width;
+    float *x = g_new(float, BLOCK * d), *m = g_new(float, d * k);
+    for (int64_t i = 0; i < d * k; i++)
+        m[i] = (float)a[i];
+    for (int64_t from = 0; from < rows->own; from += BLOCK) {
+        const int64_t n = MIN(BLOCK, rows->own - from);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < d; c++)
+                x[i * d + c] = (float)((double)rows->values[(from + i) * d + c] - mean[c]);
+        xlm_gemm(false, false, n, k, d, 1, x, d, m, k, 0, image + from * k, k);
+    }
+    g_free(x);
+    g_free(m);
+}
+
+bool xlm_symmetric_eigen(const xlm_comm *comm, int64_t n, const double *matrix, double *values, double *vectors, GError **error)
+{
+    xlm_grid *grid = xlm_grid_open(comm);
+    xlm_matrix *a = xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error);
+    xlm_matrix *v = a != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error) : NULL;
+    bool good = v != NULL;
+    if (good) {
+        xlm_matrix_set(a, matrix);
+        good = xlm_matrix_eigen(a, values, v, error);
+    }
+    if (good)
+        xlm_matrix_get(v, vectors);
+    xlm_matrix_free(a);
+    xlm_matrix_free(v);
+    xlm_grid_close(grid);
+    return good;
+}

@@ -1,0 +1,36 @@
+/* xlm-mpi: vectors of a file that ranks have between them. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_VECTORS_VECTOR_ROWS_H
+#define XLM_VECTORS_VECTOR_ROWS_H
+
+#include "comm/comm.h"
+
+/* Rows first … first + own of n are this rank's: each rank has one run of them. */
+typedef struct xlm_vector_rows {
+    const xlm_comm *comm;
+    int64_t n, width, first, own;
+    float *values; /* [own x width] */
+    char **words;  /* [n] of all, on every rank, then NULL; NULL: they have no names */
+} xlm_vector_rows;
+
+/* Collective. path: HDF5 of vectors (vectors/vector_file.h), of which each rank reads its rows alone; a file of words with
+ * vectors as text, or a checkpoint, whose word embeddings they are, without the special tokens. language: whose embedding is
+ * added, of a checkpoint; NULL. most: vectors that are read; 0: all. *rows is closed also after a failure. EX_NOINPUT;
+ * EX_DATAERR: fewer than two vectors, or one with a number that is not finite, which is named. */
+bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t most, xlm_vector_rows *rows,
+                          GError **error);
+/* After zeros, too. */
+void xlm_vector_rows_close(xlm_vector_rows *rows);
+
+/* [out] mean: [width] of all rows of all ranks. */
+void xlm_vector_rows_mean(const xlm_vector_rows *rows, double *mean);
+/* [out] product: [x width, y width] Σ (x_i − mean x)(y_i − mean y)ᵀ over all rows i; y of as many rows as x, and x
+ * itself for its scatter matrix. In double precision, with all threads. Collective. */
+void xlm_vector_rows_product(const xlm_vector_rows *x, const double *mean_x, const xlm_vector_rows *y, const double *mean_y,
+                             double *product);
+/* [out] image: [own x k] (x_i − mean) A, A: [width x k]. Not collective. */
+void xlm_vector_rows_image(const xlm_vector_rows *rows, const double *mean, int64_t k, const double *a, float *image);
+/* Eigenvalues, falling, and vectors, a column each, of a symmetric matrix [n x n] that all ranks have. Collective.
+ * EX_SOFTWARE. */
+bool xlm_symmetric_eigen(const xlm_comm *comm, int64_t n, const double *matrix, double *values, double *vectors, GError **error);
+
+#endif

@@ -16,7 +16,7 @@ enum { BLOCK = 4096 }; /* pairs whose vectors are in hand as doubles */
 /* m[width x width] = Σ y xᵀ over all pairs; ranks share them. */
 static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pairs, double *m)
 {
-    const xlm_comm *comm = xlm_grid_comm(p->grid);
+    const xlm_comm *comm = p->grid->comm;
     const int64_t d = p->width;
     double *side[2] = {g_new(double, BLOCK * d), g_new(double, BLOCK * d)};
     int64_t first, own;
@@ -239,7 +239,7 @@ float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double 
 /* nearest[n of from]: of the first n words of a side the nearest of the other's by CSLS. */
 static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const float *const vectors[2], int from)
 {
-    const xlm_comm *comm = xlm_grid_comm(p->grid);
+    const xlm_comm *comm = p->grid->comm;
     xlm_alignment a = {.width = p->width, .source_vectors = vectors[!from], .candidate_vectors = vectors[from], .n = n[!from],
                        .candidates = n[from]};
     float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
@@ -285,7 +285,7 @@ bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int6
     copy_rotation(rotation, next);
     for (int64_t round = 0; round <= times && good; round++) {
         const double begin = xlm_clock();
-        float *mapped = xlm_procrustes_map_all(xlm_grid_comm(p->grid), p->width, next->map, n[0], p->vectors[0]);
+        float *mapped = xlm_procrustes_map_all(p->grid->comm, p->width, next->map, n[0], p->vectors[0]);
         GArray *pairs = find_mutual(p, n, mapped, &cosine);
         g_free(mapped);
         xlm_log_info("refinement %" G_GINT64_FORMAT ": %u pairs, mean cosine %.4f: %.1f s", round, pairs->len / 2, cosine,

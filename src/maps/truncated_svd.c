@@ -370,7 +370,7 @@ int64_t xlm_truncated_svd_bytes(const xlm_comm *comm, int64_t n, int64_t rank)
 bool xlm_truncated_svd_find(const xlm_grid *grid, const xlm_linear_map *map, xlm_truncated_svd *svd, GError **error)
 {
     const struct extents e = choose_extents(map->n, svd->rank);
-    const xlm_comm *comm = xlm_grid_comm(grid);
+    const xlm_comm *comm = grid->comm;
     struct basis *b = g_new0(struct basis, 1);
     b->grid = grid;
     b->comm = comm;

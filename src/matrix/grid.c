@@ -1,7 +1,6 @@
 /* xlm-mpi: processes as a grid, over which matrices are laid. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "matrix/grid.h"
 
-#include "matrix/matrix_internal.h"
 #include "matrix/scalapack.h"
 
 static void open_process_grid(xlm_process_grid *g, int system, int rows, int columns)
@@ -34,11 +33,3 @@ void xlm_grid_close(xlm_grid *grid)
     Cfree_blacs_system_handle(grid->system);
     g_free(grid);
 }
-
-void xlm_grid_extents(const xlm_grid *grid, int *rows, int *columns)
-{
-    *rows = grid->by[XLM_BY_BLOCKS].rows;
-    *columns = grid->by[XLM_BY_BLOCKS].columns;
-}
-
-const xlm_comm *xlm_grid_comm(const xlm_grid *grid) { return grid->comm; }

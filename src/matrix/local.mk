@@ -3,5 +3,4 @@ matrix_sources = \
 	src/matrix/algebra.c src/matrix/algebra.h \
 	src/matrix/grid.c src/matrix/grid.h \
 	src/matrix/matrix.c src/matrix/matrix.h src/matrix/matrix_internal.h \
-	src/matrix/matrix_file.c \
 	src/matrix/scalapack.h

@@ -44,12 +44,6 @@ void xlm_matrix_free(xlm_matrix *matrix)
 }
 
 int64_t xlm_matrix_rows(const xlm_matrix *matrix) { return matrix->rows; }
-int64_t xlm_matrix_columns(const xlm_matrix *matrix) { return matrix->columns; }
-
-int64_t xlm_matrix_bytes(const xlm_comm *comm, int64_t rows, int64_t columns)
-{
-    return rows_each(comm->ranks, rows) * columns * (int64_t)sizeof(double);
-}
 
 void xlm_matrix_share(const xlm_comm *comm, int64_t rows, int64_t *first, int64_t *n)
 {

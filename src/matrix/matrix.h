@@ -6,17 +6,13 @@
  * A rank may hold nothing of a matrix that is smaller than the grid. All that reads or changes descriptors and local parts is
  * here; others see rows and columns, which count from 0. What is given and taken as an array is row-major.
  *
- *   file <-> rows <-> blocks   xlm_matrix_read, xlm_matrix_copy, xlm_matrix_write: each rank reads and writes its own rows, and
- *                              sends blocks to their owners; no rank ever has all.
- *
  * All functions that take a matrix are collective over the grid's ranks unless their comment says otherwise. */
 #ifndef XLM_MATRIX_MATRIX_H
 #define XLM_MATRIX_MATRIX_H
 
+#include "base/error.h"
 #include "matrix/grid.h"
-#include "store/store.h"
 
-typedef enum { XLM_BY_BLOCKS, XLM_BY_ROWS, XLM_LAYOUTS } xlm_layout;
 typedef struct xlm_matrix xlm_matrix;
 
 /* rows x columns zeros, at least 1 x 1. Not collective in itself; the same call on every rank, with the same result. EX_DATAERR
@@ -25,9 +21,6 @@ xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows
 /* Not collective. NULL is allowed. */
 void xlm_matrix_free(xlm_matrix *matrix);
 int64_t xlm_matrix_rows(const xlm_matrix *matrix);
-int64_t xlm_matrix_columns(const xlm_matrix *matrix);
-/* Bytes that a rank holds of such a matrix at most. */
-int64_t xlm_matrix_bytes(const xlm_comm *comm, int64_t rows, int64_t columns);
 
 /* Of a matrix by rows, not collective: this rank's rows are *first … *first + *n. Element (*first + i, j) is number
  * j * *stride + i of the array, which the matrix owns: columns are contiguous. */
@@ -40,12 +33,5 @@ void xlm_matrix_set(xlm_matrix *matrix, const double *values);
 void xlm_matrix_get(const xlm_matrix *matrix, double *values);
 /* Between layouts, or within one. The extents are the same. */
 void xlm_matrix_copy(const xlm_matrix *from, xlm_matrix *to);
-
-/* Rows first_row … of a dataset of two dimensions into all of the matrix, and all of it into rows of a dataset that is there,
- * f32 or f64. Each rank reads and writes its own rows, some MB at a time. EX_DATAERR: the dataset has another width or too few
- * rows, or a number that is not finite (the message names the row); EX_IOERR. */
-bool xlm_matrix_read(xlm_matrix *matrix, const xlm_store *store, const char *path, int64_t first_row, GError **error);
-bool xlm_matrix_write(const xlm_matrix *matrix, xlm_store *store, const char *path, xlm_type type, int64_t first_row,
-                      GError **error);
 
 #endif

@@ -4,17 +4,6 @@
 
 #include "matrix/matrix.h"
 
-typedef struct xlm_process_grid {
-    int context; /* BLACS's */
-    int rows, columns, row, column; /* of processes; this one's */
-} xlm_process_grid;
-
-struct xlm_grid {
-    const xlm_comm *comm;
-    int system; /* BLACS's handle of the communicator */
-    xlm_process_grid by[XLM_LAYOUTS];
-};
-
 struct xlm_matrix {
     const xlm_grid *grid;
     xlm_layout layout;

@@ -16,8 +16,6 @@
 
 static const char *const methods[] = {[XLM_LINK_TRANSPORT] = "ot", [XLM_LINK_ARGMAX] = "argmax", [XLM_LINK_ITERMAX] = "itermax"};
 
-const char *xlm_link_method_name(xlm_link_method method) { return methods[method]; }
-
 bool xlm_link_method_find(const char *name, xlm_link_method *method)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(methods); i++)

@@ -9,8 +9,6 @@
 #include "text/words.h"
 
 typedef enum { XLM_LINK_TRANSPORT, XLM_LINK_ARGMAX, XLM_LINK_ITERMAX } xlm_link_method;
-/* "ot", "argmax", "itermax". Find: false when there is no method of this name. */
-const char *xlm_link_method_name(xlm_link_method method);
 bool xlm_link_method_find(const char *name, xlm_link_method *method);
 
 enum { XLM_LAYER_DEFAULT = -1, XLM_LAYER_ALL = -2 };

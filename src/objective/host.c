@@ -79,7 +79,6 @@ void xlm_host_close(xlm_host *host)
 }
 
 int xlm_host_objectives(const xlm_host *host) { return host->objectives; }
-const xlm_objective_spec *xlm_host_objective(const xlm_host *host, int k) { return &host->objective[k].spec; }
 xlm_loss *xlm_host_loss(xlm_host *host, int k) { return &host->objective[k].loss; }
 int xlm_host_means(const xlm_host *host) { return host->means; }
 int xlm_host_metrics(const xlm_host *host) { return host->metrics; }

@@ -50,7 +50,6 @@ xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters,
 void xlm_host_close(xlm_host *host);
 
 int xlm_host_objectives(const xlm_host *host);
-const xlm_objective_spec *xlm_host_objective(const xlm_host *host, int k);
 /* As its class's functions get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
 /* Means of all objectives together. Number k is the first mean of objective k; behind these stand the others

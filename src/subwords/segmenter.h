@@ -135,8 +135,6 @@ void xlm_segmenter_register(const xlm_segmenter_class *cls);
 const char *xlm_segmenter_option_name(const xlm_segmenter_class *cls, size_t offset);
 /* Does the class segment words? Else EX_DATAERR. what needs them: "--derive". */
 bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char *what, GError **error);
-/* Are words found as in text/words.h, and not by a normaliser of the class? Else EX_DATAERR. */
-bool xlm_segmenter_class_takes_any_words(const xlm_segmenter_class *cls, const char *what, GError **error);
 
 /* ---- segmenters ---- */
 

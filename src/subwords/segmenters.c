@@ -65,10 +65,3 @@ bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char 
            xlm_error_set(error, EX_DATAERR, "%s needs text that is segmented word by word, and the segmenter %s takes whole "
                          "lines; use a vocabulary of another segmenter", what, cls->name);
 }
-
-bool xlm_segmenter_class_takes_any_words(const xlm_segmenter_class *cls, const char *what, GError **error)
-{
-    return cls->normaliser == NULL ||
-           xlm_error_set(error, EX_DATAERR, "%s needs words as --words finds them, and the segmenter %s finds its own; use a "
-                         "vocabulary of another segmenter", what, cls->name);
-}

@@ -1,11 +1,8 @@
 /* xlm-mpi: dictionaries of dictd, as FreeDict's packages have them. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lexicon/dictd.h"
 
-#include <errno.h>
 #include <string.h>
-#include <zlib.h>
 
-#include "base/files.h"
 #include "text/lines.h"
 #include "text/normalise.h"
 
@@ -43,36 +40,24 @@ bool xlm_dictd_find(const char *path, char **index, char **text, GError **error)
 /* A whole file, plain or compressed. g_byte_array_unref. */
 static GByteArray *load(const char *path, GError **error)
 {
-    if (!xlm_files_check_input(path, error))
-        return NULL;
-    gzFile file = gzopen(path, "rbe");
-    if (file == NULL) {
-        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
-        return NULL;
-    }
     enum { BLOCK = 1 << 20 };
+    xlm_lines *lines = xlm_lines_open(path, error);
+    if (lines == NULL)
+        return NULL;
+    xlm_lines_keep_bytes(lines);
     GByteArray *bytes = g_byte_array_new();
-    int got;
+    int64_t got;
     do {
         const guint before = bytes->len;
         g_byte_array_set_size(bytes, before + BLOCK);
-        got = gzread(file, bytes->data + before, BLOCK);
+        got = xlm_lines_bytes(lines, (char *)bytes->data + before, BLOCK, error);
         g_byte_array_set_size(bytes, before + (guint)MAX(got, 0));
     } while (got > 0 && bytes->len < G_MAXINT32);
-    int why = Z_OK;
-    const char *message = got != 0 ? gzerror(file, &why) : NULL;
-    if (got < 0)
-        xlm_error_set(error, why == Z_ERRNO ? EX_IOERR : EX_DATAERR, "%s: %s", path,
-                      why == Z_ERRNO ? g_strerror(errno) : message);
-    else if (got > 0)
+    if (got > 0)
         xlm_error_set(error, EX_DATAERR, "%s: more than 2 GiB of text", path);
-    /* Only closing reports a file that is cut short. */
-    else if (gzclose(file) == Z_BUF_ERROR)
-        xlm_error_set(error, EX_DATAERR, "%s: the compressed data is cut short", path);
-    else
+    xlm_lines_close(lines);
+    if (got == 0)
         return bytes;
-    if (got != 0)
-        gzclose(file);
     g_byte_array_unref(bytes);
     return NULL;
 }

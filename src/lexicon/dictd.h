@@ -19,7 +19,7 @@
 /* The two names that belong to one: NAME, NAME.index, NAME.dict or NAME.dict.dz. [out] g_free both. EX_NOINPUT when one of
  * them is missing. */
 bool xlm_dictd_find(const char *path, char **index, char **text, GError **error);
-/* xlm_entries_read for XLM_ENTRIES_DICTD. */
+/* xlm_entries_read (lexicon/entries.h) for XLM_ENTRIES_DICTD. */
 bool xlm_dictd_read(xlm_entries *entries, const char *path, GError **error);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "text/lines.h"
-#include "lexicon/dictd.h"
 #include "text/normalise.h"
 
 enum { SHOWN = 3 };
@@ -84,7 +83,7 @@ static bool read_line(xlm_entries *entries, xlm_entries_form form, const xlm_lin
     return true;
 }
 
-static bool read_lines(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error)
+bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error)
 {
     xlm_lines *lines = xlm_lines_open(path, error);
     if (lines == NULL)
@@ -97,9 +96,4 @@ static bool read_lines(xlm_entries *entries, xlm_entries_form form, const char *
             break;
     xlm_lines_close(lines);
     return more == 0;
-}
-
-bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error)
-{
-    return form == XLM_ENTRIES_DICTD ? xlm_dictd_read(entries, path, error) : read_lines(entries, form, path, error);
 }

@@ -3,7 +3,7 @@
  *   text    a line `word translation`, with a space between them (the form of MUSE), or a tab, then both may have spaces;
  *           plain or gzip
  *   twins   a line `subword<tab>subword`: entries of the vocabulary as they are spelt there; plain or gzip
- *   dictd   the two files of a dictd database, as FreeDict's packages have them (lexicon/dictd.h)
+ *   dictd   the two files of a dictd database, as FreeDict's packages have them: xlm_dictd_read (lexicon/dictd.h)
  *
  * Empty lines are passed over. So are lines that have not the form; they are counted, and the first three are shown. */
 #ifndef XLM_LEXICON_ENTRIES_H
@@ -34,7 +34,7 @@ typedef struct xlm_entries {
     int64_t read, bad; /* [out] entries taken, lines passed over; counted on */
 } xlm_entries;
 
-/* Read one dictionary. Errors: EX_NOINPUT when a file is missing; EX_DATAERR for damaged gzip data; those of `take`. */
+/* Read one dictionary of text or twins. Errors: EX_NOINPUT when a file is missing; EX_DATAERR for damaged gzip data; those of `take`. */
 bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error);
 
 /* For readers of one form: give an entry to `take`; pass over a line, saying why. */

@@ -171,7 +171,8 @@ static bool read_sources(builder *m, GError **error)
     for (guint i = 0; i < m->options->sources->len; i++) {
         const xlm_lexicon_source *source = &g_array_index(m->options->sources, xlm_lexicon_source, i);
         m->literal = source->form == XLM_ENTRIES_TWINS;
-        if (!xlm_entries_read(&entries, source->form, source->path, error))
+        if (!(source->form == XLM_ENTRIES_DICTD ? xlm_dictd_read(&entries, source->path, error)
+                                                : xlm_entries_read(&entries, source->form, source->path, error)))
             return false;
     }
     xlm_log_info("read: %" G_GINT64_FORMAT " entries; %" G_GINT64_FORMAT " bad lines passed over", entries.read, entries.bad);

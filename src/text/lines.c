@@ -185,7 +185,7 @@ int64_t xlm_lines_bytes(xlm_lines *lines, char *bytes, size_t n, GError **error)
     while (first && lines->end < 3 && !lines->ended)
         if (!read_more(lines, error))
             return -1;
-    if (first)
+    if (first && !lines->keeps_bytes)
         lines->begin += xlm_lines_mark(lines->buffer, lines->end);
     const size_t got = MIN(n, lines->end - lines->begin);
     memcpy(bytes, lines->buffer + lines->begin, got);

@@ -28,7 +28,8 @@ xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);
 
-/* Give lines as they stand in the file but for the LF: with CR and byte order mark. To be called before the first is read. */
+/* Give lines as the file has them but for the LF, with CR and byte order mark, and bytes with the mark. To be called before the
+ * first is read. */
 void xlm_lines_keep_bytes(xlm_lines *lines);
 
 /* The next line, without its line end. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at

@@ -6,6 +6,7 @@ store_sources = \
 	src/store/store_digest.c \
 	src/store/store_failure.c \
 	src/store/store_file.c src/store/store_file.h \
+	src/store/store_open.c \
 	src/store/store_read.c \
 	src/store/store_rows.c \
 	src/store/store_verify.c \

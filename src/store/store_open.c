@@ -1,0 +1,80 @@
+/* xlm-mpi: opening HDF5 files to read them, with their digest. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "store/store_file.h"
+
+static bool can_be_read(const char *path, GError **error)
+{
+    if (!xlm_files_check_input(path, error))
+        return false;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    char byte;
+    ssize_t got = descriptor >= 0 ? read(descriptor, &byte, 1) : -1;
+    int number = got < 0 ? errno : 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (number == 0)
+        return got > 0 || xlm_error_set(error, EX_DATAERR, "%s: is empty; make it again", path);
+    return xlm_error_set(error, number == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: cannot be opened: %s", path,
+                         g_strerror(number));
+}
+
+/* The file that is open, whatever has its name by now. */
+static bool look_at_file(const xlm_store *store, struct stat *is)
+{
+    void *descriptor;
+    return H5Fget_vfd_handle(store->file, H5P_DEFAULT, &descriptor) >= 0 && fstat(*(const int *)descriptor, is) == 0;
+}
+
+bool xlm_store_check_unchanged(xlm_store *store, GError **error)
+{
+    struct stat now;
+    if (!look_at_file(store, &now))
+        return true; /* the next reading reports why */
+    if (now.st_size != store->opened.st_size)
+        return xlm_error_set(error, EX_DATAERR, "%s: was cut short or written over while it was being read: "
+                             "it had %" G_GINT64_FORMAT " bytes and has %" G_GINT64_FORMAT "; put it back as it was and start "
+                             "again (another file may take the name of one that is being read, as mv does it, but not be written "
+                             "into it, as cp does)", store->path, (int64_t)store->opened.st_size, (int64_t)now.st_size);
+    if (now.st_mtim.tv_sec != store->opened.st_mtim.tv_sec || now.st_mtim.tv_nsec != store->opened.st_mtim.tv_nsec)
+        xlm_log_warn("%s: somebody has touched this file while it is being read, or written into it; if it is not what it was, "
+                     "neither is what was read since", store->path);
+    store->opened = now;
+    return true;
+}
+
+xlm_store *xlm_store_open(const char *path, GError **error)
+{
+    xlm_store *store = can_be_read(path, error) ? store_open(path, path, false, error) : NULL;
+    if (store == NULL)
+        return NULL;
+    look_at_file(store, &store->opened);
+    if (store_check_digest(store, error))
+        return store;
+    xlm_store_close(store);
+    return NULL;
+}
+
+bool xlm_store_is_hdf5(const char *path)
+{
+    static const char signature[8] = "\211HDF\r\n\032\n";
+    char begin[sizeof signature];
+    FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "rb") : NULL;
+    if (file == NULL)
+        return false;
+    const bool is = fread(begin, 1, sizeof begin, file) == sizeof begin && memcmp(begin, signature, sizeof begin) == 0;
+    fclose(file);
+    return is;
+}
+
+bool xlm_store_reseal(const char *path, GError **error)
+{
+    xlm_store *store = store_open(path, path, true, error);
+    return store != NULL && store_set_digest(store, error);
+}

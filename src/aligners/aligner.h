@@ -59,7 +59,16 @@ static inline void xlm_table_add(const xlm_alignment_run *run, int table, int64_
 }
 
 /* The most probable of n words, the first of equals; -1 when the empty word is at least as probable. */
-int32_t xlm_most_probable(const float *posterior, int n, float empty);
+static inline int32_t xlm_most_probable(const float *posterior, int n, float empty)
+{
+    int32_t at = -1;
+    for (int32_t i = 0; i < n; i++)
+        if (posterior[i] > empty) {
+            empty = posterior[i];
+            at = i;
+        }
+    return at;
+}
 
 /* What decode finds for a pair of n source and m target words. */
 typedef struct xlm_decoded {

@@ -28,14 +28,3 @@ const xlm_aligner *xlm_aligner_find(const char *name, GError **error)
     g_free(advice);
     return NULL;
 }
-
-int32_t xlm_most_probable(const float *posterior, int n, float empty)
-{
-    int32_t at = -1;
-    for (int32_t i = 0; i < n; i++)
-        if (posterior[i] > empty) {
-            empty = posterior[i];
-            at = i;
-        }
-    return at;
-}

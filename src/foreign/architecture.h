@@ -78,7 +78,7 @@ bool xlm_foreign_config_parse(const char *path, const char *bytes, size_t size, 
 /* A new object with all of config.json but "architectures" and what the tokenizer says. Sets token_types and mapping. */
 json_t *xlm_foreign_config_print(xlm_foreign_config *config);
 
-/* ---- for the files of architectures: values of config.json, checked; EX_DATAERR ---- */
+/* ---- for the files of architectures (config_values.c): values of config.json, checked; EX_DATAERR ---- */
 
 bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error);
 bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool fallback, bool *value, GError **error);

@@ -4,6 +4,7 @@ foreign_sources = \
 	src/foreign/architecture.h \
 	src/foreign/architectures.c \
 	src/foreign/bert.c \
+	src/foreign/config_values.c \
 	src/foreign/convert.h \
 	src/foreign/export.c \
 	src/foreign/foreign_vocabulary.c src/foreign/foreign_vocabulary.h \

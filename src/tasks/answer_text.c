@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tasks/answer_reach.h"
 #include "tasks/parallel_items.h"
 
 xlm_answer_text *xlm_answer_text_new(void)
@@ -378,10 +377,8 @@ bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *s
     const bool good = locate_contexts(text, sequences->tokenizer, error) &&
                       (sequences->code_switching != NULL ? encode_all_switched(text, sequences, examples, &seen, error)
                                                          : encode_questions(text, sequences, examples, &seen, error));
-    if (good) {
-        xlm_answer_reach_report(text);
+    if (good)
         describe(text, examples, &seen, description);
-    }
     if (good && seen.pairs > 0)
         g_string_append_printf(description, "; code-switched with %s: %" G_GINT64_FORMAT " pairs of questions, by id",
                                sequences->code_switching, seen.pairs);

@@ -49,8 +49,7 @@ typedef struct xlm_answer_sequences {
 
 /* Append the windows of all questions, <s> Q </s> C </s>, with as many </s> between Q and C as `separators` says, all of them of
  * type 0. Two rows of each are predicted, with targets 0 and 1: the first and the last subword of the first right answer, or <s>
- * twice. Once a text. description: appended, for the log, to which goes besides how many answers are in reach
- * (tasks/answer_reach.h). EX_DATAERR with file and place: a context without a subword; in training, a first right answer that no
+ * twice. Once a text. description: appended, for the log. EX_DATAERR with file and place: a context without a subword; in training, a first right answer that no
  * subword is part of. */
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
                             GString *description, GError **error);

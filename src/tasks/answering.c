@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "tasks/answer_head.h"
 #include "tasks/answer_scores.h"
+#include "tasks/answer_reach.h"
 #include "tasks/answer_text.h"
 #include "tasks/task.h"
 
@@ -146,7 +147,10 @@ static bool answering_encode(const xlm_loss *self, void *text, const xlm_task_en
                                             .separators = answering->separators, .stride = answering->stride,
                                             .question_length = answering->question_length, .training = encoder->training,
                                             .code_switching = encoder->training ? answering->code_switching : NULL};
-    return xlm_answer_text_encode(text, &sequences, examples, description, error);
+    if (!xlm_answer_text_encode(text, &sequences, examples, description, error))
+        return false;
+    xlm_answer_reach_report(text);
+    return true;
 }
 
 /* ---- scores ---- */

@@ -19,6 +19,7 @@ tasks_sources = \
 	src/tasks/tagged_text.c src/tasks/tagged_text.h \
 	src/tasks/tagging.c \
 	src/tasks/task.h \
+	src/tasks/task_scores.c \
 	src/tasks/tasks.c \
 	src/tasks/tune.c src/tasks/tune.h \
 	src/tasks/tune_job.c src/tasks/tune_job.h

@@ -347,12 +347,26 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     return NULL;
 }
 
+/* ---- marks ---- */
+
+static bool joins(const void *model, const char *subword, const char *next)
+{
+    (void)model;
+    (void)next;
+    return !g_str_has_suffix(subword, BPE_END);
+}
+
+static void spell(const void *model, const char *subword, GString *out)
+{
+    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? 0 : BPE_END_SIZE)));
+}
+
 /* ---- vocabularies made of others ---- */
 
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    xlm_segmenter_keep_characters(&xlm_segmenter_bpe_xlm, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(&xlm_segmenter_bpe_xlm, model, subwords, "", BPE_END, kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, "", BPE_END, kept);
     bpe_strict_needs(((const bpe_xlm *)model)->merges, subwords, kept);
 }
 
@@ -393,18 +407,6 @@ static void *enlarge(const void *model, const xlm_word_counts *subwords, const x
 /* ---- asking ---- */
 
 static uint32_t size_of(const void *model) { return xlm_bpe_size(((const bpe_xlm *)model)->merges); }
-
-static bool joins(const void *model, const char *subword, const char *next)
-{
-    (void)model;
-    (void)next;
-    return !g_str_has_suffix(subword, BPE_END);
-}
-
-static void spell(const void *model, const char *subword, GString *out)
-{
-    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? 0 : BPE_END_SIZE)));
-}
 
 /* ---- segmenting ---- */
 

@@ -79,19 +79,6 @@ bool xlm_segmenter_save(const xlm_segmenter *s, xlm_store *store, const char *pa
     return s->cls->save(s->model, store, path, rank, error) && xlm_store_set_text(store, path, "segmenter", s->cls->name, error);
 }
 
-xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GError **error)
-{
-    GError *unknown = NULL;
-    char *name = xlm_store_get_text(store, path, "segmenter", NULL);
-    const xlm_segmenter_class *cls = name != NULL ? xlm_segmenter_class_find(name, &unknown) : xlm_segmenter_class_at(0);
-    g_free(name);
-    if (cls != NULL)
-        return wrap(cls, cls->load(store, path, error));
-    xlm_error_set(error, unknown->code, "%s: %s: %s", xlm_store_path(store), path, unknown->message);
-    g_error_free(unknown);
-    return NULL;
-}
-
 /* ---- vocabularies made of others ---- */
 
 bool xlm_segmenter_can_change(const xlm_segmenter *s, const char *what, GError **error)
@@ -124,14 +111,14 @@ void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, si
         xlm_word_counts_add(kept, subword, size, 0);
 }
 
-void xlm_segmenter_keep_characters(const xlm_segmenter_class *cls, const void *model, const xlm_word_counts *subwords,
+void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *model, const xlm_word_counts *subwords,
                                    const char *prefix, const char *suffix, xlm_word_counts *kept)
 {
     GString *text = g_string_new(NULL), *character = g_string_new(NULL);
     const uint32_t n = xlm_word_counts_size(kept);
     for (uint32_t i = 0; i < n; i++) {
         g_string_truncate(text, 0);
-        cls->spell(model, xlm_word_counts_word(kept, i, NULL), text);
+        spell(model, xlm_word_counts_word(kept, i, NULL), text);
         for (const char *at = text->str, *next; *at != '\0'; at = next) {
             next = g_utf8_next_char(at);
             g_string_assign(character, prefix);
@@ -147,21 +134,6 @@ void xlm_segmenter_keep_characters(const xlm_segmenter_class *cls, const void *m
 /* ---- asking ---- */
 
 bool xlm_segmenter_lists(const xlm_segmenter *s) { return s->cls->list != NULL; }
-
-xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_counts *words)
-{
-    xlm_word_counts *all = xlm_word_counts_new(), *counted = xlm_word_counts_new();
-    s->cls->list(s->model, all);
-    xlm_word_counts *parts = xlm_segmenter_count_subwords(s, words, all);
-    for (uint32_t i = 0; i < xlm_word_counts_size(all); i++) {
-        size_t size;
-        const char *subword = xlm_word_counts_word(all, i, &size);
-        xlm_word_counts_add(counted, subword, size, MAX(xlm_word_counts_find(parts, subword, size), 0));
-    }
-    xlm_word_counts_free(parts);
-    xlm_word_counts_free(all);
-    return counted;
-}
 
 uint32_t xlm_segmenter_size(const xlm_segmenter *s) { return s->cls->size(s->model); }
 

@@ -39,9 +39,13 @@ typedef enum {
     XLM_SEGMENTS_LINES  /* whole, as the class's normaliser leaves them: the class finds words itself */
 } xlm_segmenter_input;
 
+/* Append the text of a subword without marks. */
+typedef void xlm_segmenter_spelling(const void *model, const char *subword, GString *out);
+
 /* Functions are given the `model` that learn, learn_more, parse, read and load return, or the `cutter` of open. */
 typedef struct xlm_segmenter_class {
     const char *name;          /* what files say */
+    bool is_default;           /* that of files that name none, which are older than names; digests leave out its name, too */
     const char *unit;          /* what is learned, in the plural: "merges" */
     const char *marks;         /* what the marks of subwords mean, for people who read a file */
     xlm_segmenter_input input;
@@ -106,7 +110,7 @@ typedef struct xlm_segmenter_class {
      * that say how they differ: "it has 9 merges, there are 8 there". NULL: only what prints the same does. */
     bool (*extends)(const void *model, const void *larger, GError **error);
     bool (*joins)(const void *model, const char *subword, const char *next);
-    void (*spell)(const void *model, const char *subword, GString *out); /* append its text without marks */
+    xlm_segmenter_spelling *spell;
 
     /* allowed: subwords that may come out, or NULL for all; borrowed, as model is, until close. */
     void *(*open)(const void *model, const xlm_word_counts *allowed);
@@ -123,10 +127,10 @@ typedef struct xlm_segmenter_class {
 
 /* ---- classes (segmenters.c) ---- */
 
-/* Number of classes, and one of them. The first is the one of files that name none, which are older than the table. */
+/* Number of classes, and one of them. */
 int xlm_segmenters_count(void);
 const xlm_segmenter_class *xlm_segmenter_class_at(int i);
-/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. */
+/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. name NULL: the default. */
 const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error);
 /* Put one more behind those of the table, before any file is read. */
 void xlm_segmenter_register(const xlm_segmenter_class *cls);
@@ -172,7 +176,7 @@ char *xlm_segmenter_whole(const xlm_segmenter *segmenter, const char *word);
 xlm_segmenter *xlm_segmenter_enlarge(const xlm_segmenter *segmenter, const xlm_word_counts *subwords,
                                      const xlm_word_counts *wanted, xlm_word_counts *added, GError **error);
 /* For `needs`: append those of `subwords` that are one character of a subword of `kept` behind this prefix, with this suffix. */
-void xlm_segmenter_keep_characters(const xlm_segmenter_class *cls, const void *model, const xlm_word_counts *subwords,
+void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *model, const xlm_word_counts *subwords,
                                    const char *prefix, const char *suffix, xlm_word_counts *kept);
 /* Append a subword, with the count 0, when `subwords` has it. */
 void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *kept);

@@ -3,7 +3,7 @@
 
 #include "subwords/segmenter.h"
 
-/* A line each. Files that name no segmenter are of the first. */
+/* A line each. */
 #define SEGMENTERS(segmenter) \
     segmenter(bpe) \
     segmenter(bpe_bytes) \
@@ -39,7 +39,7 @@ const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **e
     GString *names = g_string_new(NULL);
     for (int i = 0; i < xlm_segmenters_count(); i++) {
         const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
-        if (strcmp(cls->name, name) == 0) {
+        if (name != NULL ? strcmp(cls->name, name) == 0 : cls->is_default) {
             g_string_free(names, TRUE);
             return cls;
         }
@@ -64,4 +64,19 @@ bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char 
     return cls->input == XLM_SEGMENTS_WORDS ||
            xlm_error_set(error, EX_DATAERR, "%s needs text that is segmented word by word, and the segmenter %s takes whole "
                          "lines; use a vocabulary of another segmenter", what, cls->name);
+}
+
+xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GError **error)
+{
+    GError *unknown = NULL;
+    char *name = xlm_store_get_text(store, path, "segmenter", NULL);
+    const xlm_segmenter_class *cls = xlm_segmenter_class_find(name, &unknown);
+    g_free(name);
+    if (cls == NULL) {
+        xlm_error_set(error, unknown->code, "%s: %s: %s", xlm_store_path(store), path, unknown->message);
+        g_error_free(unknown);
+        return NULL;
+    }
+    void *model = cls->load(store, path, error);
+    return model != NULL ? xlm_segmenter_new(cls, model) : NULL;
 }

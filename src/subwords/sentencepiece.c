@@ -32,34 +32,6 @@ static const xlm_option options[] = {
      "languages together", offsetof(xlm_segmenter_options, amount)},
     XLM_OPTION_END};
 
-void xlm_pieces_free(void *model)
-{
-    xlm_pieces *m = model;
-    if (m->pieces != NULL)
-        g_array_unref(m->pieces);
-    xlm_piece_rules_free(m->rules);
-    g_string_free(m->bytes, TRUE);
-    xlm_sentencepiece_free(m->library);
-    g_free(m);
-}
-
-xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
-{
-    xlm_pieces *m = g_new0(xlm_pieces, 1);
-    char *message = NULL;
-    m->bytes = bytes;
-    m->pieces = xlm_sentencepiece_pieces(bytes->str, bytes->len, error);
-    if (m->pieces != NULL && (m->library = xlm_sentencepiece_new(bytes->str, bytes->len, &message)) == NULL)
-        xlm_error_set(error, EX_DATAERR, "SentencePiece cannot take this model: %s", message);
-    g_free(message);
-    if (m->library != NULL) {
-        m->rules = xlm_piece_rules_new(bytes->str, bytes->len, m->pieces);
-        return m;
-    }
-    xlm_pieces_free(m);
-    return NULL;
-}
-
 /* ---- lines ---- */
 
 /* As it stands, for the model normalises it; but lines without a character that can be seen are empty. */
@@ -232,13 +204,6 @@ static bool joins(const void *model, const char *subword, const char *next)
     return !g_str_has_prefix(next, SPACE);
 }
 
-/* A word of several pieces begins with the mark, which stands nowhere else but in runs of spaces. */
-static void spell(const void *model, const char *subword, GString *out)
-{
-    (void)model;
-    g_string_append(out, subword + (g_str_has_prefix(subword, SPACE) ? strlen(SPACE) : 0));
-}
-
 /* ---- segmenting ---- */
 
 typedef struct cutter {
@@ -326,6 +291,6 @@ const xlm_segmenter_class xlm_segmenter_sentencepiece = {
     .options = options, .options_size = sizeof(xlm_segmenter_options), .learn = learn, .list = list_subwords, .print = print,
     .parse = parse, .save = save, .load = load, .free = xlm_pieces_free, .needs = xlm_sentencepiece_needs,
     .reduce = xlm_sentencepiece_reduce, .whole = xlm_sentencepiece_whole, .enlarge = xlm_sentencepiece_enlarge, .size = size_of,
-    .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment,
+    .joins = joins, .spell = xlm_pieces_spell, .open = open_cutter, .close = close_cutter, .segment = segment,
     .segment_located = segment_located, .segment_subword = segment_subword,
 };

@@ -1,6 +1,7 @@
 /* xlm-mpi: what the files of the segmenter SentencePiece share. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   sentencepiece.c          the class: lines, learning, files, segmenting
+ *   sentencepiece_pieces.c   the model in memory
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces
@@ -32,6 +33,7 @@ typedef struct xlm_pieces {
 /* Takes over bytes. NULL with EX_DATAERR, without the name of a file. */
 xlm_pieces *xlm_pieces_new(GString *bytes, GError **error);
 void xlm_pieces_free(void *model);
+xlm_segmenter_spelling xlm_pieces_spell;
 
 static inline const xlm_model_piece *xlm_pieces_at(const xlm_pieces *model, guint i)
 {

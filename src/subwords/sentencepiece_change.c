@@ -76,8 +76,8 @@ void xlm_sentencepiece_needs(const void *model, const xlm_word_counts *subwords,
     }
     keep_extremes(m, subwords, kept);
     xlm_segmenter_keep(subwords, SPACE, strlen(SPACE), kept);
-    xlm_segmenter_keep_characters(&xlm_segmenter_sentencepiece, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(&xlm_segmenter_sentencepiece, model, subwords, SPACE, "", kept);
+    xlm_segmenter_keep_characters(xlm_pieces_spell, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(xlm_pieces_spell, model, subwords, SPACE, "", kept);
     if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
         return;
     GHashTable *by_text = index_pieces(m);

@@ -320,7 +320,7 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
     }
     digest = xlm_segmenter_digest(v->segmenter, digest);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(v->segmenter);
-    if (cls != xlm_segmenter_class_at(0))
+    if (!cls->is_default)
         digest = xlm_digest(cls->name, strlen(cls->name), digest);
     for (int i = 0; i < v->made_count; i++)
         if (v->made[i].twins > 0)

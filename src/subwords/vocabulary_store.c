@@ -31,7 +31,7 @@ static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, 
 
 static int64_t version_of(const xlm_vocabulary *v)
 {
-    if (xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)) != xlm_segmenter_class_at(0))
+    if (!xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->is_default)
         return FORMAT_VERSION;
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : 2;

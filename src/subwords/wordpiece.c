@@ -53,7 +53,6 @@ static int64_t value_of(const wordpiece *m, int i)
 }
 
 static const xlm_option options[] = {XLM_OPTION_END};
-extern const xlm_segmenter_class xlm_segmenter_wordpiece;
 
 static void free_model(void *model)
 {
@@ -474,14 +473,28 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     return NULL;
 }
 
+/* ---- marks ---- */
+
+static bool joins(const void *model, const char *subword, const char *next)
+{
+    (void)subword;
+    return g_str_has_prefix(next, ((const wordpiece *)model)->prefix);
+}
+
+static void spell(const void *model, const char *subword, GString *out)
+{
+    const char *prefix = ((const wordpiece *)model)->prefix;
+    g_string_append(out, subword + (g_str_has_prefix(subword, prefix) ? strlen(prefix) : 0));
+}
+
 /* ---- vocabularies made of others ---- */
 
 /* The longest subword at a place is kept wherever it is one that text has become, so that a shorter one does not come instead. */
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     const char *prefix = ((const wordpiece *)model)->prefix;
-    xlm_segmenter_keep_characters(&xlm_segmenter_wordpiece, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(&xlm_segmenter_wordpiece, model, subwords, prefix, "", kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, prefix, "", kept);
 }
 
 static wordpiece *copy(const wordpiece *m)
@@ -541,18 +554,6 @@ static bool extends(const void *model, const void *larger, GError **error)
     for (int i = 0; i < 2; i++)
         g_string_free(text[i], TRUE);
     return same;
-}
-
-static bool joins(const void *model, const char *subword, const char *next)
-{
-    (void)subword;
-    return g_str_has_prefix(next, ((const wordpiece *)model)->prefix);
-}
-
-static void spell(const void *model, const char *subword, GString *out)
-{
-    const char *prefix = ((const wordpiece *)model)->prefix;
-    g_string_append(out, subword + (g_str_has_prefix(subword, prefix) ? strlen(prefix) : 0));
 }
 
 /* ---- segmenting ---- */

@@ -4,6 +4,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "text/moses.h"
 #include "text/moses_line.h"
 
 /* ---- step 8 ---- */

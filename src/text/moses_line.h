@@ -9,7 +9,7 @@
 
 #include <unicode/unorm2.h>
 
-#include "text/moses.h"
+#include "text/normalise.h"
 #include "text/words.h"
 
 /* A character, and which bytes [start, end) of the line it is of. */

@@ -131,13 +131,27 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static void free_model(void *model) { xlm_bpe_free(model); }
 
+/* ---- marks ---- */
+
+static bool joins(const void *model, const char *subword, const char *next)
+{
+    (void)model;
+    (void)next;
+    return g_str_has_suffix(subword, BPE_CONTINUED);
+}
+
+static void spell(const void *model, const char *subword, GString *out)
+{
+    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? BPE_CONTINUED_SIZE : 0)));
+}
+
 /* ---- vocabularies made of others ---- */
 
 /* Merges stay as they are: a result that is left out of the vocabulary is taken apart into what it was merged from. */
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(&xlm_segmenter_bpe, model, subwords, "", BPE_CONTINUED, kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, "", BPE_CONTINUED, kept);
 }
 
 static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
@@ -246,18 +260,6 @@ static bool extends(const void *model, const void *larger, GError **error)
     return true;
 }
 
-static bool joins(const void *model, const char *subword, const char *next)
-{
-    (void)model;
-    (void)next;
-    return g_str_has_suffix(subword, BPE_CONTINUED);
-}
-
-static void spell(const void *model, const char *subword, GString *out)
-{
-    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? BPE_CONTINUED_SIZE : 0)));
-}
-
 /* ---- segmenting ---- */
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed) { return xlm_bpe_cutter_new(model, allowed); }
@@ -274,7 +276,8 @@ static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 }
 
 const xlm_segmenter_class xlm_segmenter_bpe = {
-    .name = "bpe", .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword", .input = XLM_SEGMENTS_WORDS,
+    .name = "bpe", .is_default = true, .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword",
+    .input = XLM_SEGMENTS_WORDS,
     .recognises = xlm_bpe_recognises, .adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
     .publish_needs = xlm_bpe_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
     .learn = learn, .learn_more = learn_more, .print = print, .parse = parse, .read = read_file, .save = save, .load = load,

@@ -1,0 +1,39 @@
+/* xlm-mpi: a model of SentencePiece in memory. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "subwords/sentencepiece.h"
+
+void xlm_pieces_free(void *model)
+{
+    xlm_pieces *m = model;
+    if (m->pieces != NULL)
+        g_array_unref(m->pieces);
+    xlm_piece_rules_free(m->rules);
+    g_string_free(m->bytes, TRUE);
+    xlm_sentencepiece_free(m->library);
+    g_free(m);
+}
+
+xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
+{
+    xlm_pieces *m = g_new0(xlm_pieces, 1);
+    char *message = NULL;
+    m->bytes = bytes;
+    m->pieces = xlm_sentencepiece_pieces(bytes->str, bytes->len, error);
+    if (m->pieces != NULL && (m->library = xlm_sentencepiece_new(bytes->str, bytes->len, &message)) == NULL)
+        xlm_error_set(error, EX_DATAERR, "SentencePiece cannot take this model: %s", message);
+    g_free(message);
+    if (m->library != NULL) {
+        m->rules = xlm_piece_rules_new(bytes->str, bytes->len, m->pieces);
+        return m;
+    }
+    xlm_pieces_free(m);
+    return NULL;
+}
+
+/* A word of several pieces begins with the mark, which stands nowhere else but in runs of spaces. */
+void xlm_pieces_spell(const void *model, const char *subword, GString *out)
+{
+    (void)model;
+    g_string_append(out, subword + (g_str_has_prefix(subword, XLM_PIECE_SPACE) ? strlen(XLM_PIECE_SPACE) : 0));
+}

@@ -12,7 +12,7 @@
 #include "base/process.h"
 #include "base/terminal.h"
 #include "checkpoint/rank_files.h"
-#include "checkpoint/snapshot_child.h"
+#include "checkpoint/snapshot_internal.h"
 
 struct xlm_snapshot {
     xlm_snapshot_setup setup;

@@ -1,6 +1,6 @@
 /* xlm-mpi: the process that outlives a killed rank. SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* environ */
-#include "checkpoint/snapshot_child.h"
+#include "checkpoint/snapshot_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

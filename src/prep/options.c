@@ -3,9 +3,8 @@
 
 #include <string.h>
 
+#include "base/options.h"
 #include "formats/conllu.h"
-#include "prep/like.h"
-#include "prep/segmenter_options.h"
 
 static void free_source(void *pointer)
 {
@@ -15,6 +14,25 @@ static void free_source(void *pointer)
     g_free(source);
 }
 
+/* What is asked of each class of segmenters, by its number: nothing yet. */
+static xlm_segmenter_options **new_segmenters(void)
+{
+    const int n = xlm_segmenters_count();
+    xlm_segmenter_options **asked = g_new(xlm_segmenter_options *, n);
+    for (int i = 0; i < n; i++)
+        asked[i] = g_malloc0(xlm_segmenter_class_at(i)->options_size);
+    return asked;
+}
+
+static void free_segmenters(xlm_segmenter_options **asked)
+{
+    for (int i = 0; i < xlm_segmenters_count(); i++) {
+        xlm_options_free(xlm_segmenter_class_at(i)->options, asked[i]);
+        g_free(asked[i]);
+    }
+    g_free(asked);
+}
+
 xlm_prep_options *xlm_prep_options_new(void)
 {
     xlm_prep_options *options = g_new0(xlm_prep_options, 1);
@@ -22,7 +40,7 @@ xlm_prep_options *xlm_prep_options_new(void)
     options->sources = g_ptr_array_new_with_free_func(free_source);
     options->synthetic = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_synthetic_free);
     options->like_files = g_ptr_array_new_with_free_func(g_free);
-    options->segmenters = xlm_segmenter_options_new();
+    options->segmenters = new_segmenters();
     options->alpha = 0.5;
     options->min_count = 1;
     options->held_out = 0.01;
@@ -43,7 +61,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
     g_ptr_array_free(options->synthetic, TRUE);
     g_ptr_array_free(options->like_files, TRUE);
     xlm_vocabulary_free(options->like);
-    xlm_segmenter_options_free(options->segmenters);
+    free_segmenters(options->segmenters);
     g_free(options);
 }
 

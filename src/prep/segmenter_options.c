@@ -5,24 +5,6 @@
 
 #include "base/options.h"
 
-xlm_segmenter_options **xlm_segmenter_options_new(void)
-{
-    const int n = xlm_segmenters_count();
-    xlm_segmenter_options **asked = g_new(xlm_segmenter_options *, n);
-    for (int i = 0; i < n; i++)
-        asked[i] = g_malloc0(xlm_segmenter_class_at(i)->options_size);
-    return asked;
-}
-
-void xlm_segmenter_options_free(xlm_segmenter_options **asked)
-{
-    for (int i = 0; i < xlm_segmenters_count(); i++) {
-        xlm_options_free(xlm_segmenter_class_at(i)->options, asked[i]);
-        g_free(asked[i]);
-    }
-    g_free(asked);
-}
-
 bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error)
 {
     for (int i = 0; i < xlm_segmenters_count(); i++)

@@ -8,10 +8,6 @@
 
 #include "prep/options.h"
 
-/* What is asked of each class, by its number: nothing yet. */
-xlm_segmenter_options **xlm_segmenter_options_new(void);
-void xlm_segmenter_options_free(xlm_segmenter_options **asked);
-
 /* Take an option ("codes") of whichever class has it. EX_USAGE: it is out of range, or no class has it. */
 bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error);
 

@@ -11,4 +11,5 @@ run_sources = \
 	src/run/run.c src/run/run.h \
 	src/run/stopping.c src/run/stopping.h \
 	src/run/threads.c src/run/threads.h \
+	src/run/validation.h \
 	src/run/warm_start.c src/run/warm_start.h

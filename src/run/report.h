@@ -11,7 +11,7 @@
 
 #include "checkpoint/run_progress.h"
 #include "comm/shards.h"
-#include "run/run.h"
+#include "run/validation.h"
 #include "tensor/profile.h"
 #include "train/engine.h"
 #include "train/evaluate.h"

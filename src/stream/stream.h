@@ -20,8 +20,6 @@
 #include "stream/examples.h"
 #include "stream/stream_config.h"
 
-enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
-
 /* What a stream reads, and the source that can. */
 typedef struct xlm_stream_input {
     const xlm_stage_class *source;

@@ -6,7 +6,6 @@
 
 #include "base/options.h"
 #include "stream/stages.h"
-#include "stream/stream.h"
 
 enum { TYPE, FORM };
 

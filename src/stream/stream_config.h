@@ -5,6 +5,8 @@
 #include "base/jobfile.h"
 #include "stream/stage.h"
 
+enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
+
 typedef struct xlm_stream_config {
     int64_t batch;  /* instances a step, over all ranks */
     int64_t length; /* most tokens of an instance, specials included; of each half for form xlm */

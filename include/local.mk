@@ -4,6 +4,7 @@ xlminclude_HEADERS = \
 	include/xlm/cooccurrence.h \
 	include/xlm/dictionary.h \
 	include/xlm/loss.h \
+	include/xlm/loss_check.h \
 	include/xlm/model.h \
 	include/xlm/options.h \
 	include/xlm/similarity.h \

@@ -21,8 +21,11 @@ install-exec-hook:
 	  echo ldconfig; ldconfig || echo 'make install: ldconfig failed; programs of your own may not find libxlm' >&2; \
 	fi
 
-# The numeric floors and the objectives in double precision, for gradient checks against central differences. No MPI.
-check_LTLIBRARIES += libxlm_double.la
-libxlm_double_la_SOURCES = $(base_sources) $(tensor_sources) $(nn_sources) $(objective_sources) $(losses_sources)
+# The numeric floors and the objectives in double precision, for gradient checks against differences: of our tests, and of
+# authors of plugins (xlm/loss_check.h). No MPI.
+lib_LTLIBRARIES += libxlm_double.la
+libxlm_double_la_SOURCES = $(base_sources) $(tensor_sources) $(nn_sources) $(objective_sources) $(objective_double_sources) \
+	$(losses_sources)
 libxlm_double_la_CPPFLAGS = $(AM_CPPFLAGS) -DXLM_DOUBLE
 libxlm_double_la_LIBADD = $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS)
+libxlm_double_la_LDFLAGS = $(libxlm_la_LDFLAGS)

@@ -90,6 +90,26 @@ const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n)
     return (const xlm_saved_state *)(const void *)host->states->data;
 }
 
+size_t xlm_host_states_bytes(const xlm_host *host)
+{
+    size_t bytes = 0;
+    for (guint i = 0; i < host->states->len; i++)
+        bytes += xlm_state_bytes(&g_array_index(host->states, xlm_saved_state, i));
+    return bytes;
+}
+
+void xlm_host_copy_states(const xlm_host *host, void *saved, bool back)
+{
+    char *at = saved;
+    for (guint i = 0; i < host->states->len; i++) {
+        const xlm_saved_state *state = &g_array_index(host->states, xlm_saved_state, i);
+        const size_t bytes = xlm_state_bytes(state);
+        if (bytes > 0) /* without numbers there need be no array */
+            memcpy(back ? state->values : at, back ? at : state->values, bytes);
+        at += bytes;
+    }
+}
+
 /* ---- terms ---- */
 
 static xlm_pass make_pass(const struct xlm_pass_call *call)

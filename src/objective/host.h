@@ -63,6 +63,10 @@ int xlm_host_metrics(const xlm_host *host);
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k);
 /* Declared states: *n of them. */
 const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n);
+/* Bytes of the numbers of them all. */
+size_t xlm_host_states_bytes(const xlm_host *host);
+/* These numbers, one state's after another's, into saved[bytes], or back. */
+void xlm_host_copy_states(const xlm_host *host, void *saved, bool back);
 
 /* ---- passes ---- */
 

@@ -15,3 +15,8 @@ objective_file_sources = \
 	src/objective/dictionary_reader.c \
 	src/objective/plugins.c src/objective/plugins.h \
 	src/objective/readers.c src/objective/readers.h
+# Of the double-precision library alone.
+objective_double_sources = \
+	src/objective/differences.c src/objective/differences.h \
+	src/objective/loss_check.c \
+	src/objective/loss_check_batch.c src/objective/loss_check_batch.h

@@ -75,6 +75,9 @@ static char *class_symbol(const char *file)
 
 static bool check_class(const char *file, const xlm_loss_class *cls, GError **error)
 {
+    if (cls->abi >= XLM_LOSS_ABI_DOUBLE)
+        return xlm_error_set(error, EX_CONFIG, "%s: was compiled with -DXLM_DOUBLE, for checks of gradients alone; compile it again "
+                             "without", file);
     if (cls->abi != XLM_LOSS_ABI)
         return xlm_error_set(error, EX_CONFIG, "%s: was built for plugin ABI %u, this program has %u; compile it again with this "
                              "version's xlm/loss.h", file, cls->abi, XLM_LOSS_ABI);

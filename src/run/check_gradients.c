@@ -42,35 +42,11 @@ typedef struct checker {
 
 /* ---- passes ---- */
 
-/* Declared state from where it was saved, or into it. */
-static void copy_state(const checker *c, bool restore)
-{
-    int n;
-    const xlm_saved_state *state = xlm_host_states(c->workspace->host, &n);
-    char *at = c->saved;
-    for (int i = 0; i < n; i++) {
-        const size_t bytes = xlm_state_bytes(&state[i]);
-        if (bytes > 0) /* without numbers there need be no array */
-            memcpy(restore ? state[i].values : at, restore ? at : state[i].values, bytes);
-        at += bytes;
-    }
-}
-
-static size_t state_bytes(const xlm_host *host)
-{
-    int states;
-    size_t bytes = 0;
-    const xlm_saved_state *state = xlm_host_states(host, &states);
-    for (int i = 0; i < states; i++)
-        bytes += xlm_state_bytes(&state[i]);
-    return bytes;
-}
-
 /* The loss, times its weight as the gradient is; into `gradient` too when that is not NULL. */
 static double pass(checker *c, float *gradient)
 {
     const xlm_workspace *w = c->workspace;
-    copy_state(c, true);
+    xlm_host_copy_states(c->workspace->host, c->saved, true);
     memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(w->host));
     xlm_tape_begin(w->tape, gradient, false, (uint64_t)c->job->train.seed, (uint64_t)c->step);
     xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
@@ -446,7 +422,7 @@ static bool check_objective(checker *c, GError **error)
         for (int i = w->comm->rank; i < n; i += w->comm->ranks)
             check_parameter(c, i, &results[i]);
     xlm_tape_constants(w->tape, XLM_CONSTANTS_FREE);
-    copy_state(c, true);
+    xlm_host_copy_states(c->workspace->host, c->saved, true);
     if (xlm_comm_agree(w->comm, &failure)) {
         xlm_comm_merge_double(w->comm, (double *)results, n * RESULT);
         if (w->comm->rank == 0) {
@@ -483,13 +459,13 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
             .job = job, .workspace = workspace, .step = step, .objective = k,
             .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
             .numbers = g_new0(double, xlm_host_numbers(workspace->host)),
-            .saved = g_malloc0(MAX(state_bytes(workspace->host), 1)),
+            .saved = g_malloc(xlm_host_states_bytes(workspace->host)),
             .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),
             .key = xlm_rng_make_key((uint64_t)job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
         };
         GError *failure = NULL;
         xlm_arena_reset(workspace->arena);
-        copy_state(&c, false);
+        xlm_host_copy_states(workspace->host, c.saved, false);
         check_objective(&c, &failure);
         if (failure != NULL && first != NULL) {
             xlm_log_error("%s", failure->message);

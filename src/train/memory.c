@@ -163,17 +163,6 @@ static uint64_t shared_views(const xlm_run_size *size, int64_t micro_batches, in
     return bytes * (uint64_t)((micro_batches + ranks - 1) / ranks);
 }
 
-/* Declared states of objectives, which have another copy for snapshots (checkpoint/snapshot.h). */
-static uint64_t state_bytes(const xlm_host *host)
-{
-    int n;
-    const xlm_saved_state *state = xlm_host_states(host, &n);
-    uint64_t bytes = 0;
-    for (int i = 0; i < n; i++)
-        bytes += xlm_state_bytes(&state[i]);
-    return bytes;
-}
-
 /* Parameters, and the activations of one linear layer at a time. */
 static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 {
@@ -196,7 +185,7 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size->parameters, ranks),
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
-        .states = 2 * state_bytes(size->host),
+        .states = 2 * (uint64_t)xlm_host_states_bytes(size->host), /* once more for snapshots (train/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),
         .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks, c->exchange == XLM_BFLOAT16),
         .shared = shared_views(size, micro_batches, ranks),

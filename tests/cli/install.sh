@@ -34,7 +34,7 @@ case $libdir in
     done
     ;;
 esac
-for module in "$plugins"/*.so "$root$libdir/libxlm.so" "$root$bindir"/*; do
+for module in "$plugins"/*.so "$root$libdir"/libxlm*.so "$root$bindir"/*; do
     if readelf -d "$module" | grep -E 'R(UN)?PATH' | grep -F -e "$XLM_BUILD" -e "$root"; then
         fail "$module looks for libraries in the build tree"
     fi
@@ -96,9 +96,49 @@ for header in "$root$includedir"/xlm/*.h; do
     fi
 done
 
-echo "== the library shows only names that begin with xlm_"
-others=$(nm -D --defined-only "$root$libdir/libxlm.so" | awk '{ print $3 }' | grep -v -e '^xlm_' -e '^__odr_asan' || true)
-[ -z "$others" ] || fail "libxlm.so also exports: $others"
+echo "== the libraries show only names that begin with xlm_"
+for library in libxlm.so libxlm_double.so; do
+    others=$(nm -D --defined-only "$root$libdir/$library" | awk '{ print $3 }' | grep -v -e '^xlm_' -e '^__odr_asan' || true)
+    [ -z "$others" ] || fail "$library also exports: $others"
+done
+
+echo "== a plugin's gradients are checked in double precision, with what is installed"
+block() { awk -v name="<!-- $1 -->" '$0 == name { on = 1; next } on && /^```/ { if (inside++) exit; next } inside' \
+    "$root$datadir/doc/xlm-mpi/docs/plugins.md"; }
+mkdir "$root/check"
+(
+    # A compiler may be given with its first arguments, as "ccache gcc".
+    # shellcheck disable=SC2086
+    cc() { $XLM_CC -Wall -Wextra -Werror -Wl,-rpath,"$root$libdir" ${XLM_SANITIZE_FLAGS:-} "$@"; }
+    pkg-config() { command pkg-config --define-variable=libdir="$root$libdir" --define-variable=includedir="$root$includedir" "$@"; }
+    # try PATTERN FACTOR [SED]: the documented objective on squares of its cosines, whose gradient has this factor, says PATTERN.
+    try() {
+        block sentence-pairs.c | sed -e '/^struct pairs/,$d' >sentence-pairs.c
+        block square.c | sed "s/2 \* x\[c\]/$2 * x[c]/" >>sentence-pairs.c
+        block sentence-pairs.c | sed -n '/^struct pairs/,$p' | sed -e 's/xlm_scale(tape, cosines/xlm_scale(tape, square(tape, cosines)/' \
+            >>sentence-pairs.c
+        grep -q 'square(tape, cosines)' sentence-pairs.c && grep -q "$2 \* x\[c\]" sentence-pairs.c || fail "the example has changed"
+        block check.c | sed "${3-}" >check.c
+        eval "$(block compile-check)" || fail "the example does not compile"
+        code=0
+        ./check >table 2>said || code=$?
+        cat table said | tail -n 4
+        grep -q "$1" said || { [ -z "$1" ] && [ ! -s said ]; } || fail "factor $2: $(cat said)"
+    }
+    cd "$root/check"
+    try '' 2
+    [ "$code" -eq 0 ] && grep -q '^embeddings/word/weight  *24 x 8 ' table && ! grep -q WRONG table || fail "$(cat table)"
+    try 'sentence-pairs: embeddings/word/weight.*differences of the loss give' 2.00002 # single precision hides this
+    [ "$code" -eq 1 ] && grep -q 'WRONG$' table || fail "a wrong gradient passes: $(cat table)"
+    try 'sentence-pairs: temperature = 0: must be' 2 's/temperature=0.2/temperature=0/'
+    [ "$code" -eq 1 ] || fail "an option out of range passes"
+    try 'sentence-pairs: "heat=1" is not an option' 2 's/temperature=0.2/heat=1/'
+    pkg-config() { command pkg-config --define-variable=libdir="$root$libdir" --define-variable=includedir="$root$includedir" "$@" |
+        sed 's/-DXLM_DOUBLE//'; }
+    try 'plugin ABI .*-DXLM_DOUBLE' 2
+    [ "$code" -eq 1 ] || fail "a class in single precision passes"
+)
+rm -r "$root/check"
 
 echo "== jobs/measure and jobs/grid work where they are installed, and by a link to them"
 jobsdir=$root$(pkg-config --variable=jobsdir xlm-mpi)

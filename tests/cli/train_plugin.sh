@@ -139,6 +139,9 @@ expect 78 'no section \[stream nowhere\]' xlm_train job.conf --set 'objective pu
 # Modules that are not what they should be.
 expect 78 'missing.so' xlm_train job.conf --set 'objective pull.plugin=./missing.so'
 expect 78 'no objective plugin "nonsense".*mlm' xlm_train job.conf --set 'objective pull.plugin=nonsense'
+{ echo '#define XLM_DOUBLE'; cat "$in"; } >old.c
+in=old.c out=pull-together.so build && expect 78 'pull-together.so: was compiled with -DXLM_DOUBLE' xlm_train job.conf
+in=$XLM_SOURCE/tests/plugins/pull-together.c
 for abi in 'XLM_LOSS_ABI + 1' 5; do
     sed "s/XLM_LOSS_ABI,/$abi,/" "$in" >old.c
     in=old.c out=pull-together.so build && expect 78 'pull-together.so: was built for plugin ABI [57], this program has 6' \

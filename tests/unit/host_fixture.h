@@ -13,6 +13,7 @@
 
 #include "base/options.h"
 #include "nn/model.h"
+#include "objective/differences.h"
 #include "objective/host.h"
 
 enum { MOST_OBJECTIVES = 4 };
@@ -144,44 +145,25 @@ static inline void finish_job_step(struct hosted_job *job, int64_t step)
         g_byte_array_unref(published[k]);
 }
 
+static inline xlm_differences differences_of(struct hosted_job *job, const xlm_pass_input *input)
+{
+    return (xlm_differences){job->host, job->parameters, job->tape, input, GRADIENT_SEED};
+}
+
 /* Σ_k mean of objective k; its gradient too when that is not NULL. */
 static inline double run_job(struct hosted_job *job, const xlm_pass_input *input, double *gradient, const xlm_host_wishes *wishes)
 {
-    double *row = g_new0(double, xlm_host_numbers(job->host)), sum = 0;
-    xlm_tape_begin(job->tape, gradient, true, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_host_run(job->host, job->tape, input, gradient != NULL ? input->terms : NULL, row, wishes);
-    for (int k = 0; k < job->objectives; k++)
-        sum += xlm_host_has_terms_of(job->host, k, input->terms) ? xlm_host_mean_loss(job->host, k, row, input->terms) : 0;
-    g_free(row);
-    return sum;
+    const xlm_differences d = differences_of(job, input);
+    return xlm_differences_pass(&d, gradient, wishes);
 }
 
 /* The gradient of every parameter, those of the objectives included, against differences of fourth order. */
 static inline void check_gradients_of(struct hosted_job *job, const xlm_pass_input *input)
 {
-    double *gradient = g_new0(double, xlm_parameters_size(job->parameters)), *x = xlm_parameters_values(job->parameters);
-    xlm_tape_constants(job->tape, XLM_CONSTANTS_KEEP);
-    run_job(job, input, gradient, NULL);
-    xlm_tape_constants(job->tape, XLM_CONSTANTS_REPEAT);
-    for (int p = 0; p < xlm_parameters_count(job->parameters); p++) {
-        const xlm_parameter *q = xlm_parameters_get(job->parameters, p);
-        const int64_t n = q->rows * q->cols, most = 40;
-        for (int64_t k = 0; k < MIN(n, most); k++) {
-            const int64_t i = q->start + (n <= most ? k : k * n / most);
-            static const double at[] = {1, -1, 2, -2}, factor[] = {8, -8, -1, 1};
-            const double before = x[i];
-            double difference = 0;
-            for (int j = 0; j < 4; j++) {
-                x[i] = before + at[j] * GRADIENT_STRIDE;
-                difference += factor[j] * run_job(job, input, NULL, NULL) / (12 * GRADIENT_STRIDE);
-            }
-            x[i] = before;
-            if (!(fabs(difference - gradient[i]) <= GRADIENT_TOLERANCE * fmax(fabs(difference), 0.05)))
-                fail_msg("%s[%d]: gradient %.12g, difference %.12g", q->name, (int)(i - q->start), gradient[i], difference);
-        }
-    }
-    xlm_tape_constants(job->tape, XLM_CONSTANTS_FREE);
-    g_free(gradient);
+    const xlm_differences d = differences_of(job, input);
+    GError *error = NULL;
+    if (!xlm_differences_check(&d, NULL, NULL, &error))
+        fail_msg("%s", error->message);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: how often subwords stand near one another. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how often subwords occur near each other. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_COOCCURRENCE_H
 #define XLM_COOCCURRENCE_H
 
@@ -8,26 +8,28 @@
 extern "C" {
 #endif
 
-/* The symmetric matrix X of a file of xlm_cooc, in compressed rows: those entries that are not 0, each once, in the row of the
+/* The symmetric matrix X of a file of xlm_cooc, in compressed rows: each entry that is not 0 is stored once, in the row of the
  * smaller id. X_ij is the sum over languages and distances r = 1 … window of c_language w_r times the number of times that j
- * stands r subwords before or after i in a sentence. Special tokens are in no pair. */
+ * occurs r subwords before or after i in a sentence. Special tokens are in no pair. */
 typedef struct xlm_cooccurrence_table {
     int64_t vocabulary;      /* V */
-    int64_t window;          /* the largest distance that was counted */
+    int64_t window;          /* the largest distance counted, in subwords */
     int64_t entries;         /* E */
-    const uint64_t *offsets; /* [V+1] entries of row i are offsets[i] … offsets[i+1] */
+    const uint64_t *offsets; /* [V+1] row i has entries offsets[i] to offsets[i+1] - 1 */
     const uint32_t *columns; /* [E] ids j >= i, ascending within a row */
     const float *counts;     /* [E] X_ij > 0 */
 } xlm_cooccurrence_table;
 
-/* X of two ids of the vocabulary, 0 where they never met. A search in one row: its length's logarithm. */
+/* X_ab, 0 if the two never co-occur; takes time logarithmic in the length of a row.
+ * [in] a: id, 0 to V - 1
+ * [in] b: id, 0 to V - 1 */
 static inline double xlm_cooccurrence_find(const xlm_cooccurrence_table *table, int32_t a, int32_t b)
 {
     const int32_t row = a < b ? a : b;
     const uint32_t column = (uint32_t)(a < b ? b : a);
     const uint64_t end = table->offsets[row + 1];
     uint64_t first = table->offsets[row], n = end - first;
-    while (n > 0) { /* the first column that is not below */
+    while (n > 0) { /* the first column >= column */
         const uint64_t half = n / 2;
         const uint64_t below = table->columns[first + half] < column;
         first += below ? half + 1 : 0;

@@ -8,12 +8,12 @@
 extern "C" {
 #endif
 
-/* Pairs of vocabulary ids that translate one another: token[0][i] of language[0] and token[1][i] of language[1]. A token
- * may have several translations; no pair stands twice, none has the same id on both sides, none a special token. Sorted
- * by token[0], then token[1]. */
+/* Pairs of vocabulary ids that are translations of each other: token[0][i] in language[0] and token[1][i] in language[1]. A token
+ * may have several translations. No pair occurs twice, has the same id on both sides, or has a special token. Sorted by token[0],
+ * then by token[1]. */
 typedef struct xlm_dictionary {
     int64_t pairs;           /* n */
-    const int32_t *token[2]; /* [n] each */
+    const int32_t *token[2]; /* [n] ids on each side */
     int32_t language[2];     /* language ids of the corpus */
 } xlm_dictionary;
 

@@ -4,14 +4,16 @@
  *
  *     cc -shared -fPIC $(pkg-config --cflags xlm-mpi) -o my-loss.so my-loss.c
  *
- * The module exports the class under the name xlm_loss_<file name>, every character that is not a letter or a digit
- * written as '_': my-loss.so exports `xlm_loss_my_loss`. A job file names it with `plugin = ./my-loss.so`; without a slash
- * the name is looked for among the installed objectives (`plugin = mlm`).
+ * The module exports the class under the name xlm_loss_<file name>, where every character that is not a letter or a digit is
+ * replaced by '_': my-loss.so exports `xlm_loss_my_loss`. A job file names it with `plugin = ./my-loss.so`; a name without a
+ * slash is searched for among the installed objectives (`plugin = mlm`).
  *
- * An objective says which views of its stream it needs: which encodings, up to which layer, which rows. The host encodes each
- * view once a micro-batch, however many objectives ask for it. An objective gets them (an xlm_pass) and returns the mean of its
- * terms. The trainer weighs the micro-batches by their numbers of terms, so that the loss of a step is the global mean over all
- * micro-batches of all ranks, whatever their number. A plugin never speaks to other ranks. */
+ * An objective declares which views of its stream it needs: which encodings, up to which layer, which rows. The host encodes each
+ * view once per micro-batch, however many objectives ask for it. An objective receives the views (an xlm_pass) and returns the
+ * mean of its terms. The trainer weights the micro-batches by their numbers of terms, so that the loss of a step is the global
+ * mean over all micro-batches of all ranks, whatever their number. A plugin never communicates with other ranks.
+ *
+ * Parameters are marked `[in] name: meaning` or `[out] name: meaning`, one on each line, unless the type says it all. */
 #ifndef XLM_LOSS_H
 #define XLM_LOSS_H
 
@@ -25,19 +27,12 @@
 extern "C" {
 #endif
 
-/* Raised when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
- * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 6
-#define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
-#ifdef XLM_DOUBLE
-#define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
-#else
-#define XLM_LOSS_ABI XLM_LOSS_ABI_FLOAT
-#endif
+/* Increased when the layout or the meaning of anything here changes; a module with another number is refused. */
+#define XLM_LOSS_ABI 6
 
 typedef struct xlm_loss_class xlm_loss_class;
 
-/* What an objective can know before training. Valid until close. */
+/* What an objective knows before training. Valid until close. */
 typedef struct xlm_loss_setup {
     const xlm_model_config *model;
     const char *const *words;     /* [model->vocabulary] subwords by id, UTF-8 */
@@ -46,30 +41,30 @@ typedef struct xlm_loss_setup {
     const char *const *languages; /* [model->languages] */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */
-    int64_t warmup;               /* of these, in which the learning rate rises; 0: it begins at its highest */
+    int64_t warmup;               /* updates during which the learning rate rises; 0: it starts at its maximum */
 } xlm_loss_setup;
 
-/* What an objective can know of its stream. Valid until close. */
+/* What an objective knows about its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
     int64_t batch;                    /* sequences of a step, over all ranks */
-    bool parallel;                    /* it has pairs, whose two sides can be viewed alone */
-    bool drawn_sides;                 /* which side of a pair comes first is drawn (shuffle_sides) */
+    bool parallel;                    /* it has pairs, whose sides can be viewed separately */
+    bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */
     bool several_pairs;               /* a sequence can hold more than one pair */
-    double mask;                      /* share of the ordinary tokens that is predicted; of all tokens of labelled examples */
-    double switching;                 /* share of those that is switched to another language by the dictionary */
+    double mask;                      /* share of the ordinary tokens that is predicted; in labelled examples, of all tokens */
+    double switching;                 /* share of the predicted tokens that the dictionary switches to another language */
     bool alignments;                  /* it has word alignments: its batches have the annotation "links" */
-    const xlm_dictionary *dictionary; /* the stream's: its batches have the annotation "translations"; NULL: none */
+    const xlm_dictionary *dictionary; /* if not NULL, its batches have the annotation "translations" */
 } xlm_loss_stream;
 
 /* One objective of a job. */
 typedef struct xlm_loss {
     const xlm_loss_class *cls;
     const char *name;              /* of the job file's section */
-    void *state;                   /* state_size bytes, the options filled in, the rest zero */
+    void *state;                   /* [state_size] bytes: the options are filled in, the rest is zero */
     const xlm_loss_setup *setup;
     const xlm_loss_stream *stream; /* NULL: none */
-    struct xlm_hosted *hosted;     /* what the host knows of it */
+    struct xlm_hosted *hosted;     /* private to the host */
 } xlm_loss;
 
 /* ---- views: what the encoder computes for an objective ---- */
@@ -77,9 +72,9 @@ typedef struct xlm_loss {
 typedef enum xlm_view_input {
     XLM_INPUT_CORRUPTED, /* the batch as the stream gives it */
     XLM_INPUT_ORIGINAL,  /* the same before corruption: ids = original, languages = text_languages */
-    XLM_INPUT_FIRST,     /* of each sequence, the first side of its pairs alone (types = 0), before corruption: a batch of its own
-                            with positions from 0, all types 0. A parallel stream's alone. */
-    XLM_INPUT_SECOND     /* the second side likewise; <s> is put before it where it has none */
+    XLM_INPUT_FIRST,     /* only the first side of the pairs of each sequence (types = 0), before corruption: a separate batch
+                            with positions from 0 and all types 0. Only for parallel streams. */
+    XLM_INPUT_SECOND     /* likewise the second side; <s> is added at its beginning if it has none */
 } xlm_view_input;
 
 typedef enum xlm_view_weights {
@@ -91,21 +86,21 @@ typedef enum xlm_view_rows {
     XLM_ROWS_ALL,    /* [T] */
     XLM_ROWS_MASKED, /* [M] batch->masked_rows */
     XLM_ROWS_FIRST,  /* [S] the first of each sequence, <s> */
-    XLM_ROWS_NEAR,   /* the masked rows, and those of the same sequence that are at most `reach` rows away from one */
-    XLM_ROWS_LINKED  /* the masked rows, and those that "links" of the batch link to one; of a stream with alignments */
+    XLM_ROWS_NEAR,   /* the masked rows, and the rows of the same sequence at most `reach` rows away from one */
+    XLM_ROWS_LINKED  /* the masked rows, and the rows that the batch's "links" link to one; needs a stream with alignments */
 } xlm_view_rows;
 
 enum { XLM_MOST_VIEW_NUMBER = 15 };
 
-/* An encoding that is looked at in one layer. Views that agree in input, weights, gradient, dropout and number are one encoding,
- * up to the highest layer that anybody asks for, which is computed for those rows alone that somebody wants of it.
+/* One layer of an encoding. Views with the same input, weights, gradient, dropout and number share one encoding, up to the
+ * highest layer that any of them asks for; that layer is computed only for the rows that some view asks for.
  *
- * The number separates draws of dropout: views of the same text with numbers 0 and 1 have two dropout masks (SimCSE, R-Drop). It
- * is a part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same view with
- * dropout twice, with one number, is refused: both would be one encoding.
+ * The number separates draws of dropout: views of the same text with numbers 0 and 1 have different dropout masks (SimCSE,
+ * R-Drop). It is part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same
+ * view with dropout twice, with the same number, is refused: both would be one encoding.
  *
- * A view without gradient is encoded for `label` where the class has it, otherwise for `loss`; one of the live weights that is
- * encoded for a label and asked for again, by another label or a loss, stays until the end of the step. */
+ * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`. If a view of the live weights is
+ * encoded for a label and requested again, by another label or a loss, it is kept until the end of the step. */
 typedef struct xlm_view {
     xlm_view_input input;
     xlm_view_weights weights;
@@ -113,161 +108,182 @@ typedef struct xlm_view {
     xlm_view_rows rows;
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
-    int64_t reach;      /* of XLM_ROWS_NEAR, 0 or more */
-    int64_t number;     /* of the draws of dropout, 0 to XLM_MOST_VIEW_NUMBER; without dropout 0 */
+    int64_t reach;      /* for XLM_ROWS_NEAR: rows, >= 0 */
+    int64_t number;     /* of the draws of dropout: 0 to XLM_MOST_VIEW_NUMBER; 0 without dropout */
 } xlm_view;
 
-/* A view that was encoded. */
+/* An encoded view. */
 typedef struct xlm_encoded {
-    const xlm_batch *batch; /* what the encoder read: pass->batch for the corrupted input; of a side alone, without
-                               annotations */
-    xlm_var *states;        /* H[layer] at the view's rows, rows x d; NULL when there are no such rows */
-    const int32_t *rows;    /* [rows] which rows of the batch these are, ascending; NULL: all */
+    const xlm_batch *batch; /* what the encoder read: pass->batch for the corrupted input; without annotations for one side */
+    xlm_var *states;        /* rows x d: H[layer] at the view's rows; NULL if there are none */
+    const int32_t *rows;    /* [rows] the rows of the batch that these are, ascending; NULL: all */
 } xlm_encoded;
 
 /* ---- a pass: one micro-batch ---- */
 
 typedef struct xlm_pass {
     const xlm_model *model;
-    const xlm_batch *batch;       /* the stream's; NULL for an objective without stream */
-    int64_t step;                 /* updates made before this one */
-    int64_t part, parts;          /* an objective without stream does part `part` of `parts` of its own terms */
-    xlm_score *scores;            /* [batch->masked] in evaluation: fill in for perplexity and accuracy by language; else NULL */
+    const xlm_batch *batch;       /* the stream's; NULL for an objective without a stream */
+    int64_t step;                 /* number of updates before this step */
+    int64_t part, parts;          /* an objective without a stream computes part `part` of `parts` of its terms */
+    xlm_score *scores;            /* [batch->masked] in evaluation, to fill in for perplexity and accuracy by language; else NULL */
     void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
     const struct xlm_pass_call *call;
 } xlm_pass;
 
-/* The view with the index that xlm_declare_view returned, or 0 when none was declared. It ends the program where the view is not
- * encoded: in `count`; in `label` when it has a gradient; in `loss` when it has none and there is a `label`. */
+/* An encoded view. Ends the program if the view is not encoded: in `count`; in `label` if the view has a gradient; in `loss` if
+ * it has none and the class has a `label`.
+ * [in] view: the index that xlm_declare_view returned; 0 if no view was declared */
 const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 
-/* For `label`: memory until the end of the step, for this objective and this micro-batch. Not cleared. */
+/* For `label`: memory for this objective and this micro-batch, valid until the end of the step. Not cleared. */
 void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
-/* For `label` and `loss`: send values[cols] (xlm_declare_publish), of this sequence of the batch, to all ranks. Once a
- * sequence and step. What is not a training step (evaluation, a dump, a check of gradients) publishes nothing. */
+/* For `label` and `loss`: sends a row of this sequence of the batch to all ranks, once per sequence and step. Does nothing
+ * outside training steps (in evaluation, dumps and gradient checks).
+ * [in] sequence: 0 to batch->sequences - 1
+ * [in] values: [cols] of xlm_declare_publish, copied */
 void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *values);
 
-/* A draw from [0, 1), 24 bits: a function of the seed, the objective's name, the step, the key (of a row: batch->keys[row]) and
- * `number`, of which draws for several purposes take several. The same on any number of ranks. */
+/* A random number in [0, 1) with 24 bits: a function of the seed, the objective's name, the step, the key and the number. The
+ * same on any number of ranks.
+ * [in] key: for a row, batch->keys[row]
+ * [in] number: a different one for each purpose */
 double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number);
 
-/* values[n], N(0, 1): number i is a function of the seed, the objective's name, `number`, of which draws for several purposes take
- * several, and i. In any hook; the same on all ranks. */
+/* Random numbers from N(0, 1): value i is a function of the seed, the objective's name, the number and i. May be called in any
+ * hook; the same on all ranks.
+ * [in] number: a different one for each purpose
+ * [out] values: [n] */
 void xlm_loss_normal(const xlm_loss *loss, uint32_t number, int64_t n, xlm_real *values);
 
-/* ---- declaring what belongs to the objective ---- */
+/* ---- declarations of an objective ---- */
 
 typedef struct xlm_declaration xlm_declaration;
-/* A view that `loss` needs; copied. Returns its index: 0, 1, … in the order of the calls. Without any, an objective with a stream
- * has one, number 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the model does not have,
- * sides of a stream without pairs, and the same view with dropout twice are refused. */
+/* Declares a view that `label` or `loss` needs. Returns its index: 0, 1, … in the order of the calls. An objective with a stream
+ * that declares none has one view, index 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the
+ * model does not have, sides of a stream without pairs, and the same view with dropout twice are refused.
+ * [in] view: copied */
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
-/* Parameters and states of an objective have names of their own, each once; not "loss", "average" and "average/...", which files
- * have beside them. Others end the program.
+/* The names of an objective's parameters and states must be different, and not "loss", "average" or "average/...", which files
+ * also use; a name that breaks this rule ends the program.
  *
- * A trained parameter "objectives/<objective>/<name>", at first N(0, 0.02²) for weights, 0 for biases and 1 for gains of
- * normalisations (rows = 1). */
+ * Declares a trained parameter "objectives/<objective>/<name>", initialised to N(0, 0.02²) for weights (rows x cols), to 0 for
+ * biases (1 x cols) and to 1 for gains of normalisations (1 x cols). */
 void xlm_declare_weight(xlm_declaration *declaration, const char *name, int64_t rows, int64_t cols);
 void xlm_declare_bias(xlm_declaration *declaration, const char *name, int64_t cols);
 void xlm_declare_gain(xlm_declaration *declaration, const char *name, int64_t cols);
-/* n numbers of the plugin's own memory, the same on all ranks, written to and read from checkpoints, and written to step dumps,
- * as "/objectives/<objective>/<name>". */
 typedef enum xlm_state_type {
     XLM_STATE_F32,
     XLM_STATE_F64,
     XLM_STATE_I64,
 #ifdef XLM_DOUBLE
-    XLM_STATE_REAL = XLM_STATE_F64 /* of xlm_real */
+    XLM_STATE_REAL = XLM_STATE_F64 /* the type xlm_real */
 #else
     XLM_STATE_REAL = XLM_STATE_F32
 #endif
 } xlm_state_type;
+/* Declares state in the plugin's own memory, which is the same on all ranks; it is written to and read from checkpoints, and
+ * written to step dumps, as "/objectives/<objective>/<name>".
+ * [in,out] values: [n], owned by the plugin, valid until close */
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
-/* A momentum copy of the model's and of the objective's own parameters, a ← momentum · a + (1 − momentum) · p after each
- * update; at first a copy. momentum: in [0, 1). Once an objective; each has its own. Views with averaged weights are encoded
- * with it. */
+/* Declares a momentum average of the parameters of the model and of the objective, a ← momentum · a + (1 − momentum) · p after
+ * each update; it starts as a copy. At most once per objective; each objective has its own average. Views with averaged weights
+ * are encoded with it.
+ * [in] momentum: in [0, 1) */
 void xlm_declare_average(xlm_declaration *declaration, double momentum);
-/* Rows of `cols` numbers that `label` or `loss` publishes and `publish` receives. Once an objective, which must have a stream. */
+/* Declares rows of `cols` numbers that `label` or `loss` publishes and `publish` receives. At most once per objective, which must
+ * have a stream. */
 void xlm_declare_publish(xlm_declaration *declaration, int64_t cols);
-/* For a loss that is a sum of means with different terms, mean_0 + Σ_i weight_i · mean_i: declare each but the first, which `count`
- * or `label`, and `loss`, return. Each is a global mean by itself, over its own terms of all micro-batches of all ranks. Returns
- * i: 1, 2, … in the order of the calls. Reported is the sum, beside the number of terms of the first. */
+/* For a loss that is a sum of means over different terms, mean_0 + Σ_i weight_i · mean_i: declares one of the means after the
+ * first. The terms and value of the first are returned by `count` or `label` and by `loss`. Each mean is a global mean over its
+ * own terms in all micro-batches of all ranks. Returns i: 1, 2, … in the order of the calls. The sum is reported, with the number
+ * of terms of the first mean. */
 int xlm_declare_mean(xlm_declaration *declaration, double weight);
-/* A number to be reported beside the loss, under a name of letters, digits and "_-.", as "<objective>/<name>". */
+/* Declares a number that is reported with the loss as "<objective>/<name>".
+ * [in] name: of letters, digits and "_-." */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
-/* For `loss`: add to the sum and the count of a declared metric. Reported is the global mean, sum / count over all micro-batches
- * of all ranks, the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean under score, the
- * count under terms) and each evaluation (split "held_out"), in the log of every interval the mean over its steps. Without a
- * count, nothing is reported. Where nothing is reported (a dump, a check of gradients), the call does nothing. */
+/* For `loss`: adds to the sum and the count of a declared metric. The global mean is reported, sum / count over all micro-batches
+ * of all ranks, with the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean as score, the
+ * count as terms) and each evaluation (split "held_out"), and in the log as the mean over the steps of an interval. Nothing is
+ * reported if the count is 0. In dumps and gradient checks the call does nothing. */
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
 
-/* For `count` or `label`: the terms of a mean of xlm_declare_mean; 0 without a call. */
+/* For `count` or `label`: sets the number of terms of a mean of xlm_declare_mean; 0 without a call.
+ * [in] mean: the index that xlm_declare_mean returned */
 void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms);
-/* For `loss`: this mean of the pass, a 1 x 1 variable. Once, where it has terms; not where it has none. */
+/* For `loss`: gives the value of this mean, once if it has terms in this pass, never if it has none.
+ * [in] mean: the index that xlm_declare_mean returned
+ * [in] value: 1 x 1 */
 void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value);
 
-/* The objective's own parameter as a variable. */
+/* A parameter of the objective as a variable. */
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name);
-/* In `label`: the average of it, a constant. */
+/* For `label`: the average of a parameter of the objective, a constant. */
 xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name);
 
-/* For `open`: a file that the objective needs, by its path, which an option of type TEXT can give. The host reads it, once for
- * all objectives that ask for it, and owns it; valid until close, the same on all ranks. NULL, with what is wrong in
- * message[size], when it cannot be read, or is not of the job's corpus. kind:
+/* For `open`: a file that the objective needs. The host reads it once for all objectives that ask for it, and owns it; it is
+ * valid until close and the same on all ranks. Returns NULL, with an error message, if the file cannot be read or does not belong
+ * to the job's corpus. The kinds are
  *   "dictionary"     const xlm_dictionary *: the pairs of a dictionary of xlm_dict
- *   "cooccurrence"   const xlm_cooccurrence_table *: the counts of a table of xlm_cooc, 8 bytes a pair on every rank */
+ *   "cooccurrence"   const xlm_cooccurrence_table *: the counts of a table of xlm_cooc, 8 bytes per pair on every rank
+ * [in] kind: one of these
+ * [in] path: for example the value of an option of type TEXT
+ * [out] message: [size] bytes, what is wrong */
 const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size);
 
-/* All rows that were published in a step, on every rank, in the order of the instances (keys), whatever the number of ranks. */
+/* All rows that were published in a step: on every rank the same, in the order of the instances, whatever the number of ranks. */
 typedef struct xlm_published {
     int64_t rows, cols;
     const uint32_t *instances; /* [rows] ascending */
     const float *values;       /* [rows x cols] */
-    int64_t step;              /* updates made before this one */
+    int64_t step;              /* number of updates before this step */
 } xlm_published;
 
-/* A micro-batch at its largest. */
+/* The maximum size of a micro-batch. */
 typedef struct xlm_loss_size {
     int64_t tokens, sequences, predicted; /* T, S, M */
 } xlm_loss_size;
 
-/* What an objective computes of the views of such a micro-batch. */
+/* What an objective takes for a micro-batch of that size, in addition to its views. */
 typedef struct xlm_loss_cost {
-    uint64_t label, loss; /* bytes of the tape in `label`, and in `loss` with its backward pass */
-    uint64_t kept;        /* bytes of xlm_pass_keep */
-    double flops;         /* floating-point operations of all its products */
+    uint64_t label, loss; /* bytes on the tape in `label`, and in `loss` with its backward pass */
+    uint64_t kept;        /* bytes from xlm_pass_keep */
+    double flops;         /* floating-point operations of all matrix products */
 } xlm_loss_cost;
 
-/* Hooks are called in this order: open, declare; each step: label or count for all micro-batches, loss for all micro-batches, the
- * update of the parameters, publish, after_update; close. */
+/* The order of calls is: open, declare; in each step label or count for all micro-batches, loss for all micro-batches, the update
+ * of the parameters, publish, after_update; at the end close. */
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
     const char *summary;       /* one line for --help-job */
-    bool needs_stream;         /* a job must, or must not, give it a stream */
-    const xlm_option *options; /* what its section may say, beyond plugin, stream and weight; NULL: nothing */
+    bool needs_stream;         /* true: a job must give it a stream; false: it must not */
+    const xlm_option *options; /* the keys of its section in addition to plugin, stream and weight; NULL: none */
     size_t state_size;
-    /* All optional but `loss`. */
-    /* Check and prepare. On failure, false with a message (why, what to do) in message[size], which is "" before; a message
-     * on success is a warning, and goes to the log. */
+    /* All hooks except `loss` are optional.
+     *
+     * Checks and prepares. Returns false on failure. A message on success is a warning, and is written to the log.
+     * [in,out] message: [size] bytes, "" before: on failure the reason and the remedy */
     bool (*open)(xlm_loss *self, char *message, size_t size);
-    /* Views, parameters, states, an average, metrics. After open. */
+    /* Declares views, parameters, states, an average, metrics. After open. */
     void (*declare)(xlm_loss *self, xlm_declaration *declaration);
-    /* Number of terms whose mean `loss` returns for this pass, asked once, before anything is encoded; 0: loss is not called.
-     * Default: batch->masked, or, without stream, 1 in part 0 and 0 in the others. */
+    /* Returns the number of terms whose mean `loss` returns for this pass; if 0, loss is not called. Called once, before anything
+     * is encoded. Default: batch->masked or, without a stream, 1 in part 0 and 0 in the others. */
     int64_t (*count)(xlm_loss *self, const xlm_pass *pass);
-    /* In place of count: what `loss` shall learn, made from views without gradient, for all micro-batches of a rank before any
-     * loss, and kept with xlm_pass_keep. Returns the number of terms. The state must not change in it. */
+    /* Instead of count: computes the labels for `loss` from views without gradient, and stores them with xlm_pass_keep. Called
+     * for all micro-batches of a rank before any loss. Returns the number of terms. Must not change the state. */
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
-    /* The mean of the terms, a 1 x 1 variable; NULL where it has none, and is called for a mean of xlm_declare_mean. */
+    /* Returns the mean of the terms, 1 x 1; NULL if there are none, and it was called for a mean of xlm_declare_mean. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
-    /* After the update, on all ranks alike: the rows of the step, even when there are none; then the state may change once
-     * more. */
+    /* After the update, with the same data on all ranks: publish receives the rows of the step, even if there are none;
+     * after_update follows. Both may change the state. */
     void (*publish)(xlm_loss *self, const xlm_published *published);
     void (*after_update)(xlm_loss *self, int64_t step);
-    /* For estimates of memory and time (--dry-run, --plan), after declare: what label and loss take beside the encoding of the
-     * views and the head for words. *cost is zeros before. Default: they take nothing to speak of. */
+    /* For estimates of memory and time (--dry-run, --plan), after declare: what label and loss take in addition to the encoding
+     * of the views and the language-modelling head. Default: nothing significant.
+     * [in] size: the maximum size of a micro-batch
+     * [in,out] cost: zero before */
     void (*cost)(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost);
     void (*close)(xlm_loss *self);
 };

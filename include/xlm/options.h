@@ -1,11 +1,11 @@
 /* xlm-mpi: settings declared as data. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A module declares its settings in a table of xlm_option. By this table job files are read into a struct and checked, defaults
- * are filled in, and the help is written. The same table serves built-in sections and plugins:
+ * A module declares its settings in a table of xlm_option. The table is used to read job files into a struct, to check them, to
+ * fill in defaults and to print the help. Built-in sections and plugins use the same kind of table:
  *
  *     struct align { double weight; int64_t top; bool cosine; char *dictionary; };
  *     static const xlm_option align_options[] = {
- *         {"top", XLM_OPTION_INT, "10", 1, 1000, NULL, "number of pairs taken for each word", offsetof(struct align, top)},
+ *         {"top", XLM_OPTION_INT, "10", 1, 1000, NULL, "number of pairs per word", offsetof(struct align, top)},
  *         ...
  *         XLM_OPTION_END};
  */
@@ -24,9 +24,9 @@ typedef enum {
     XLM_OPTION_INT,    /* int64_t */
     XLM_OPTION_REAL,   /* double */
     XLM_OPTION_FLAG,   /* bool: true or false */
-    XLM_OPTION_TEXT,   /* char *, owned by the struct's module; NULL when empty and not required */
+    XLM_OPTION_TEXT,   /* char *, owned by the struct's module; NULL if empty and not required */
     XLM_OPTION_CHOICE, /* int64_t: index into `choices` */
-    XLM_OPTION_LIST    /* char **, NULL-terminated: text split at commas, blanks around items dropped; NULL when empty */
+    XLM_OPTION_LIST    /* char **, NULL-terminated: text split at commas, without blanks around items; NULL if empty */
 } xlm_option_type;
 
 typedef struct xlm_option {
@@ -39,7 +39,7 @@ typedef struct xlm_option {
     size_t offset;         /* of the value in the struct */
 } xlm_option;
 
-/* The last entry of every table: all members given, so that no compiler warns of missing ones. */
+/* The last entry of every table. All members are given, so that no compiler warns about missing ones. */
 #define XLM_OPTION_END {NULL, XLM_OPTION_INT, NULL, 0, 0, NULL, NULL, 0}
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* xlm-mpi: the special tokens of a vocabulary. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which ids are special is data of the vocabulary: vocabularies that xlm_prep makes have <s>, <pad>, </s>, <unk> and <mask> as
- * 0 to 4, those of published models have them elsewhere (mBERT 101, 0, 102, 100 and 103; XLM-R's <mask> is the last id). All
- * other ids are ordinary. */
+ * The ids of special tokens belong to the vocabulary: in vocabularies that xlm_prep learns, <s>, <pad>, </s>, <unk> and <mask>
+ * are 0 to 4; published models have other ids (mBERT 101, 0, 102, 100 and 103; XLM-R's <mask> is the last id). All other ids are
+ * ordinary. */
 #ifndef XLM_SPECIAL_TOKENS_H
 #define XLM_SPECIAL_TOKENS_H
 
@@ -18,8 +18,8 @@ typedef enum { XLM_BOS, XLM_PAD, XLM_EOS, XLM_UNK, XLM_MASK, XLM_SPECIAL_TOKENS 
 
 typedef struct xlm_special_tokens {
     int32_t id[XLM_SPECIAL_TOKENS];        /* by xlm_special; XLM_BOS and XLM_EOS may be the same, as in the models of XLM */
-    int32_t distinct;                      /* n: how many different ids these are */
-    int32_t ascending[XLM_SPECIAL_TOKENS]; /* [n] the different ids in order */
+    int32_t distinct;                      /* n: number of different ids */
+    int32_t ascending[XLM_SPECIAL_TOKENS]; /* [n] the different ids, ascending */
 } xlm_special_tokens;
 
 static inline bool xlm_is_special(const xlm_special_tokens *specials, int32_t id)
@@ -30,7 +30,8 @@ static inline bool xlm_is_special(const xlm_special_tokens *specials, int32_t id
     return special;
 }
 
-/* The id of the ordinary token that has `number` others, from 0, before it. */
+/* The id of an ordinary token.
+ * [in] number: number of ordinary tokens with smaller ids, from 0 */
 static inline int32_t xlm_ordinary_id(const xlm_special_tokens *specials, int32_t number)
 {
     for (int32_t i = 0; i < specials->distinct; i++)
@@ -38,7 +39,7 @@ static inline int32_t xlm_ordinary_id(const xlm_special_tokens *specials, int32_
     return number;
 }
 
-/* How many ordinary tokens have smaller ids: for an ordinary id, what xlm_ordinary_id takes. */
+/* The number of ordinary tokens with smaller ids; for an ordinary id, the inverse of xlm_ordinary_id. */
 static inline int32_t xlm_ordinary_number(const xlm_special_tokens *specials, int32_t id)
 {
     int32_t number = id;

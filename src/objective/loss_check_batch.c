@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "text/special_tokens.h"
+#include "subwords/special_tokens.h"
 
 enum { V = XLM_CHECK_VOCABULARY, S = XLM_CHECK_SEQUENCES, LONGEST = 2 * XLM_CHECK_POSITIONS, FIRST = 5, WORDS = V - FIRST };
 

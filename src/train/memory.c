@@ -185,7 +185,7 @@ xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks)
         .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
         .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(size->parameters, ranks),
         .averages = xlm_averages_bytes(size->host, size->parameters, ranks),
-        .states = 2 * (uint64_t)xlm_host_states_bytes(size->host), /* once more for snapshots (train/snapshot.h) */
+        .states = 2 * (uint64_t)xlm_host_states_bytes(size->host), /* once more for snapshots (checkpoint/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),
         .reduce_scatter = xlm_reduce_scatter_bytes(size->parameters, ranks, c->exchange == XLM_BFLOAT16),
         .shared = shared_views(size, micro_batches, ranks),

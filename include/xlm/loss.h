@@ -27,8 +27,15 @@
 extern "C" {
 #endif
 
-/* Increased when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_LOSS_ABI 6
+/* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
+ * double precision has a number of its own (xlm/loss_check.h). */
+#define XLM_LOSS_ABI_FLOAT 6
+#define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
+#ifdef XLM_DOUBLE
+#define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
+#else
+#define XLM_LOSS_ABI XLM_LOSS_ABI_FLOAT
+#endif
 
 typedef struct xlm_loss_class xlm_loss_class;
 

@@ -2,13 +2,8 @@
  *
  * Inside of checkpoint/snapshot.h. What the child does after the fork may call nothing but what is allowed in a signal handler: other
  * threads may have held any lock at that moment. So everything it needs is prepared before. */
-<<<<<<<< HEAD:src/checkpoint/snapshot_child.h
 #ifndef XLM_CHECKPOINT_SNAPSHOT_INTERNAL_H
 #define XLM_CHECKPOINT_SNAPSHOT_INTERNAL_H
-========
-#ifndef XLM_TRAIN_SNAPSHOT_INTERNAL_H
-#define XLM_TRAIN_SNAPSHOT_INTERNAL_H
->>>>>>>> 649fd6a (Check that files stand in no circle, and undo some):src/train/snapshot_internal.h
 
 #include <stdnoreturn.h>
 

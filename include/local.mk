@@ -9,4 +9,5 @@ xlminclude_HEADERS = \
 	include/xlm/options.h \
 	include/xlm/similarity.h \
 	include/xlm/special_tokens.h \
+	include/xlm/stage.h \
 	include/xlm/tape.h

@@ -62,7 +62,17 @@ typedef struct xlm_loss_stream {
     double switching;                 /* share of the predicted tokens that the dictionary switches to another language */
     bool alignments;                  /* it has word alignments: its batches have the annotation "links" */
     const xlm_dictionary *dictionary; /* if not NULL, its batches have the annotation "translations" */
+    const char *const *annotations;   /* names of all annotations of its batches, NULL-terminated; NULL: none */
 } xlm_loss_stream;
+
+/* Will the stream's batches have an annotation of that name? */
+static inline bool xlm_loss_stream_annotates(const xlm_loss_stream *stream, const char *name)
+{
+    const char *const *known = stream->annotations;
+    while (known != NULL && *known != NULL && strcmp(*known, name) != 0)
+        known++;
+    return known != NULL && *known != NULL;
+}
 
 /* One objective of a job. */
 typedef struct xlm_loss {

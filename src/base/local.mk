@@ -18,6 +18,7 @@ base_sources = \
 	src/base/options.c src/base/options.h \
 	src/base/pages.c src/base/pages.h \
 	src/base/path.c src/base/path.h \
+	src/base/plugins.c src/base/plugins.h \
 	src/base/process.c src/base/process.h \
 	src/base/progress.c src/base/progress.h \
 	src/base/rng.c src/base/rng.h \

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "job/rates.h"
 #include "job/warm_start_model.h"
+#include "stream/stages.h"
 
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
 
@@ -42,6 +43,14 @@ const xlm_option xlm_train_options[] = {
     XLM_OPTION_END,
 };
 
+static const xlm_option stage_options[] = {
+    {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL, "path of the module, or its name; default: the section's name",
+     offsetof(xlm_job_stage, plugin)},
+    {"stream", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "name of the stream that it changes; its stages work in the order of the file",
+     offsetof(xlm_job_stage, stream_name)},
+    XLM_OPTION_END,
+};
+
 static const xlm_option objective_options[] = {
     {"plugin", XLM_OPTION_TEXT, "", 0, 0, NULL,
      "name of the objective, or path of a module of your own; default: the section's name", offsetof(xlm_job_objective, plugin)},
@@ -69,6 +78,16 @@ static bool read_streams(xlm_job *job, const xlm_jobfile *file, GError **error)
     return good;
 }
 
+/* The index of the stream that a section names; -1 with an error: there is none. */
+static int find_named(const xlm_job *job, const xlm_jobfile *file, const char *section, const char *name, GError **error)
+{
+    for (int s = 0; s < job->streams; s++)
+        if (strcmp(job->stream[s].name, name) == 0)
+            return s;
+    xlm_jobfile_refuse(file, section, "stream", error, "there is no section [stream %s]", name);
+    return -1;
+}
+
 static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char *section, xlm_job_objective *o, GError **error)
 {
     o->stream = -1;
@@ -81,21 +100,7 @@ static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char 
     if (!o->cls->needs_stream)
         return xlm_jobfile_refuse(file, section, "stream", error, "objective \"%s\" reads no stream; leave stream out",
                                   o->cls->name);
-    for (int s = 0; s < job->streams; s++)
-        if (strcmp(job->stream[s].name, o->stream_name) == 0)
-            o->stream = s;
-    if (o->stream < 0)
-        return xlm_jobfile_refuse(file, section, "stream", error, "there is no section [stream %s]", o->stream_name);
-    return true;
-}
-
-/* The class of a plugin that a job has; NULL: it has none of that name. */
-static const xlm_loss_class *find_class(const xlm_job *job, const char *plugin)
-{
-    for (int k = 0; k < job->objectives; k++)
-        if (strcmp(job->objective[k].plugin, plugin) == 0)
-            return job->objective[k].cls;
-    return NULL;
+    return (o->stream = find_named(job, file, section, o->stream_name, error)) >= 0;
 }
 
 /* The keys of a section as the file has them, a line each. */
@@ -112,6 +117,36 @@ static char *copy_section(const xlm_jobfile *file, const char *section)
     return g_string_free(out, FALSE);
 }
 
+/* Options of the section's plugin, beside the section's own ones; where it is not known, the section as it is written. */
+static bool read_options(const xlm_jobfile *file, const char *section, const xlm_option *own, xlm_job_plugin *use, GError **error)
+{
+    if (use->loaded.cls == NULL) {
+        use->as_written = copy_section(file, section);
+        return true;
+    }
+    const xlm_option *tables[] = {own, use->loaded.options, NULL};
+    if (use->loaded.state_size > 0)
+        use->state = g_malloc0(use->loaded.state_size);
+    return xlm_options_check_keys(tables, file, section, error) &&
+           xlm_options_read(use->loaded.options, file, section, use->state, error);
+}
+
+/* The plugin is the one of that name which the known job has, without its module; or loaded. */
+static bool find_plugin(const xlm_plugin_kind *kind, const char *plugin, const xlm_job *known, xlm_plugin *found, GError **error)
+{
+    const xlm_plugin_kind *const kinds[] = {kind, NULL};
+    if (known == NULL)
+        return xlm_plugin_load(kinds, plugin, found, error);
+    for (int k = 0; k < known->objectives; k++)
+        if (kind == &xlm_loss_plugins && strcmp(known->objective[k].plugin, plugin) == 0)
+            *found = known->objective[k].use.loaded;
+    for (int k = 0; k < known->stages; k++)
+        if (kind == &xlm_stage_plugins && strcmp(known->stage[k].plugin, plugin) == 0)
+            *found = known->stage[k].use.loaded;
+    found->module = NULL;
+    return true;
+}
+
 /* known: as for read_job. */
 static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
                            GError **error)
@@ -121,21 +156,51 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
     bool good = xlm_options_read(objective_options, file, section, o, error);
     if (good && o->plugin == NULL)
         o->plugin = g_strdup(name);
-    if (good && known != NULL)
-        o->cls = find_class(known, o->plugin);
-    else if (good)
-        good = (o->cls = xlm_plugin_load(o->plugin, &o->module, error)) != NULL;
-    if (good && o->cls == NULL)
-        o->as_written = copy_section(file, section);
-    if (good && o->cls != NULL && o->cls->state_size > 0)
-        o->state = g_malloc0(o->cls->state_size);
-    if (good && o->cls != NULL) {
-        const xlm_option *tables[] = {objective_options, o->cls->options, NULL};
-        good = xlm_options_check_keys(tables, file, section, error) &&
-               xlm_options_read(o->cls->options, file, section, o->state, error) &&
-               find_stream(job, file, section, o, error);
+    good = good && find_plugin(&xlm_loss_plugins, o->plugin, known, &o->use.loaded, error) &&
+           read_options(file, section, objective_options, &o->use, error);
+    o->cls = o->use.loaded.cls;
+    good = good && (o->cls == NULL || find_stream(job, file, section, o, error));
+    g_free(section);
+    return good;
+}
+
+/* Stages that belong to every stream are not chosen by name. */
+static bool check_stage_name(const xlm_jobfile *file, const char *section, const char *plugin, GError **error)
+{
+    return !xlm_stages_have(plugin) ||
+           xlm_jobfile_refuse(file, section, NULL, error, "the stage \"%s\" is a part of every stream, and what it does is set in "
+                              "[stream NAME] (--help-job); a stage of your own is named by its path (plugin = ./NAME.so)", plugin);
+}
+
+static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_stage *stage,
+                       GError **error)
+{
+    char *section = g_strdup_printf("stage %s", name);
+    stage->name = g_strdup(name);
+    bool good = xlm_options_read(stage_options, file, section, stage, error);
+    if (good && stage->plugin == NULL)
+        stage->plugin = g_strdup(name);
+    good = good && check_stage_name(file, section, stage->plugin, error) &&
+           find_plugin(&xlm_stage_plugins, stage->plugin, known, &stage->use.loaded, error) &&
+           read_options(file, section, stage_options, &stage->use, error);
+    const int s = good ? find_named(job, file, section, stage->stream_name, error) : -1;
+    if (s >= 0 && stage->use.loaded.cls != NULL) {
+        const xlm_stage_use use = {stage->name, stage->use.loaded.cls, stage->use.state};
+        xlm_stream_config_plug(&job->stream[s].config, &use);
     }
     g_free(section);
+    return s >= 0;
+}
+
+static bool read_stages(xlm_job *job, const xlm_jobfile *file, const xlm_job *known, GError **error)
+{
+    char **names = xlm_jobfile_names(file, "stage");
+    const int n = (int)g_strv_length(names);
+    bool good = true;
+    job->stage = g_new0(xlm_job_stage, MAX(n, 1));
+    for (int k = 0; k < n && good; k++)
+        good = read_stage(job, file, names[k], known, &job->stage[job->stages++], error);
+    g_strfreev(names);
     return good;
 }
 
@@ -199,6 +264,19 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
     return true;
 }
 
+/* own: the section's own options, which are in *from. */
+static void print_plugin(const char *kind, const char *name, const xlm_option *own, const void *from, const xlm_job_plugin *use,
+                         GString *out)
+{
+    g_string_append_printf(out, "\n[%s %s]\n", kind, name);
+    if (use->as_written != NULL) {
+        g_string_append(out, use->as_written);
+        return;
+    }
+    xlm_options_print(own, from, out);
+    xlm_options_print(use->loaded.options, use->state, out);
+}
+
 /* Every section with every key. */
 static char *print_job(const xlm_job *job)
 {
@@ -210,16 +288,10 @@ static char *print_job(const xlm_job *job)
         g_string_append_printf(out, "\n[stream %s]\n", job->stream[s].name);
         xlm_stream_config_print(&job->stream[s].config, out);
     }
-    for (int k = 0; k < job->objectives; k++) {
-        const xlm_job_objective *o = &job->objective[k];
-        g_string_append_printf(out, "\n[objective %s]\n", o->name);
-        if (o->as_written != NULL) {
-            g_string_append(out, o->as_written);
-            continue;
-        }
-        xlm_options_print(objective_options, o, out);
-        xlm_options_print(o->cls->options, o->state, out);
-    }
+    for (int k = 0; k < job->stages; k++)
+        print_plugin("stage", job->stage[k].name, stage_options, &job->stage[k], &job->stage[k].use, out);
+    for (int k = 0; k < job->objectives; k++)
+        print_plugin("objective", job->objective[k].name, objective_options, &job->objective[k], &job->objective[k].use, out);
     return g_string_free(out, FALSE);
 }
 
@@ -234,7 +306,7 @@ static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
                       (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
-                      read_objectives(job, file, known, error) && check_job(job, file, error);
+                      read_stages(job, file, known, error) && read_objectives(job, file, known, error) && check_job(job, file, error);
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);
@@ -257,6 +329,18 @@ char *xlm_job_complete(const xlm_job *job, const char *text)
     return complete;
 }
 
+/* own: the section's own options, which are in *from. */
+static void free_plugin(char **name, const xlm_option *own, void *from, xlm_job_plugin *use)
+{
+    if (use->state != NULL)
+        xlm_options_free(use->loaded.options, use->state);
+    g_free(use->state);
+    g_free(use->as_written);
+    xlm_options_free(own, from);
+    g_free(*name);
+    xlm_plugin_unload(&use->loaded);
+}
+
 void xlm_job_free(xlm_job *job)
 {
     if (job == NULL)
@@ -265,20 +349,14 @@ void xlm_job_free(xlm_job *job)
         xlm_stream_config_clear(&job->stream[s].config);
         g_free(job->stream[s].name);
     }
-    for (int k = 0; k < job->objectives; k++) {
-        xlm_job_objective *o = &job->objective[k];
-        if (o->state != NULL)
-            xlm_options_free(o->cls->options, o->state);
-        g_free(o->state);
-        g_free(o->as_written);
-        xlm_options_free(objective_options, o);
-        g_free(o->name);
-        if (o->module != NULL)
-            g_module_close(o->module);
-    }
+    for (int k = 0; k < job->stages; k++)
+        free_plugin(&job->stage[k].name, stage_options, &job->stage[k], &job->stage[k].use);
+    for (int k = 0; k < job->objectives; k++)
+        free_plugin(&job->objective[k].name, objective_options, &job->objective[k], &job->objective[k].use);
     xlm_options_free(xlm_train_options, &job->train);
     xlm_options_free(xlm_model_options, &job->model);
     g_free(job->stream);
+    g_free(job->stage);
     g_free(job->objective);
     g_free(job->text);
     g_free(job);
@@ -298,14 +376,14 @@ static void help_section(GString *text, const char *section, const char *about, 
 
 static bool help_plugin(GString *text, const char *name, GError **error)
 {
-    GModule *module = NULL;
-    const xlm_loss_class *cls = xlm_plugin_load(name, &module, error);
-    if (cls == NULL)
+    static const xlm_plugin_kind *const any[] = {&xlm_loss_plugins, &xlm_stage_plugins, NULL};
+    xlm_plugin plugin;
+    if (!xlm_plugin_load(any, name, &plugin, error))
         return false;
-    g_string_append_printf(text, "[objective NAME] with plugin = %s\n  %s%s\n\n", name, cls->summary,
-                           cls->options == NULL ? "; no options of its own" : "");
-    xlm_options_help(cls->options, text);
-    g_module_close(module);
+    g_string_append_printf(text, "[%s NAME] with plugin = %s\n  %s%s\n\n", plugin.kind->name, name, plugin.summary,
+                           plugin.options == NULL ? "; no options of its own" : "");
+    xlm_options_help(plugin.options, text);
+    xlm_plugin_unload(&plugin);
     return true;
 }
 
@@ -321,6 +399,7 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
         help_heading(text, "stream NAME", "what the encoder reads; any number of them");
         xlm_stream_config_help(text);
         g_string_append_c(text, '\n');
+        help_section(text, "stage NAME", "a plugin that changes what a stream reads; any number of them", stage_options);
         help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
         char **names = xlm_plugin_names();
         for (char **name = names; *name != NULL; name++)

@@ -1,7 +1,7 @@
 /* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (stream/stream.h), any number of [objective NAME]:
- * plugin, stream, weight, begin, and the plugin's own options. */
+ * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (stream/stream.h), of [stage NAME]: plugin, stream,
+ * and the plugin's own options, and of [objective NAME]: plugin, stream, weight, begin, and the plugin's own options. */
 #ifndef XLM_JOB_JOB_H
 #define XLM_JOB_JOB_H
 
@@ -11,7 +11,7 @@
 #include "stream/stream.h"
 #include "nn/model.h"
 #include "job/optimiser.h"
-#include "objective/plugins.h"
+#include "objective/loss_plugins.h"
 
 /* Rows of subwords and languages that the checkpoint of [train] start does not have: the choices of start_rows, in order. */
 enum { XLM_START_DRAW, XLM_START_AVERAGE };
@@ -84,6 +84,20 @@ typedef struct xlm_job_stream {
     xlm_stream_config config;
 } xlm_job_stream;
 
+/* What a section that names a plugin makes of it. */
+typedef struct xlm_job_plugin {
+    xlm_plugin loaded;         /* cls NULL: it is not known (xlm_job_complete) */
+    void *state;               /* its state_size bytes, options filled in; NULL: it has none */
+    char *as_written;          /* the section where the plugin is not known; else NULL */
+} xlm_job_plugin;
+
+typedef struct xlm_job_stage {
+    char *name;
+    char *plugin;
+    char *stream_name;
+    xlm_job_plugin use;        /* of an xlm_stage_plugin; the config of its stream has it */
+} xlm_job_stage;
+
 typedef struct xlm_job_objective {
     char *name;
     char *plugin;
@@ -91,10 +105,8 @@ typedef struct xlm_job_objective {
     int stream;                /* index, or -1 */
     double weight;
     int64_t begin;             /* first step it takes part in */
-    GModule *module;
     const xlm_loss_class *cls;
-    void *state;               /* cls->state_size bytes, options filled in */
-    char *as_written;          /* its section where the plugin is not known (xlm_job_complete); else NULL */
+    xlm_job_plugin use;        /* of cls */
 } xlm_job_objective;
 
 typedef struct xlm_job xlm_job;
@@ -104,8 +116,9 @@ struct xlm_job {
     char *(*complete)(const xlm_job *job, const char *text);
     xlm_model_config model;
     xlm_train_config train;
-    int streams, objectives;
+    int streams, stages, objectives;
     xlm_job_stream *stream;
+    xlm_job_stage *stage;
     xlm_job_objective *objective;
 };
 
@@ -115,8 +128,8 @@ xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_job_free(xlm_job *job);
 
 /* The text of another job file with every key, so that equal jobs have equal texts. No module is loaded and no file is read, since
- * the text may come from a checkpoint: options are completed of the plugins that `job` has; an objective with any other plugin
- * stays as it is written. NULL when the text cannot be read. g_free. */
+ * the text may come from a checkpoint: options are completed of the plugins that `job` has; a section with any other plugin stays as
+ * it is written. NULL when the text cannot be read. g_free. */
 char *xlm_job_complete(const xlm_job *job, const char *text);
 
 /* Every section and key with type, default, range and meaning, installed plugins' options included; with the name or path of a

@@ -13,7 +13,7 @@ objective_sources = \
 objective_file_sources = \
 	src/objective/cooccurrence_reader.c \
 	src/objective/dictionary_reader.c \
-	src/objective/plugins.c src/objective/plugins.h \
+	src/objective/loss_plugins.c src/objective/loss_plugins.h \
 	src/objective/readers.c src/objective/readers.h
 # Of the double-precision library alone.
 objective_double_sources = \

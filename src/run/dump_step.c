@@ -125,8 +125,7 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
         const xlm_job_objective *o = &d->job->objective[k];
         rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
                                        xlm_host_has_terms_of(w->host, k, terms) ? xlm_host_mean_loss(w->host, k, sums, terms) : 0,
-                                       terms[k],
-                                       o->cls->options, o->state};
+                                       terms[k], o->cls->options, o->use.state};
         loss += rows[k].weight * rows[k].loss;
     }
     good = good && xlm_dump_finish(store, objectives, rows, loss, w->parameters, w->gradient, error);

@@ -32,24 +32,35 @@ void xlm_batch_layout_switch(xlm_batch_layout *layout)
     copy(layout->languages, layout->text_languages, layout->tokens);
 }
 
-static int32_t *annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis, int32_t length, int32_t width)
+static void attach(xlm_batch_layout *layout, const char *name, xlm_axis axis, const int32_t *values, int32_t length, int32_t width)
 {
-    int32_t *values = XLM_TAKE(layout->arena, int32_t, (int64_t)length * width);
     xlm_annotation *annotation = XLM_TAKE(layout->arena, xlm_annotation, 1);
     *annotation = (xlm_annotation){name, axis, values, layout->annotations, length, width};
     layout->annotations = annotation;
-    return values;
+}
+
+static int32_t axis_length(const xlm_batch_layout *layout, xlm_axis axis)
+{
+    return axis == XLM_AXIS_TOKENS ? layout->tokens : axis == XLM_AXIS_SEQUENCES ? layout->sequences : layout->masked;
+}
+
+void xlm_batch_layout_attach(xlm_batch_layout *layout, const char *name, xlm_axis axis, const int32_t *values)
+{
+    attach(layout, name, axis, values, axis_length(layout, axis), 1);
 }
 
 int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis)
 {
-    const int32_t n = axis == XLM_AXIS_TOKENS ? layout->tokens : axis == XLM_AXIS_SEQUENCES ? layout->sequences : layout->masked;
-    return annotate(layout, name, axis, n, 1);
+    int32_t *values = XLM_TAKE(layout->arena, int32_t, axis_length(layout, axis));
+    xlm_batch_layout_attach(layout, name, axis, values);
+    return values;
 }
 
 int32_t *xlm_batch_layout_annotate_own(xlm_batch_layout *layout, const char *name, int32_t length, int32_t width)
 {
-    return annotate(layout, name, XLM_AXIS_OWN, length, width);
+    int32_t *values = XLM_TAKE(layout->arena, int32_t, (int64_t)length * width);
+    attach(layout, name, XLM_AXIS_OWN, values, length, width);
+    return values;
 }
 
 xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)

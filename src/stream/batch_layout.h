@@ -40,6 +40,8 @@ void xlm_batch_layout_copy_original(xlm_batch_layout *layout);
 void xlm_batch_layout_switch(xlm_batch_layout *layout);
 /* Add an annotation and return its values, [T], [M] as it is now, or [S], to be filled in. name is borrowed. */
 int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis);
+/* The same with values that are there already, which are borrowed. */
+void xlm_batch_layout_attach(xlm_batch_layout *layout, const char *name, xlm_axis axis, const int32_t *values);
 
 /* The same on an axis of its own, [length x width]. */
 int32_t *xlm_batch_layout_annotate_own(xlm_batch_layout *layout, const char *name, int32_t length, int32_t width);

@@ -12,7 +12,7 @@ stream_sources = \
 	src/stream/parallel.c src/stream/parallel.h \
 	src/stream/sampler.c src/stream/sampler.h \
 	src/stream/sequences.c src/stream/sequences.h \
-	src/stream/stage.h src/stream/stages.c src/stream/stages.h \
+	src/stream/stage.h src/stream/stage_plugins.c src/stream/stage_plugins.h src/stream/stages.c src/stream/stages.h \
 	src/stream/stream.c src/stream/stream.h \
 	src/stream/stream_config.c src/stream/stream_config.h \
 	src/stream/switching.c src/stream/switching.h \

@@ -9,7 +9,7 @@
  * A stage is a file with an xlm_stage_class, and a line in the table of stages.c. What section [stream NAME] of a job can say is
  * what the tables of all stages have. A stream has one source, spans and layout, and, behind them, all stages of the kinds
  * annotate and corrupt that are not off by their options, in the order of the table. What a class opens is passed to its
- * functions as `stage`. Nothing here is collective. */
+ * functions as `stage`. Stages that are plugins work beside these (stage_plugins.h). Nothing here is collective. */
 #ifndef XLM_STREAM_STAGE_H
 #define XLM_STREAM_STAGE_H
 
@@ -54,7 +54,7 @@ typedef struct xlm_opening {
     uint64_t digest;         /* xlm_corpus_digest */
     char *const *languages;  /* NULL-terminated: the components that are asked for; NULL: all */
     double alpha;            /* components are drawn in proportion to their shares to this power */
-    GArray *annotations;     /* const char *: names that the stages opened before add to batches */
+    GArray *annotations;     /* const char *: names that the stages opened before add to batches; of the stream */
 } xlm_opening;
 
 /* Will batches have an annotation when the stage that is being opened gets them? */

@@ -23,6 +23,9 @@ STAGES(DECLARE)
 #define ENTRY(stage) &xlm_stage_##stage,
 static const xlm_stage_class *const table[] = {STAGES(ENTRY)};
 
+#define NAME(stage) #stage,
+static const char *const names[] = {STAGES(NAME) NULL};
+
 static GArray *registered; /* const xlm_stage_class *; NULL: none */
 static char *choices[XLM_STAGE_CORRUPT + 1];
 
@@ -33,6 +36,8 @@ const xlm_stage_class *xlm_stage_at(int i)
     const int built_in = G_N_ELEMENTS(table);
     return i < built_in ? table[i] : g_array_index(registered, const xlm_stage_class *, i - built_in);
 }
+
+bool xlm_stages_have(const char *name) { return g_strv_contains(names, name); }
 
 void xlm_stage_register(const xlm_stage_class *cls)
 {

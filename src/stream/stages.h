@@ -7,6 +7,8 @@
 /* Number of stages, and one of them: in the order of the table, then as registered. */
 int xlm_stages_count(void);
 const xlm_stage_class *xlm_stage_at(int i);
+/* Is there one of this name in the table? */
+bool xlm_stages_have(const char *name);
 /* Put one more behind those of the table, before any section [stream NAME] is read. */
 void xlm_stage_register(const xlm_stage_class *cls);
 

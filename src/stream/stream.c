@@ -22,6 +22,8 @@ struct xlm_stream {
     int64_t together;        /* instances that are drawn one after another */
     xlm_sampler *sampler;    /* of the components */
     GArray *stages;          /* opened_stage behind the layout */
+    GPtrArray *plugged;      /* xlm_plugged_stage, after all of these */
+    GArray *annotations;     /* const char *: what they all add, NULL-terminated */
     xlm_sequences sequences; /* scratch of a read */
 };
 
@@ -92,6 +94,20 @@ static bool open_stages(xlm_stream *stream, xlm_stage_kind kind, const xlm_strea
     return true;
 }
 
+static bool open_plugins(xlm_stream *stream, const xlm_stream_config *config, const xlm_opening *opening, GError **error)
+{
+    if (config->plugins > 0 && stream->source.cls->source.labelled)
+        return xlm_error_set(error, EX_CONFIG, "[stage %s]: [stream %s] reads labelled examples, which no stage changes",
+                             config->plugin[0].name, opening->stream);
+    for (int i = 0; i < config->plugins; i++) {
+        xlm_plugged_stage *next = xlm_plugged_stage_open(&config->plugin[i], opening, error);
+        if (next == NULL)
+            return false;
+        g_ptr_array_add(stream->plugged, next);
+    }
+    return true;
+}
+
 /* In the order of the stages. */
 static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_opening *opening, GError **error)
 {
@@ -101,8 +117,11 @@ static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_op
     stream->source.specials = opening->vocabulary != NULL ? xlm_vocabulary_specials(opening->vocabulary) : NULL;
     return open_components(stream, opening, error) &&
            (source->source.labelled || (open_stages(stream, XLM_STAGE_ANNOTATE, config, opening, error) &&
-                                        open_stages(stream, XLM_STAGE_CORRUPT, config, opening, error)));
+                                        open_stages(stream, XLM_STAGE_CORRUPT, config, opening, error))) &&
+           open_plugins(stream, config, opening, error);
 }
+
+static void close_plugged(void *stage) { xlm_plugged_stage_close(stage); }
 
 xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error)
@@ -121,15 +140,15 @@ xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char 
     stream->layout = xlm_stage_choose(XLM_STAGE_LAYOUT, stream->spans, config->form);
     stream->components = g_array_new(FALSE, FALSE, sizeof(xlm_component));
     stream->stages = g_array_new(FALSE, FALSE, sizeof(opened_stage));
+    stream->plugged = g_ptr_array_new_with_free_func(close_plugged);
+    stream->annotations = g_array_new(TRUE, FALSE, sizeof(const char *));
     xlm_sequences_init(&stream->sequences);
     xlm_opening opening = {
         .stream = name, .seed = seed, .length = config->length, .from = input.from, .split = split, .spans = stream->spans,
         .layout = stream->layout, .spans_options = xlm_stream_config_options(config, stream->spans),
-        .annotations = g_array_new(FALSE, FALSE, sizeof(const char *)),
+        .annotations = stream->annotations,
     };
-    const bool good = check(stream, config, name, error) && open_all(stream, config, &opening, error);
-    g_array_unref(opening.annotations);
-    if (!good)
+    if (!check(stream, config, name, error) || !open_all(stream, config, &opening, error))
         g_clear_pointer(&stream, xlm_stream_close);
     return stream;
 }
@@ -138,6 +157,7 @@ void xlm_stream_close(xlm_stream *stream)
 {
     if (stream == NULL)
         return;
+    g_ptr_array_unref(stream->plugged);
     for (guint i = 0; i < stream->stages->len; i++) {
         const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
         if (s->cls->close != NULL)
@@ -154,6 +174,7 @@ void xlm_stream_close(xlm_stream *stream)
     xlm_sampler_free(stream->sampler);
     xlm_sequences_clear(&stream->sequences);
     g_array_unref(stream->stages);
+    g_array_unref(stream->annotations);
     g_array_unref(stream->components);
     g_free(stream);
 }
@@ -170,14 +191,9 @@ const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream)
     return NULL;
 }
 
-bool xlm_stream_annotates(const xlm_stream *stream, const char *name)
+const char *const *xlm_stream_annotations(const xlm_stream *stream)
 {
-    for (guint i = 0; i < stream->stages->len; i++) {
-        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
-        if (s->cls->kind == XLM_STAGE_ANNOTATE && g_strv_contains(s->cls->annotate.names, name))
-            return true;
-    }
-    return false;
+    return (const char *const *)(const void *)stream->annotations->data;
 }
 
 bool xlm_stream_has_pairs(const xlm_stream *stream) { return stream->spans->spans.pairs; }
@@ -219,13 +235,23 @@ static const opened_stage *find_predictor(const xlm_stream *stream)
     return NULL;
 }
 
+static double share_of_plugins(const xlm_stream *stream)
+{
+    double share = 0;
+    for (guint i = 0; i < stream->plugged->len; i++)
+        share += xlm_plugged_stage_predicted_share(stream->plugged->pdata[i]);
+    return share;
+}
+
 int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances)
 {
     const opened_stage *predictor = find_predictor(stream);
     if (stream->source.cls->source.labelled)
         return stream->source.cls->source.most_predicted(stream->source.stage, instances);
-    return predictor == NULL ? 0 : predictor->cls->corrupt.most_predicted(predictor->stage, instances,
-                                                                          instances * xlm_stream_longest(stream));
+    const int64_t tokens = instances * xlm_stream_longest(stream);
+    const int64_t most = predictor == NULL ? 0 : predictor->cls->corrupt.most_predicted(predictor->stage, instances, tokens);
+    const double share = share_of_plugins(stream);
+    return share > 0 ? MIN(most + (int64_t)((double)tokens * share * 1.1) + instances, tokens) : most;
 }
 
 double xlm_stream_predicted_share(const xlm_stream *stream)
@@ -233,7 +259,8 @@ double xlm_stream_predicted_share(const xlm_stream *stream)
     const opened_stage *predictor = find_predictor(stream);
     if (stream->source.cls->source.labelled)
         return stream->source.cls->source.predicted_share(stream->source.stage);
-    return predictor == NULL ? 0 : predictor->cls->corrupt.predicted_share(predictor->stage);
+    const double share = predictor == NULL ? 0 : predictor->cls->corrupt.predicted_share(predictor->stage);
+    return MIN(share + share_of_plugins(stream), 1);
 }
 
 int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->length; }
@@ -272,6 +299,8 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
 {
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = first};
     xlm_batch_layout layout;
+    for (guint i = 0; i < stream->plugged->len; i++)
+        xlm_plugged_stage_arrange(stream->plugged->pdata[i], &draws, arena, &stream->sequences);
     if (!stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, &layout, error))
         return false;
     xlm_batch_layout_copy_original(&layout);
@@ -287,6 +316,8 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
     }
     if (!good)
         return false;
+    for (guint i = 0; i < stream->plugged->len; i++)
+        xlm_plugged_stage_apply(stream->plugged->pdata[i], &draws, &layout);
     *batch = xlm_batch_of_layout(&layout);
     return true;
 }

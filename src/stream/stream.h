@@ -66,8 +66,8 @@ int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances);
 double xlm_stream_predicted_share(const xlm_stream *stream);
 /* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */
 const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream);
-/* Its batches have an annotation of that name. */
-bool xlm_stream_annotates(const xlm_stream *stream, const char *name);
+/* Names of the annotations that its batches have, NULL-terminated; valid as long as the stream. */
+const char *const *xlm_stream_annotations(const xlm_stream *stream);
 /* Positions are below this; less than xlm_stream_longest for form xlm, where they restart. */
 int64_t xlm_stream_positions(const xlm_stream *stream);
 

@@ -70,6 +70,14 @@ void xlm_stream_config_clear(xlm_stream_config *config)
             g_free(config->options[i]);
         }
     g_clear_pointer(&config->options, g_free);
+    g_clear_pointer(&config->plugin, g_free);
+    config->plugins = 0;
+}
+
+void xlm_stream_config_plug(xlm_stream_config *config, const xlm_stage_use *use)
+{
+    config->plugin = g_renew(xlm_stage_use, config->plugin, config->plugins + 1);
+    config->plugin[config->plugins++] = *use;
 }
 
 void xlm_stream_config_print(const xlm_stream_config *config, GString *out)

@@ -3,7 +3,7 @@
 #define XLM_STREAM_STREAM_CONFIG_H
 
 #include "base/jobfile.h"
-#include "stream/stage.h"
+#include "stream/stage_plugins.h"
 
 enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
 
@@ -14,12 +14,17 @@ typedef struct xlm_stream_config {
     int64_t form;   /* of the layout's */
     /* [xlm_stages_count()] of each stage, NULL where it has none; NULL: for a source and stages without options. */
     void **options;
+    int plugins; /* sections [stage NAME] of the stream, */
+    xlm_stage_use *plugin; /* [plugins] in their order: by xlm_stream_config_plug */
 } xlm_stream_config;
 
 /* Read the section: keys of the stream and of all stages, those left out have their defaults. *config is overwritten; on failure
  * nothing in it needs freeing. Errors as xlm_options_parse. */
 bool xlm_stream_config_read(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error);
 void xlm_stream_config_clear(xlm_stream_config *config);
+/* Add a stage that is a plugin, after those that were added before. What *use points to is borrowed, and outlives the streams that
+ * are opened with the config. */
+void xlm_stream_config_plug(xlm_stream_config *config, const xlm_stage_use *use);
 /* Append all keys with their values, as xlm_options_print. */
 void xlm_stream_config_print(const xlm_stream_config *config, GString *out);
 /* Append all keys with what they mean, as xlm_options_help. */

@@ -23,7 +23,8 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
             .mask = xlm_stream_predicted_share(e->streams.training[s]),
             .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
             .dictionary = xlm_stream_dictionary(e->streams.training[s]),
-            .alignments = xlm_stream_annotates(e->streams.training[s], "links"),
+            .annotations = xlm_stream_annotations(e->streams.training[s]),
+            .alignments = g_strv_contains(xlm_stream_annotations(e->streams.training[s]), "links"),
         };
     }
     for (int k = 0; k < job->objectives; k++) {
@@ -31,7 +32,7 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
         if (o->begin >= job->train.steps)
             xlm_log_warn("[objective %s]: begin = %" G_GINT64_FORMAT ", and the run has %" G_GINT64_FORMAT
                          " steps, so it never takes part", o->name, o->begin, job->train.steps);
-        objective[k] = (xlm_objective_spec){.name = o->name, .cls = o->cls, .state = o->state, .stream = o->stream,
+        objective[k] = (xlm_objective_spec){.name = o->name, .cls = o->cls, .state = o->use.state, .stream = o->stream,
                                             .weight = o->weight, .begin = o->begin};
     }
     const xlm_resource_origin origin = {.vocabulary = vocabulary, .digest = data->digest};

@@ -70,6 +70,7 @@ test_scripts += \
 	tests/cli/report.sh \
 	tests/cli/simcse.sh \
 	tests/cli/spearman.sh \
+	tests/cli/stage.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/trust.sh \
 	tests/cli/weam.sh
@@ -86,6 +87,8 @@ EXTRA_DIST += tests/plugins/pull-together.c tests/plugins/stand-still.c
 EXTRA_DIST += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/sides.c
 # Two dropout masks of a text, compiled by simcse.sh.
 EXTRA_DIST += tests/plugins/simcse.c
+# Stages of streams and what reads their annotations, compiled by stage.sh.
+EXTRA_DIST += tests/plugins/sentence-order.c tests/plugins/order-prediction.c tests/plugins/spans.c
 
 # `make install` links programs and objectives again for their places, and each is missing in the build for a moment meanwhile:
 # it is tested when all others have ended.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# xlm-mpi: what a checkpoint names is not loaded: plugins come from the user's own job file alone.
+# xlm-mpi: what a checkpoint names is not loaded: plugins, objectives and stages, come from the user's own job file alone.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
@@ -34,33 +34,48 @@ C
 $XLM_CC -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o stranger.so stranger.c ||
     fail "the plugin does not compile"
 plugin=$PWD/stranger.so
-{ cat job.conf; printf '\n[objective stranger]\nplugin = %s\nstream = text\n' "$plugin"; } >stranger.conf
+# A stage that does the same.
+{ sed '/^static const xlm_view/,$d; s/loss\.h/stage.h/; s/"LOADED"/"STAGED"/' stranger.c; cat <<'C'; } >strange-stage.c
+static void apply(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_batch *batch)
+{
+    (void)self, (void)pass, (void)batch;
+}
+const xlm_stage_plugin xlm_stage_strange_stage = {.abi = XLM_STAGE_ABI, .name = "strange", .summary = "leave a file", .apply = apply};
+C
+# shellcheck disable=SC2086
+$XLM_CC -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o strange-stage.so \
+    strange-stage.c || fail "the stage does not compile"
+{ cat job.conf; printf '\n[objective stranger]\nplugin = %s\nstream = text\n' "$plugin"
+    printf '\n[stage strange]\nplugin = %s\nstream = text\n' "$PWD/strange-stage.so"; } >stranger.conf
 trained stranger.conf theirs 1 --set train.steps=4 --set train.checkpoint_every=2
-[ -e LOADED ] || fail "the plugin leaves no file when it is loaded"
-rm -f LOADED
-h5dump -a /job/text theirs/latest | grep -q -F "plugin = $plugin" || fail "the checkpoint does not name the plugin"
+[ -e LOADED ] && [ -e STAGED ] || fail "a plugin leaves no file when it is loaded"
+rm -f LOADED STAGED
+h5dump -a /job/text theirs/latest >text.txt
+grep -q -F "plugin = $plugin" text.txt && grep -q -F "plugin = $PWD/strange-stage.so" text.txt ||
+    fail "the checkpoint does not name the plugins"
 
 # innocent NAME COMMAND...: it succeeds, and loads nothing.
 innocent() {
     local name=$1
     shift
     logged "$name.log" "$@"
-    [ ! -e LOADED ] || fail "$name loads the plugin that a checkpoint names"
-    rm -f LOADED
+    [ ! -e LOADED ] && [ ! -e STAGED ] || fail "$name loads a plugin that a checkpoint names"
+    rm -f LOADED STAGED
 }
 # Resumed by a job of one's own, from the checkpoint by name, from the newest in its directory, and from what killed ranks left.
 innocent resume ranks 2 xlm_train job.conf --set train.output=mine --set train.steps=5 --resume theirs/latest
 grep -q '\[objective stranger\]: section removed' resume.log || fail "the change is not listed: $(cat resume.log)"
 innocent directory ranks 1 xlm_train job.conf --set train.output=theirs --set train.steps=5 --set train.seed=1
 grep -q '\[objective stranger\]: section removed' directory.log || fail "the change is not listed: $(cat directory.log)"
+grep -q '\[stage strange\]: section removed' directory.log || fail "the stage is not listed: $(cat directory.log)"
 # An objective of the same name with another plugin: its keys are compared as they are written.
 sed 's/^\[objective mlm\]/[objective stranger]\nplugin = mlm/' job.conf >same.conf
 innocent same ranks 1 xlm_train same.conf --set train.output=mine2 --set train.steps=5 --resume "theirs/$(checkpoint 4)"
 grep -q -F "[objective stranger] plugin: $plugin -> mlm" same.log || fail "the change is not listed: $(cat same.log)"
 # The job itself still loads what it names.
 trained stranger.conf theirs2 1 --set train.steps=1
-[ -e LOADED ] || fail "a job does not load its plugin"
-rm -f LOADED
+[ -e LOADED ] && [ -e STAGED ] || fail "a job does not load its plugins"
+rm -f LOADED STAGED
 
 # Programs that read models and runs.
 rm -rf theirs && cp -r theirs2 theirs && rm -f theirs/job.conf # so that the text in the checkpoint is what is read

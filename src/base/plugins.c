@@ -1,0 +1,175 @@
+/* xlm-mpi: finding and loading plugins. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/plugins.h"
+
+#include <string.h>
+
+/* Directories in the order of the search, existing or not; g_ptr_array_unref. */
+static GPtrArray *search_path(void)
+{
+    GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
+    const char *given = g_getenv("XLM_PLUGIN_PATH");
+    if (given != NULL && *given != '\0') {
+        char **items = g_strsplit(given, ":", 0);
+        for (char **item = items; *item != NULL; item++)
+            if (**item != '\0')
+                g_ptr_array_add(path, g_strdup(*item));
+        g_strfreev(items);
+    }
+    char *program = g_file_read_link("/proc/self/exe", NULL);
+    if (program != NULL) {
+        char *folder = g_path_get_dirname(program), *base = g_path_get_basename(folder);
+        /* libtool keeps the programs of a build tree in .libs and the modules in src/losses/.libs. */
+        if (strcmp(base, ".libs") == 0)
+            g_ptr_array_add(path, g_build_filename(folder, "..", "src", "losses", ".libs", NULL));
+        g_ptr_array_add(path, g_build_filename(folder, "..", "lib", "xlm-mpi", "losses", NULL));
+        g_free(base);
+        g_free(folder);
+        g_free(program);
+    }
+    g_ptr_array_add(path, g_strdup(XLM_PLUGIN_DIR));
+    return path;
+}
+
+/* What the kinds are called or begin with, between `between`; g_free. */
+static char *join(const xlm_plugin_kind *const *kinds, bool prefixes, const char *name, const char *between)
+{
+    GString *out = g_string_new(NULL);
+    for (const xlm_plugin_kind *const *kind = kinds; *kind != NULL; kind++)
+        g_string_append_printf(out, "%s%s%s", kind > kinds ? between : "", prefixes ? (*kind)->prefix : (*kind)->name, name);
+    return g_string_free(out, FALSE);
+}
+
+static void refuse_absent(const xlm_plugin_kind *const *kinds, const char *name, const char *tried, GError **error)
+{
+    char **names = xlm_plugin_names(), *known = g_strjoinv(", ", names), *wanted = join(kinds, false, "", " or ");
+    xlm_error_set(error, EX_CONFIG, "no %s plugin \"%s\" in %s; modules there: %s; a plugin of your own is named by its path "
+                  "(plugin = ./%s.so)", wanted, name, tried, *known != '\0' ? known : "none", name);
+    g_free(wanted);
+    g_free(known);
+    g_strfreev(names);
+}
+
+static char *find(const xlm_plugin_kind *const *kinds, const char *name, GError **error)
+{
+    if (strchr(name, '/') != NULL)
+        return g_strdup(name);
+    GPtrArray *path = search_path();
+    GString *tried = g_string_new(NULL);
+    char *found = NULL;
+    for (guint i = 0; i < path->len && found == NULL; i++) {
+        char *file = g_strdup_printf("%s/%s.so", (const char *)path->pdata[i], name);
+        g_string_append_printf(tried, "%s%s", i > 0 ? ", " : "", (const char *)path->pdata[i]);
+        if (g_file_test(file, G_FILE_TEST_EXISTS))
+            found = file;
+        else
+            g_free(file);
+    }
+    if (found == NULL)
+        refuse_absent(kinds, name, tried->str, error);
+    g_string_free(tried, TRUE);
+    g_ptr_array_unref(path);
+    return found;
+}
+
+/* "dir/my-loss.so" -> "my_loss" */
+static char *symbol_name(const char *file)
+{
+    char *base = g_path_get_basename(file);
+    char *dot = strrchr(base, '.');
+    if (dot != NULL)
+        *dot = '\0';
+    for (char *c = base; *c != '\0'; c++)
+        if (!g_ascii_isalnum(*c))
+            *c = '_';
+    return base;
+}
+
+/* The class in the module, of the first kind that it has one of. */
+static bool find_class(const xlm_plugin_kind *const *kinds, const char *file, xlm_plugin *plugin, GError **error)
+{
+    char *name = symbol_name(file);
+    gpointer address = NULL;
+    for (const xlm_plugin_kind *const *kind = kinds; *kind != NULL && address == NULL; kind++) {
+        char *symbol = g_strconcat((*kind)->prefix, name, NULL);
+        if (g_module_symbol(plugin->module, symbol, &address) && address != NULL)
+            plugin->kind = *kind;
+        g_free(symbol);
+    }
+    if (plugin->kind == NULL) {
+        char *wanted = join(kinds, false, "", " or "), *symbols = join(kinds, true, name, "\" or \"");
+        xlm_error_set(error, EX_CONFIG, "%s: has no %s class \"%s\" (see %s)", file, wanted, symbols, kinds[0]->header);
+        g_free(symbols);
+        g_free(wanted);
+    }
+    plugin->cls = address;
+    g_free(name);
+    return plugin->kind != NULL;
+}
+
+static bool check_class(const char *file, xlm_plugin *plugin, GError **error)
+{
+    const uint32_t abi = *(const uint32_t *)plugin->cls;
+    if (abi >= plugin->kind->abi_double)
+        return xlm_error_set(error, EX_CONFIG, "%s: was compiled with -DXLM_DOUBLE, for checks of gradients alone; compile it again "
+                             "without", file);
+    if (abi != plugin->kind->abi)
+        return xlm_error_set(error, EX_CONFIG, "%s: was built for plugin ABI %u, this program has %u; compile it again with this "
+                             "version's %s", file, abi, plugin->kind->abi, plugin->kind->header);
+    if (!plugin->kind->describe(plugin->cls, file, plugin, error))
+        return false;
+    return plugin->options == NULL || plugin->state_size > 0 ||
+           xlm_error_set(error, EX_CONFIG, "%s: it declares options but no state_size to hold them", file);
+}
+
+bool xlm_plugin_load(const xlm_plugin_kind *const *kinds, const char *name, xlm_plugin *plugin, GError **error)
+{
+    *plugin = (xlm_plugin){0};
+    char *file = find(kinds, name, error);
+    if (file == NULL)
+        return false;
+    plugin->module = g_module_open(file, G_MODULE_BIND_LOCAL);
+    bool good = plugin->module != NULL ||
+                xlm_error_set(error, EX_CONFIG, "%s: cannot be loaded: %s", file, g_module_error());
+    good = good && find_class(kinds, file, plugin, error) && check_class(file, plugin, error);
+    if (!good)
+        xlm_plugin_unload(plugin);
+    g_free(file);
+    return good;
+}
+
+void xlm_plugin_unload(xlm_plugin *plugin)
+{
+    if (plugin->module != NULL)
+        g_module_close(plugin->module);
+    *plugin = (xlm_plugin){0};
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+char **xlm_plugin_names(void)
+{
+    GPtrArray *path = search_path();
+    GPtrArray *names = g_ptr_array_new();
+    for (guint i = 0; i < path->len; i++) {
+        GDir *folder = g_dir_open(path->pdata[i], 0, NULL);
+        const char *entry;
+        while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
+            if (!g_str_has_suffix(entry, ".so"))
+                continue;
+            char *name = g_strndup(entry, strlen(entry) - 3);
+            bool known = false;
+            for (guint k = 0; k < names->len; k++)
+                known |= strcmp(names->pdata[k], name) == 0;
+            if (known)
+                g_free(name);
+            else
+                g_ptr_array_add(names, name);
+        }
+        if (folder != NULL)
+            g_dir_close(folder);
+    }
+    g_ptr_array_unref(path);
+    g_ptr_array_sort(names, by_name);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}

@@ -1,0 +1,36 @@
+/* xlm-mpi: stages of a stream that are plugins. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_STREAM_STAGE_PLUGINS_H
+#define XLM_STREAM_STAGE_PLUGINS_H
+
+#include <xlm/stage.h>
+
+#include "base/plugins.h"
+#include "stream/stage.h"
+
+/* Their classes are xlm_stage_plugin. */
+extern const xlm_plugin_kind xlm_stage_plugins;
+
+/* A section [stage NAME] of a job. */
+typedef struct xlm_stage_use {
+    const char *name;
+    const xlm_stage_plugin *cls;
+    const void *options; /* cls->state_size bytes with the options filled in; NULL: it has none */
+} xlm_stage_use;
+
+typedef struct xlm_plugged_stage xlm_plugged_stage;
+
+/* Open a stage, after all others of the stream that come before it; what it annotates is added to opening->annotations. What *use
+ * points to is borrowed. NULL with EX_CONFIG: a stream that it cannot work on, an annotation that another stage makes, and what it
+ * refuses itself. */
+xlm_plugged_stage *xlm_plugged_stage_open(const xlm_stage_use *use, const xlm_opening *opening, GError **error);
+/* NULL is allowed. */
+void xlm_plugged_stage_close(xlm_plugged_stage *stage);
+
+/* For each batch, first this, before it is laid out: change the order and the sides of its spans. */
+void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_arena *arena, xlm_sequences *sequences);
+/* Then this, after all built-in stages: annotate the batch, and change its input and what is predicted. */
+void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_batch_layout *batch);
+/* Share of the tokens that it makes predicted. */
+double xlm_plugged_stage_predicted_share(const xlm_plugged_stage *stage);
+
+#endif

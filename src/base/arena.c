@@ -17,6 +17,7 @@ typedef struct block {
 struct xlm_arena {
     block *top;
     size_t in_use, peak;
+    size_t counted; /* of in_use, without memory */
 };
 
 static block *add_block(block *below, size_t size)
@@ -49,26 +50,40 @@ void xlm_arena_free(xlm_arena *arena)
     g_free(arena);
 }
 
+static size_t aligned(size_t size) { return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static void use(xlm_arena *arena, size_t size)
+{
+    arena->in_use += size;
+    arena->peak = MAX(arena->peak, arena->in_use);
+}
+
 void *xlm_arena_take(xlm_arena *arena, size_t size)
 {
-    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size = aligned(size);
     if (arena->top == NULL || arena->top->size - arena->top->used < size) {
         /* Grow by half of what is in use, so that few blocks are made before the first reset joins them. */
-        size_t wanted = MAX(MAX(size, (size_t)FIRST_BLOCK), arena->in_use / 2);
-        wanted = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        arena->top = add_block(arena->top, wanted);
+        size_t wanted = MAX(MAX(size, (size_t)FIRST_BLOCK), (arena->in_use - arena->counted) / 2);
+        arena->top = add_block(arena->top, aligned(wanted));
     }
     void *taken = arena->top->bytes + arena->top->used;
     arena->top->used += size;
-    arena->in_use += size;
-    arena->peak = MAX(arena->peak, arena->in_use);
+    use(arena, size);
     return taken;
+}
+
+void *xlm_arena_count(xlm_arena *arena, size_t size)
+{
+    void *nowhere = (char *)XLM_NOWHERE + arena->in_use;
+    arena->counted += aligned(size);
+    use(arena, aligned(size));
+    return nowhere;
 }
 
 void xlm_arena_reserve(xlm_arena *arena, size_t size)
 {
     if (arena->top == NULL)
-        arena->top = add_block(NULL, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        arena->top = add_block(NULL, aligned(size));
 }
 
 void xlm_arena_reset(xlm_arena *arena)
@@ -78,11 +93,12 @@ void xlm_arena_reset(xlm_arena *arena)
          * touched, and so takes no memory, until a step that is a little larger needs it, which then need not touch all pages
          * for the first time again. */
         free_blocks(arena->top);
-        arena->top = add_block(NULL, arena->peak + arena->peak / 8);
+        const size_t held = arena->in_use - arena->counted; /* more than ever before, or there were not several blocks */
+        arena->top = add_block(NULL, held + held / 8);
     }
     if (arena->top != NULL)
         arena->top->used = 0;
-    arena->in_use = 0;
+    arena->in_use = arena->counted = 0;
 }
 
 size_t xlm_arena_peak(const xlm_arena *arena) { return arena->peak; }

@@ -170,6 +170,8 @@ static struct scratch *borrow_scratch(const struct state *s)
     const int64_t n = longest(s), threads = omp_get_max_threads();
     const bool rounds = s->element->in_unit > 1;
     struct scratch *all = xlm_tape_borrow(s->tape, xlm_attention_scratch_bytes(n, s->w, rounds));
+    if (!xlm_var_has_numbers(s->y))
+        return all;
     xlm_real *memory = (xlm_real *)((char *)all + table_bytes(threads));
     for (int64_t t = 0; t < threads; t++)
         memory += divide(&all[t], n, s->w, rounds, memory);
@@ -337,8 +339,9 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
     /* Those of a sequence, but no more than leave four parts a thread, were all sequences as long as the longest. */
     const double most = (double)longest(s) * (double)longest(s), share = (double)s->heads * s->pairs / (double)(4 * threads);
     const int64_t together = CLAMP((int64_t)(share / MAX(most, 1)), 1, s->heads);
+    const int64_t made = xlm_var_has_numbers(s->y) ? heads : 0;
 #pragma omp parallel for schedule(dynamic, together) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
-    for (int64_t k = 0; k < heads; k++) {
+    for (int64_t k = 0; k < made; k++) {
         const struct head h = head_of(s, &scratch[omp_get_thread_num()], k);
         work(&h);
     }
@@ -446,7 +449,7 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
         .visible = inputs->visible,
         .sequences = inputs->sequences,
         .pairs = count_pairs(inputs, query_offsets),
-        .log_sum = XLM_TAPE_TAKE(tape, xlm_real, rows * inputs->heads),
+        .log_sum = XLM_TAPE_NUMBERS(tape, xlm_real, rows * inputs->heads),
         .rate = xlm_tape_training(tape) ? xlm_keep_rate(inputs->dropout) : (xlm_keep){0},
     };
     if (s->rate.threshold > 0)

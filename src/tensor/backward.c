@@ -90,9 +90,10 @@ xlm_grad xlm_grad_open(xlm_var *x)
         x->grad = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
         return (xlm_grad){.at = x->grad, .add = false};
     }
-    if (header_of(x->grad)->holders > 1) {
+    if (header_of(inner(x)->tape, x->grad)->holders > 1) {
         xlm_real *own = xlm_tape_borrow(inner(x)->tape, bytes_of(x));
-        memcpy(own, x->grad, bytes_of(x));
+        if (xlm_var_has_numbers(x))
+            memcpy(own, x->grad, bytes_of(x));
         tape_drop_gradient(x);
         x->grad = own;
     }
@@ -101,17 +102,17 @@ xlm_grad xlm_grad_open(xlm_var *x)
 
 xlm_grad xlm_grad_open_in_place(xlm_var *x, xlm_var *y)
 {
-    if (x->grad != NOTHING || header_of(y->grad)->holders > 1)
+    if (x->grad != NOTHING || header_of(inner(y)->tape, y->grad)->holders > 1)
         return xlm_grad_open(x);
     x->grad = y->grad;
-    header_of(y->grad)->holders++;
+    header_of(inner(y)->tape, y->grad)->holders++;
     return (xlm_grad){.at = x->grad, .add = false};
 }
 
 xlm_real *xlm_grad_add(xlm_var *x)
 {
     const xlm_grad g = xlm_grad_open(x);
-    if (g.at == NULL || g.add)
+    if (g.at == NULL || g.add || !xlm_var_has_numbers(x))
         return g.at;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = x->rows * x->cols;
@@ -125,11 +126,11 @@ void xlm_grad_pass(xlm_var *x, xlm_var *y)
 {
     if (x->grad == NOTHING) {
         x->grad = y->grad;
-        header_of(y->grad)->holders++;
+        header_of(inner(y)->tape, y->grad)->holders++;
         return;
     }
     const xlm_grad g = xlm_grad_open(x);
-    if (g.at == NULL)
+    if (g.at == NULL || !xlm_var_has_numbers(x))
         return;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = x->rows * x->cols;
@@ -146,15 +147,18 @@ void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor)
     if (inner(loss)->tape != tape)
         xlm_tape_fail("tape_seed", "the loss is from another tape");
     xlm_real *grad = xlm_grad_add(loss);
-    if (grad != NULL)
+    if (grad != NULL && !of_shapes(tape))
         *grad += (xlm_real)factor;
 }
 
 static void run_one(const operation *o)
 {
+    const xlm_tape *tape = inner(o->y)->tape;
     for (int k = 0; k < o->inputs; k++)
         xlm_grad_add(o->input[k]);
     o->backward(o->state);
+    if (of_shapes(tape))
+        g_ptr_array_set_size(tape->lent, 0);
     if (o->y->grad != NOTHING)
         tape_drop_gradient(o->y);
 }

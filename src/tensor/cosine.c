@@ -35,6 +35,8 @@ static void backward(void *pointer)
     const int64_t n = s->a->rows;
     /* a and b may be the same variable; then the second is opened to be added to. */
     const xlm_grad da = xlm_grad_open(s->a), db = xlm_grad_open(s->b);
+    if (!xlm_var_has_numbers(s->y))
+        return;
 #pragma omp parallel for schedule(static) if (n * s->a->cols > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         if (da.at != NULL)
@@ -53,7 +55,9 @@ xlm_var *xlm_cosine(xlm_tape *tape, xlm_var *a, xlm_var *b)
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "cosine", n, 1, 2, inputs, backward, s);
-    *s = (struct state){.a = a, .b = b, .y = y, .norms = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
+    *s = (struct state){.a = a, .b = b, .y = y, .norms = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * n)};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {

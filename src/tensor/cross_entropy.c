@@ -2,6 +2,7 @@
  *
  * L = (1/n) Σ_i [log Σ_j exp z_ij − z_i,target(i)]; backwards dz = (softmax z − onehot) dL / n. */
 #include <math.h>
+#include <string.h>
 
 #include "tensor/kernels.h"
 #include "tensor/rows.h"
@@ -19,8 +20,10 @@ static void backward(void *pointer)
     const struct state *s = pointer;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->logits->rows, m = s->logits->cols;
-    const xlm_real factor = *s->y->grad / (xlm_real)n;
     const xlm_grad dz = xlm_grad_open(s->logits);
+    if (!xlm_var_has_numbers(s->y))
+        return;
+    const xlm_real factor = *s->y->grad / (xlm_real)n;
 #pragma omp parallel for schedule(static) if (n * m > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         kernel->scale(m, factor * s->inverse[i], s->exponentials + i * m, dz.at + i * m, dz.add);
@@ -38,10 +41,16 @@ xlm_var *xlm_cross_entropy(xlm_tape *tape, xlm_var *logits, const int32_t *targe
     y->keys = NULL;
     *s = (struct state){
         .logits = logits, .y = y, .targets = xlm_rows_copy_index(tape, "cross_entropy", n, targets, m),
-        .exponentials = XLM_TAPE_TAKE(tape, xlm_real, n * m), .inverse = XLM_TAPE_TAKE(tape, xlm_real, n),
+        .exponentials = XLM_TAPE_NUMBERS(tape, xlm_real, n * m), .inverse = XLM_TAPE_NUMBERS(tape, xlm_real, n),
     };
     const xlm_kernels *kernel = xlm_kernels_get();
     double *losses = XLM_TAPE_BORROW(tape, double, n);
+    if (!xlm_var_has_numbers(y)) {
+        xlm_tape_return(tape, losses);
+        if (scores != NULL)
+            memset(scores, 0, sizeof *scores * (size_t)n);
+        return y;
+    }
 #pragma omp parallel for schedule(static) if (n * m > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         const xlm_real *z = logits->value + i * m;

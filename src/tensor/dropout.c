@@ -13,6 +13,8 @@ static void backward(void *pointer)
     const int64_t rows = s->x->rows, cols = s->x->cols;
     const xlm_real *dy = s->y->grad;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+    if (!xlm_var_has_numbers(s->y))
+        return;
 #pragma omp parallel for schedule(static) if (rows * cols > XLM_PARALLEL)
     for (int64_t i = 0; i < rows; i++)
         kernel->keep(cols, dy + i * cols, xlm_keep_mask_row(&s->mask, i), s->mask.rate.scale, dx.at + i * cols, dx.add);
@@ -27,6 +29,8 @@ xlm_var *xlm_dropout(xlm_tape *tape, xlm_var *x, double p)
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *y = xlm_tape_record(tape, "dropout", rows, cols, 1, &x, backward, s);
     *s = (struct state){.x = x, .y = y, .mask = mask};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (rows * cols > XLM_PARALLEL)
     for (int64_t i = 0; i < rows; i++) {

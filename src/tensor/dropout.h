@@ -23,7 +23,7 @@ static inline xlm_keep_mask xlm_keep_mask_new(xlm_tape *tape, int64_t rows, int6
     xlm_keep_mask m = {.rate = xlm_keep_rate(p), .bytes = (cols + 7) / 8};
     if (xlm_tape_training(tape) && m.rate.threshold > 0) {
         m.site = xlm_tape_site(tape);
-        m.bits = xlm_tape_take(tape, (uint64_t)(rows * m.bytes));
+        m.bits = xlm_tape_take_numbers(tape, (uint64_t)(rows * m.bytes));
     }
     return m;
 }

@@ -41,6 +41,8 @@ xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b)
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "add", a->rows, a->cols, 2, inputs, add_backward, s);
     *s = (struct add_state){.a = a, .b = b, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = a->rows * a->cols;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
@@ -60,7 +62,7 @@ static void subtract_backward(void *pointer)
 {
     const struct subtract_state *s = pointer;
     const xlm_grad db = xlm_grad_open(s->b);
-    if (db.at != NULL)
+    if (db.at != NULL && xlm_var_has_numbers(s->y))
         scale(s->b->rows * s->b->cols, -1, s->y->grad, db.at, db.add);
     xlm_grad_pass(s->a, s->y);
 }
@@ -72,6 +74,8 @@ xlm_var *xlm_subtract(xlm_tape *tape, xlm_var *a, xlm_var *b)
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "subtract", a->rows, a->cols, 2, inputs, subtract_backward, s);
     *s = (struct subtract_state){.a = a, .b = b, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = a->rows * a->cols;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
@@ -101,10 +105,10 @@ static void multiply_backward(void *pointer)
     const struct multiply_state *s = pointer;
     const int64_t n = s->y->rows * s->y->cols;
     const xlm_grad da = xlm_grad_open(s->a);
-    if (da.at != NULL)
+    if (da.at != NULL && xlm_var_has_numbers(s->y))
         multiply(n, s->y->grad, s->b->value, da.at, da.add);
     const xlm_grad db = xlm_grad_open(s->b);
-    if (db.at != NULL)
+    if (db.at != NULL && xlm_var_has_numbers(s->y))
         multiply(n, s->y->grad, s->a->value, db.at, db.add);
 }
 
@@ -115,7 +119,8 @@ xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b)
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "multiply", a->rows, a->cols, 2, inputs, multiply_backward, s);
     *s = (struct multiply_state){.a = a, .b = b, .y = y};
-    multiply(a->rows * a->cols, a->value, b->value, y->value, false);
+    if (xlm_var_has_numbers(y))
+        multiply(a->rows * a->cols, a->value, b->value, y->value, false);
     return y;
 }
 
@@ -132,6 +137,8 @@ static void relu_backward(void *pointer)
     const xlm_real *y = s->y->value, *dy = s->y->grad;
     const int64_t n = s->y->rows * s->y->cols;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+    if (!xlm_var_has_numbers(s->y))
+        return;
 #pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         const xlm_real passed = y[i] > 0 ? dy[i] : 0;
@@ -144,6 +151,8 @@ xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
     struct relu_state *s = XLM_TAPE_TAKE(tape, struct relu_state, 1);
     xlm_var *y = xlm_tape_record(tape, "relu", x->rows, x->cols, 1, &x, relu_backward, s);
     *s = (struct relu_state){.x = x, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const int64_t n = x->rows * x->cols;
 #pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
@@ -163,7 +172,8 @@ static void scale_backward(void *pointer)
     const struct scale_state *s = pointer;
     const xlm_real *dy = s->y->grad;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
-    scale(s->x->rows * s->x->cols, s->factor, dy, dx.at, dx.add);
+    if (xlm_var_has_numbers(s->y))
+        scale(s->x->rows * s->x->cols, s->factor, dy, dx.at, dx.add);
 }
 
 xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor)
@@ -171,7 +181,8 @@ xlm_var *xlm_scale(xlm_tape *tape, xlm_var *x, double factor)
     struct scale_state *s = XLM_TAPE_TAKE(tape, struct scale_state, 1);
     xlm_var *y = xlm_tape_record(tape, "scale", x->rows, x->cols, 1, &x, scale_backward, s);
     *s = (struct scale_state){.x = x, .y = y, .factor = (xlm_real)factor};
-    scale(x->rows * x->cols, s->factor, x->value, y->value, false);
+    if (xlm_var_has_numbers(y))
+        scale(x->rows * x->cols, s->factor, x->value, y->value, false);
     return y;
 }
 
@@ -186,8 +197,10 @@ static void mean_backward(void *pointer)
     const struct mean_state *s = pointer;
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->x->rows * s->x->cols;
-    const xlm_real share = *s->y->grad / (xlm_real)n;
     const xlm_grad dx = xlm_grad_open(s->x);
+    if (!xlm_var_has_numbers(s->y))
+        return;
+    const xlm_real share = *s->y->grad / (xlm_real)n;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i += BLOCK)
         kernel->fill(MIN(BLOCK, n - i), share, dx.at + i, dx.add);
@@ -203,13 +216,15 @@ xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x)
     *s = (struct mean_state){.x = x, .y = y};
     const xlm_kernels *kernel = xlm_kernels_get();
     xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, blocks);
+    const int64_t made = xlm_var_has_numbers(y) ? blocks : 0;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
-    for (int64_t p = 0; p < blocks; p++)
+    for (int64_t p = 0; p < made; p++)
         partial[p] = kernel->sum(MIN(BLOCK, n - p * BLOCK), x->value + p * BLOCK);
     double sum = 0;
-    for (int64_t p = 0; p < blocks; p++)
+    for (int64_t p = 0; p < made; p++)
         sum += partial[p];
     xlm_tape_return(tape, partial);
-    *y->value = (xlm_real)(sum / (double)n);
+    if (made > 0)
+        *y->value = (xlm_real)(sum / (double)n);
     return y;
 }

@@ -30,7 +30,7 @@ static void backward(void *pointer)
     const struct state *s = pointer;
     for (int k = 0; k < s->tables; k++) {
         xlm_real *gradient = xlm_grad_add(s->table[k]);
-        if (gradient != NULL)
+        if (gradient != NULL && xlm_var_has_numbers(s->y))
             xlm_rows_scatter_add(s->y->rows, s->y->cols, s->index[k], s->y->grad, gradient);
     }
 }
@@ -56,6 +56,7 @@ xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, co
     s->y = xlm_tape_record(tape, "embedding_sum", n, table[0]->cols, tables, table, backward, s);
     s->y->keys = keys;
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)((tables + 1) * n * table[0]->cols));
-    forward(s);
+    if (xlm_var_has_numbers(s->y))
+        forward(s);
     return s->y;
 }

@@ -10,6 +10,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "tensor/gemm.h"
 #include "tensor/kernels.h"
 #include "tensor/products.h"
 
@@ -42,6 +43,7 @@ struct part {
 };
 
 static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width); }
+
 uint64_t xlm_feed_forward_scratch_bytes(int64_t width) { return part_bytes(width) * (uint64_t)omp_get_max_threads(); }
 
 /* Of z and dz; and where dx is not wanted, of it. */
@@ -65,6 +67,16 @@ static struct part own_part(void *parts, int64_t width)
     return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MOST_ROWS * width)};
 }
 
+/* On a tape of shapes: what is borrowed for the blocks, and their two products. */
+static bool are_counted(const struct state *s)
+{
+    if (xlm_var_has_numbers(s->y))
+        return false;
+    return_parts(s, borrow_parts(s));
+    xlm_gemm_count(2 * (double)(s->x->rows * s->inner->rows) * (double)(s->inner->cols + s->outer->rows));
+    return true;
+}
+
 /* a and GELU' of rows of z. */
 static void activate(const struct state *s, int64_t rows, const xlm_real *z, void *active, void *slope)
 {
@@ -81,6 +93,8 @@ static void activate(const struct state *s, int64_t rows, const xlm_real *z, voi
 
 static void forward(const struct state *s, void *active, void *slope)
 {
+    if (are_counted(s))
+        return;
     const int64_t n = s->x->rows, out = s->outer->rows;
     const xlm_packed *inner = xlm_product_parameter(s->tape, s->inner, true);
     const xlm_packed *outer = xlm_product_parameter(s->tape, s->outer, true);
@@ -136,6 +150,8 @@ static void backward_block(const struct state *s, const struct gradients *g, int
 
 static void backward_rows(const struct state *s, const struct gradients *g)
 {
+    if (are_counted(s))
+        return;
     const xlm_packed_blocks blocks = xlm_packed_divide(g->inner, s->x->rows);
     void *parts = borrow_parts(s);
 #pragma omp parallel for schedule(static)
@@ -182,7 +198,7 @@ static void backward(void *pointer)
     backward_rows(s, &g);
     backward_weights(s, &g);
     xlm_real *db = xlm_grad_add(s->bias);
-    if (db != NULL)
+    if (db != NULL && xlm_var_has_numbers(s->y))
         xlm_sum_chunks(chunks, f, g.sums, db);
     if (s->rounds) {
         xlm_tape_return(s->tape, g.dz_transposed);
@@ -208,8 +224,8 @@ xlm_var *xlm_feed_forward(xlm_tape *tape, xlm_var *x, xlm_var *inner, xlm_var *b
                         .rounds = xlm_product_rounds(tape, inner)};
     const uint64_t bytes = (s->rounds ? sizeof(uint16_t) : sizeof(xlm_real)) * (uint64_t)(n * f);
     if (y->grad != NULL) {
-        s->active = xlm_tape_take(tape, bytes);
-        s->slope = xlm_tape_take(tape, bytes);
+        s->active = xlm_tape_take_numbers(tape, bytes);
+        s->slope = xlm_tape_take_numbers(tape, bytes);
         forward(s, s->active, s->slope);
     } else {
         void *active = xlm_tape_borrow(tape, bytes);

@@ -24,8 +24,9 @@ static void backward(void *pointer)
     xlm_real *partial = db != NULL ? XLM_TAPE_BORROW(s->tape, xlm_real, chunks * d) : NULL;
     const xlm_real *dy = s->y->grad, *bias = s->bias != NULL ? s->bias->value : NULL;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+    const bool numbers = xlm_var_has_numbers(s->y);
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
-    for (int64_t k = 0; k < chunks; k++) {
+    for (int64_t k = 0; k < (numbers ? chunks : 0); k++) {
         xlm_real *sums = partial != NULL ? partial + k * d : NULL;
         if (sums != NULL)
             memset(sums, 0, sizeof(xlm_real) * (size_t)d);
@@ -34,7 +35,8 @@ static void backward(void *pointer)
     }
     if (partial == NULL)
         return;
-    xlm_sum_chunks(chunks, d, partial, db);
+    if (numbers)
+        xlm_sum_chunks(chunks, d, partial, db);
     xlm_tape_return(s->tape, partial);
 }
 
@@ -50,6 +52,8 @@ static xlm_var *activate(xlm_tape *tape, const char *name, xlm_var *x, xlm_var *
     xlm_var *y = xlm_tape_record(tape, name, n, d, bias != NULL ? 2 : 1, inputs, backward, s);
     y->keys = x->keys;
     *s = (struct state){.tape = tape, .back = back, .x = x, .bias = bias, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         forward(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d, NULL);

@@ -4,6 +4,7 @@
  * With p_i = softmax of (q_i·k_i, q_i·z_1, …, q_i·z_m) / τ, L = −(1/n) Σ_i log p_i0, and backwards, c = dL / (n τ),
  *     dq_i = c [(p_i0 − 1) k_i + Σ_j p_ij z_j],  dk_i = c (p_i0 − 1) q_i,  dz_j = c Σ_i p_ij q_i. */
 #include <math.h>
+#include <string.h>
 
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
@@ -22,6 +23,8 @@ static void differentiate(const struct state *s)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->query->rows, m = s->negatives->rows;
+    if (!xlm_var_has_numbers(s->y))
+        return;
     const xlm_real c = (xlm_real)((double)*s->y->grad / ((double)n * s->temperature));
 #pragma omp parallel for schedule(static) if (n * m > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
@@ -35,10 +38,19 @@ static void differentiate(const struct state *s)
 static void add_own(const struct state *s, const xlm_var *other, xlm_grad one)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = other->rows, d = other->cols;
+    const int64_t n = xlm_var_has_numbers(other) ? other->rows : 0, d = other->cols;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         kernel->scale(d, s->own[i], other->value + i * d, one.at + i * d, one.add);
+}
+
+/* On a tape of shapes: a product with the negatives. */
+static bool is_counted(const struct state *s)
+{
+    const bool counted = !xlm_var_has_numbers(s->y);
+    if (counted)
+        xlm_gemm_count(2 * (double)s->query->rows * (double)s->negatives->rows * (double)s->query->cols);
+    return counted;
 }
 
 /* Each gradient is complete before the next is opened: inputs may be one variable. */
@@ -50,14 +62,14 @@ static void backward(void *pointer)
     const xlm_grad dq = xlm_grad_open(s->query);
     if (dq.at != NULL) {
         add_own(s, s->positive, dq);
-        if (m > 0)
+        if (m > 0 && !is_counted(s))
             xlm_gemm(false, false, n, d, m, 1, s->exponentials, m, s->negatives->value, d, 1, dq.at, d);
     }
     const xlm_grad dk = xlm_grad_open(s->positive);
     if (dk.at != NULL)
         add_own(s, s->query, dk);
     const xlm_grad dz = xlm_grad_open(s->negatives);
-    if (dz.at != NULL && m > 0)
+    if (dz.at != NULL && m > 0 && !is_counted(s))
         xlm_gemm(true, false, m, d, n, 1, s->exponentials, m, s->query->value, d, dz.add, dz.at, d);
 }
 
@@ -101,13 +113,20 @@ xlm_var *xlm_info_nce(xlm_tape *tape, xlm_var *query, xlm_var *positive, xlm_var
     xlm_var *y = xlm_tape_record(tape, "info_nce", 1, 1, 3, inputs, backward, s);
     y->keys = NULL;
     s->y = y;
-    s->exponentials = XLM_TAPE_TAKE(tape, xlm_real, n * m);
-    s->own = XLM_TAPE_TAKE(tape, xlm_real, n);
-    s->inverse = XLM_TAPE_TAKE(tape, xlm_real, n);
+    s->exponentials = XLM_TAPE_NUMBERS(tape, xlm_real, n * m);
+    s->own = XLM_TAPE_NUMBERS(tape, xlm_real, n);
+    s->inverse = XLM_TAPE_NUMBERS(tape, xlm_real, n);
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)(2 * n * d + m * d + 3 * n * m));
-    if (m > 0)
+    const bool counted = is_counted(s);
+    if (m > 0 && !counted)
         xlm_gemm(false, true, n, m, d, 1 / temperature, query->value, d, negatives->value, d, 0, s->exponentials, m);
     double *losses = XLM_TAPE_BORROW(tape, double, n);
+    if (counted) {
+        xlm_tape_return(tape, losses);
+        if (scores != NULL)
+            memset(scores, 0, sizeof *scores * (size_t)n);
+        return y;
+    }
 #pragma omp parallel for schedule(static) if (n * (m + d) > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         losses[i] = finish_row(s, i, scores != NULL ? &scores[i] : NULL);

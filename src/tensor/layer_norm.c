@@ -20,8 +20,9 @@ static void backward(void *pointer)
     xlm_real *partial = XLM_TAPE_BORROW(s->tape, xlm_real, chunks * 2 * d);
     const xlm_real *dy = s->y->grad;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+    const bool numbers = xlm_var_has_numbers(s->y);
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
-    for (int64_t k = 0; k < chunks; k++) {
+    for (int64_t k = 0; k < (numbers ? chunks : 0); k++) {
         xlm_real *dgamma = partial + k * 2 * d, *dbeta = dgamma + d;
         memset(dgamma, 0, sizeof(xlm_real) * (size_t)(2 * d));
         for (int64_t i = k * XLM_CHUNK; i < MIN(n, (k + 1) * XLM_CHUNK); i++)
@@ -29,12 +30,14 @@ static void backward(void *pointer)
                                     dx.at != NULL ? dx.at + i * d : NULL, dx.add, dgamma, dbeta);
     }
     xlm_real *sums = XLM_TAPE_BORROW(s->tape, xlm_real, 2 * d);
-    memset(sums, 0, sizeof(xlm_real) * (size_t)(2 * d));
-    xlm_sum_chunks(chunks, 2 * d, partial, sums);
+    if (numbers) {
+        memset(sums, 0, sizeof(xlm_real) * (size_t)(2 * d));
+        xlm_sum_chunks(chunks, 2 * d, partial, sums);
+    }
     xlm_real *dgamma = xlm_grad_add(s->gamma), *dbeta = xlm_grad_add(s->beta);
-    if (dgamma != NULL)
+    if (dgamma != NULL && numbers)
         kernel->add(d, dgamma, sums, dgamma);
-    if (dbeta != NULL)
+    if (dbeta != NULL && numbers)
         kernel->add(d, dbeta, sums + d, dbeta);
     xlm_tape_return(s->tape, sums);
     xlm_tape_return(s->tape, partial);
@@ -50,9 +53,11 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
     xlm_var *y = xlm_tape_record(tape, "layer_norm", n, d, 3, inputs, backward, s);
     y->keys = x->keys;
     *s = (struct state){.tape = tape, .x = x, .gamma = gamma, .beta = beta, .y = y,
-                        .stats = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
+                        .stats = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * n)};
     const xlm_kernels *kernel = xlm_kernels_get();
     uint16_t *rounded = xlm_products_take_rounded(tape, y);
+    if (!xlm_var_has_numbers(y))
+        return y;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         kernel->layer_norm(d, x->value + i * d, gamma->value, beta->value, (xlm_real)epsilon, y->value + i * d,

@@ -8,6 +8,7 @@
 
 #include <xlm/tape.h>
 
+#include "base/arena.h"
 #include "tensor/packed.h"
 #include "tensor/profile.h"
 
@@ -56,6 +57,14 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n);
 /* ---- the trainer's side of the tape ---- */
 
 xlm_tape *xlm_tape_new(xlm_parameters *parameters);
+/* A tape that runs the same operators on shapes alone: memory for numbers is counted (xlm_tape_peak_bytes) and never taken, kernels
+ * are not called, and parameters need not be sealed. What products would cost is counted as if they were made (xlm_gemm_flops,
+ * xlm_profile). Functions of plugins get numbers that mean nothing: variables are read as numbers in [-1, 1) that look random,
+ * scores as 0, gradients as 0. */
+xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters);
+bool xlm_tape_is_of_shapes(const xlm_tape *tape);
+/* For a tape of shapes, in place of an array of the parameters' layout: gradients, averages. */
+#define XLM_NO_NUMBERS ((xlm_real *)XLM_NOWHERE)
 void xlm_tape_free(xlm_tape *tape);
 /* Start a pass; everything from the last pass is gone. gradients: flat array that parameter gradients are added to, or
  * NULL: no gradients at all. training: dropout is on. seed, step: of the draws. */

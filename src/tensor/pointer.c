@@ -24,6 +24,12 @@ static bool is_large(const struct state *s)
     return s->targets.groups > 1 && s->places[s->targets.groups] * s->query->cols > XLM_PARALLEL;
 }
 
+/* Of all queries with the keys of their groups. */
+static double product_flops(const struct state *s)
+{
+    return 2 * (double)s->places[s->targets.groups] * (double)s->query->cols;
+}
+
 /* Exponentials of query i, which begin here, become c. */
 static void differentiate(const struct state *s, int64_t i, int32_t group, xlm_real *row)
 {
@@ -40,23 +46,26 @@ static void backward(void *pointer)
     const struct state *s = pointer;
     const xlm_pointer_targets *t = &s->targets;
     const int64_t d = s->query->cols;
+    const int32_t groups = xlm_var_has_numbers(s->y) ? t->groups : 0;
 #pragma omp parallel for schedule(static) if (is_large(s))
-    for (int32_t g = 0; g < t->groups; g++)
+    for (int32_t g = 0; g < groups; g++)
         for (int32_t i = t->queries[g]; i < t->queries[g + 1]; i++)
             differentiate(s, i, g, s->exponentials + s->places[g] + (int64_t)(i - t->queries[g]) * t->keys[g]);
     /* Each gradient is complete before the next is opened: inputs may be one variable. */
     const xlm_grad dq = xlm_grad_open(s->query);
 #pragma omp parallel for schedule(static) if (is_large(s))
-    for (int32_t g = 0; g < (dq.at != NULL ? t->groups : 0); g++)
+    for (int32_t g = 0; g < (dq.at != NULL ? groups : 0); g++)
         if (t->queries[g + 1] > t->queries[g])
             xlm_gemm(false, false, t->queries[g + 1] - t->queries[g], d, t->keys[g], 1, s->exponentials + s->places[g], t->keys[g],
                      s->key->value + t->first[g] * d, d, dq.add, dq.at + t->queries[g] * d, d);
     xlm_real *dk = xlm_grad_add(s->key);
 #pragma omp parallel for schedule(static) if (is_large(s))
-    for (int32_t g = 0; g < (dk != NULL ? t->groups : 0); g++)
+    for (int32_t g = 0; g < (dk != NULL ? groups : 0); g++)
         if (t->queries[g + 1] > t->queries[g])
             xlm_gemm(true, false, t->keys[g], d, t->queries[g + 1] - t->queries[g], 1, s->exponentials + s->places[g], t->keys[g],
                      s->query->value + t->queries[g] * d, d, 1, dk + t->first[g] * d, d);
+    if (!xlm_var_has_numbers(s->y))
+        xlm_gemm_count(((dq.at != NULL) + (dk != NULL)) * product_flops(s));
 }
 
 /* ---- forwards ---- */
@@ -138,7 +147,7 @@ xlm_var *xlm_pointer_cross_entropy(xlm_tape *tape, xlm_var *query, xlm_var *key,
     y->keys = NULL;
     *s = (struct state){
         .query = query, .key = key, .y = y, .places = XLM_TAPE_TAKE(tape, int64_t, groups + 1),
-        .inverse = XLM_TAPE_TAKE(tape, xlm_real, n),
+        .inverse = XLM_TAPE_NUMBERS(tape, xlm_real, n),
         .targets = {
             .groups = targets->groups, .queries = copy(tape, targets->queries, groups + 1),
             .first = copy(tape, targets->first, groups), .keys = copy(tape, targets->keys, groups),
@@ -148,9 +157,16 @@ xlm_var *xlm_pointer_cross_entropy(xlm_tape *tape, xlm_var *query, xlm_var *key,
     s->places[0] = 0;
     for (int64_t g = 0; g < groups; g++)
         s->places[g + 1] = s->places[g] + (int64_t)(targets->queries[g + 1] - targets->queries[g]) * targets->keys[g];
-    s->exponentials = XLM_TAPE_TAKE(tape, xlm_real, s->places[groups]);
+    s->exponentials = XLM_TAPE_NUMBERS(tape, xlm_real, s->places[groups]);
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)((n + key->rows) * query->cols + 3 * s->places[groups]));
     double *losses = XLM_TAPE_BORROW(tape, double, n);
+    if (!xlm_var_has_numbers(y)) {
+        xlm_gemm_count(product_flops(s));
+        xlm_tape_return(tape, losses);
+        if (scores != NULL)
+            memset(scores, 0, sizeof *scores * (size_t)n);
+        return y;
+    }
 #pragma omp parallel for schedule(static) if (is_large(s))
     for (int32_t g = 0; g < s->targets.groups; g++)
         run_group(s, g, losses, scores);

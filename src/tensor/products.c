@@ -51,7 +51,7 @@ bool xlm_products_round(const xlm_tape *tape) { return tape->packs && tape->prec
 uint16_t *xlm_products_take_rounded(xlm_tape *tape, xlm_var *y)
 {
     if (xlm_products_round(tape))
-        y->rounded = XLM_TAPE_TAKE(tape, uint16_t, y->rows * y->cols);
+        y->rounded = XLM_TAPE_NUMBERS(tape, uint16_t, y->rows * y->cols);
     return y->rounded;
 }
 
@@ -78,6 +78,8 @@ static entry *entry_of(xlm_tape *tape, const xlm_var *weight, bool transpose)
 /* Where there will be a backward pass, which wants it in the other direction, both are packed together. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)
 {
+    if (of_shapes(tape))
+        return NULL;
     entry *e = entry_of(tape, weight, transpose);
     if (e->state == tape->parameter_state)
         return e->packed;
@@ -93,9 +95,19 @@ const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool tr
     return e->packed;
 }
 
+/* Of a tape of shapes: a product of n rows with this parameter would be made now. */
+static bool is_counted(const xlm_tape *tape, int64_t n, const xlm_var *weight)
+{
+    if (of_shapes(tape))
+        xlm_gemm_count(2 * (double)n * (double)weight->rows * (double)weight->cols);
+    return of_shapes(tape);
+}
+
 void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, xlm_real *y)
 {
     const int64_t in = weight->cols, out = weight->rows;
+    if (is_counted(tape, n, weight))
+        return;
     if (xlm_product_packs(tape, n, weight)) {
         xlm_packed_multiply(xlm_product_parameter(tape, weight, true), n, false, x, bias != NULL ? bias->value : NULL, false, y);
         return;
@@ -123,6 +135,8 @@ static void round_block(void *data, int64_t row, int64_t rows, int64_t column, i
 
 void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, uint16_t *y)
 {
+    if (is_counted(tape, n, weight))
+        return;
     xlm_packed_multiply_blocks(xlm_product_parameter(tape, weight, true), n, x, bias != NULL ? bias->value : NULL, round_block,
                                &(rounded_result){.y = y, .cols = weight->rows});
 }
@@ -130,6 +144,8 @@ void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *we
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx)
 {
     const int64_t in = weight->cols, out = weight->rows;
+    if (is_counted(tape, n, weight))
+        return;
     if (xlm_product_packs(tape, n, weight))
         xlm_packed_multiply(xlm_product_parameter(tape, weight, false), n, false, xlm_floats(dy), NULL, dx.add, dx.at);
     else
@@ -147,6 +163,8 @@ static xlm_packed *packed_rows(xlm_tape *tape)
 static void multiply_rows(xlm_tape *tape, int64_t n, bool transpose, xlm_factor dy, xlm_factor x, const xlm_var *weight,
                           xlm_grad dw)
 {
+    if (is_counted(tape, n, weight))
+        return;
     if (n == 0 && !dw.add)
         memset(dw.at, 0, sizeof(xlm_real) * (size_t)(weight->rows * weight->cols));
     if (n == 0)
@@ -158,7 +176,7 @@ static void multiply_rows(xlm_tape *tape, int64_t n, bool transpose, xlm_factor 
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t in = weight->cols, out = weight->rows;
-    if (xlm_product_packs(tape, n, weight))
+    if (of_shapes(tape) || xlm_product_packs(tape, n, weight))
         multiply_rows(tape, n, true, xlm_floats(dy), x, weight, dw);
     else
         xlm_gemm(true, false, out, in, n, 1, dy, out, x.floats, in, dw.add, dw.at, in);
@@ -167,7 +185,7 @@ void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fa
 void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight, xlm_grad dw)
 {
     const int64_t depth = xlm_packed_depth(n), out = weight->rows;
-    for (int64_t i = 0; n < depth && i < out; i++)
+    for (int64_t i = 0; n < depth && i < out && !of_shapes(tape); i++)
         memset(dy_transposed + i * depth + n, 0, sizeof *dy_transposed * (size_t)(depth - n));
     multiply_rows(tape, n, false, xlm_rounded(dy_transposed), x, weight, dw);
 }
@@ -178,6 +196,10 @@ static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t chunks = (n + chunk - 1) / chunk;
     xlm_real *partial = XLM_TAPE_BORROW(tape, xlm_real, chunks * out);
+    if (of_shapes(tape)) {
+        xlm_tape_return(tape, partial);
+        return;
+    }
 #pragma omp parallel for schedule(static) if (n * out > XLM_PARALLEL)
     for (int64_t k = 0; k < chunks; k++) {
         memset(partial + k * out, 0, sizeof(xlm_real) * (size_t)out);
@@ -187,14 +209,25 @@ static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real
     xlm_tape_return(tape, partial);
 }
 
+/* dx = dy W, and what else of dy is asked for, as xlm_packed_multiply_and_transpose; db += the sums, made of chunks. */
+static void multiply_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, uint16_t *transposed,
+                              xlm_real *sums, xlm_real *db)
+{
+    if (is_counted(tape, n, weight))
+        return;
+    const int64_t chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
+    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, transposed,
+                                      transposed != NULL ? xlm_packed_depth(n) : 0, sums);
+    if (sums != NULL)
+        xlm_sum_chunks(chunks, weight->rows, sums, db);
+}
+
 /* dx and db by way of the packed parameter, dy being read once. */
 static void backward_input(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, xlm_real *db)
 {
     const int64_t out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
     xlm_real *sums = XLM_TAPE_BORROW(tape, xlm_real, chunks * out);
-    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, NULL, 0,
-                                      sums);
-    xlm_sum_chunks(chunks, out, sums, db);
+    multiply_gradient(tape, n, dy, weight, dx, NULL, sums, db);
     xlm_tape_return(tape, sums);
 }
 
@@ -205,12 +238,9 @@ static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_
     const int64_t depth = xlm_packed_depth(n), out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
     uint16_t *transposed = XLM_TAPE_BORROW(tape, uint16_t, out * depth);
     xlm_real *sums = db != NULL ? XLM_TAPE_BORROW(tape, xlm_real, chunks * out) : NULL;
-    xlm_packed_multiply_and_transpose(xlm_product_parameter(tape, weight, false), n, xlm_floats(dy), dx.add, dx.at, transposed,
-                                      depth, sums);
-    if (db != NULL) {
-        xlm_sum_chunks(chunks, out, sums, db);
+    multiply_gradient(tape, n, dy, weight, dx, transposed, sums, db);
+    if (sums != NULL)
         xlm_tape_return(tape, sums);
-    }
     xlm_product_of_rounded(tape, n, transposed, x, weight, dw);
     xlm_tape_return(tape, transposed);
 }

@@ -44,11 +44,14 @@ static void add_sums(const struct state *s, const struct gradients *g)
     const int64_t d = s->x->cols;
     xlm_var *const owner[] = {s->gamma, s->beta, s->bias};
     xlm_real *total = XLM_TAPE_BORROW(s->tape, xlm_real, g->width);
-    memset(total, 0, sizeof(xlm_real) * (size_t)g->width);
-    xlm_sum_chunks(xlm_chunks(s->x->rows), g->width, g->sums, total);
+    const bool numbers = xlm_var_has_numbers(s->y);
+    if (numbers) {
+        memset(total, 0, sizeof(xlm_real) * (size_t)g->width);
+        xlm_sum_chunks(xlm_chunks(s->x->rows), g->width, g->sums, total);
+    }
     for (int64_t k = 0; k < g->width / d; k++) {
         xlm_real *gradient = xlm_grad_add(owner[k]);
-        if (gradient != NULL)
+        if (gradient != NULL && numbers)
             xlm_kernels_get()->add(d, gradient, total + k * d, gradient);
     }
     xlm_tape_return(s->tape, total);
@@ -69,8 +72,9 @@ static void backward(void *pointer)
         g.dz = (xlm_grad){.at = g.dx.at, .add = true};
     else if (!shared)
         g.dz = xlm_grad_open_in_place(s->z, s->y);
+    const int64_t made = xlm_var_has_numbers(s->y) ? chunks : 0;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
-    for (int64_t k = 0; k < chunks; k++)
+    for (int64_t k = 0; k < made; k++)
         chunk_backward(s, &g, k);
     if (shared)
         xlm_grad_pass(s->z, s->x);
@@ -100,9 +104,11 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
     xlm_var *y = xlm_tape_record(tape, "residual_norm", n, d, bias != NULL ? 5 : 4, inputs, backward, s);
     const xlm_real *from = z->value;
     *s = (struct state){.tape = tape, .x = x, .z = z, .bias = bias, .gamma = gamma, .beta = beta, .y = y, .mask = mask,
-                        .sum = xlm_tape_take_over(z), .stats = XLM_TAPE_TAKE(tape, xlm_real, 2 * n)};
+                        .sum = xlm_tape_take_over(z), .stats = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * n)};
     const xlm_kernels *kernel = xlm_kernels_get();
     uint16_t *rounded = xlm_products_take_rounded(tape, y);
+    if (!xlm_var_has_numbers(y))
+        return y;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         kernel->residual(d, x->value + i * d, from + i * d, bias != NULL ? bias->value : NULL,

@@ -17,7 +17,7 @@ static void dot_gradient(const struct dot_state *s, xlm_var *one, const xlm_var 
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = one->rows, d = one->cols;
     const xlm_grad gradient = xlm_grad_open(one);
-    if (gradient.at == NULL)
+    if (gradient.at == NULL || !xlm_var_has_numbers(one))
         return;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
@@ -41,6 +41,8 @@ xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b)
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "row_dot", n, 1, 2, inputs, dot_backward, s);
     *s = (struct dot_state){.a = a, .b = b, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
@@ -62,7 +64,7 @@ static void indexed_gradient(const struct indexed_state *s, xlm_var *one, const 
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->y->rows, d = one->cols, blocks = (d + XLM_CHUNK - 1) / XLM_CHUNK;
     xlm_real *to = xlm_grad_add(one);
-    if (to == NULL)
+    if (to == NULL || !xlm_var_has_numbers(one))
         return;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t block = 0; block < blocks; block++) {
@@ -94,6 +96,8 @@ xlm_var *xlm_row_pairs_dot(xlm_tape *tape, xlm_var *a, const int32_t *of_a, xlm_
         .of_a = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_a, a->rows),
         .of_b = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_b, b->rows),
     };
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
@@ -117,6 +121,8 @@ static void normalise_backward(void *pointer)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->x->rows, d = s->x->cols;
     const xlm_grad dx = xlm_grad_open(s->x);
+    if (!xlm_var_has_numbers(s->y))
+        return;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         const xlm_real *y = s->y->value + i * d, *dy = s->y->grad + i * d;
@@ -137,7 +143,9 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x)
     const int64_t n = x->rows, d = x->cols;
     struct normalise_state *s = XLM_TAPE_TAKE(tape, struct normalise_state, 1);
     xlm_var *y = xlm_tape_record(tape, "row_normalise", n, d, 1, &x, normalise_backward, s);
-    *s = (struct normalise_state){.x = x, .y = y, .norms = XLM_TAPE_TAKE(tape, xlm_real, n)};
+    *s = (struct normalise_state){.x = x, .y = y, .norms = XLM_TAPE_NUMBERS(tape, xlm_real, n)};
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {

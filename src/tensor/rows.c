@@ -45,7 +45,7 @@ static void backward(void *pointer)
 {
     const struct state *s = pointer;
     xlm_real *dx = xlm_grad_add(s->x);
-    if (dx != NULL)
+    if (dx != NULL && xlm_var_has_numbers(s->y))
         xlm_rows_scatter_add(s->y->rows, s->y->cols, s->index, s->y->grad, dx);
 }
 
@@ -62,6 +62,8 @@ xlm_var *xlm_rows(xlm_tape *tape, xlm_var *x, const int32_t *index, int64_t n)
             keys[i] = x->keys[index[i]];
         y->keys = keys;
     }
+    if (!xlm_var_has_numbers(y))
+        return y;
     const size_t bytes = sizeof(xlm_real) * (size_t)x->cols;
 #pragma omp parallel for schedule(static) if (n * x->cols > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)

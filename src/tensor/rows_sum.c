@@ -22,7 +22,7 @@ static void backward(void *pointer)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t n = s->y->rows, cols = s->y->cols, blocks = (cols + COLUMNS - 1) / COLUMNS;
     xlm_real *dx = xlm_grad_add(s->x);
-    if (dx == NULL)
+    if (dx == NULL || !xlm_var_has_numbers(s->y))
         return;
 #pragma omp parallel if (s->offsets[n] * cols > XLM_PARALLEL)
     {
@@ -49,6 +49,8 @@ xlm_var *xlm_rows_sum(xlm_tape *tape, xlm_var *x, const int32_t *offsets, const 
                         .index = xlm_rows_copy_index(tape, "rows_sum", offsets[n], index, x->rows)};
     memcpy(s->offsets, offsets, sizeof *offsets * (size_t)(n + 1));
     y->keys = NULL;
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (offsets[n] * cols > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {

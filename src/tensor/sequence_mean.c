@@ -18,6 +18,8 @@ static void backward(void *pointer)
     const xlm_kernels *kernel = xlm_kernels_get();
     const int64_t d = s->x->cols;
     const xlm_grad dx = xlm_grad_open(s->x);
+    if (!xlm_var_has_numbers(s->y))
+        return;
 #pragma omp parallel for schedule(static) if (s->x->rows * d > XLM_PARALLEL)
     for (int64_t k = 0; k < s->y->rows; k++)
         for (int64_t i = s->offsets[k]; i < s->offsets[k + 1]; i++)
@@ -49,8 +51,10 @@ xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, i
     *s = (struct state){
         .x = x, .y = y, .offsets = copy(tape, offsets, sizeof *offsets * ((size_t)sequences + 1)),
         .wanted = wanted != NULL ? copy(tape, wanted, sizeof *wanted * (size_t)x->rows) : NULL,
-        .share = XLM_TAPE_TAKE(tape, xlm_real, sequences),
+        .share = XLM_TAPE_NUMBERS(tape, xlm_real, sequences),
     };
+    if (!xlm_var_has_numbers(y))
+        return y;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (x->rows * d > XLM_PARALLEL)
     for (int64_t k = 0; k < sequences; k++) {

@@ -29,6 +29,16 @@ xlm_tape *xlm_tape_new(xlm_parameters *parameters)
     return tape;
 }
 
+xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters)
+{
+    xlm_tape *tape = xlm_tape_new(parameters);
+    tape->buffers = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+    tape->lent = g_ptr_array_new_with_free_func(g_free);
+    return tape;
+}
+
+bool xlm_tape_is_of_shapes(const xlm_tape *tape) { return of_shapes(tape); }
+
 void xlm_tape_free(xlm_tape *tape)
 {
     if (tape == NULL)
@@ -40,6 +50,8 @@ void xlm_tape_free(xlm_tape *tape)
     g_ptr_array_free(tape->leaves, TRUE);
     xlm_tape_constants(tape, XLM_CONSTANTS_FREE);
     g_free(tape->empty);
+    g_clear_pointer(&tape->buffers, g_hash_table_destroy);
+    g_clear_pointer(&tape->lent, g_ptr_array_unref);
     g_free(tape);
 }
 
@@ -53,6 +65,8 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 {
     xlm_arena_reset(tape->arena);
     tape->free = NULL;
+    if (of_shapes(tape))
+        g_hash_table_remove_all(tape->buffers);
     tape->gradients = gradients;
     tape->mode = (xlm_tape_mode){.gradient = true, .training = training};
     tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);
@@ -81,6 +95,11 @@ bool xlm_tape_training(const xlm_tape *tape) { return tape->mode.training; }
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->taking, bytes); }
 
+void *xlm_tape_take_numbers(xlm_tape *tape, uint64_t bytes)
+{
+    return of_shapes(tape) ? xlm_arena_count(tape->taking, bytes) : xlm_arena_take(tape->taking, bytes);
+}
+
 uint64_t xlm_tape_peak_bytes(const xlm_tape *tape) { return xlm_arena_peak(tape->arena) + xlm_arena_peak(tape->inside); }
 
 xlm_site xlm_tape_site(xlm_tape *tape)
@@ -103,6 +122,19 @@ xlm_keep xlm_keep_rate(double p)
 
 /* ---- memory used by turns ---- */
 
+static buffer *new_buffer(xlm_tape *tape, uint64_t bytes)
+{
+    if (!of_shapes(tape)) {
+        buffer *b = xlm_arena_take(tape->arena, HEADER + bytes);
+        b->bytes = (char *)b + HEADER;
+        return b;
+    }
+    buffer *b = g_new(buffer, 1);
+    b->bytes = (char *)xlm_arena_count(tape->arena, HEADER + bytes) + HEADER;
+    g_hash_table_insert(tape->buffers, b->bytes, b);
+    return b;
+}
+
 void *xlm_tape_borrow(xlm_tape *tape, uint64_t bytes)
 {
     /* The smallest free one that is not more than twice too large. Few sizes occur in a pass, so the list is short. */
@@ -115,16 +147,16 @@ void *xlm_tape_borrow(xlm_tape *tape, uint64_t bytes)
         taken = *best;
         *best = taken->next;
     } else {
-        taken = xlm_arena_take(tape->arena, HEADER + bytes);
+        taken = new_buffer(tape, bytes);
         taken->size = bytes;
     }
     taken->holders = 1;
-    return (char *)taken + HEADER;
+    return taken->bytes;
 }
 
 void xlm_tape_return(xlm_tape *tape, void *borrowed)
 {
-    buffer *b = header_of(borrowed);
+    buffer *b = header_of(tape, borrowed);
     if (--b->holders > 0)
         return;
     b->next = tape->free;
@@ -140,6 +172,8 @@ static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int
     return &v->var;
 }
 
+bool xlm_var_has_numbers(const xlm_var *x) { return !of_shapes(((const variable *)x)->tape); }
+
 /* Parameters are met again after the segment that asked for them first. */
 static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t cols)
 {
@@ -150,7 +184,10 @@ static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t
     inner(x)->first = first;
     inner(x)->n = n;
     inner(x)->end = start + rows * cols;
-    x->value = (tape->mode.values != NULL ? tape->mode.values : xlm_parameters_values(tape->parameters)) + start;
+    if (of_shapes(tape))
+        x->value = XLM_NO_NUMBERS;
+    else
+        x->value = (tape->mode.values != NULL ? tape->mode.values : xlm_parameters_values(tape->parameters)) + start;
     if (tape->gradients != NULL && tape->mode.gradient && parameter->rate != 0)
         x->grad = tape->gradients + start;
     return x;
@@ -212,7 +249,9 @@ xlm_var *xlm_constant(xlm_tape *tape, int64_t rows, int64_t cols, const xlm_real
 {
     xlm_var *x = new_variable(tape, tape->taking, rows, cols);
     const uint64_t bytes = bytes_of(x);
-    x->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
+    x->value = XLM_TAPE_NUMBERS(tape, xlm_real, rows * cols);
+    if (of_shapes(tape))
+        return x;
     if (tape->constants == XLM_CONSTANTS_KEEP)
         g_ptr_array_add(tape->kept, g_bytes_new(values, bytes));
     const xlm_real *from = tape->constants == XLM_CONSTANTS_REPEAT ? repeated(tape, bytes) : values;
@@ -268,9 +307,9 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     xlm_profile_enter(tape->profile, name, false, bytes);
     xlm_var *y = new_variable(tape, tape->taking, rows, cols);
     if (manner.rounded.result)
-        y->rounded = XLM_TAPE_TAKE(tape, uint16_t, rows * cols);
+        y->rounded = XLM_TAPE_NUMBERS(tape, uint16_t, rows * cols);
     else
-        y->value = XLM_TAPE_TAKE(tape, xlm_real, rows * cols);
+        y->value = XLM_TAPE_NUMBERS(tape, xlm_real, rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->grad != NULL)
             y->grad = NOTHING;
@@ -332,7 +371,7 @@ xlm_real *xlm_tape_take_over(xlm_var *z)
 {
     xlm_tape *tape = inner(z)->tape;
     if (!inner(z)->passing || inner(z)->uses > 1 || inner(z)->arena != tape->taking)
-        return XLM_TAPE_TAKE(tape, xlm_real, z->rows * z->cols);
+        return XLM_TAPE_NUMBERS(tape, xlm_real, z->rows * z->cols);
     xlm_real *value = z->value;
     z->value = NULL;
     return value;
@@ -394,7 +433,8 @@ xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const vo
     if (tape->recorded) /* the parameters inside */
         g_array_index(tape->operations, operation, first).end = end;
     s->y->keys = x->keys;
-    memcpy(s->y->value, result->value, bytes_of(result));
+    if (!of_shapes(tape))
+        memcpy(s->y->value, result->value, bytes_of(result));
     give_back(tape);
     return s->y;
 }

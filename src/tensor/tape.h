@@ -7,14 +7,16 @@
  *     {
  *         struct state *s = pointer;
  *         const xlm_grad dx = xlm_grad_open(s->x);   // .at NULL: not wanted; .add: add to what is there, else assign
- *         ...
+ *         if (xlm_var_has_numbers(s->y))
+ *             ...
  *     }
  *     xlm_var *xlm_thing(xlm_tape *tape, xlm_var *x)
  *     {
  *         struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
  *         xlm_var *y = xlm_tape_record(tape, "thing", rows, cols, 1, &x, backward, s);
  *         *s = (struct state){tape, x, y};
- *         ... fill in y->value ...
+ *         if (xlm_var_has_numbers(y))
+ *             ... fill in y->value ...
  *         return y;
  *     }
  *
@@ -38,6 +40,14 @@
 #include "tensor/variable.h"
 
 #define XLM_TAPE_TAKE(tape, type, n) ((type *)xlm_tape_take((tape), sizeof(type) * (uint64_t)(n)))
+
+/* Memory as of xlm_tape_take for what kernels alone read and write. A tape of shapes (tensor/parameters.h) counts it: there is no
+ * memory at that address, and none in variables, in their gradients and in what is borrowed. */
+void *xlm_tape_take_numbers(xlm_tape *tape, uint64_t bytes);
+#define XLM_TAPE_NUMBERS(tape, type, n) ((type *)xlm_tape_take_numbers((tape), sizeof(type) * (uint64_t)(n)))
+/* False for a variable of a tape of shapes: an operator then takes and borrows all that it would, in the same order, and leaves
+ * its kernels out, forwards and backwards. Products that it does not leave to tensor/products.h it counts (xlm_gemm_count). */
+bool xlm_var_has_numbers(const xlm_var *x);
 
 /* As xlm_operator, but backward asks for its inputs' gradients with the functions below, and nothing is cleared for it.
  * name: for messages ("linear"); a constant. y->keys are those of the first input with as many rows that has some; the

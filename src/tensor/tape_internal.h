@@ -14,6 +14,7 @@ typedef struct buffer {
     uint64_t size;
     int32_t holders;     /* variables whose gradient this is; 0 when free */
     struct buffer *next; /* in the list of free ones */
+    void *bytes;
 } buffer;
 
 enum { HEADER = 64 };
@@ -59,6 +60,8 @@ struct xlm_tape {
     GPtrArray *kept;     /* GBytes: constants of a pass, in the order of the calls; NULL: none */
     guint repeated;      /* of those, in this pass */
     buffer *free;
+    GHashTable *buffers; /* of a tape of shapes: buffer by its address; else NULL */
+    GPtrArray *lent;     /* of a tape of shapes: arrays that the function of a plugin has asked for */
     xlm_tape_complete *complete;
     void *complete_data; /* complete's first argument */
     xlm_profile *profile;
@@ -78,7 +81,15 @@ extern const xlm_real tape_no_gradient[1];
 
 static inline variable *inner(xlm_var *x) { return (variable *)x; }
 static inline uint64_t bytes_of(const xlm_var *x) { return sizeof(xlm_real) * (uint64_t)x->rows * (uint64_t)x->cols; }
-static inline buffer *header_of(const void *bytes) { return (buffer *)((uintptr_t)bytes - HEADER); }
+
+/* What is borrowed, by its address. */
+static inline buffer *header_of(const xlm_tape *tape, const void *bytes)
+{
+    return tape->buffers != NULL ? g_hash_table_lookup(tape->buffers, bytes) : (buffer *)((uintptr_t)bytes - HEADER);
+}
+
+/* It computes nothing (xlm_tape_new_of_shapes). */
+static inline bool of_shapes(const xlm_tape *tape) { return tape->buffers != NULL; }
 
 /* Give the memory of x's gradient back. */
 void tape_drop_gradient(xlm_var *x);

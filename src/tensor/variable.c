@@ -1,7 +1,7 @@
 /* xlm-mpi: reading and writing variables from outside of the tape. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/tape.h"
+#include "tensor/tape_internal.h"
 
 int64_t xlm_var_rows(const xlm_var *x) { return x->rows; }
 int64_t xlm_var_cols(const xlm_var *x) { return x->cols; }
@@ -10,7 +10,7 @@ double xlm_var_scalar(const xlm_var *x)
 {
     if (x->rows != 1 || x->cols != 1)
         xlm_tape_fail("var_scalar", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " is not 1 x 1", x->rows, x->cols);
-    return (double)x->value[0];
+    return xlm_var_has_numbers(x) ? (double)x->value[0] : 1;
 }
 
 static void check_value(const char *name, const xlm_var *x)
@@ -27,20 +27,43 @@ static void check_rows(const char *name, const xlm_var *x, int64_t first, int64_
     check_value(name, x);
 }
 
+/* What stands for the numbers of a tape of shapes: as if drawn from [-1, 1), so that what is compared differs. */
+static void pretend(int64_t first, int64_t n, xlm_real *values)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits = (uint32_t)(first + i) * 0x9e3779b1u;
+        bits = (bits ^ bits >> 15) * 0x85ebca77u;
+        values[i] = (xlm_real)(int32_t)(bits ^ bits >> 13) / (xlm_real)2147483648.0;
+    }
+}
+
+/* Zeros for a plugin's backward function, until it returns. */
+static xlm_real *lend(const xlm_var *x)
+{
+    xlm_real *zeros = g_malloc0(bytes_of(x));
+    g_ptr_array_add(((const variable *)x)->tape->lent, zeros);
+    return zeros;
+}
+
 void xlm_var_read(const xlm_var *x, int64_t first, int64_t n, xlm_real *values)
 {
     check_rows("var_read", x, first, n);
-    memcpy(values, x->value + first * x->cols, sizeof *values * (size_t)(n * x->cols));
+    if (xlm_var_has_numbers(x))
+        memcpy(values, x->value + first * x->cols, sizeof *values * (size_t)(n * x->cols));
+    else
+        pretend(first * x->cols, n * x->cols, values);
 }
 
 void xlm_var_write(xlm_var *y, int64_t first, int64_t n, const xlm_real *values)
 {
     check_rows("var_write", y, first, n);
-    memcpy(y->value + first * y->cols, values, sizeof *values * (size_t)(n * y->cols));
+    if (xlm_var_has_numbers(y))
+        memcpy(y->value + first * y->cols, values, sizeof *values * (size_t)(n * y->cols));
 }
 
-const xlm_real *xlm_var_gradient(const xlm_var *y) { return y->grad; }
-xlm_real *xlm_var_input_gradient(xlm_var *x) { return x->grad; }
+const xlm_real *xlm_var_gradient(const xlm_var *y) { return xlm_var_has_numbers(y) ? y->grad : lend(y); }
+
+xlm_real *xlm_var_input_gradient(xlm_var *x) { return x->grad == NULL || xlm_var_has_numbers(x) ? x->grad : lend(x); }
 
 xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x)
 {

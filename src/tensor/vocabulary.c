@@ -49,9 +49,9 @@ static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_
 static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm_real *z, xlm_vocabulary_outcome *outcome)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t v = s->table->rows;
+    const int64_t v = s->table->rows, made = xlm_var_has_numbers(s->y) ? rows : 0;
 #pragma omp parallel for schedule(static) if (rows * v > XLM_PARALLEL)
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < made; i++) {
         xlm_real *row = z + i * v;
         const xlm_real highest = kernel->maximum(v, row), target = row[s->targets[first + i]];
         const xlm_real sum = kernel->exp_sum(v, row, highest, row);
@@ -65,9 +65,9 @@ static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm
 static void differentiate(const struct state *s, int64_t first, int64_t rows, xlm_real factor, xlm_real *z)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t v = s->table->rows;
+    const int64_t v = s->table->rows, made = xlm_var_has_numbers(s->y) ? rows : 0;
 #pragma omp parallel for schedule(static) if (rows * v > XLM_PARALLEL)
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < made; i++) {
         xlm_real *row = z + i * v;
         kernel->scale(v, factor * s->inverse[first + i], row, row, false);
         row[s->targets[first + i]] -= factor;
@@ -108,7 +108,7 @@ static void backward(void *pointer)
 {
     const struct state *s = pointer;
     const int64_t m = s->h->rows, e = s->h->cols, v = s->table->rows;
-    const xlm_real factor = s->y->grad[0] / (xlm_real)m;
+    const xlm_real factor = xlm_var_has_numbers(s->y) ? s->y->grad[0] / (xlm_real)m : 0;
     const xlm_grad dh = xlm_grad_open(s->h);
     xlm_grad de = xlm_grad_open(s->table);
     xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
@@ -129,7 +129,7 @@ static void backward(void *pointer)
         const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * e : NULL, .add = dh.add};
         xlm_product_backward(s->tape, rows, z, xlm_factor_of(s->h, first), s->table, own, de, NULL);
         de.add = true;
-        if (db != NULL)
+        if (db != NULL && xlm_var_has_numbers(s->y))
             backward_bias(rows, v, z, db);
     }
     if (block != NULL)
@@ -165,10 +165,10 @@ static double forward(struct state *s, bool keep, xlm_score *scores)
     const int64_t m = s->h->rows, v = s->table->rows, blocks = xlm_vocabulary_blocks(v);
     xlm_real *block = NULL, *share = NULL;
     if (keep && s->packs) {
-        s->weights = xlm_tape_take(s->tape, weight_bytes(s, m));
-        s->share = XLM_TAPE_TAKE(s->tape, xlm_real, m * blocks);
+        s->weights = xlm_tape_take_numbers(s->tape, weight_bytes(s, m));
+        s->share = XLM_TAPE_NUMBERS(s->tape, xlm_real, m * blocks);
     } else if (keep) {
-        s->kept = XLM_TAPE_TAKE(s->tape, xlm_real, m * v);
+        s->kept = XLM_TAPE_NUMBERS(s->tape, xlm_real, m * v);
     } else if (s->packs) {
         share = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * blocks);
     } else {
@@ -187,9 +187,10 @@ static double forward(struct state *s, bool keep, xlm_score *scores)
             exponentiate(s, first, rows, keep ? s->kept : block, outcome);
         }
         for (int64_t i = 0; i < rows; i++) {
-            total += outcome[i].loss;
+            const xlm_vocabulary_outcome one = xlm_var_has_numbers(s->y) ? outcome[i] : (xlm_vocabulary_outcome){0};
+            total += one.loss;
             if (scores != NULL)
-                scores[first + i] = (xlm_score){.loss = (float)outcome[i].loss, .correct = outcome[i].correct};
+                scores[first + i] = (xlm_score){.loss = (float)one.loss, .correct = one.correct};
         }
     }
     xlm_tape_return(s->tape, outcome);
@@ -212,10 +213,12 @@ xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm
                         .targets = copy_targets(tape, targets, m), .packs = xlm_product_packs(tape, MIN(chunk, m), table)};
     check(s);
     if (!s->packs)
-        s->inverse = XLM_TAPE_TAKE(tape, xlm_real, m);
+        s->inverse = XLM_TAPE_NUMBERS(tape, xlm_real, m);
     /* Logits are written by the product and replaced by their exponentials; where the table is packed those alone are written. */
     const double logits = xlm_product_rounds(tape, table) ? 0.5 : s->packs ? 1 : 3;
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * ((double)(m * h->cols + v * h->cols) + logits * (double)(m * v)));
-    y->value[0] = (xlm_real)(forward(s, y->grad != NULL && m <= chunk, scores) / (double)m);
+    const double total = forward(s, y->grad != NULL && m <= chunk, scores);
+    if (xlm_var_has_numbers(y))
+        y->value[0] = (xlm_real)(total / (double)m);
     return y;
 }

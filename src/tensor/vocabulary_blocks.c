@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tensor/gemm.h"
 #include "tensor/kernels.h"
 #include "tensor/products.h"
 #include "tensor/vocabulary.h"
@@ -60,6 +61,11 @@ static xlm_vocabulary_outcome join_blocks(const softmax *s, int64_t row)
     return (xlm_vocabulary_outcome){log(total) + (highest - target), target >= highest};
 }
 
+static double product_flops(const xlm_vocabulary_rows *v)
+{
+    return 2 * (double)v->rows * (double)v->table->rows * (double)v->table->cols;
+}
+
 void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome *outcome)
 {
     const xlm_packed *table = xlm_product_parameter(v->tape, v->table, true);
@@ -67,6 +73,11 @@ void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome
                  .highest = v->share};
     s.sum = XLM_TAPE_BORROW(v->tape, xlm_real, v->rows * (s.blocks + 1));
     s.target = s.sum + v->rows * s.blocks;
+    if (!xlm_var_has_numbers(v->table)) {
+        xlm_gemm_count(product_flops(v));
+        xlm_tape_return(v->tape, s.sum);
+        return;
+    }
     xlm_packed_multiply_blocks(table, v->rows, v->h, v->bias != NULL ? v->bias->value : NULL, use_block, &s);
     for (int64_t i = 0; i < v->rows; i++) {
         const xlm_vocabulary_outcome one = join_blocks(&s, i);
@@ -143,8 +154,12 @@ void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_
     const bool rounds = xlm_product_rounds(v->tape, v->table);
     if (rounds)
         g.turned = XLM_TAPE_BORROW(v->tape, uint16_t, v->table->rows * g.depth);
-    make_gradients(&g);
-    if (dh.at != NULL)
+    const bool numbers = xlm_var_has_numbers(v->table);
+    if (numbers)
+        make_gradients(&g);
+    if (dh.at != NULL && !numbers)
+        xlm_gemm_count(product_flops(v));
+    else if (dh.at != NULL)
         xlm_packed_multiply(xlm_product_parameter(v->tape, v->table, false), v->rows, false,
                             rounds ? xlm_rounded(v->weights) : xlm_floats(v->weights), NULL, dh.add, dh.at);
     if (de.at != NULL && rounds)

@@ -387,11 +387,45 @@ static void test_sequences_do_not_see_one_another(void **state)
 
 static bool packed, rounded; /* parameters are packed for their products; these are in bfloat16 */
 
+/* Bytes of a pass, and operations of its products. */
+static double pass_on(xlm_tape *tape, const struct setup *s, const struct big *b, bool masked_only, bool recompute, bool forward,
+                      xlm_real *gradients)
+{
+    xlm_tape_recompute(tape, recompute);
+    if (packed)
+        xlm_tape_multiply_by(tape, true, rounded ? XLM_BFLOAT16 : XLM_FLOAT32);
+    const double before = xlm_gemm_flops();
+    xlm_tape_begin(tape, forward ? NULL : gradients, !forward, 1, 1);
+    xlm_var *y = (masked_only ? loss : loss_of_all)(s, tape, &b->batch, NULL);
+    if (!forward) {
+        xlm_tape_seed(tape, y, 1);
+        xlm_tape_backward(tape);
+    }
+    return xlm_gemm_flops() - before;
+}
+
+/* A tape of shapes takes what one takes that computes, to the byte. */
+static void check_shapes(const struct setup *s, const struct big *b, bool masked_only, bool recompute, bool forward)
+{
+    xlm_real *gradients = g_new0(xlm_real, xlm_parameters_size(s->parameters));
+    xlm_tape *made = xlm_tape_new(s->parameters), *shapes = xlm_tape_new_of_shapes(s->parameters);
+    const double flops = pass_on(made, s, b, masked_only, recompute, forward, gradients);
+    const double counted = pass_on(shapes, s, b, masked_only, recompute, forward, XLM_NO_NUMBERS);
+    assert_int_equal(xlm_tape_peak_bytes(shapes), xlm_tape_peak_bytes(made));
+    /* Sums over rows that are packed are filled up to 32 of them. */
+    if (!(fabs(flops - counted) <= (packed ? 0.05 * flops : 0)))
+        fail_msg("%.0f operations counted, %.0f made", counted, flops);
+    xlm_tape_free(made);
+    xlm_tape_free(shapes);
+    g_free(gradients);
+}
+
 static void check_pass_size(xlm_model_config config, int32_t tokens, int32_t longest, bool masked_only, bool recompute,
                             bool forward)
 {
     struct setup s = open_setup(config, 0.1);
     struct big b = make_big(tokens, longest, (int32_t)config.vocabulary);
+    check_shapes(&s, &b, masked_only, recompute, forward);
     double pairs = 0;
     for (int q = 0; q < b.batch.sequences; q++)
         pairs += pow(b.offsets[q + 1] - b.offsets[q], 2);

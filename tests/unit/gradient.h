@@ -8,7 +8,8 @@
  *
  * The result of build, of any shape, is contracted with fixed random numbers to one number, whose gradient with respect
  * to every input is compared with (f(x + h) - f(x - h)) / 2h, element by element (a sample of large inputs). The
- * gradient is added to an array that is not zero at first, as the trainer's is not. */
+ * gradient is added to an array that is not zero at first, as the trainer's is not. A tape of shapes takes as much memory, and
+ * counts as many operations, as the tape that computes. */
 #ifndef GRADIENT_H
 #define GRADIENT_H
 
@@ -23,7 +24,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "tensor/gemm.h"
 #include "tensor/parameters.h"
+#include "tensor/tape.h"
 #include "tensor/variable.h"
 
 #ifndef XLM_DOUBLE
@@ -70,7 +73,7 @@ struct gradient_contraction {
 static inline void gradient_contraction_backward(void *pointer)
 {
     const struct gradient_contraction *s = pointer;
-    for (int64_t i = 0; s->x->grad != NULL && i < s->x->rows * s->x->cols; i++)
+    for (int64_t i = 0; s->x->grad != NULL && xlm_var_has_numbers(s->x) && i < s->x->rows * s->x->cols; i++)
         s->x->grad[i] += *s->y->grad * gradient_number(1000, i);
 }
 
@@ -80,6 +83,8 @@ static inline xlm_var *gradient_contract(xlm_tape *tape, xlm_var *x)
     struct gradient_contraction *s = xlm_tape_take(tape, sizeof *s);
     xlm_var *y = xlm_operator(tape, 1, 1, 1, &x, gradient_contraction_backward, s);
     *s = (struct gradient_contraction){.x = x, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
     *y->value = 0;
     for (int64_t i = 0; i < x->rows * x->cols; i++)
         *y->value += gradient_number(1000, i) * x->value[i];
@@ -126,6 +131,34 @@ static inline void gradient_check_one(const xlm_parameters *p, const xlm_paramet
     }
 }
 
+/* What a pass costs: bytes of the tape, operations of products. */
+struct gradient_cost {
+    uint64_t bytes;
+    double flops;
+};
+
+static inline struct gradient_cost gradient_pass(xlm_tape *tape, double *gradient, gradient_build *build, void *context)
+{
+    const double before = xlm_gemm_flops();
+    xlm_tape_begin(tape, gradient, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_var *root = gradient_contract(tape, build(tape, context));
+    /* The tape multiplies by what it is seeded with, and seeds add up. */
+    xlm_tape_seed(tape, root, 0.25);
+    xlm_tape_seed(tape, root, 0.75);
+    xlm_tape_backward(tape);
+    return (struct gradient_cost){xlm_tape_peak_bytes(tape), xlm_gemm_flops() - before};
+}
+
+static inline void gradient_check_cost(xlm_parameters *p, gradient_build *build, void *context, const struct gradient_cost *made)
+{
+    xlm_tape *shapes = xlm_tape_new_of_shapes(p);
+    const struct gradient_cost cost = gradient_pass(shapes, XLM_NO_NUMBERS, build, context);
+    if (cost.bytes != made->bytes || cost.flops != made->flops)
+        fail_msg("on shapes %.0f bytes and %.0f operations, and %.0f bytes and %.0f operations were made", (double)cost.bytes,
+                 cost.flops, (double)made->bytes, made->flops);
+    xlm_tape_free(shapes);
+}
+
 static inline void gradient_check(xlm_parameters *p, gradient_build *build, void *context)
 {
     const int64_t size = xlm_parameters_size(p);
@@ -133,12 +166,8 @@ static inline void gradient_check(xlm_parameters *p, gradient_build *build, void
     for (int64_t i = 0; i < size; i++)
         gradient[i] = GRADIENT_BEFORE;
     xlm_tape *tape = xlm_tape_new(p);
-    xlm_tape_begin(tape, gradient, true, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var *root = gradient_contract(tape, build(tape, context));
-    /* The tape multiplies by what it is seeded with, and seeds add up. */
-    xlm_tape_seed(tape, root, 0.25);
-    xlm_tape_seed(tape, root, 0.75);
-    xlm_tape_backward(tape);
+    const struct gradient_cost made = gradient_pass(tape, gradient, build, context);
+    gradient_check_cost(p, build, context, &made);
     for (int k = 0; k < xlm_parameters_count(p); k++)
         gradient_check_one(p, xlm_parameters_get(p, k), gradient, tape, build, context);
     xlm_tape_free(tape);

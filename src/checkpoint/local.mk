@@ -11,5 +11,6 @@ checkpoint_sources = \
 	src/checkpoint/rank_files.c src/checkpoint/rank_files.h \
 	src/checkpoint/run_progress.h \
 	src/checkpoint/snapshot.c src/checkpoint/snapshot.h \
-	src/checkpoint/snapshot_child.c src/checkpoint/snapshot_internal.h \
+	src/checkpoint/snapshot_child.c \
+	src/checkpoint/snapshot_internal.h \
 	src/checkpoint/start_record.c src/checkpoint/start_record.h

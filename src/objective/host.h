@@ -140,6 +140,8 @@ xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_
 void xlm_host_begin_step(xlm_host *host);
 /* What objective k has published on this rank, for all ranks to bring together in any order; *bytes may be 0. */
 const void *xlm_host_published(const xlm_host *host, int k, size_t *bytes);
+/* For estimates: n rows of zeros, as objective k, which publishes, might have published them in a step. g_byte_array_unref. */
+GByteArray *xlm_host_published_zeros(const xlm_host *host, int k, int64_t n);
 /* Objective k publishes. */
 bool xlm_host_publishes(const xlm_host *host, int k);
 /* After the update that follows `step` updates: hand objectives the rows of all ranks, and call their after_update. published:

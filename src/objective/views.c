@@ -339,7 +339,7 @@ void xlm_views_share(xlm_encoded_views *views, xlm_arena *arena, xlm_shared_view
         const int64_t rows = states != NULL ? xlm_var_rows(states) : 0;
         shared->made = true;
         shared->states = XLM_TAKE(arena, xlm_real, MAX(rows, 1) * views->hidden_size);
-        if (states != NULL)
+        if (states != NULL && xlm_var_has_numbers(states))
             xlm_var_read(states, 0, rows, shared->states);
     }
 }

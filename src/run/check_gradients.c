@@ -459,7 +459,7 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
             .job = job, .workspace = workspace, .step = step, .objective = k,
             .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
             .numbers = g_new0(double, xlm_host_numbers(workspace->host)),
-            .saved = g_malloc(xlm_host_states_bytes(workspace->host)),
+            .saved = g_malloc0(MAX(xlm_host_states_bytes(workspace->host), 1)),
             .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),
             .key = xlm_rng_make_key((uint64_t)job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
         };

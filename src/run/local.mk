@@ -3,8 +3,6 @@ run_sources = \
 	src/run/check_gradients.c src/run/check_gradients.h \
 	src/run/curves.c src/run/curves.h \
 	src/run/derivative.c src/run/derivative.h \
-	src/run/dump.c src/run/dump.h \
-	src/run/dump_step.c src/run/dump_step.h \
 	src/run/plan.c src/run/plan.h \
 	src/run/report.c src/run/report.h \
 	src/run/resume.c src/run/resume.h \

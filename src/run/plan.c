@@ -126,7 +126,6 @@ static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine
 typedef struct measurements {
     const xlm_comm *comm;
     xlm_run_size size;
-    const xlm_parameters *parameters;
     double sampled, whole; /* work of the micro-batch that was measured, and of a whole step */
     int threads;
     double gemm_gflops;
@@ -153,7 +152,7 @@ static prediction predict(const measurements *m, int ranks, double network)
 {
     const rates *r = &m->rates;
     const xlm_train_config *c = &m->size.job->train;
-    const double size = (double)m->size.parameters, local = MIN(m->comm->local_ranks, ranks);
+    const double size = (double)xlm_parameters_size(m->size.parameters), local = MIN(m->comm->local_ranks, ranks);
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
     const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank that has most */
     /* In micro-batches as were measured. */
@@ -165,7 +164,7 @@ static prediction predict(const measurements *m, int ranks, double network)
     prediction p = {.wire = gradients + sizeof(float) * elements};
     if (ranks > local) {
         const double reduce = gradients / network, gather = sizeof(float) * elements / network;
-        const double late = reduce * (double)embedding_elements(m->parameters) / size;
+        const double late = reduce * (double)embedding_elements(m->size.parameters) / size;
         p.waiting = gather + MAX(late, reduce - pass * 2 / 3);
     } else if (m->comm->ranks > 1) {
         p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / m->comm->ranks);
@@ -178,11 +177,12 @@ static prediction predict(const measurements *m, int ranks, double network)
     return p;
 }
 
-static void print(const measurements *m, const xlm_plan_options *options)
+/* memory: [options->n] bytes of a rank. */
+static void print(const measurements *m, const xlm_plan_options *options, const uint64_t *memory)
 {
     char parameters[16];
     const rates *r = &m->rates;
-    const int64_t elements = xlm_parameters_elements(m->parameters), steps = m->size.job->train.steps;
+    const int64_t elements = xlm_parameters_elements(m->size.parameters), steps = m->size.job->train.steps;
     const double parts = m->whole / m->sampled, tokens = r->tokens * parts, flops = r->flops * parts;
     printf("parameters        %s (%" G_GINT64_FORMAT ")\n", xlm_log_count((double)elements, parameters), elements);
     printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, steps);
@@ -197,9 +197,24 @@ static void print(const measurements *m, const xlm_plan_options *options)
         const prediction p = predict(m, ranks, options->network);
         char time[16];
         printf("%6d %10.2f %10.3f %12.0f %12.1f %9.1f%% %10s\n", ranks,
-               (double)xlm_memory_of_rank(&m->size, ranks).total / (1 << 30), p.seconds, tokens / p.seconds, 1e-6 * p.wire,
+               (double)memory[i] / (1 << 30), p.seconds, tokens / p.seconds, 1e-6 * p.wire,
                100 * p.waiting / p.seconds, xlm_log_time(p.seconds * (double)steps, time));
     }
+}
+
+/* Of a rank, for each number of ranks: g_free. NULL on errors. */
+static uint64_t *memory_of(const xlm_run_size *size, const xlm_plan_options *options, GError **error)
+{
+    uint64_t *memory = g_new(uint64_t, MAX(options->n, 1));
+    for (int i = 0; i < options->n; i++) {
+        xlm_memory_estimate estimate;
+        if (!xlm_memory_of_rank(size, options->ranks[i], &estimate, error)) {
+            g_free(memory);
+            return NULL;
+        }
+        memory[i] = estimate.total;
+    }
+    return memory;
 }
 
 bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,
@@ -212,19 +227,22 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
     const xlm_run_size size = xlm_engine_size(engine);
     const int64_t largest = largest_micro_batch(&size, micro_batches);
     measurements m = {
-        .comm = comm, .size = size, .parameters = xlm_engine_parameters(engine),
+        .comm = comm, .size = size,
         .sampled = work_of(&size, micro_batches, largest), .whole = work_of_all(&size, micro_batches),
     };
     xlm_memory_estimate estimate;
     xlm_hardware hardware = {0};
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
+    xlm_hardware_prepare(&hardware, (int)job->train.threads, comm->local_ranks);
     bool good = xlm_memory_check(comm, &size, &estimate, error);
+    uint64_t *memory = good ? memory_of(&size, options, error) : NULL; /* fails on all ranks or on none */
+    good = memory != NULL;
     if (good) {
-        xlm_hardware_open(&hardware, (int)job->train.threads, comm->local_ranks);
+        xlm_hardware_start();
         xlm_threads_settle(comm, &hardware);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
-        xlm_engine_allocate(engine, true);
+        xlm_engine_allocate(engine, estimate.pass, true);
         good = measure(comm, job, engine, largest, &m.rates, error);
     }
     if (good) {
@@ -236,7 +254,8 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         m.gemm_gflops = MAX(before, hardware.gemm_gflops);
     }
     if (good && comm->rank == 0)
-        print(&m, options);
+        print(&m, options, memory);
+    g_free(memory);
     xlm_engine_close(engine);
     return good;
 }

@@ -11,11 +11,12 @@
 #include "checkpoint/rank_files.h"
 #include "job/job_record.h"
 #include "run/check_gradients.h"
-#include "run/dump_step.h"
+#include "train/dump_step.h"
 #include "run/report.h"
 #include "run/stopping.h"
 #include "run/threads.h"
 #include "tensor/hardware.h"
+#include "train/cost.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
 #include "train/gemm_trial.h"
@@ -29,6 +30,7 @@ typedef struct run {
     const xlm_run_options *options;
     xlm_engine *engine;
     xlm_hardware hardware;
+    xlm_memory_estimate estimate;
     xlm_run_progress progress;
     xlm_start_record start; /* where the first parameters came from */
     GArray *saved_states;   /* xlm_saved_state: of the objectives, the best score, and the members */
@@ -88,8 +90,9 @@ static xlm_run_size size_of(const run *r)
     return size;
 }
 
-static void print_memory(run *r, const xlm_memory_estimate *e)
+static void print_memory(const run *r)
 {
+    const xlm_memory_estimate *e = &r->estimate;
     const xlm_model_config *c = xlm_engine_model(r->engine);
     const int64_t elements = xlm_parameters_elements(xlm_engine_parameters(r->engine));
     char parameters[16];
@@ -134,7 +137,7 @@ static void try_libraries(const run *r)
 /* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
 static void open_hardware(run *r)
 {
-    xlm_hardware_open(&r->hardware, (int)r->job->train.threads, r->comm->local_ranks);
+    xlm_hardware_start();
     xlm_threads_settle(r->comm, &r->hardware);
     try_libraries(r);
     xlm_comm_barrier(r->comm);
@@ -144,15 +147,19 @@ static void open_hardware(run *r)
 }
 
 /* How long the job takes at the least: products at the rate of GEMM and nothing else. */
-static void print_time(const run *r)
+static bool print_time(const run *r, GError **error)
 {
     const xlm_run_size size = xlm_engine_size(r->engine);
-    const double flops = xlm_step_flops(&size), rate = r->hardware.gemm_gflops * r->comm->ranks;
+    const double rate = r->hardware.gemm_gflops * r->comm->ranks;
+    double flops;
+    if (!xlm_step_flops(&size, &flops, error))
+        return false;
     char each[16], time[16];
     xlm_log_info("time: %" G_GINT64_FORMAT " steps of %sFLOP each take %s at the %.0f GFLOP/s that GEMM gives on %d ranks x %d "
                  "threads here, and longer by all that is no product", r->job->train.steps, xlm_log_count(flops, each),
                  xlm_log_time(1e-9 * flops * (double)r->job->train.steps / MAX(rate, 1e-9), time), rate, r->comm->ranks,
                  r->hardware.threads);
+    return true;
 }
 
 static bool write_checkpoint(run *r, GError **error)
@@ -364,14 +371,12 @@ static bool train(run *r, bool *interrupted, GError **error)
 
 static void print_peak(run *r)
 {
-    const xlm_run_size size = size_of(r);
-    const uint64_t pass = xlm_memory_of_rank(&size, r->comm->ranks).pass;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     int64_t most[2] = {(int64_t)usage.ru_maxrss * 1024, (int64_t)xlm_tape_peak_bytes(xlm_engine_workspace(r->engine).tape)};
     xlm_comm_max_int64(r->comm, most, 2);
     xlm_log_info("peak memory: %.2f GiB in the largest rank; a pass %.3f MiB, estimated %.3f", gib((uint64_t)most[0]),
-                 (double)most[1] / (1 << 20), (double)pass / (1 << 20));
+                 (double)most[1] / (1 << 20), (double)r->estimate.pass / (1 << 20));
 }
 
 static void print_best(const run *r)
@@ -489,17 +494,17 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     const xlm_resume_setup resume = {.comm = comm, .job = job, .resume = options->resume, .file = options->resume_file,
                                      .trains = trains(options), .validates = options->validation != NULL};
     const xlm_run_size size = size_of(&r);
-    xlm_memory_estimate estimate;
-    bool good = xlm_memory_check(comm, &size, &estimate, error);
+    xlm_hardware_prepare(&r.hardware, (int)job->train.threads, comm->local_ranks);
+    bool good = xlm_memory_check(comm, &size, &r.estimate, error);
     if (good)
-        print_memory(&r, &estimate);
+        print_memory(&r);
     good = good && xlm_resume_check(&resume, data->vocabulary, error);
     if (good && options->dry_run) {
         open_hardware(&r);
-        print_time(&r);
+        good = print_time(&r, error);
     } else if (good && (good = !trains(options) || open_output(&r, error))) {
         open_hardware(&r);
-        xlm_engine_allocate(r.engine, options->profile);
+        xlm_engine_allocate(r.engine, r.estimate.pass, options->profile);
         good = run_allocated(&r, &resume, interrupted, error);
     }
     xlm_stopping_close(r.stopping);

@@ -203,6 +203,8 @@ bool xlm_stream_packs_pairs(const xlm_stream *stream)
     return xlm_stream_has_pairs(stream) && stream->layout->layout.several;
 }
 
+bool xlm_stream_is_labelled(const xlm_stream *stream) { return stream->source.cls->source.labelled; }
+
 int64_t xlm_stream_instances(const xlm_stream *stream)
 {
     int64_t n = 0;

@@ -51,6 +51,8 @@ char *xlm_stream_describe(const xlm_stream *stream);
 bool xlm_stream_has_pairs(const xlm_stream *stream);
 /* Can an instance hold several of them? */
 bool xlm_stream_packs_pairs(const xlm_stream *stream);
+/* Do its instances come with what is predicted (stream/examples.h)? */
+bool xlm_stream_is_labelled(const xlm_stream *stream);
 /* Distinct instances: one epoch over all languages. */
 int64_t xlm_stream_instances(const xlm_stream *stream);
 /* Its components: languages or pairs, those named in `languages` in that order; one when it reads examples. */

@@ -32,6 +32,14 @@ static void predict(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *
     wanted->task->predict(loss, tape, pass, wanted->predictions);
 }
 
+void xlm_predict_planned(void *task, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass)
+{
+    const xlm_task *t = task;
+    double *predictions = g_new0(double, MAX(pass->batch->masked * t->width(loss), 1));
+    t->predict(loss, tape, pass, predictions);
+    g_free(predictions);
+}
+
 static void score_run(void *data, const xlm_example_run *run)
 {
     const scoring *s = data;

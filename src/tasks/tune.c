@@ -290,9 +290,9 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
 }
 
 /* The largest passes over development text of any language. */
-static xlm_input_size largest_passes(const tuning *t)
+static xlm_planned_validation largest_passes(const tuning *t)
 {
-    xlm_input_size most = {.forward = true};
+    xlm_planned_size most = {0};
     for (guint i = 0; i < t->development->len; i++) {
         const xlm_examples *examples = g_array_index(t->development, development, i).examples;
         const xlm_example_run_size run = xlm_examples_largest_run(examples);
@@ -301,7 +301,7 @@ static xlm_input_size largest_passes(const tuning *t)
         most.predicted = MAX(most.predicted, run.predicted);
         most.length = MAX(most.length, xlm_examples_longest(examples));
     }
-    return most;
+    return (xlm_planned_validation){.size = most, .visit = xlm_predict_planned, .data = t->task};
 }
 
 /* The language of files that come without one, as those who use the model will read them. */

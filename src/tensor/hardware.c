@@ -63,17 +63,27 @@ static void choose_kernels(xlm_hardware *hardware)
     hardware->blis = bli_arch_string(bli_arch_query_id());
 }
 
-void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
+void xlm_hardware_prepare(xlm_hardware *hardware, int threads, int local_ranks)
 {
     *hardware = (xlm_hardware){.cores = own_cores(local_ranks)};
     hardware->threads = choose_threads(threads, hardware->cores);
     hardware->chosen = threads <= 0 && g_getenv("OMP_NUM_THREADS") == NULL;
     omp_set_num_threads(hardware->threads);
+    choose_kernels(hardware);
+}
+
+void xlm_hardware_start(void)
+{
     /* Threads yet to be created inherit this one's setting; those that exist set it themselves. */
     xlm_processor_flush_denormals();
 #pragma omp parallel
     xlm_processor_flush_denormals();
-    choose_kernels(hardware);
+}
+
+void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks)
+{
+    xlm_hardware_prepare(hardware, threads, local_ranks);
+    xlm_hardware_start();
 }
 
 void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)

@@ -19,6 +19,9 @@ typedef struct xlm_hardware {
  * use, shared with the other ranks of the node), BLIS's kernels: skx where the processor does 512 bits at once and the user did
  * not set BLIS_ARCH_TYPE, else BLIS's choice. Processors of one kind get the same kernels always, and with them the same bits. */
 void xlm_hardware_open(xlm_hardware *hardware, int threads, int local_ranks);
+/* The same in two parts, for what must be known before threads take memory: their number and the kernels; then the threads. */
+void xlm_hardware_prepare(xlm_hardware *hardware, int threads, int local_ranks);
+void xlm_hardware_start(void);
 /* Measure gemm_gflops (about a quarter of a second), of BLIS, or where `packs` of oneDNN in that precision. All ranks of a node at
  * the same time: what they get side by side. */
 void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision);

@@ -82,7 +82,7 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
     xlm_engine *e = g_new0(xlm_engine, 1);
     e->comm = comm;
     e->job = job;
-    e->validation = data->validation;
+    e->data = data;
     e->micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
     if (e->micro_batches != job->train.micro_batches)
         xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with "
@@ -98,7 +98,7 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
     return NULL;
 }
 
-void xlm_engine_allocate(xlm_engine *engine, bool profile)
+void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile)
 {
     xlm_engine *e = engine;
     const xlm_train_config *c = &e->job->train;
@@ -111,9 +111,7 @@ void xlm_engine_allocate(xlm_engine *engine, bool profile)
     e->tape = xlm_tape_new(e->parameters);
     xlm_tape_recompute(e->tape, c->recompute);
     xlm_tape_multiply_by(e->tape, e->arithmetic.packs, e->arithmetic.precision);
-    const xlm_run_size run_size = xlm_engine_size(e);
-    const uint64_t pass = xlm_memory_of_rank(&run_size, e->comm->ranks).pass;
-    xlm_tape_reserve(e->tape, pass + pass / 8); /* an objective may take more than was estimated */
+    xlm_tape_reserve(e->tape, pass + pass / 8); /* chance may choose more rows to predict, an objective keep more */
     e->arena = xlm_arena_new();
     e->buffers = xlm_gradient_buffers(c->reproducible, e->micro_batches, e->comm->ranks);
     e->buffer = g_new(float *, e->buffers);
@@ -165,8 +163,9 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine)
         .job = engine->job,
         .streams = &engine->streams,
         .host = engine->host,
-        .validation = engine->validation,
-        .parameters = xlm_parameters_size(engine->parameters),
+        .parameters = engine->parameters,
+        .vocabulary = engine->data->vocabulary,
+        .validation = engine->data->validation,
         .arithmetic = engine->arithmetic,
     };
 }

@@ -32,8 +32,9 @@ const xlm_model_config *xlm_engine_model(const xlm_engine *engine);
 xlm_parameters *xlm_engine_parameters(xlm_engine *engine);
 const xlm_host *xlm_engine_host(const xlm_engine *engine);
 
-/* Allocate everything and draw the initial parameters. profile: count where the time of steps goes. */
-void xlm_engine_allocate(xlm_engine *engine, bool profile);
+/* Allocate everything and draw the initial parameters. pass: bytes that a pass takes, estimated (train/memory.h). profile: count
+ * where the time of steps goes. */
+void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile);
 
 /* The parameters were set, by a run that resumes nothing: averages of them start as copies. */
 void xlm_engine_begin_averages(xlm_engine *engine);

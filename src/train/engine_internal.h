@@ -10,7 +10,7 @@ struct xlm_engine {
     const xlm_comm *comm;
     const xlm_job *job;
     xlm_job_streams streams;
-    xlm_input_size validation; /* of the run's largest pass over examples, for estimates */
+    const xlm_training_data *data;
     xlm_model_config config;
     xlm_model_config used; /* as objectives see it: without a head that none of them uses */
     xlm_parameters *parameters;

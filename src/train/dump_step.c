@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "run/dump_step.h"
-#include "run/dump.h"
+#include "train/dump_step.h"
+#include "train/dump.h"
 #include "train/hooks.h"
 
 /* What is dumped. */
@@ -31,13 +31,14 @@ static bool read_inputs(const dumped_step *d, xlm_pass_input *input, GError **er
     return true;
 }
 
-/* Of the first masked rows, without gradient. NULL where there are none. */
-static const xlm_var *compute_logits(const xlm_workspace *w, const xlm_batch *batch, xlm_var *last)
+const xlm_var *xlm_dump_logits(const xlm_host *host, xlm_tape *tape, const xlm_batch *batch, xlm_var **hidden)
 {
+    const xlm_model *model = xlm_host_model(host);
+    const xlm_model_config *config = xlm_model_get_config(model);
     const int32_t n = MIN(batch->masked, XLM_DUMP_LOGITS);
-    if (n == 0 || w->model->head == XLM_HEAD_NONE)
+    if (n == 0 || config->head == XLM_HEAD_NONE)
         return NULL;
-    return xlm_lm_logits(xlm_host_model(w->host), w->tape, xlm_rows(w->tape, last, batch->masked_rows, n));
+    return xlm_lm_logits(model, tape, xlm_rows(tape, hidden[config->layers], batch->masked_rows, n));
 }
 
 static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, double *sums,
@@ -55,7 +56,7 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
             .name = s < w->streams->n ? d->job->stream[s].name : NULL,
             .batch = input[s].batch,
             .hidden = hidden,
-            .logits = text ? compute_logits(w, input[s].batch, hidden[w->model->layers]) : NULL,
+            .logits = text ? xlm_dump_logits(w->host, w->tape, input[s].batch, hidden) : NULL,
             .dictionary = s < w->streams->n ? xlm_stream_dictionary(w->streams->training[s]) : NULL,
         };
         if (text && !xlm_dump_write_stream(store, w->model->layers, &stream, error))

@@ -1,5 +1,5 @@
 /* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "run/dump.h"
+#include "train/dump.h"
 
 #include "base/options.h"
 #include "checkpoint/objective_arrays.h"

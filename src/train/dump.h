@@ -24,8 +24,8 @@
  *                              for (xlm/cooccurrence.h); attribute of the group: path
  *   /parameters/<parameter>    f32 [rows x cols] or [cols]
  *   /gradients/<parameter>     of the weighted sum, before clipping */
-#ifndef XLM_RUN_DUMP_H
-#define XLM_RUN_DUMP_H
+#ifndef XLM_TRAIN_DUMP_H
+#define XLM_TRAIN_DUMP_H
 
 #include <xlm/dictionary.h>
 #include <xlm/options.h>

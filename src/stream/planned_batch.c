@@ -1,0 +1,143 @@
+/* xlm-mpi: a batch of a planned size, before anything is read. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/planned_batch.h"
+
+#include "base/rng.h"
+#include "stream/batch_layout.h"
+#include "subwords/special_tokens.h"
+
+xlm_planned_size xlm_plan_full_size(const xlm_stream *stream, int64_t instances, bool mean)
+{
+    const int64_t length = xlm_stream_longest(stream), tokens = instances * length;
+    return (xlm_planned_size){
+        .sequences = instances, .tokens = tokens, .length = length,
+        .predicted = MIN(tokens, mean ? (int64_t)(xlm_stream_predicted_share(stream) * (double)tokens)
+                                      : xlm_stream_most_predicted(stream, instances)),
+    };
+}
+
+/* ---- text ---- */
+
+/* Words that stand in the text in turn: objectives look up pairs of them, and frequent ones are found. */
+enum { WORDS = 16 };
+
+typedef struct text {
+    const xlm_special_tokens *specials;
+    int words;
+    int32_t word[WORDS];
+    int languages;
+    bool pairs, restarts; /* sequences have two sides; the second one begins with <s>, at position 0 */
+} text;
+
+/* The words with the highest counts, of which there may be fewer. */
+static void choose_words(const xlm_vocabulary *vocabulary, text *t)
+{
+    const int64_t *counts = xlm_vocabulary_counts(vocabulary);
+    const int32_t n = (int32_t)xlm_vocabulary_size(vocabulary);
+    for (int32_t id = 0; id < n; id++) {
+        if (xlm_is_special(t->specials, id))
+            continue;
+        int at = t->words < WORDS ? t->words++ : WORDS;
+        for (; at > 0 && counts[t->word[at - 1]] < counts[id]; at--)
+            if (at < WORDS)
+                t->word[at] = t->word[at - 1];
+        if (at < WORDS)
+            t->word[at] = id;
+    }
+    if (t->words == 0)
+        t->word[t->words++] = t->specials->id[XLM_UNK];
+}
+
+static void fill_sequence(const text *t, int32_t s, int32_t n, xlm_batch_layout *batch)
+{
+    const int32_t first = batch->offsets[s], half = t->pairs ? n / 2 : n;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t row = first + i, side = i >= half;
+        const bool opens = i == 0 || (t->restarts && i == half), closes = i == n - 1 || i == half - 1;
+        batch->original[row] = opens ? t->specials->id[XLM_BOS] : closes ? t->specials->id[XLM_EOS] : t->word[i % t->words];
+        batch->positions[row] = t->restarts && side ? i - half : i;
+        batch->types[row] = side;
+        batch->text_languages[row] = t->languages > 1 ? side : 0;
+        batch->keys[row] = (xlm_row_key){(uint32_t)s, (uint32_t)i};
+    }
+    batch->offsets[s + 1] = first + n;
+}
+
+/* ---- what is predicted and annotated ---- */
+
+/* k rows of sequence s at random, words if there are enough of them. labelled: targets are classes, not words. */
+static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batch_layout *batch)
+{
+    static const xlm_rng_key key = {{1, 2}};
+    int64_t words = 0;
+    for (int32_t row = batch->offsets[s]; row < batch->offsets[s + 1]; row++)
+        words += !xlm_is_special(t->specials, batch->original[row]);
+    const bool any = words < k;
+    int64_t left = any ? batch->offsets[s + 1] - batch->offsets[s] : words;
+    for (int32_t row = batch->offsets[s]; row < batch->offsets[s + 1] && k > 0; row++) {
+        if (!any && xlm_is_special(t->specials, batch->original[row]))
+            continue;
+        if (xlm_rng_unit(xlm_rng_draw(key, (uint32_t)row, 0, 0, 0).v[0]) * (double)left-- >= (double)k)
+            continue;
+        batch->masked_rows[batch->masked] = row;
+        batch->targets[batch->masked++] = labelled ? 0 : batch->original[row];
+        k--;
+    }
+}
+
+/* Word i of the first side with word i of the second. */
+static void link_words(const text *t, xlm_batch_layout *batch)
+{
+    int32_t n = 0;
+    int32_t *pairs = XLM_TAKE(batch->arena, int32_t, 2 * (int64_t)batch->tokens);
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        const int32_t first = batch->offsets[s], half = (batch->offsets[s + 1] - first) / 2;
+        for (int32_t row = first; row < first + half; row++)
+            if (!xlm_is_special(t->specials, batch->original[row]) && !xlm_is_special(t->specials, batch->original[row + half])) {
+                pairs[2 * n] = row;
+                pairs[2 * n++ + 1] = row + half;
+            }
+    }
+    memcpy(xlm_batch_layout_annotate_own(batch, "links", n, 2), pairs, sizeof *pairs * 2 * (size_t)n);
+}
+
+static void translate(const text *t, xlm_batch_layout *batch)
+{
+    int32_t *language = xlm_batch_layout_annotate(batch, "translation_languages", XLM_AXIS_TOKENS);
+    int32_t *translation = xlm_batch_layout_annotate(batch, "translations", XLM_AXIS_TOKENS);
+    for (int32_t row = 0; row < batch->tokens; row++) {
+        translation[row] = t->word[row % t->words];
+        language[row] = 0;
+    }
+}
+
+/* ---- the whole ---- */
+
+bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, const xlm_planned_size *size, xlm_arena *arena,
+                    xlm_batch *batch, GError **error)
+{
+    /* The numbers of a size may be of several batches: there is room for what is predicted. */
+    const int64_t sequences = size->sequences, each = MAX(1, (size->predicted + sequences - 1) / sequences);
+    const int64_t others = MAX(size->tokens - size->length, (sequences - 1) * each);
+    text t = {.specials = xlm_vocabulary_specials(vocabulary), .languages = xlm_vocabulary_languages(vocabulary),
+              .pairs = xlm_stream_has_pairs(stream),
+              .restarts = xlm_stream_positions(stream) < xlm_stream_longest(stream)};
+    xlm_batch_layout layout;
+    if (!xlm_batch_layout_take(&layout, arena, t.specials, sequences, sequences > 1 ? size->length + others : size->tokens,
+                               size->predicted, error))
+        return false;
+    choose_words(vocabulary, &t);
+    for (int64_t s = 0; s < sequences; s++) {
+        const int64_t own = s == 0 ? MIN(size->length, layout.tokens)
+                                   : s * others / (sequences - 1) - (s - 1) * others / (sequences - 1);
+        fill_sequence(&t, (int32_t)s, (int32_t)own, &layout);
+        predict(&t, (int32_t)s, (s + 1) * size->predicted / sequences - s * size->predicted / sequences,
+                xlm_stream_is_labelled(stream), &layout);
+    }
+    xlm_batch_layout_copy_original(&layout);
+    if (xlm_stream_annotates(stream, "links"))
+        link_words(&t, &layout);
+    if (xlm_stream_annotates(stream, "translations"))
+        translate(&t, &layout);
+    *batch = xlm_batch_of_layout(&layout);
+    return true;
+}

@@ -1,0 +1,243 @@
+/* xlm-mpi: what the passes of a run cost, before it begins. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "train/cost.h"
+
+#include "train/dump_step.h"
+#include "tensor/gemm.h"
+#include "tensor/parameters.h"
+#include "train/evaluate.h"
+#include "train/micro_batches.h"
+
+/* Passes on shapes. */
+typedef struct estimate {
+    const xlm_run_size *size;
+    int64_t micro_batches;
+    bool mean;        /* batches are not the largest, but those of an average step */
+    int64_t step;     /* in which all objectives take part */
+    xlm_tape *tape;
+    xlm_arena *arena; /* batches, and what labels keep */
+    double *numbers;  /* of a pass, which mean nothing */
+    double flops;     /* of a step */
+} estimate;
+
+static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, bool recompute)
+{
+    estimate e = {.size = size, .micro_batches = micro_batches, .tape = xlm_tape_new_of_shapes(size->parameters),
+                  .arena = xlm_arena_new(), .numbers = g_new0(double, xlm_host_numbers(size->host))};
+    for (int k = 0; k < size->job->objectives; k++)
+        if (size->job->objective[k].begin < size->job->train.steps)
+            e.step = MAX(e.step, size->job->objective[k].begin);
+    xlm_tape_recompute(e.tape, recompute);
+    xlm_tape_multiply_by(e.tape, size->arithmetic.packs, size->arithmetic.precision);
+    return e;
+}
+
+static void close_estimate(estimate *e)
+{
+    xlm_tape_free(e->tape);
+    xlm_arena_free(e->arena);
+    g_free(e->numbers);
+}
+
+/* A batch of the stream, counted by the objectives. */
+static bool plan_input(estimate *e, const xlm_stream *stream, const xlm_planned_size *planned, xlm_pass_input *input,
+                       GError **error)
+{
+    xlm_batch *batch = XLM_TAKE(e->arena, xlm_batch, 1);
+    if (!xlm_plan_batch(stream, e->size->vocabulary, planned, e->arena, batch, error))
+        return false;
+    input->batch = batch;
+    xlm_host_count(e->size->host, input, e->arena);
+    return true;
+}
+
+/* Labels with one average, or with none. */
+static void label(estimate *e, xlm_pass_input *input, int average, bool training)
+{
+    xlm_tape_begin(e->tape, NULL, training, 0, 0);
+    xlm_host_label(e->size->host, e->tape, input, average, average >= 0 ? XLM_NO_NUMBERS : NULL);
+}
+
+/* ---- steps ---- */
+
+/* The largest micro-batches of a step, one a stream and one for the objectives without stream; of a step dump, whole batches. */
+static int64_t instances_of(const estimate *e, int s)
+{
+    const int64_t batch = e->size->job->stream[s].config.batch;
+    return e->size->step_dump ? batch : (batch + e->micro_batches - 1) / e->micro_batches;
+}
+
+static bool plan_step(estimate *e, xlm_pass_input *input, GError **error)
+{
+    const int streams = e->size->streams->n;
+    for (int s = 0; s < streams; s++) {
+        const xlm_stream *stream = e->size->streams->training[s];
+        const xlm_planned_size planned = xlm_plan_full_size(stream, instances_of(e, s), e->mean);
+        input[s] = (xlm_pass_input){.stream = s, .parts = 1, .step = e->step, .only = -1};
+        if (!plan_input(e, stream, &planned, &input[s], error))
+            return false;
+    }
+    input[streams] = (xlm_pass_input){.stream = -1, .parts = e->size->step_dump ? 1 : e->micro_batches, .step = e->step, .only = -1};
+    xlm_host_count(e->size->host, &input[streams], e->arena);
+    return true;
+}
+
+static void learn(estimate *e, const xlm_pass_input *input)
+{
+    xlm_var **hidden = NULL;
+    const bool dumps = e->size->step_dump;
+    const xlm_host_wishes wishes = {.hidden = dumps && input->batch != NULL ? &hidden : NULL};
+    xlm_tape_begin(e->tape, XLM_NO_NUMBERS, !dumps, 0, 0);
+    xlm_host_run(e->size->host, e->tape, input, input->terms, e->numbers, &wishes);
+    if (hidden != NULL)
+        xlm_dump_logits(e->size->host, e->tape, input->batch, hidden);
+}
+
+/* How many such passes a step has. */
+static double passes_of(const estimate *e, const xlm_pass_input *input)
+{
+    if (input->stream < 0)
+        return (double)e->micro_batches;
+    return (double)e->size->job->stream[input->stream].config.batch / (double)instances_of(e, input->stream);
+}
+
+static bool run_step(estimate *e, GError **error)
+{
+    const xlm_host *host = e->size->host;
+    const int inputs = e->size->streams->n + 1;
+    xlm_pass_input *input = g_new0(xlm_pass_input, inputs);
+    xlm_arena_reset(e->arena);
+    e->flops = 0;
+    const bool good = plan_step(e, input, error);
+    for (int i = 0; i < inputs && good; i++) {
+        const double before = xlm_gemm_flops();
+        for (int average = -1; average < xlm_host_averages(host); average++)
+            if (xlm_host_has_labels(host, average))
+                label(e, &input[i], average, !e->size->step_dump);
+        if (xlm_host_has_terms(host, &input[i]) || e->size->step_dump)
+            learn(e, &input[i]);
+        e->flops += (xlm_gemm_flops() - before) * passes_of(e, &input[i]);
+    }
+    g_free(input);
+    return good;
+}
+
+/* ---- objectives that publish: their passes may grow with what they have received ---- */
+
+/* What a step delivers: rows of zeros, [objectives], NULL for those that do not publish. */
+static GByteArray **rows_of_step(const estimate *e, bool *any)
+{
+    const xlm_job *job = e->size->job;
+    GByteArray **rows = g_new0(GByteArray *, MAX(job->objectives, 1));
+    *any = false;
+    for (int k = 0; k < job->objectives; k++)
+        if (xlm_host_publishes(e->size->host, k)) {
+            rows[k] = xlm_host_published_zeros(e->size->host, k, job->stream[job->objective[k].stream].config.batch);
+            *any = true;
+        }
+    return rows;
+}
+
+static uint64_t bytes_of(const estimate *e) { return xlm_tape_peak_bytes(e->tape) + xlm_arena_peak(e->arena); }
+
+/* As many steps as the job has may be delivered, in growing numbers, until a pass grows no more. */
+static bool run_steps(estimate *e, GError **error)
+{
+    bool any, good = run_step(e, error);
+    GByteArray **rows = rows_of_step(e, &any);
+    uint64_t before = 0;
+    for (int64_t step = e->step, n = 1; any && good && bytes_of(e) > before && step < e->size->job->train.steps; n *= 2) {
+        before = bytes_of(e);
+        for (int64_t i = 0; i < n && step < e->size->job->train.steps; i++)
+            xlm_host_finish_step(e->size->host, step++, rows);
+        good = run_step(e, error);
+    }
+    for (int k = 0; k < e->size->job->objectives; k++)
+        if (rows[k] != NULL)
+            g_byte_array_unref(rows[k]);
+    g_free(rows);
+    return good;
+}
+
+/* ---- other passes ---- */
+
+/* On held-out text, of each objective by itself. */
+static bool evaluate(estimate *e, int s, GError **error)
+{
+    xlm_host *host = e->size->host;
+    const xlm_stream *stream = e->size->streams->held_out[s];
+    const xlm_planned_size planned = xlm_plan_full_size(stream, xlm_evaluation_block(e->size->job, s), false);
+    for (int k = 0; k < e->size->job->objectives; k++) {
+        if (e->size->job->objective[k].stream != s)
+            continue;
+        xlm_pass_input input = {.stream = s, .parts = 1, .step = e->step, .held_out = true, .only = k};
+        xlm_arena_reset(e->arena);
+        if (!plan_input(e, stream, &planned, &input, error))
+            return false;
+        if (e->size->job->objective[k].cls->label != NULL)
+            label(e, &input, xlm_host_average_of(host, k), false);
+        if (!xlm_host_has_terms_of(host, k, input.terms))
+            continue;
+        xlm_tape_begin(e->tape, NULL, false, 0, 0);
+        xlm_host_run(host, e->tape, &input, NULL, e->numbers,
+                     &(xlm_host_wishes){.scores = XLM_TAKE(e->arena, xlm_score, input.batch->masked)});
+    }
+    return true;
+}
+
+/* On examples, between steps. */
+static bool validate(estimate *e, GError **error)
+{
+    const xlm_planned_validation *validation = &e->size->validation;
+    xlm_pass_input input = {.parts = 1, .step = e->step, .only = -1};
+    xlm_arena_reset(e->arena);
+    if (!plan_input(e, e->size->streams->training[0], &validation->size, &input, error))
+        return false;
+    xlm_tape_begin(e->tape, NULL, false, 0, 0);
+    xlm_host_run(e->size->host, e->tape, &input, NULL, e->numbers,
+                 &(xlm_host_wishes){.visit = validation->visit, .data = (void *)validation->data});
+    return true;
+}
+
+/* ---- for all ---- */
+
+/* States from before, or into `saved`, which is made. */
+static void *save_states(const xlm_host *host)
+{
+    void *saved = g_malloc(MAX(xlm_host_states_bytes(host), 1));
+    xlm_host_copy_states(host, saved, false);
+    return saved;
+}
+
+static void restore_states(const xlm_host *host, void *saved)
+{
+    xlm_host_copy_states(host, saved, true);
+    g_free(saved);
+}
+
+bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recompute, xlm_run_cost *cost, GError **error)
+{
+    estimate e = open_estimate(size, micro_batches, recompute);
+    void *saved = save_states(size->host);
+    bool good = run_steps(&e, error);
+    *cost = (xlm_run_cost){.kept = xlm_arena_peak(e.arena)};
+    for (int s = 0; s < size->streams->n && good && !size->step_dump; s++)
+        good = size->streams->held_out[s] == NULL || evaluate(&e, s, error);
+    if (good && size->validation.size.tokens > 0)
+        good = validate(&e, error);
+    cost->pass = xlm_tape_peak_bytes(e.tape);
+    restore_states(size->host, saved);
+    close_estimate(&e);
+    return good;
+}
+
+bool xlm_step_flops(const xlm_run_size *size, double *flops, GError **error)
+{
+    estimate e = open_estimate(size, size->job->train.micro_batches, size->job->train.recompute);
+    e.mean = true;
+    void *saved = save_states(size->host);
+    const bool good = run_steps(&e, error);
+    *flops = e.flops;
+    restore_states(size->host, saved);
+    close_estimate(&e);
+    return good;
+}

@@ -134,10 +134,11 @@ bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, 
                 xlm_stream_is_labelled(stream), &layout);
     }
     xlm_batch_layout_copy_original(&layout);
-    if (xlm_stream_annotates(stream, "links"))
+    if (g_strv_contains(xlm_stream_annotations(stream), "links"))
         link_words(&t, &layout);
-    if (xlm_stream_annotates(stream, "translations"))
+    if (g_strv_contains(xlm_stream_annotations(stream), "translations"))
         translate(&t, &layout);
+    xlm_stream_plan_plugins(stream, &layout);
     *batch = xlm_batch_of_layout(&layout);
     return true;
 }

@@ -261,3 +261,12 @@ double xlm_plugged_stage_predicted_share(const xlm_plugged_stage *stage)
 {
     return stage->self.cls->predicted_share != NULL ? CLAMP(stage->self.cls->predicted_share(&stage->self), 0, 1) : 0;
 }
+
+void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *batch)
+{
+    const xlm_stage_plugin *cls = stage->self.cls;
+    for (int i = 0; i < annotations_of(cls); i++) {
+        const int64_t n = cls->annotations[i].axis == XLM_AXIS_TOKENS ? batch->tokens : batch->sequences;
+        memset(xlm_batch_layout_annotate(batch, cls->annotations[i].name, cls->annotations[i].axis), 0, sizeof(int32_t) * (size_t)n);
+    }
+}

@@ -196,6 +196,12 @@ const char *const *xlm_stream_annotations(const xlm_stream *stream)
     return (const char *const *)(const void *)stream->annotations->data;
 }
 
+void xlm_stream_plan_plugins(const xlm_stream *stream, xlm_batch_layout *batch)
+{
+    for (guint i = 0; i < stream->plugged->len; i++)
+        xlm_plugged_stage_plan(stream->plugged->pdata[i], batch);
+}
+
 bool xlm_stream_has_pairs(const xlm_stream *stream) { return stream->spans->spans.pairs; }
 
 bool xlm_stream_packs_pairs(const xlm_stream *stream)

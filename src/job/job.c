@@ -12,7 +12,8 @@
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
 
 const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", false, xlm_training_former_keys},
-                                          {"stream", true, NULL}, {"objective", true, NULL}, {NULL, false, NULL}};
+                                          {"stream", true, NULL}, {"stage", true, NULL},
+                                          {"objective", true, NULL}, {NULL, false, NULL}};
 
 #define TRAIN(member) offsetof(xlm_train_config, member)
 #define OPTIMISER(member) TRAIN(optimiser.member)

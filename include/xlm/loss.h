@@ -29,7 +29,7 @@ extern "C" {
 
 /* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
  * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 6
+#define XLM_LOSS_ABI_FLOAT 7
 #define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
 #ifdef XLM_DOUBLE
 #define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
@@ -257,18 +257,6 @@ typedef struct xlm_published {
     int64_t step;              /* number of updates before this step */
 } xlm_published;
 
-/* The maximum size of a micro-batch. */
-typedef struct xlm_loss_size {
-    int64_t tokens, sequences, predicted; /* T, S, M */
-} xlm_loss_size;
-
-/* What an objective takes for a micro-batch of that size, in addition to its views. */
-typedef struct xlm_loss_cost {
-    uint64_t label, loss; /* bytes on the tape in `label`, and in `loss` with its backward pass */
-    uint64_t kept;        /* bytes from xlm_pass_keep */
-    double flops;         /* floating-point operations of all matrix products */
-} xlm_loss_cost;
-
 /* The order of calls is: open, declare; in each step label or count for all micro-batches, loss for all micro-batches, the update
  * of the parameters, publish, after_update; at the end close. */
 struct xlm_loss_class {
@@ -297,11 +285,6 @@ struct xlm_loss_class {
      * after_update follows. Both may change the state. */
     void (*publish)(xlm_loss *self, const xlm_published *published);
     void (*after_update)(xlm_loss *self, int64_t step);
-    /* For estimates of memory and time (--dry-run, --plan), after declare: what label and loss take in addition to the encoding
-     * of the views and the language-modelling head. Default: nothing significant.
-     * [in] size: the maximum size of a micro-batch
-     * [in,out] cost: zero before */
-    void (*cost)(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost);
     void (*close)(xlm_loss *self);
 };
 

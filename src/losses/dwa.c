@@ -371,20 +371,6 @@ static xlm_var *dwa_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     return mean;
 }
 
-static void dwa_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
-{
-    const struct dwa *dwa = self->state;
-    const double t = (double)size->tokens, d = (double)self->setup->model->hidden_size;
-    const double n = dwa->queries == QUERIES_MASKED ? (double)size->predicted : t; /* queries at most */
-    const double side = t / (double)(size->sequences > 0 ? size->sequences : 1) / 2;
-    const double similarities = (double)size->sequences * side * side;
-    /* A copy of the states; similarities and links. Keys, queries' states and projections, with gradients; what queries point at. */
-    cost->label = (uint64_t)((double)sizeof(xlm_real) * (t * d + similarities) + similarities + 2 * t);
-    cost->loss = (uint64_t)((double)sizeof(xlm_real) * ((2 * t + 4 * n) * d + n * side));
-    cost->kept = (uint64_t)((double)sizeof(int32_t) * 8 * t);
-    cost->flops = 3 * 2 * (t + n) * d * d + 2 * similarities * d + 3 * 2 * n * side * d;
-}
-
 const xlm_loss_class xlm_loss_dwa = {
     .abi = XLM_LOSS_ABI,
     .name = "dwa",
@@ -397,6 +383,5 @@ const xlm_loss_class xlm_loss_dwa = {
     .label = dwa_label,
     .loss = dwa_loss,
     .publish = dwa_publish,
-    .cost = dwa_cost,
     .close = dwa_close,
 };

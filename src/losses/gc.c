@@ -149,15 +149,6 @@ static xlm_var *gc_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     return xlm_scale(tape, mean, (double)pairs.n / (double)(2 * gc->window * batch->masked));
 }
 
-/* Of each pair a handful of numbers, and two rows that are multiplied three times. */
-static void gc_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
-{
-    const struct gc *gc = self->state;
-    const double n = 2.0 * (double)gc->window * (double)size->predicted;
-    cost->loss = (uint64_t)(n * (4 * sizeof(int32_t) + 14 * sizeof(xlm_real)) + sizeof(int32_t) * (double)size->tokens);
-    cost->flops = 3 * 2 * n * (double)self->setup->model->hidden_size;
-}
-
 const xlm_loss_class xlm_loss_gc = {
     .abi = XLM_LOSS_ABI,
     .name = "gc",
@@ -168,5 +159,4 @@ const xlm_loss_class xlm_loss_gc = {
     .open = gc_open,
     .declare = gc_declare,
     .loss = gc_loss,
-    .cost = gc_cost,
 };

@@ -174,18 +174,6 @@ static void moco_publish(xlm_loss *self, const xlm_published *published)
     }
 }
 
-/* Products and results of the projection on both sides; products with the queue, forwards and for the gradient of the queries. */
-static void moco_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
-{
-    const struct moco *moco = self->state;
-    const double d = (double)self->setup->model->hidden_size, k = (double)moco->width, n = (double)size->sequences;
-    const double m = (double)moco->size, real = sizeof(xlm_real);
-    cost->label = (uint64_t)(real * n * (3 * d + k));
-    cost->loss = (uint64_t)(real * n * (5 * d + 3 * k + m));
-    cost->kept = (uint64_t)(real * n * k);
-    cost->flops = 4 * 2 * n * (d * d + d * k) + 2 * 2 * n * m * k;
-}
-
 static void moco_close(xlm_loss *self)
 {
     struct moco *moco = self->state;
@@ -205,6 +193,5 @@ const xlm_loss_class xlm_loss_moco = {
     .label = moco_label,
     .loss = moco_loss,
     .publish = moco_publish,
-    .cost = moco_cost,
     .close = moco_close,
 };

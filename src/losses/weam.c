@@ -210,19 +210,6 @@ static xlm_var *weam_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     return mean;
 }
 
-static void weam_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
-{
-    const xlm_model_config *c = self->setup->model;
-    const double m = (double)size->predicted, d = (double)c->hidden_size, e = (double)c->embedding_size, v = (double)c->vocabulary;
-    /* H' and H~, the head's dense layer, GELU, norm and its two numbers, gradients of the first three; logits that are kept. */
-    const double reals = m * (4 * d + 4 * e + 2) + (size->predicted <= c->vocabulary_chunk ? m * v : 0);
-    const double partners = 2 * (double)size->tokens; /* links are about as many as tokens of a side */
-    cost->label = (uint64_t)(sizeof(int32_t) * 2 * (double)size->tokens);
-    cost->loss = (uint64_t)((double)sizeof(xlm_real) * reals + (double)sizeof(int32_t) * (3 * m + partners));
-    cost->kept = (uint64_t)((double)sizeof(int32_t) * (2 * m + partners));
-    cost->flops = 3 * 2 * m * (d * d + d * e + e * v);
-}
-
 const xlm_loss_class xlm_loss_weam = {
     .abi = XLM_LOSS_ABI,
     .name = "weam",
@@ -234,5 +221,4 @@ const xlm_loss_class xlm_loss_weam = {
     .declare = weam_declare,
     .label = weam_label,
     .loss = weam_loss,
-    .cost = weam_cost,
 };

@@ -7,5 +7,4 @@ nn_sources = \
 	src/nn/head.c \
 	src/nn/linear.c \
 	src/nn/model.c src/nn/model.h \
-	src/nn/model_internal.h \
-	src/nn/size.c
+	src/nn/model_internal.h

@@ -323,29 +323,26 @@ bool xlm_host_has_labels(const xlm_host *host, int average)
     return any;
 }
 
-/* What is encoded for the labels with this average of a stream's objectives; what passes after it need of that is added to
- * *shared. input: of the stream; NULL for an estimate: all objectives take part and have terms. */
-static xlm_encodings encodings_of_labels(const xlm_host *host, int stream, const xlm_pass_input *input, int average,
-                                         xlm_arena *arena, xlm_shared_view **shared)
+/* What is encoded for the labels of this input with this average; what passes after it need of that is added to its shared
+ * views. */
+static xlm_encodings encodings_of_labels(const xlm_host *host, xlm_pass_input *input, int average)
 {
     xlm_encodings encodings = {0};
     for (int k = 0; k < host->objectives; k++)
-        if (labels_with(host, k, average) && host->objective[k].spec.stream == stream &&
-            (input == NULL || takes_part(&host->objective[k], input, k)))
-            xlm_encodings_add(&encodings, &host->objective[k], true, *shared);
+        if (labels_with(host, k, average) && takes_part(&host->objective[k], input, k))
+            xlm_encodings_add(&encodings, &host->objective[k], true, input->shared);
     for (int k = 0; k < host->objectives; k++) {
         const xlm_hosted *h = &host->objective[k];
         const bool label = h->spec.cls->label != NULL, later = !label || xlm_host_average_of(host, k) > average;
-        const bool here = later && h->spec.stream == stream;
-        if (here && (input == NULL || (takes_part(h, input, k) && (label || xlm_host_has_terms_of(host, k, input->terms)))))
-            xlm_encodings_share(&encodings, h, label, arena, shared);
+        if (later && takes_part(h, input, k) && (label || xlm_host_has_terms_of(host, k, input->terms)))
+            xlm_encodings_share(&encodings, h, label, input->arena, &input->shared);
     }
     return encodings;
 }
 
 void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged)
 {
-    const xlm_encodings encodings = encodings_of_labels(host, input->stream, input, average, input->arena, &input->shared);
+    const xlm_encodings encodings = encodings_of_labels(host, input, average);
     xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->shared, averaged);
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
@@ -360,161 +357,4 @@ void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int a
     xlm_views_share(views, input->arena, input->shared);
 }
 
-/* ---- memory and operations ---- */
-
-/* Sides that both are encoded share the tokens. */
-static bool has_both_sides(const xlm_encodings *encodings)
-{
-    bool first = false, second = false;
-    for (int i = 0; i < encodings->n; i++) {
-        first |= encodings->encoding[i].input == XLM_INPUT_FIRST;
-        second |= encodings->encoding[i].input == XLM_INPUT_SECOND;
-    }
-    return first && second;
-}
-
-/* mean: of a full batch whose pairs have sides of the same length, not of the longest sides that are possible. */
-static xlm_pass_size size_of(const xlm_encodings *encodings, int i, const xlm_input_size *size, bool mean)
-{
-    const xlm_encoding *e = &encodings->encoding[i];
-    const bool side = e->input == XLM_INPUT_FIRST || e->input == XLM_INPUT_SECOND;
-    const bool half = side && (mean || has_both_sides(encodings));
-    const int64_t tokens = half ? (size->tokens + 1) / 2 + size->sequences : size->tokens;
-    const int64_t length = side && mean ? (size->length + 1) / 2 + 1 : size->length;
-    return (xlm_pass_size){
-        .tokens = tokens, .length = size->length, .pairs = (double)tokens * (double)length,
-        .layers = e->layer, .rows = xlm_row_set_most(e->rows, tokens, size->sequences, size->predicted),
-        .predicted = e->input == XLM_INPUT_CORRUPTED && i == 0 && e->gradient ? size->predicted : 0,
-        .constant = !e->gradient || size->forward, .frozen = MIN(size->frozen, e->layer),
-        .packed = size->packed,
-        .rounded = size->rounded,
-    };
-}
-
-/* Of each pass over a micro-batch of the stream, those of labels first, that of losses last: xlm_encodings. */
-static GArray *encodings_of_passes(const xlm_host *host, int stream, xlm_arena *arena, xlm_shared_view **shared)
-{
-    GArray *passes = g_array_new(FALSE, FALSE, sizeof(xlm_encodings));
-    for (int a = -1; a < xlm_host_averages(host); a++) {
-        const xlm_encodings labels = encodings_of_labels(host, stream, NULL, a, arena, shared);
-        for (xlm_shared_view *k = *shared; k != NULL; k = k->next)
-            k->made = true;
-        g_array_append_val(passes, labels);
-    }
-    xlm_encodings losses = {0};
-    for (int k = 0; k < host->objectives; k++)
-        if (host->objective[k].spec.stream == stream)
-            xlm_encodings_add(&losses, &host->objective[k], false, *shared);
-    g_array_append_val(passes, losses);
-    return passes;
-}
-
-/* Bytes a token of the batch of one side. */
-static const uint64_t side_bytes = sizeof(xlm_row_key) + 6 * sizeof(int32_t);
-
-xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b)
-{
-    return (xlm_pass_memory){MAX(a.pass, b.pass), MAX(a.layer, b.layer)};
-}
-
-/* What an objective says that it takes; nothing when it says nothing. */
-static xlm_loss_cost cost_of(const xlm_host *host, int k, const xlm_input_size *size)
-{
-    xlm_hosted *h = &host->objective[k];
-    const xlm_loss_size of = {.tokens = size->tokens, .sequences = size->sequences, .predicted = size->predicted};
-    xlm_loss_cost cost = {0};
-    if (h->spec.cls->cost != NULL)
-        h->spec.cls->cost(&h->loss, &of, &cost);
-    return cost;
-}
-
-/* Bytes of the tape that the stream's objectives take beside their views, in labels with this average, or in losses. */
-static uint64_t own_bytes(const xlm_host *host, int stream, int average, bool label, const xlm_input_size *size)
-{
-    uint64_t bytes = 0;
-    for (int k = 0; k < host->objectives; k++) {
-        if (host->objective[k].spec.stream != stream || (label && !labels_with(host, k, average)))
-            continue;
-        const xlm_loss_cost cost = cost_of(host, k, size);
-        bytes += label ? cost.label : cost.loss;
-    }
-    return bytes;
-}
-
-static xlm_pass_memory memory_of(const xlm_host *host, const xlm_encodings *encodings, const xlm_input_size *size, bool recompute)
-{
-    const xlm_model_config *c = host->about.model;
-    const uint64_t row = 2 * sizeof(xlm_real) * (uint64_t)c->hidden_size; /* and its gradient */
-    xlm_pass_memory all = {0};
-    for (int i = 0; i < encodings->n; i++) {
-        const xlm_encoding *e = &encodings->encoding[i];
-        const xlm_pass_size one = size_of(encodings, i, size, false);
-        const bool results_alone = recompute || !e->gradient;
-        const uint64_t layer = results_alone ? xlm_model_layer_bytes(c, &one) : 0;
-        all.layer = MAX(all.layer, layer);
-        all.pass += xlm_model_pass_bytes(c, &one, results_alone) - layer + row * (uint64_t)(i > 0 ? size->sequences : 0);
-        if (e->input == XLM_INPUT_FIRST || e->input == XLM_INPUT_SECOND)
-            all.pass += side_bytes * (uint64_t)(size->tokens + size->sequences);
-    }
-    return all;
-}
-
-xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
-{
-    xlm_shared_view *shared = NULL;
-    xlm_arena *arena = xlm_arena_new();
-    GArray *passes = encodings_of_passes(host, stream, arena, &shared);
-    xlm_pass_memory most = {0};
-    if (size->whole)
-        xlm_encodings_add_whole(&g_array_index(passes, xlm_encodings, passes->len - 1), host->about.model->layers);
-    for (guint i = 0; i < passes->len; i++) {
-        xlm_pass_memory one = memory_of(host, &g_array_index(passes, xlm_encodings, i), size, recompute);
-        one.pass += own_bytes(host, stream, (int)i - 1, i + 1 < passes->len, size);
-        most = xlm_pass_memory_larger(most, one);
-    }
-    g_array_unref(passes);
-    xlm_arena_free(arena);
-    return most;
-}
-
-uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input_size *size)
-{
-    xlm_shared_view *shared = NULL;
-    xlm_arena *arena = xlm_arena_new();
-    g_array_unref(encodings_of_passes(host, stream, arena, &shared));
-    int64_t rows = 0;
-    for (const xlm_shared_view *k = shared; k != NULL; k = k->next)
-        rows += xlm_row_set_most(xlm_view_row_set(&k->view), size->tokens + size->sequences, size->sequences, size->predicted);
-    xlm_arena_free(arena);
-    uint64_t kept = 0;
-    for (int k = 0; k < host->objectives; k++)
-        if (host->objective[k].spec.stream == stream)
-            kept += cost_of(host, k, size).kept;
-    return sizeof(xlm_real) * (uint64_t)(rows * host->about.model->hidden_size) + kept;
-}
-
 uint64_t xlm_host_resource_bytes(const xlm_host *host) { return xlm_resources_bytes(host->resources); }
-
-double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute)
-{
-    double flops = 0;
-    for (int k = 0; k < host->objectives; k++)
-        if (host->objective[k].spec.stream == stream)
-            flops += cost_of(host, k, size).flops;
-    xlm_shared_view *shared = NULL;
-    xlm_arena *arena = xlm_arena_new();
-    GArray *passes = encodings_of_passes(host, stream, arena, &shared);
-    for (guint p = 0; p < passes->len; p++) {
-        const xlm_encodings *encodings = &g_array_index(passes, xlm_encodings, p);
-        for (int i = 0; i < encodings->n; i++) {
-            const xlm_pass_size one = size_of(encodings, i, size, true);
-            /* The backward pass makes two products for each of the forward pass's, which recomputation makes again. */
-            const double backward = one.constant ? 0 : recompute ? 3 : 2;
-            flops += (1 + backward) * xlm_model_forward_flops(host->about.model, &one) -
-                     backward * xlm_model_frozen_flops(host->about.model, &one);
-        }
-    }
-    g_array_unref(passes);
-    xlm_arena_free(arena);
-    return flops;
-}

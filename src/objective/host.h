@@ -148,32 +148,7 @@ bool xlm_host_publishes(const xlm_host *host, int k);
  * [objectives] GByteArray of all ranks' bytes; NULL for those that do not publish. */
 void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *published);
 
-/* ---- memory and operations ---- */
-
-/* A micro-batch of a stream at its largest. */
-typedef struct xlm_input_size {
-    int64_t tokens, sequences, length; /* of the longest sequence */
-    int64_t predicted;
-    int64_t frozen; /* lowest layers that have no gradient, with all below them */
-    bool forward; /* there is no backward pass: evaluation, predictions */
-    bool whole;   /* H[0 … L] of all rows are wanted too: a step dump */
-    bool packed, rounded; /* parameters are packed for their products; these are in bfloat16 */
-} xlm_input_size;
-
-/* Bytes of the tape: of a pass, and beside it of the layer at hand where layers keep their last result alone. Neither is given
- * back when a pass ends: several passes take the largest of each. */
-typedef struct xlm_pass_memory {
-    uint64_t pass, layer;
-} xlm_pass_memory;
-xlm_pass_memory xlm_pass_memory_larger(xlm_pass_memory a, xlm_pass_memory b);
-/* Passes over such a micro-batch for the labels and the losses of all objectives of the stream, begun or not: their views
- * (xlm_model_pass_bytes), the head for words, and what objectives say that they take beside these (xlm_loss_cost). */
-xlm_pass_memory xlm_host_pass_memory(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
-/* Bytes that stay of such a micro-batch from its labels to its losses: states of views that both ask for, and what labels keep. */
-uint64_t xlm_host_shared_bytes(const xlm_host *host, int stream, const xlm_input_size *size);
 /* Bytes of the files that objectives have asked for (xlm_loss_resource), in memory since they were opened. */
 uint64_t xlm_host_resource_bytes(const xlm_host *host);
-/* Floating-point operations of the products of its forward pass and of its backward pass (with layers computed again). */
-double xlm_host_pass_flops(const xlm_host *host, int stream, const xlm_input_size *size, bool recompute);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* ---- rows ---- */
 
-xlm_row_set xlm_view_row_set(const xlm_view *view)
+static xlm_row_set row_set(const xlm_view *view)
 {
     return (xlm_row_set){.kinds = 1U << view->rows, .reach = view->rows == XLM_ROWS_NEAR ? view->reach : 0};
 }
@@ -15,14 +15,6 @@ xlm_row_set xlm_view_row_set(const xlm_view *view)
 static bool has_rows(xlm_row_set set, xlm_view_rows rows) { return (set.kinds & 1U << rows) != 0; }
 
 static xlm_row_set both(xlm_row_set a, xlm_row_set b) { return (xlm_row_set){a.kinds | b.kinds, MAX(a.reach, b.reach)}; }
-
-int64_t xlm_row_set_most(xlm_row_set set, int64_t tokens, int64_t sequences, int64_t predicted)
-{
-    const bool masked = has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR) || has_rows(set, XLM_ROWS_LINKED);
-    const int64_t near = masked ? MIN(predicted, tokens) * (1 + 2 * MIN(set.reach, tokens)) : 0;
-    const int64_t linked = has_rows(set, XLM_ROWS_LINKED) ? predicted : 0; /* a word has one partner, or hardly more */
-    return has_rows(set, XLM_ROWS_ALL) ? tokens : MIN(tokens, near + linked + (has_rows(set, XLM_ROWS_FIRST) ? sequences : 0));
-}
 
 /* wanted[row] for the masked rows, and as far as the set reaches around them. */
 static void mark_near(const xlm_batch *batch, int64_t reach, bool *wanted)
@@ -110,13 +102,13 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
     if (found >= 0) {
         xlm_encoding *e = &encodings->encoding[found];
         if (view->layer > e->layer)
-            e->layer = view->layer, e->rows = xlm_view_row_set(view);
+            e->layer = view->layer, e->rows = row_set(view);
         else if (view->layer == e->layer)
-            e->rows = both(e->rows, xlm_view_row_set(view));
+            e->rows = both(e->rows, row_set(view));
         return;
     }
     const xlm_encoding e = {.input = view->input, .weights = view->weights, .gradient = view->gradient, .dropout = view->dropout,
-                            .number = view->number, .layer = view->layer, .rows = xlm_view_row_set(view)};
+                            .number = view->number, .layer = view->layer, .rows = row_set(view)};
     g_assert(encodings->n < (int)G_N_ELEMENTS(encodings->encoding));
     const int at = encodings->n++;
     encodings->encoding[at] = e;
@@ -129,7 +121,7 @@ static void add_view(xlm_encodings *encodings, const xlm_view *view)
 bool xlm_view_is_same(const xlm_view *a, const xlm_view *b)
 {
     return a->input == b->input && a->weights == b->weights && a->layer == b->layer && a->rows == b->rows &&
-           xlm_view_row_set(a).reach == xlm_view_row_set(b).reach && a->gradient == b->gradient && a->dropout == b->dropout &&
+           row_set(a).reach == row_set(b).reach && a->gradient == b->gradient && a->dropout == b->dropout &&
            a->number == b->number;
 }
 
@@ -302,7 +294,7 @@ static xlm_encoded make_view(xlm_encoded_views *views, const xlm_view *view)
         .batch = made ? xlm_view_batch(views->tape, views->batch, view->input) : views->done[encoding].batch,
     };
     int32_t n;
-    encoded.rows = rows_of(views->tape, encoded.batch, xlm_view_row_set(view), &n);
+    encoded.rows = rows_of(views->tape, encoded.batch, row_set(view), &n);
     if (n > 0)
         encoded.states = made ? take_shared(views->tape, shared, encoded.batch, encoded.rows, n, views->hidden_size)
                               : take_out(views, encoding, view, encoded.rows, n);

@@ -10,10 +10,6 @@ typedef struct xlm_row_set {
     int64_t reach;  /* the largest of XLM_ROWS_NEAR */
 } xlm_row_set;
 
-xlm_row_set xlm_view_row_set(const xlm_view *view);
-/* How many these are at most. */
-int64_t xlm_row_set_most(xlm_row_set set, int64_t tokens, int64_t sequences, int64_t predicted);
-
 /* What the views of one (input, weights, gradient, dropout, number) have in common. */
 typedef struct xlm_encoding {
     xlm_view_input input;

@@ -81,13 +81,6 @@ static xlm_var *answering_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *p
     return xlm_answer_loss(self, tape, pass, ((const struct answering *)self->state)->of.head_dropout);
 }
 
-static void answering_cost(xlm_loss *self, const xlm_loss_size *size, xlm_loss_cost *cost)
-{
-    const int64_t d = self->setup->model->hidden_size;
-    cost->loss = sizeof(xlm_real) * (uint64_t)(2 * size->tokens + 2 * size->predicted * d);
-    cost->flops = 12.0 * (double)size->tokens * (double)d;
-}
-
 static int64_t answering_width(const xlm_loss *self)
 {
     return xlm_answer_width(((const struct answering *)self->state)->n_best);
@@ -334,7 +327,6 @@ const xlm_task xlm_task_answering = {
         .open = answering_open,
         .declare = answering_declare,
         .loss = answering_loss,
-        .cost = answering_cost,
     },
     .plain_head = true,
     .read = answering_read,

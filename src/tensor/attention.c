@@ -11,8 +11,6 @@
  * In bfloat16 both factors of all products are rounded and lie in pairs along the sum (kernels.h); S, softmax, dP' and dS are
  * floats, and D is a product with the rounded dO, so that Σ_j P'_ij (dP'_ij − D_i) stays zero. The passes are the same for both
  * types: they count in units along the sum, a number or a pair of bfloat16, and attention_element.h has what differs. */
-#include "tensor/attention.h"
-
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -158,7 +156,7 @@ static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, bool rounds
 /* The scratch memory of all threads is one block, after the table of pointers into it. */
 static uint64_t table_bytes(int64_t threads) { return (sizeof(struct scratch) * (uint64_t)threads + 63) / 64 * 64; }
 
-uint64_t xlm_attention_scratch_bytes(int64_t length, int64_t width, bool rounds)
+static uint64_t scratch_bytes(int64_t length, int64_t width, bool rounds)
 {
     struct scratch one;
     const int64_t threads = omp_get_max_threads();
@@ -169,7 +167,7 @@ static struct scratch *borrow_scratch(const struct state *s)
 {
     const int64_t n = longest(s), threads = omp_get_max_threads();
     const bool rounds = s->element->in_unit > 1;
-    struct scratch *all = xlm_tape_borrow(s->tape, xlm_attention_scratch_bytes(n, s->w, rounds));
+    struct scratch *all = xlm_tape_borrow(s->tape, scratch_bytes(n, s->w, rounds));
     if (!xlm_var_has_numbers(s->y))
         return all;
     xlm_real *memory = (xlm_real *)((char *)all + table_bytes(threads));

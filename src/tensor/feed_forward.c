@@ -44,15 +44,13 @@ struct part {
 
 static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width); }
 
-uint64_t xlm_feed_forward_scratch_bytes(int64_t width) { return part_bytes(width) * (uint64_t)omp_get_max_threads(); }
-
 /* Of z and dz; and where dx is not wanted, of it. */
 static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
 
 /* NULL in float32. */
 static void *borrow_parts(const struct state *s)
 {
-    return s->rounds ? xlm_tape_borrow(s->tape, xlm_feed_forward_scratch_bytes(width_of(s))) : NULL;
+    return s->rounds ? xlm_tape_borrow(s->tape, part_bytes(width_of(s)) * (uint64_t)omp_get_max_threads()) : NULL;
 }
 
 static void return_parts(const struct state *s, void *parts)

@@ -9,7 +9,5 @@
  * pass is GELU's result, as the product reads it, and its derivative, both rounded where products are made in bfloat16. y is
  * passing (tensor/tape.h). */
 xlm_var *xlm_feed_forward(xlm_tape *tape, xlm_var *x, xlm_var *inner, xlm_var *bias, xlm_var *outer, bool tanh);
-/* Bytes that it borrows in bfloat16 for the threads there are; width: F, or d where that is more. */
-uint64_t xlm_feed_forward_scratch_bytes(int64_t width);
 
 #endif

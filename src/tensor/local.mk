@@ -1,6 +1,6 @@
 # Floor 1: the tape, its operators, kernels and BLIS. Compiled a second time in double precision for gradient checks.
 tensor_sources = \
-	src/tensor/attention.c src/tensor/attention.h \
+	src/tensor/attention.c \
 	src/tensor/attention_element.c src/tensor/attention_element.h \
 	src/tensor/backward.c \
 	src/tensor/cosine.c \

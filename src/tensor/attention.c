@@ -4,9 +4,10 @@
  * Only the log-sum-exp of each row of S is kept; the backward pass recomputes P and the dropout's draws:
  *     dV = P'ᵀ dO,  dP' = dO Vᵀ,  dS = P ∘ (dropout dP' − D),  D_i = dO_i · O_i,  dQ = dS K / √w,  dK = dSᵀ Q / √w.
  * One thread computes a head of a sequence, a block of queries at a time, so only a block's rows of an m x n matrix exist at
- * once. The decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8, site and head,
- * instance, position of i). Where a query sees only the first keys, a block's products end at the last key that one of its
- * queries sees, and the weights of keys that a query does not see are zero.
+ * once. The decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8 + 2^20 (head / 16),
+ * site + 2^20 (head mod 16), instance, position of i): sites are below 2^20 in each encoding, and encodings are told apart by
+ * multiples of 2^24 (objective/views.c). Where a query sees only the first keys, a block's products end at the last key that one
+ * of its queries sees, and the weights of keys that a query does not see are zero.
  *
  * In bfloat16 both factors of all products are rounded and lie in pairs along the sum (kernels.h); S, softmax, dP' and dS are
  * floats, and D is a product with the rounded dO, so that Σ_j P'_ij (dP'_ij − D_i) stays zero. The passes are the same for both
@@ -25,7 +26,8 @@ enum {
     BLOCK = 96,        /* queries; with 512 keys their rows of P and dP' are 400 KB, about half of a second-level cache */
     PREFIX_BLOCK = 48, /* where queries see only the first keys: shorter blocks leave out more products */
     LINE = 16,         /* reals that rows of scratch are multiples of */
-    HEAD_SHIFT = 20    /* of a counter's second word: sites below, heads above */
+    HEAD_SHIFT = 20,   /* of a counter's first two words: below are keys and sites */
+    HEAD_BITS = 4      /* of a head that are in the second word, where the bits above tell encodings apart; the rest, in the first */
 };
 
 /* Columns of a variable that hold queries, keys or values. */
@@ -201,7 +203,8 @@ static const uint8_t *draw(const struct head *h, int64_t i, int64_t n)
     if (s->rate.threshold == 0)
         return NULL;
     const xlm_row_key key = xlm_row_key_of(s->query.var, h->query_row + i);
-    xlm_kernels_get()->keep_bits(s->site.key, 0, s->site.site | (uint32_t)h->head << HEAD_SHIFT, key.instance, key.position,
+    const uint32_t high = (uint32_t)h->head >> HEAD_BITS, low = (uint32_t)h->head & ((1u << HEAD_BITS) - 1);
+    xlm_kernels_get()->keep_bits(s->site.key, high << HEAD_SHIFT, s->site.site | low << HEAD_SHIFT, key.instance, key.position,
                                  (n + 7) / 8, s->rate.threshold, h->scratch->bits);
     return h->scratch->bits;
 }

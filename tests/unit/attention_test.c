@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gradient.h"
 
+#include "tensor/tape.h"
+
 /* ---- attention ---- */
 
 struct layout {
@@ -207,6 +209,43 @@ static void test_attention_dropout_is_on_the_weights(void **state)
     xlm_parameters_free(p);
 }
 
+/* The decisions of every head in several encodings, whose draws are numbered from multiples of 2^24 (objective/views.c): no two
+ * have the same ones. Equal queries and keys weigh all alike, and values pick out single keys. */
+static void test_draws_of_heads_differ(void **state)
+{
+    (void)state;
+    enum { N = 16, HEADS = 70, ENCODINGS = 6, D = N * HEADS };
+    static const int32_t one[] = {0, N};
+    double *zeros = g_new0(double, N * D), *identity = g_new0(double, N * D);
+    for (int i = 0; i < N * HEADS; i++)
+        identity[i / HEADS * D + i % HEADS * N + i / HEADS] = 1;
+    xlm_parameters *p = gradient_inputs("none", 1, 1, NULL);
+    xlm_tape *tape = xlm_tape_new(p);
+    GHashTable *seen = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
+    for (uint32_t encoding = 0; encoding < ENCODINGS; encoding++) {
+        xlm_tape_begin(tape, NULL, true, 1, 1);
+        xlm_tape_mode mode = xlm_tape_get_mode(tape);
+        mode.site = encoding << 24;
+        xlm_tape_set_mode(tape, mode);
+        xlm_var *zero = xlm_constant(tape, N, D, zeros);
+        const xlm_attention_inputs in = {.query = zero, .key = zero, .value = xlm_constant(tape, N, D, identity), .width = D,
+                                         .heads = HEADS, .offsets = one, .sequences = 1, .dropout = 0.5};
+        const xlm_var *y = xlm_attention(tape, &in);
+        for (int head = 0; head < HEADS; head++) {
+            bool kept[N * N];
+            for (int i = 0; i < N * N; i++)
+                kept[i] = y->value[i / N * D + head * N + i % N] != 0;
+            if (!g_hash_table_add(seen, g_bytes_new(kept, sizeof kept)))
+                fail_msg("head %d of encoding %u has the draws of another one", head, encoding);
+        }
+    }
+    g_hash_table_unref(seen);
+    g_free(zeros);
+    g_free(identity);
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
 /* ---- cross-entropy ---- */
 
 struct prediction {
@@ -290,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_gradients_of_prefixes),
         cmocka_unit_test(test_attention_by_definition),
         cmocka_unit_test(test_attention_dropout_is_on_the_weights),
+        cmocka_unit_test(test_draws_of_heads_differ),
         cmocka_unit_test(test_cross_entropy_gradients),
         cmocka_unit_test(test_cross_entropy_by_definition),
         cmocka_unit_test(test_cross_entropy_of_large_logits),

@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "foreign/architecture.h"
+#include "nn/layer.h"
 
 /* A line each. A model is written as the first that can hold it. */
 #define ARCHITECTURES(architecture) \
@@ -35,17 +36,14 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
 
 /* ---- names of tensors ---- */
 
-/* A name with its one # put for the number of its layer: "encoder/layer.12/..." -> *number = "12"; a shared layer is number 0. */
-static char *take_number(const char *name, char **number)
+/* A name with # for the number of its layer: "encoder/layer.12/..." -> "encoder/layer.#/...", *number = 12; a layer that all share
+ * is number 0. */
+static char *take_number(const char *name, int64_t *number)
 {
-    static const char LAYER[] = "/layer.";
-    const char *layer = strstr(name, LAYER), *digits = layer != NULL ? layer + strlen(LAYER) : NULL;
-    *number = NULL;
-    if (digits == NULL)
-        return g_strdup(name);
-    const size_t size = strcspn(digits, "/");
-    *number = strncmp(digits, "shared/", 7) == 0 ? g_strdup("0") : g_strndup(digits, size);
-    return g_strdup_printf("%.*s#%s", (int)(digits - name), name, digits + size);
+    const char *rest;
+    const xlm_layer layer = xlm_layer_of(name, &rest);
+    *number = layer.number;
+    return rest == name ? g_strdup(name) : g_strdup_printf("%s/layer.#/%s", xlm_stack_name(layer.stack), rest);
 }
 
 static const char *find_name(const xlm_tensor_name *names, const char *ours)
@@ -59,7 +57,8 @@ static const char *find_name(const xlm_tensor_name *names, const char *ours)
 char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter)
 {
     const char *leaf = strrchr(parameter, '/');
-    char *stem = g_strndup(parameter, (size_t)(leaf - parameter)), *number, *ours = take_number(stem, &number);
+    int64_t number;
+    char *stem = g_strndup(parameter, (size_t)(leaf - parameter)), *ours = take_number(stem, &number);
     const char *theirs = find_name(architecture->body, ours), *prefix = bare ? "" : architecture->prefix;
     if (theirs == NULL) {
         theirs = find_name(architecture->head, ours);
@@ -69,11 +68,10 @@ char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, c
     if (theirs != NULL) {
         const char *place = strchr(theirs, '#');
         name = place == NULL ? g_strdup_printf("%s%s.%s", prefix, theirs, leaf + 1)
-                             : g_strdup_printf("%s%.*s%s%s.%s", prefix, (int)(place - theirs), theirs,
-                                               number != NULL ? number : "0", place + 1, leaf + 1);
+                             : g_strdup_printf("%s%.*s%" G_GINT64_FORMAT "%s.%s", prefix, (int)(place - theirs), theirs, number,
+                                               place + 1, leaf + 1);
     }
     g_free(ours);
-    g_free(number);
     g_free(stem);
     return name;
 }

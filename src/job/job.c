@@ -232,7 +232,7 @@ static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **e
 {
     int64_t layers;
     GError *why = NULL;
-    if (xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_model_weight_layers(&job->model), &layers, &why))
+    if (xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why))
         return true;
     xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
     g_error_free(why);

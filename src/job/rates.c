@@ -19,6 +19,11 @@ bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, 
     return true;
 }
 
+bool xlm_rates_is_frozen(xlm_layer layer, int64_t frozen)
+{
+    return frozen >= 0 && (layer.stack == XLM_STACK_EMBEDDINGS || (layer.stack == XLM_STACK_ENCODER && layer.number < frozen));
+}
+
 /* What stays as it is; layers: as xlm_rates_read_freeze has it; parameters: of how many elements. */
 static void log_frozen(int64_t layers, int64_t frozen, int64_t elements)
 {
@@ -32,22 +37,21 @@ static void log_frozen(int64_t layers, int64_t frozen, int64_t elements)
 bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *model, bool head_frozen,
                    xlm_parameters *parameters, GError **error)
 {
-    const int64_t top = xlm_model_weight_layers(model);
     const double decay = config->layer_decay;
     int64_t layers, frozen = 0;
-    if (!xlm_rates_read_freeze(config->freeze, top, &layers, error))
+    if (!xlm_rates_read_freeze(config->freeze, xlm_layers_of(model, XLM_STACK_ENCODER), &layers, error))
         return false;
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        const int64_t layer = xlm_model_layer_of(model, p->name);
-        const bool still = layer <= layers || (head_frozen && g_str_has_prefix(p->name, "lm_head/"));
-        xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)MAX(top - layer, 0)));
+        const xlm_layer layer = xlm_layer_of(p->name, NULL);
+        const bool still = xlm_rates_is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(p->name, "lm_head/"));
+        xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)xlm_layers_above(model, layer)));
         frozen += still ? p->rows * p->cols : 0;
     }
     if (frozen > 0)
         log_frozen(layers, frozen, xlm_parameters_elements(parameters));
     if (decay < 1)
         xlm_log_info("learning rates: %g in the topmost layer and above, times %g for each layer below, %g in the embeddings",
-                     config->learning_rate, decay, config->learning_rate * pow(decay, (double)top));
+                     config->learning_rate, decay, config->learning_rate * pow(decay, (double)xlm_layers_above(model, (xlm_layer){.stack = XLM_STACK_EMBEDDINGS})));
     return true;
 }

@@ -2,6 +2,7 @@
 #include <glib.h>
 
 #include "nn/block.h"
+#include "nn/layer.h"
 #include "nn/model_internal.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
@@ -41,14 +42,10 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch
 /* The sublayers of a layer, from the lowest on. */
 static const xlm_block_class *const blocks[] = {&xlm_self_attention, &xlm_feed_forward_block};
 
-/* "encoder/layer.3/attention"; layer.shared where all layers have the same weights. */
 static const char *name_block(const xlm_model_config *config, int64_t layer, const xlm_block_class *block,
                               char name[XLM_BLOCK_NAME])
 {
-    if (config->share_layers)
-        g_snprintf(name, XLM_BLOCK_NAME, "encoder/layer.shared/%s", block->name);
-    else
-        g_snprintf(name, XLM_BLOCK_NAME, "encoder/layer.%" G_GINT64_FORMAT "/%s", layer, block->name);
+    xlm_layer_name(config, (xlm_layer){XLM_STACK_ENCODER, layer}, block->name, name, XLM_BLOCK_NAME);
     return name;
 }
 

@@ -5,6 +5,7 @@ nn_sources = \
 	src/nn/encoder.c \
 	src/nn/feed_forward_block.c \
 	src/nn/head.c \
+	src/nn/layer.c src/nn/layer.h \
 	src/nn/linear.c \
 	src/nn/model.c src/nn/model.h \
 	src/nn/model_internal.h

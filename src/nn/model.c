@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "nn/layer.h"
 #include "nn/model_internal.h"
 
 #define OPTION(name, type, fallback, least, most, choices, help) \
@@ -133,18 +134,6 @@ static xlm_real *sinusoids(const xlm_model_config *c)
     return table;
 }
 
-int64_t xlm_model_weight_layers(const xlm_model_config *config) { return config->share_layers ? 1 : config->layers; }
-
-int64_t xlm_model_layer_of(const xlm_model_config *config, const char *parameter)
-{
-    static const char encoder[] = "encoder/layer.";
-    if (g_str_has_prefix(parameter, "embeddings/"))
-        return 0;
-    if (!g_str_has_prefix(parameter, encoder))
-        return xlm_model_weight_layers(config) + 1;
-    return config->share_layers ? 1 : g_ascii_strtoll(parameter + strlen(encoder), NULL, 10) + 1;
-}
-
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters)
 {
     xlm_model *m = g_new0(xlm_model, 1);
@@ -152,7 +141,7 @@ xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *paramet
     if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
         m->sinusoids = sinusoids(config);
     add_embeddings(config, parameters);
-    for (int64_t l = 0; l < xlm_model_weight_layers(config); l++)
+    for (int64_t l = 0; l < xlm_layers_of(config, XLM_STACK_ENCODER); l++)
         xlm_model_add_layer(config, l, parameters);
     add_head(config, parameters);
     return m;

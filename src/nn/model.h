@@ -34,10 +34,5 @@ void xlm_model_fill_in_sizes(xlm_model_config *config);
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
 void xlm_model_free(xlm_model *model);
 
-/* How many layers have weights of their own: L, or 1 when all share theirs. */
-int64_t xlm_model_weight_layers(const xlm_model_config *config);
-/* The layer that a parameter is of, by its name: 0 of the embeddings, 1 ... n of the encoder (n as above), n + 1 of what stands
- * on it: the LM head, and parameters that objectives declare. */
-int64_t xlm_model_layer_of(const xlm_model_config *config, const char *parameter);
 
 #endif

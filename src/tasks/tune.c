@@ -70,7 +70,7 @@ static bool open_model(tuning *t, GError **error)
                              c->length, c->model, model->positions);
     int language;
     int64_t frozen;
-    if (!xlm_rates_read_freeze(c->train.optimiser.freeze, xlm_model_weight_layers(model), &frozen, error)) {
+    if (!xlm_rates_read_freeze(c->train.optimiser.freeze, xlm_layers_of(model, XLM_STACK_ENCODER), &frozen, error)) {
         g_prefix_error(error, "[tune]: ");
         return false;
     }

@@ -230,6 +230,36 @@ static void what_is_frozen_has_no_rate(void **state)
     assert_true(xlm_rates_read_freeze(NULL, 3, &layers, NULL) && layers == -1);
 }
 
+static void layers_are_told_by_their_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *rest;
+        xlm_layer layer;
+    } cases[] = {
+        {"encoder/layer.0/attention/query/weight", "attention/query/weight", {XLM_STACK_ENCODER, 0}},
+        {"encoder/layer.12/feed_forward", "feed_forward", {XLM_STACK_ENCODER, 12}},
+        {"encoder/layer.shared/attention/output/bias", "attention/output/bias", {XLM_STACK_ENCODER, 0}},
+        {"embeddings/word/weight", NULL, {XLM_STACK_EMBEDDINGS, 0}},
+        {"lm_head/bias", NULL, {XLM_STACK_NONE, 0}},
+        {"objectives/encoder/layer.3/weight", NULL, {XLM_STACK_NONE, 0}},
+        {"encoder_layer.3/weight", NULL, {XLM_STACK_NONE, 0}},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        const char *rest;
+        const xlm_layer layer = xlm_layer_of(cases[i].name, &rest);
+        assert_true(layer.stack == cases[i].layer.stack && layer.number == cases[i].layer.number);
+        assert_string_equal(rest, cases[i].rest != NULL ? cases[i].rest : cases[i].name);
+        if (layer.stack == XLM_STACK_ENCODER) {
+            char name[100];
+            const xlm_model_config config = {.layers = 20, .share_layers = strstr(cases[i].name, "shared") != NULL};
+            xlm_layer_name(&config, layer, rest, name, sizeof name);
+            assert_string_equal(name, cases[i].name);
+            assert_int_equal(xlm_layers_above(&config, layer), config.share_layers ? 0 : 19 - layer.number);
+        }
+    }
+}
+
 /* Two parameters, the first of rate `rate`, after some steps with weight decay. */
 static xlm_parameters *updated(int64_t algorithm, double rate, double learning_rate, float *moment)
 {
@@ -320,6 +350,7 @@ int main(void)
         cmocka_unit_test(norm_is_the_root_of_the_sum_of_squares),
         cmocka_unit_test(rates_fall_from_layer_to_layer),
         cmocka_unit_test(what_is_frozen_has_no_rate),
+        cmocka_unit_test(layers_are_told_by_their_names),
         cmocka_unit_test(updates_go_by_the_rate),
         cmocka_unit_test(the_last_or_the_best_are_averaged),
     };

@@ -41,16 +41,43 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
         return xlm_store_get_real(store, "/model", option->name, value, error);
     default: {
         GError *why = NULL;
-        /* A key that files of before it was there do not have. */
-        const bool younger = strcmp(option->name, "activation") == 0;
-        char *text = xlm_store_get_text(store, "/model", option->name, younger ? NULL : error);
-        if (text == NULL && younger)
-            text = g_strdup(option->fallback);
+        char *text = xlm_store_get_text(store, "/model", option->name, error);
         const bool good = text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
         g_free(text);
         return good;
     }
     }
+}
+
+/* Keys that every file has. Of others, which came later, a file without them has the default: a new key of [model] gets the default
+ * that means what models were before. */
+static const char *const first_keys[] = {
+    "layers", "hidden_size", "attention_heads", "feed_forward_size", "embedding_size", "share_layers", "positions", "position_type",
+    "position_offset", "language_embeddings", "token_types", "layer_norm_epsilon", "dropout", "attention_dropout", "head",
+    "vocabulary_chunk", NULL};
+
+/* What this version does not know may change what the model computes. */
+static bool check_keys(const xlm_store *store, char **keys, GError **error)
+{
+    static const char *const sizes[] = {"vocabulary", "languages", NULL};
+    for (char **key = keys; *key != NULL; key++) {
+        const xlm_option *option = xlm_model_options;
+        while (option->name != NULL && strcmp(option->name, *key) != 0)
+            option++;
+        if (option->name == NULL && !g_strv_contains(sizes, *key))
+            return xlm_error_set(error, EX_DATAERR, "%s: /model: %s is no key that this version knows; read the file with the version "
+                                 "that wrote it", xlm_store_path(store), *key);
+    }
+    return true;
+}
+
+static bool read_options(const xlm_store *store, char **keys, xlm_model_config *config, GError **error)
+{
+    for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
+        if ((g_strv_contains(first_keys, option->name) || g_strv_contains((const char *const *)keys, option->name)) &&
+            !read_option(store, option, config, error))
+            return false;
+    return true;
 }
 
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error)
@@ -65,11 +92,12 @@ bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error)
 {
     memset(config, 0, sizeof *config);
-    for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
-        if (!read_option(store, option, config, error))
-            return false;
+    char **keys = xlm_store_list_attributes(store, "/model", error);
+    const bool good = keys != NULL && check_keys(store, keys, error) &&
+                      xlm_options_defaults(xlm_model_options, config, error) && read_options(store, keys, config, error);
+    g_strfreev(keys);
     GError *why = NULL;
-    return xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
+    return good && xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
            xlm_store_get_int(store, "/model", "languages", &config->languages, error) &&
            (xlm_model_check(config, &why) || refuse(store, why, error));
 }

@@ -7,8 +7,8 @@
 
 /* Attributes of the group /model: every key of section [model], vocabulary, languages. Collective as the store is. */
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
-/* Not collective. The configuration is checked by xlm_model_check. EX_DATAERR: a key is missing, of another type or out of
- * range. */
+/* Not collective. A key that files of before it do not have is its default. The configuration is checked by xlm_model_check.
+ * EX_DATAERR: another key is missing, one is not known, of another type or out of range. */
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error);
 
 /* A key of [model] whose value changes neither parameters nor what the model computes of a text: rates of dropout, and what only

@@ -124,6 +124,8 @@ void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *ar
 char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t most, uint64_t *n, GError **error);
 /* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
+/* Names of the attributes of an object in alphabetical order; NULL-terminated (g_strfreev). */
+char **xlm_store_list_attributes(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
 /* Are the attributes `format` and `format_version` of / these? kind ("a dictionary") and program ("xlm_dict") are for messages:
  * not one, or one of another version, to be made again. EX_DATAERR. */

@@ -127,6 +127,28 @@ static bool finish(const xlm_store *store, const char *path, hid_t attribute, he
     return good;
 }
 
+static herr_t add_name(hid_t object, const char *name, const H5A_info_t *info, void *names)
+{
+    (void)object, (void)info;
+    g_ptr_array_add(names, g_strdup(name));
+    return 0;
+}
+
+char **xlm_store_list_attributes(const xlm_store *store, const char *path, GError **error)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    hsize_t at = 0;
+    if (!store_exists(store->file, path) ||
+        H5Aiterate_by_name(store->file, path, H5_INDEX_NAME, H5_ITER_INC, &at, add_name, names, H5P_DEFAULT) < 0) {
+        store_error(store, path, EX_DATAERR, "its attributes cannot be read", error);
+        g_ptr_array_unref(names);
+        return NULL;
+    }
+    g_ptr_array_set_free_func(names, NULL);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error)
 {
     hid_t attribute = open_attribute(store, path, name, H5T_STRING, "a text", error);

@@ -65,6 +65,7 @@ test_scripts += \
 	tests/cli/pair_html.sh \
 	tests/cli/overwrite.sh \
 	tests/cli/paper_jobs.sh \
+	tests/cli/old_files.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/report.sh \
@@ -81,6 +82,13 @@ EXTRA_DIST += \
 	tests/cli/fastbpe_known_answers/segmented_limited \
 	tests/cli/fastbpe_known_answers/text \
 	tests/cli/fastbpe_known_answers/vocabulary
+# A corpus and a checkpoint that an older version has written.
+EXTRA_DIST += \
+	tests/cli/old_files/checkpoint.h5.gz \
+	tests/cli/old_files/corpus.h5.gz \
+	tests/cli/old_files/job.conf \
+	tests/cli/old_files/make \
+	tests/cli/old_files/metrics.csv
 # An objective of somebody else, compiled by train_plugin.sh.
 EXTRA_DIST += tests/plugins/pull-together.c tests/plugins/stand-still.c
 # Objectives with labels, averages, queues, sides of pairs, compiled by objectives.sh.

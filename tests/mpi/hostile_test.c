@@ -69,6 +69,8 @@ static const change model_changes[] = {
     {"/model", "layers", SET_UNSIGNED, -1, .expected = "attribute 'layers' is not a whole number"},
     {"/model", "layers", SET_TWO, 1, .expected = "attribute 'layers' is not a whole number"},
     {"/model", "layers", REMOVE, .expected = "has no attribute 'layers'"},
+    {"/model", "activation", SET_INT, 0, .expected = "attribute 'activation' is not a text"},
+    {"/model", "norm_first", SET_TEXT, .text = "true", .expected = "/model: norm_first is no key that this version knows"},
     {"/model", "dropout", SET_INT, 0, .expected = "attribute 'dropout' is not a floating-point number"},
     {"/model", "head", SET_INT, 0, .expected = "attribute 'head' is not a text"},
     {QUERY, NULL, RETYPE_INT, 1, .expected = "its elements are not floating-point numbers"},
@@ -215,6 +217,20 @@ static void languages_are_read(const xlm_comm *comm, const char *path, const cha
     xlm_model_file_free(loaded);
 }
 
+/* A key of [model] that the file was written before has its default. */
+static void keys_have_defaults(const xlm_comm *comm, const char *path, const char *bytes, gsize size)
+{
+    static const change other = {.object = "/model", .name = "activation", .kind = SET_TEXT, .text = "gelu_tanh"},
+                        removal = {.object = "/model", .name = "activation", .kind = REMOVE};
+    for (int removed = 0; removed <= 1; removed++) {
+        xlm_loaded_model *loaded;
+        write_changed(comm, path, bytes, size, removed ? &removal : &other);
+        GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
+        CHECK(loaded->config.activation == (removed ? XLM_GELU : XLM_GELU_TANH));
+        xlm_model_file_free(loaded);
+    }
+}
+
 /* What /task says is looked at by the task. */
 static void tasks_are_refused(const xlm_comm *comm)
 {
@@ -258,7 +274,8 @@ int main(int argc, char **argv)
         CHECK(g_file_get_contents(path, &bytes, &size, NULL));
     }
     if (comm->ranks == 1)
-        models_are_refused(comm, path, bytes, size), languages_are_read(comm, path, bytes, size), tasks_are_refused(comm);
+        models_are_refused(comm, path, bytes, size), languages_are_read(comm, path, bytes, size),
+            keys_have_defaults(comm, path, bytes, size), tasks_are_refused(comm);
     if (comm->ranks <= 2)
         runs_are_refused(comm, path, bytes, size);
     free_run(r);

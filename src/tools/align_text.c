@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "aligners/align_words.h"
-#include "base/path.h"
 #include "tools/align.h"
 #include "tools/pair_options.h"
 
@@ -154,24 +153,14 @@ static bool check_source(char *const *arguments, const bool corpus[2], GError **
                          "--checkpoint MODEL.h5; leave it out", arguments[0]);
 }
 
-/* By statistics: no output is an input or another output, and their directories are there. What is trained from a model may
- * replace it. */
-static bool check_places(char *const *arguments, GError **error)
-{
-    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.save};
-    const char *const inputs[] = {arguments[0], files == 2 ? arguments[1] : NULL}, *const model = given.model;
-    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), inputs, G_N_ELEMENTS(inputs), error) &&
-           xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs) - 1, &model, 1, error); /* all but the last */
-}
-
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     bool corpus[2] = {false, false};
     for (int f = 0; f < files; f++)
         corpus[f] = xlm_align_is_corpus(comm, arguments[f]);
     GError *failure = NULL;
-    if (comm->rank == 0 && check_source(arguments, corpus, &failure) && !xlm_align_model_asked())
-        check_places(arguments, &failure);
+    if (comm->rank == 0)
+        check_source(arguments, corpus, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return;
     if (xlm_align_model_asked()) {

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "base/new_file.h"
-#include "base/path.h"
 #include "lexicon/cooccurrence.h"
 #include "tools/cooc.h"
 
@@ -85,16 +84,10 @@ static bool write_file(const xlm_cooccurrence *table, const char *path,
     return false;
 }
 
-static bool check_places(const char *table, GError **error)
-{
-    const char *const outputs[] = {given.output, given.vocabulary};
-    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), &table, 1, error);
-}
-
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     if (comm->rank == 0) {
-        xlm_cooccurrence *table = check_places(arguments[0], error) ? xlm_cooccurrence_open(arguments[0], error) : NULL;
+        xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[0], error);
         if (table != NULL && write_file(table, given.output, write_records, error) &&
             (given.vocabulary == NULL || write_file(table, given.vocabulary, write_vocabulary, error)))
             xlm_log_info("%s: %" G_GINT64_FORMAT " subwords", given.output, table->vocabulary);

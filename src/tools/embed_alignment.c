@@ -74,7 +74,7 @@ static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **err
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     xlm_word_inputs w = {0};
-    xlm_word_inputs_open(&w, comm, (const char *const *)arguments, given.csv, error);
+    xlm_word_inputs_open(&w, (const char *const *)arguments, error);
     if (xlm_comm_agree(comm, error))
         measure(comm, &w, error);
     xlm_word_inputs_close(&w);

@@ -37,10 +37,10 @@ static bool check(int n, GError **error)
 }
 
 /* path: of the checkpoint, the dictionary, and perhaps a corpus. */
-static bool open_inputs(xlm_word_inputs *w, const xlm_comm *comm, char *const *path, GError **error)
+static bool open_inputs(xlm_word_inputs *w, char *const *path, GError **error)
 {
     const char *const inputs[] = {path[0], path[1], paths == 3 ? path[2] : NULL};
-    return xlm_word_inputs_open(w, comm, inputs, given.csv, error) &&
+    return xlm_word_inputs_open(w, inputs, error) &&
            (w->in->pairs + w->left_out->pairs > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no pairs", path[1]));
 }
 
@@ -103,7 +103,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     xlm_word_inputs w = {0};
     GError *failure = NULL;
-    open_inputs(&w, comm, arguments, &failure);
+    open_inputs(&w, arguments, &failure);
     if (xlm_comm_agree_on(comm, failure, error))
         measure(comm, &w, error);
     xlm_word_inputs_close(&w);

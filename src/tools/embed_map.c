@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "maps/map.h"
 #include "maps/map_items.h"
 #include "maps/principal.h"
@@ -129,20 +128,6 @@ typedef struct work {
 
 /* ---- reading ---- */
 
-static bool check_paths(char *const *paths, GError **error)
-{
-    GPtrArray *inputs = g_ptr_array_new();
-    for (int p = 0; p < panels; p++)
-        g_ptr_array_add(inputs, paths[p]);
-    char *const files[] = {given.dictionary, given.corpus, given.sentences}, *const outputs[] = {given.output, given.coordinates};
-    for (guint i = 0; i < G_N_ELEMENTS(files); i++)
-        g_ptr_array_add(inputs, files[i]);
-    const bool good = xlm_path_check_outputs((const char *const *)outputs, G_N_ELEMENTS(outputs),
-                                             (const char *const *)inputs->pdata, inputs->len, error);
-    g_ptr_array_unref(inputs);
-    return good;
-}
-
 static bool read_items(work *w, GError **error)
 {
     if (given.dictionary != NULL)
@@ -155,7 +140,7 @@ static bool read_items(work *w, GError **error)
 static bool read_all(work *w, GError **error)
 {
     GError *failure = NULL;
-    if ((w->comm->rank != 0 || check_paths(w->paths, &failure)) && read_items(w, &failure) &&
+    if (read_items(w, &failure) &&
         w->items.languages->len > XLM_MAP_LANGUAGES)
         xlm_error_set(&failure, EX_USAGE, "%s: has %u languages; say up to %d of them with --languages", w->items.path,
                       w->items.languages->len, XLM_MAP_LANGUAGES);

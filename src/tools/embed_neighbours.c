@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "base/terminal.h"
 #include "retrieval/near_words.h"
 #include "text/fields.h"
@@ -122,13 +121,11 @@ static bool open_words(work *w, char *const *words, GError **error)
     return true;
 }
 
-static bool read_all(const xlm_comm *comm, char *const *arguments, work *w, GError **error)
+static bool read_all(char *const *arguments, work *w, GError **error)
 {
-    const char *const inputs[] = {arguments[0], given.word_vectors, given.corpus, given.words}, *const output = given.csv;
     const char *const spaces[] = {arguments[0], given.word_vectors};
     const char *const languages[] = {given.language, given.word_language != NULL ? given.word_language : given.language};
-    return (comm->rank != 0 || xlm_path_check_outputs(&output, 1, inputs, G_N_ELEMENTS(inputs), error)) &&
-           xlm_space_inputs_open(&w->in, spaces, languages, given.corpus, given.most, error) &&
+    return xlm_space_inputs_open(&w->in, spaces, languages, given.corpus, given.most, error) &&
            open_words(w, arguments + 1, error) && open_candidates(w, error);
 }
 
@@ -230,7 +227,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     work w = {.asked = NULL};
     GError *failure = NULL;
-    read_all(comm, arguments, &w, &failure);
+    read_all(arguments, &w, &failure);
     if (xlm_comm_agree_on(comm, failure, error))
         find(comm, &w, error);
     close_work(&w);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "base/rng.h"
 #include "text/fields.h"
 #include "tools/embed.h"
@@ -79,13 +78,8 @@ typedef struct work {
 
 static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **error)
 {
-    const char *const outputs[] = {given.output, given.csv};
-    GError *failure = NULL;
     w->comm = comm;
-    if (comm->rank == 0)
-        xlm_path_check_outputs(outputs, 2, &path, 1, &failure);
-    if (!xlm_comm_agree_on(comm, failure, error) ||
-        !xlm_vector_rows_open(comm, path, given.language, given.most, &w->rows, error))
+    if (!xlm_vector_rows_open(comm, path, given.language, given.most, &w->rows, error))
         return false;
     const int64_t d = w->rows.width;
     if (given.keep > d || given.remove > d)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "corpus/corpus.h"
 #include "lexicon/dictionary.h"
 #include "maps/procrustes.h"
@@ -182,11 +181,7 @@ static bool check_pairs(const work *w, const char *path, const GArray *pairs, in
 static bool read_all(work *w, char *const *arguments, GError **error)
 {
     const char *const dictionary = arguments[paths - 1];
-    const char *const inputs[] = {arguments[0], arguments[1], dictionary, given.corpus, given.evaluate};
-    const char *const outputs[] = {given.output, given.target_output, given.csv};
     const char *const spaces[] = {arguments[0], paths == 3 ? arguments[1] : NULL};
-    if (w->comm->rank == 0 && !xlm_path_check_outputs(outputs, 3, inputs, G_N_ELEMENTS(inputs), error))
-        return false;
     if (!find_languages(dictionary, error))
         return false;
     const char *const names[] = {languages != NULL ? languages[0] : NULL, languages != NULL ? languages[1] : NULL};

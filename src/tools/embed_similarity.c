@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "base/terminal.h"
 #include "retrieval/analogies.h"
 #include "retrieval/scored_pairs.h"
@@ -67,30 +66,11 @@ typedef struct work {
 
 /* ---- reading ---- */
 
-static bool check_paths(char *const *arguments, GError **error)
-{
-    GPtrArray *inputs = g_ptr_array_new();
-    char **const lists[] = {given.pairs, given.keys, given.dictionaries, given.analogies};
-    for (int i = 0; i < paths; i++)
-        g_ptr_array_add(inputs, arguments[i]);
-    for (guint l = 0; l < G_N_ELEMENTS(lists); l++)
-        for (guint i = 0; i < count(lists[l]); i++)
-            g_ptr_array_add(inputs, lists[l][i]);
-    if (given.corpus != NULL)
-        g_ptr_array_add(inputs, given.corpus);
-    const char *const output = given.csv;
-    const bool good = xlm_path_check_outputs(&output, 1, (const char *const *)inputs->pdata, inputs->len, error);
-    g_ptr_array_unref(inputs);
-    return good;
-}
-
-static bool read_all(const xlm_comm *comm, char *const *arguments, work *w, GError **error)
+static bool read_all(char *const *arguments, work *w, GError **error)
 {
     const char *const two[] = {arguments[0], paths == 2 ? arguments[1] : NULL};
     const char *const first = languages != NULL ? languages[0] : NULL;
     const char *const names[] = {first, first != NULL && languages[1] != NULL ? languages[1] : first};
-    if (comm->rank == 0 && !check_paths(arguments, error))
-        return false;
     for (guint i = 0; i < count(given.pairs); i++)
         if (!xlm_scored_pairs_read(given.pairs[i], given.keys != NULL ? given.keys[i] : NULL, &w->scored[i], error))
             return false;
@@ -292,7 +272,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     work w;
     GError *failure = NULL;
     open_work(&w);
-    read_all(comm, arguments, &w, &failure);
+    read_all(arguments, &w, &failure);
     if (xlm_comm_agree_on(comm, failure, error))
         measure(comm, &w, error);
     close_work(&w);

@@ -1,13 +1,9 @@
 /* xlm-mpi: what measures of words read: a model, a dictionary and a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/word_inputs.h"
 
-#include "base/path.h"
-
-bool xlm_word_inputs_open(xlm_word_inputs *inputs, const xlm_comm *comm, const char *const path[3], const char *csv,
-                          GError **error)
+bool xlm_word_inputs_open(xlm_word_inputs *inputs, const char *const path[3], GError **error)
 {
-    if ((comm->rank == 0 && !xlm_path_check_outputs(&csv, 1, path, 3, error)) ||
-        (inputs->loaded = xlm_model_file_read(path[0], error)) == NULL)
+    if ((inputs->loaded = xlm_model_file_read(path[0], error)) == NULL)
         return false;
     const xlm_vocabulary *vocabulary = inputs->loaded->vocabulary;
     const uint64_t digest = xlm_corpus_digest_of(vocabulary);

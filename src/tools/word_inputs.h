@@ -2,7 +2,6 @@
 #ifndef XLM_TOOLS_WORD_INPUTS_H
 #define XLM_TOOLS_WORD_INPUTS_H
 
-#include "comm/comm.h"
 #include "corpus/corpus.h"
 #include "lexicon/dictionary.h"
 #include "model/model_file.h"
@@ -14,10 +13,8 @@ typedef struct xlm_word_inputs {
 } xlm_word_inputs;
 
 /* path: of the checkpoint, the dictionary and, NULL for none, the corpus, which must have the checkpoint's subwords and
- * languages. csv: a file that will be written, which must be none of them; or NULL. By each rank for itself; *inputs is zeros
- * before, and closed also after a failure. EX_NOINPUT, EX_DATAERR, EX_USAGE. */
-bool xlm_word_inputs_open(xlm_word_inputs *inputs, const xlm_comm *comm, const char *const path[3], const char *csv,
-                          GError **error);
+ * languages. By each rank for itself; *inputs is zeros before, and closed also after a failure. EX_NOINPUT, EX_DATAERR. */
+bool xlm_word_inputs_open(xlm_word_inputs *inputs, const char *const path[3], GError **error);
 void xlm_word_inputs_close(xlm_word_inputs *inputs);
 
 #endif

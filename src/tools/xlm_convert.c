@@ -1,6 +1,6 @@
 /* xlm-mpi: xlm_convert, models of transformers and ours. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/files.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "foreign/convert.h"
 #include "model/model_vocabulary.h"
 #include "subwords/vocabulary.h"
@@ -95,17 +95,11 @@ static bool changes_vocabulary(void)
     return v->keep != NULL || v->words != NULL || v->languages != NULL || v->restore != NULL;
 }
 
-/* A file is to be written: can it, and is it none that is read? */
-static bool check_file(const char *model, GError **error)
+/* A file is to be written. */
+static bool check_file(GError **error)
 {
-    const xlm_model_vocabulary_options *v = &given.vocabulary;
-    const char *const outputs[] = {given.output}, *const inputs[] = {model, v->words, v->restore};
-    if (g_str_has_suffix(given.output, ".safetensors"))
-        return xlm_error_set(error, EX_USAGE, "%s: what is written is a model file of ours; call it model.h5", given.output);
-    for (char **corpus = v->keep; corpus != NULL && *corpus != NULL; corpus++)
-        if (xlm_path_same_file(given.output, *corpus))
-            return xlm_error_set(error, EX_USAGE, "%s: is both input and output", given.output);
-    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), inputs, G_N_ELEMENTS(inputs), error);
+    return !g_str_has_suffix(given.output, ".safetensors") ||
+           xlm_error_set(error, EX_USAGE, "%s: what is written is a model file of ours; call it model.h5", given.output);
 }
 
 /* A directory is to be written. */
@@ -127,7 +121,7 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
                              model, model);
     if (v->restore != NULL && (v->keep != NULL || v->words != NULL || v->languages != NULL))
         return xlm_error_set(error, EX_USAGE, "--restore stands alone, without --keep, --add-words and --add-languages");
-    return check_file(model, error) && xlm_model_vocabulary_change(model, v, given.output, error);
+    return check_file(error) && xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
 static bool convert(const char *model, GError **error)
@@ -144,7 +138,7 @@ static bool convert(const char *model, GError **error)
     if (changes_vocabulary())
         return change_vocabulary(model, directory, error);
     if (directory)
-        return check_file(model, error) && xlm_convert_import(model, &given.convert, given.output, error);
+        return check_file(error) && xlm_convert_import(model, &given.convert, given.output, error);
     return check_directory(model, error) && xlm_convert_export(model, &given.convert, given.output, error);
 }
 
@@ -152,7 +146,8 @@ int main(int argc, char **argv)
 {
     GError *error = NULL;
     xlm_log_open(program.name, true);
-    bool good = xlm_program_parse(&program, groups, &argc, &argv, &error) && read_options(&error);
+    bool good = xlm_program_parse(&program, groups, &argc, &argv, &error) && read_options(&error) &&
+                xlm_files_check_declared(&error);
     const char *model = good ? xlm_program_argument(&program, argc, argv, "model", &error) : NULL;
     if (model != NULL && given.output == NULL)
         xlm_error_set(&error, EX_USAGE, "say what to write: -o OUTPUT");

@@ -3,7 +3,6 @@
 
 #include "base/files.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "maps/map.h"
 #include "model_aligner/matrix_file.h"
 #include "report/plot.h"
@@ -70,24 +69,6 @@ typedef struct files {
     guint found_matrices, found_maps; /* how many of them, the first, were found */
 } files;
 
-/* The page may take the place of no file that it is made of. */
-static bool check_output(int n, char *const *runs, GError **error)
-{
-    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock"};
-    char **const named[] = {given.measures, given.matrices, given.maps};
-    GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; i < n; i++)
-        for (size_t k = 0; k < G_N_ELEMENTS(own); k++)
-            g_ptr_array_add(inputs, g_build_filename(runs[i], own[k], NULL));
-    for (size_t k = 0; k < G_N_ELEMENTS(named); k++)
-        for (char **path = named[k]; path != NULL && *path != NULL; path++)
-            g_ptr_array_add(inputs, g_strdup(*path));
-    const char *const output = given.output;
-    const bool good = xlm_path_check_outputs(&output, 1, (const char *const *)inputs->pdata, inputs->len, error);
-    g_ptr_array_unref(inputs);
-    return good;
-}
-
 static bool read_command_line(int *argc, char ***argv, GError **error)
 {
     if (!xlm_program_parse(&program, groups, argc, argv, error))
@@ -100,7 +81,7 @@ static bool read_command_line(int *argc, char ***argv, GError **error)
         return xlm_error_set(error, EX_USAGE, "there is no page to write; say -o FILE.html");
     if (given.pairs < 0 || given.pairs > 1000)
         return xlm_error_set(error, EX_USAGE, "--pairs=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.pairs);
-    return check_output(*argc - 1, *argv + 1, error) && xlm_plot_check(error);
+    return xlm_files_check_declared(error) && xlm_plot_check(error);
 }
 
 /* ---- files of results ---- */

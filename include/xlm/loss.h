@@ -143,7 +143,7 @@ typedef struct xlm_pass {
     const xlm_batch *batch;       /* the stream's; NULL for an objective without a stream */
     int64_t step;                 /* number of updates before this step */
     int64_t part, parts;          /* an objective without a stream computes part `part` of `parts` of its terms */
-    xlm_score *scores;            /* [batch->masked] in evaluation, to fill in for perplexity and accuracy by language; else NULL */
+    xlm_score *scores;            /* [batch->masked] to fill in during evaluation, for perplexity and accuracy; else NULL */
     void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
     const struct xlm_pass_call *call;
 } xlm_pass;

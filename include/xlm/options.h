@@ -30,13 +30,13 @@ typedef enum {
 } xlm_option_type;
 
 typedef struct xlm_option {
-    const char *name;      /* as written in a job file; NULL only in XLM_OPTION_END */
+    const char *name;          /* as written in a job file; NULL only in XLM_OPTION_END */
     xlm_option_type type;
-    const char *fallback;  /* default, written as in a job file; NULL: the option must be given */
-    double least, most;    /* closed range of INT and REAL; both 0: any value */
-    const char *choices;   /* CHOICE: "learned|sinusoidal" */
-    const char *help;      /* one line: meaning, unit, source */
-    size_t offset;         /* of the value in the struct */
+    const char *default_value; /* as written in a job file; NULL: the option must be given */
+    double minimum, maximum;   /* closed range of INT and REAL; both 0: any value */
+    const char *choices;       /* CHOICE: "learned|sinusoidal" */
+    const char *help;          /* one line: meaning, unit, source */
+    size_t offset;             /* of the value in the struct, in bytes */
 } xlm_option;
 
 /* The last entry of every table. All members are given, so that no compiler warns about missing ones. */

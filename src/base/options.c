@@ -17,8 +17,8 @@
 /* ---- ranges ---- */
 
 /* Bounds beyond these are as good as none. */
-static bool has_least(const xlm_option *o) { return (o->least != 0 || o->most != 0) && o->least > -9e18; }
-static bool has_most(const xlm_option *o) { return (o->least != 0 || o->most != 0) && o->most < 9e18; }
+static bool has_minimum(const xlm_option *o) { return (o->minimum != 0 || o->maximum != 0) && o->minimum > -9e18; }
+static bool has_maximum(const xlm_option *o) { return (o->minimum != 0 || o->maximum != 0) && o->maximum < 9e18; }
 
 static void append_bound(GString *out, const xlm_option *option, double bound)
 {
@@ -31,20 +31,20 @@ static void append_bound(GString *out, const xlm_option *option, double bound)
 static char *print_range(const xlm_option *option)
 {
     GString *out = g_string_new(NULL);
-    if (has_least(option)) {
-        g_string_append(out, has_most(option) ? "from " : "at least ");
-        append_bound(out, option, option->least);
+    if (has_minimum(option)) {
+        g_string_append(out, has_maximum(option) ? "from " : "at least ");
+        append_bound(out, option, option->minimum);
     }
-    if (has_most(option)) {
-        g_string_append(out, has_least(option) ? " to " : "at most ");
-        append_bound(out, option, option->most);
+    if (has_maximum(option)) {
+        g_string_append(out, has_minimum(option) ? " to " : "at most ");
+        append_bound(out, option, option->maximum);
     }
     return g_string_free(out, FALSE);
 }
 
 static bool is_in_range(const xlm_option *option, double value)
 {
-    return (!has_least(option) || value >= option->least) && (!has_most(option) || value <= option->most);
+    return (!has_minimum(option) || value >= option->minimum) && (!has_maximum(option) || value <= option->maximum);
 }
 
 /* ---- one value ---- */
@@ -129,7 +129,7 @@ static bool set_choice(const xlm_option *option, const char *text, void *into, G
 
 static bool set_text(const xlm_option *option, const char *text, void *into, GError **error)
 {
-    if (*text == '\0' && option->fallback == NULL)
+    if (*text == '\0' && option->default_value == NULL)
         return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
     g_free(VALUE(char *, option, into));
     VALUE(char *, option, into) = *text == '\0' ? NULL : g_strdup(text);
@@ -138,7 +138,7 @@ static bool set_text(const xlm_option *option, const char *text, void *into, GEr
 
 static bool set_list(const xlm_option *option, const char *text, void *into, GError **error)
 {
-    if (*text == '\0' && option->fallback == NULL)
+    if (*text == '\0' && option->default_value == NULL)
         return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
     char **items = *text == '\0' ? NULL : g_strsplit(text, ",", -1);
     for (char **item = items; item != NULL && *item != NULL; item++)
@@ -249,7 +249,7 @@ void xlm_options_free(const xlm_option *table, void *from)
 static bool set_default(const xlm_option *option, void *into, GError **error)
 {
     GError *wrong = NULL;
-    if (option->fallback == NULL || xlm_option_set(option, option->fallback, into, &wrong))
+    if (option->default_value == NULL || xlm_option_set(option, option->default_value, into, &wrong))
         return true;
     xlm_error_set(error, EX_SOFTWARE, "the default of an option does not fit it: %s; correct its table",
                   wrong->message);
@@ -278,7 +278,7 @@ static bool read_one(const xlm_option *option, const xlm_jobfile *job, const cha
     char *place = xlm_jobfile_place(job, section, text != NULL ? option->name : NULL);
     GError *wrong = NULL;
     bool good = true;
-    if (text == NULL && option->fallback == NULL)
+    if (text == NULL && option->default_value == NULL)
         good = xlm_error_set(error, EX_CONFIG, "%s: key \"%s\" is missing; give %s", place, option->name, option->help);
     else if (text != NULL && !xlm_option_set(option, text, into, &wrong)) {
         good = xlm_error_set(error, exit_code_at(place), "%s: %s", place, wrong->message);
@@ -384,9 +384,9 @@ static void print_columns(const xlm_option *option, char *columns[COLUMNS])
     };
     columns[0] = g_strdup(option->name);
     columns[1] = g_strdup(types[option->type]);
-    columns[2] = g_strdup(option->fallback == NULL    ? "(required)"
-                          : *option->fallback == '\0' ? "(empty)"
-                                                      : option->fallback);
+    columns[2] = g_strdup(option->default_value == NULL    ? "(required)"
+                          : *option->default_value == '\0' ? "(empty)"
+                                                      : option->default_value);
     columns[3] = option->type == XLM_OPTION_CHOICE ? g_strdup(option->choices)
                  : option->type == XLM_OPTION_FLAG ? g_strdup("true|false")
                                                    : print_range(option);

@@ -52,7 +52,7 @@ static bool set_options(const xlm_loss_check *check, void *state, GError **error
     const xlm_loss_class *cls = check->cls;
     if (cls->options != NULL)
         for (const xlm_option *o = cls->options; o->name != NULL; o++)
-            if (o->fallback != NULL && !xlm_option_set(o, o->fallback, state, error))
+            if (o->default_value != NULL && !xlm_option_set(o, o->default_value, state, error))
                 return false;
     for (const char *const *text = check->options; text != NULL && *text != NULL; text++)
         if (!set_option(cls, *text, state, error))

@@ -43,8 +43,8 @@ static inline void add_objective(struct hosted_job *job, const char *name, const
     void *state = g_malloc0(MAX(cls->state_size, 1));
     if (cls->options != NULL)
         for (const xlm_option *o = cls->options; o->name != NULL; o++)
-            if (o->fallback != NULL)
-                assert_true(xlm_option_set(o, o->fallback, state, &error));
+            if (o->default_value != NULL)
+                assert_true(xlm_option_set(o, o->default_value, state, &error));
     for (; options != NULL && *options != NULL; options++) {
         char **pair = g_strsplit(*options, "=", 2);
         for (const xlm_option *o = cls->options; o->name != NULL; o++)

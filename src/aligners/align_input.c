@@ -18,7 +18,7 @@ bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 /* "de-en, en-fr": the pairs of languages that any of the splits has; *only: one of them, *n: how many. g_free. */
 static char *name_pairs(const xlm_corpus *corpus, const bool splits[2], const char **only, int *n)
 {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (int s = 0; s < 2; s++) {
         int count = 0;
         const xlm_corpus_pairs *pairs = splits[s] ? xlm_corpus_all_pairs(corpus, (xlm_split)s, &count) : NULL;
@@ -29,9 +29,7 @@ static char *name_pairs(const xlm_corpus *corpus, const bool splits[2], const ch
     *n = (int)names->len;
     *only = names->len > 0 ? g_ptr_array_index(names, 0) : NULL;
     g_ptr_array_add(names, NULL);
-    char *all = g_strjoinv(", ", (char **)names->pdata);
-    g_ptr_array_unref(names);
-    return all;
+    return g_strjoinv(", ", (char **)names->pdata);
 }
 
 static const char *which_split(const bool splits[2])
@@ -45,8 +43,8 @@ static int find_parts(const xlm_corpus *corpus, const xlm_align_source *source, 
     const char *const *languages = source->languages, *only;
     int n, found = 0;
     bool swapped = false;
-    char *all = name_pairs(corpus, source->splits, &only, &n);
-    char *asked = languages[0] != NULL ? g_strconcat(languages[0], "-", languages[1], NULL) : NULL;
+    g_autofree char *all = name_pairs(corpus, source->splits, &only, &n);
+    g_autofree char *asked = languages[0] != NULL ? g_strconcat(languages[0], "-", languages[1], NULL) : NULL;
     const char *path = xlm_corpus_path(corpus), *name = asked != NULL ? asked : n == 1 ? only : NULL;
     for (int s = 0; s < 2 && name != NULL; s++) {
         const xlm_corpus_pairs *pairs = source->splits[s] ? xlm_corpus_find_pairs(corpus, (xlm_split)s, name, &swapped) : NULL;
@@ -63,8 +61,6 @@ static int find_parts(const xlm_corpus *corpus, const xlm_align_source *source, 
     else if (asked != NULL && swapped)
         xlm_log_info("%s has the pair %s: links are from %s to %s", path, parts[0].pairs->name, parts[0].pairs->source->language,
                      parts[0].pairs->target->language);
-    g_free(asked);
-    g_free(all);
     return found;
 }
 

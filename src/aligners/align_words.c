@@ -36,13 +36,11 @@ static xlm_word_numbers *number_words(const struct training *t, int side)
 {
     const xlm_bitext_side *text = &t->bitext->side[side];
     const int64_t more = t->model != NULL ? t->model->types[side] : 0;
-    char **texts = g_new(char *, text->types + more + 1);
+    g_autofree char **texts = g_new(char *, text->types + more + 1);
     memcpy(texts, text->texts, sizeof *texts * (size_t)text->types);
     if (more > 0)
         memcpy(texts + text->types, t->model->texts[side], sizeof *texts * (size_t)more);
-    xlm_word_numbers *numbers = xlm_word_numbers_new(t->comm, texts, text->types + more);
-    g_free(texts);
-    return numbers;
+    return xlm_word_numbers_new(t->comm, texts, text->types + more);
 }
 
 static uint32_t number_of(const struct training *t, int side, int64_t word) { return (uint32_t)t->numbers[side]->numbers[word]; }
@@ -73,13 +71,12 @@ static xlm_count_key *find_keys(const struct training *t, xlm_table_of of)
 static void leave_out_known(const struct training *t)
 {
     const int64_t n = t->rows[XLM_TABLE_PAIRS], text = t->text_rows[XLM_TABLE_PAIRS];
-    int64_t *in_model = g_new0(int64_t, n + 1);
+    g_autofree int64_t *in_model = g_new0(int64_t, n + 1);
     for (int64_t k = text; k < n; k++)
         in_model[k] = 1;
     xlm_shared_counts_sum(t->shared[XLM_TABLE_PAIRS], in_model, 1, NULL);
     for (int64_t k = 0; k < text; k++)
         t->run.first[k] &= in_model[k] == 0;
-    g_free(in_model);
 }
 
 /* The tables, and who owns their rows. */
@@ -94,13 +91,12 @@ static void share_rows(struct training *t)
         t->rows[of] = text[of] + (t->model != NULL && of != XLM_TABLE_WHOLE ? t->model->rows[of] : 0);
     }
     for (int of = XLM_TABLE_PAIRS; of < XLM_TABLE_WHOLE; of++) {
-        xlm_count_key *keys = find_keys(t, of);
+        g_autofree xlm_count_key *keys = find_keys(t, of);
         /* Not NULL on a rank without pairs either: telling which is first is collective. */
         bool *first = of == XLM_TABLE_PAIRS ? g_new(bool, t->rows[of] + 1) : NULL;
         t->shared[of] = xlm_shared_counts_new(t->comm, t->numbers[of == XLM_TABLE_TARGET]->owned, keys, t->rows[of], first);
         if (first != NULL)
             run->first = first;
-        g_free(keys);
     }
     if (t->model != NULL)
         leave_out_known(t);
@@ -174,12 +170,11 @@ static void iterate(struct training *t, xlm_progress *progress)
         to = block_end(t, from);
         #pragma omp parallel
         {
-            void *workspace = g_malloc(t->workspace);
+            g_autofree void *workspace = g_malloc(t->workspace);
             #pragma omp for schedule(dynamic, 8)
             for (int64_t s = from; s < to; s++)
                 if (cells_of(t, s) > 0)
                     t->aligner->expect(&t->run, s, workspace);
-            g_free(workspace);
         }
         release(t, from, to);
         xlm_progress_show(progress, done + (double)t->pairs.offsets[to]);
@@ -266,20 +261,18 @@ static void decode_all(struct training *t, xlm_progress *progress, GString *cons
     const double done = (double)t->run.iteration * (double)t->pairs.offsets[t->bitext->pairs];
     for (int64_t from = 0, to; from < t->bitext->pairs; from = to) {
         to = block_end(t, from);
-        struct found *found = g_new0(struct found, to - from);
+        g_autofree struct found *found = g_new0(struct found, to - from);
         #pragma omp parallel
         {
-            void *workspace = g_malloc(t->workspace);
+            g_autofree void *workspace = g_malloc(t->workspace);
             xlm_decoded decoded = new_decoded(t->most_cells);
             #pragma omp for schedule(dynamic, 8)
             for (int64_t s = from; s < to; s++)
                 found[s - from] = find_links(t, s, &decoded, workspace);
             free_decoded(&decoded);
-            g_free(workspace);
         }
         for (int64_t s = from; s < to; s++)
             append_links(t, &found[s - from], lines);
-        g_free(found);
         release(t, from, to);
         xlm_progress_show(progress, done + (double)t->pairs.offsets[to]);
     }

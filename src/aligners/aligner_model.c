@@ -16,19 +16,17 @@ static char *path_of(const xlm_table *table) { return g_strconcat("/", groups[ta
 /* Words of all owners in order, as one array on every rank. */
 static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers, char **bytes)
 {
-    GString *own = g_string_new(NULL);
+    g_autoptr(GString) own = g_string_new(NULL);
     for (guint i = 0; i < numbers->texts->len; i++) {
         const char *text = g_ptr_array_index(numbers->texts, i);
         g_string_append_len(own, text, (gssize)strlen(text) + 1);
     }
     void *all;
-    size_t *sizes = g_new(size_t, comm->ranks);
+    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     xlm_comm_gather_all(comm, own->str, own->len, &all, sizes);
     char **words = g_new0(char *, numbers->all + 1), *at = all;
     for (int64_t i = 0; i < numbers->all; i++, at += strlen(at) + 1)
         words[i] = at;
-    g_string_free(own, TRUE);
-    g_free(sizes);
     *bytes = all;
     return words;
 }
@@ -45,13 +43,11 @@ static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_n
 static bool write_table(xlm_store *store, const xlm_table *table, int64_t all, int64_t first, int64_t rows, const int64_t *counts,
                         GError **error)
 {
-    char *path = path_of(table);
+    g_autofree char *path = path_of(table);
     const uint64_t dims[2] = {(uint64_t)all, (uint64_t)table->width};
-    const bool good = xlm_store_dataset(store, path, XLM_I64, 2, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, (uint64_t)first, (uint64_t)rows, counts, error) &&
-                      xlm_store_set_text(store, path, "meaning", table->meaning, error);
-    g_free(path);
-    return good;
+    return xlm_store_dataset(store, path, XLM_I64, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, (uint64_t)first, (uint64_t)rows, counts, error) &&
+           xlm_store_set_text(store, path, "meaning", table->meaning, error);
 }
 
 /* Counts of the pairs of a table that are not left out. */
@@ -72,12 +68,12 @@ static bool write_pairs(xlm_store *store, const xlm_comm *comm, const xlm_aligne
     const int64_t first_word = r->numbers[0]->owned[comm->rank], words = r->numbers[0]->owned[comm->rank + 1] - first_word;
     int64_t n;
     const xlm_count_key *keys = xlm_shared_counts_owned(r->pairs, &n);
-    bool *used = g_new0(bool, n);
+    g_autofree bool *used = g_new0(bool, n);
     for (int t = 0; tables[t].name != NULL; t++)
         for (int64_t i = 0; tables[t].of == XLM_TABLE_PAIRS && i < n * tables[t].width; i++)
             used[i / tables[t].width] |= r->sums[t][i] != 0;
-    uint64_t *offsets = g_new0(uint64_t, words + 2);
-    uint32_t *targets = g_new(uint32_t, n);
+    g_autofree uint64_t *offsets = g_new0(uint64_t, words + 2);
+    g_autofree uint32_t *targets = g_new(uint32_t, n);
     int64_t rows = 0;
     for (int64_t i = 0; i < n; i++)
         if (used[i]) {
@@ -98,13 +94,9 @@ static bool write_pairs(xlm_store *store, const xlm_comm *comm, const xlm_aligne
                 xlm_store_write(store, "/pairs/targets", (uint64_t)base, (uint64_t)rows, targets, error);
     for (int t = 0; good && tables[t].name != NULL; t++)
         if (tables[t].of == XLM_TABLE_PAIRS) {
-            int64_t *counts = select_rows(used, n, r->sums[t], tables[t].width);
+            g_autofree int64_t *counts = select_rows(used, n, r->sums[t], tables[t].width);
             good = write_table(store, &tables[t], all, base, rows, counts, error);
-            g_free(counts);
         }
-    g_free(used);
-    g_free(offsets);
-    g_free(targets);
     return good;
 }
 
@@ -153,8 +145,8 @@ static bool refuse(const xlm_store *store, const char *what, GError **error)
 static bool read_attributes(const xlm_store *store, xlm_aligner_model *m, GError **error)
 {
     int64_t lower = 0, unit = 0;
-    char *method = xlm_store_get_text(store, "/", "method", error);
-    char *words = method != NULL ? xlm_store_get_text(store, "/", "words", error) : NULL;
+    g_autofree char *method = xlm_store_get_text(store, "/", "method", error);
+    g_autofree char *words = method != NULL ? xlm_store_get_text(store, "/", "words", error) : NULL;
     bool good = words != NULL && xlm_store_get_int(store, "/", "lower_case", &lower, error) &&
                 xlm_store_get_int(store, "/", "sentence_pairs", &m->sentence_pairs, error) &&
                 xlm_store_get_int(store, "/", "unit", &unit, error);
@@ -166,8 +158,6 @@ static bool read_attributes(const xlm_store *store, xlm_aligner_model *m, GError
         if (!good)
             refuse(store, "method, words, unit or sentence pairs are none that this version knows", error);
     }
-    g_free(method);
-    g_free(words);
     return good;
 }
 
@@ -201,11 +191,9 @@ static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner
 {
     const int64_t words = m->types[0];
     xlm_array array = {XLM_U64, (uint64_t)words + 1, 0}, targets = {XLM_U32, XLM_ANY, 0};
-    uint64_t *offsets = xlm_store_read_all(store, "/pairs/offsets", &array, error);
-    if (offsets == NULL || !xlm_store_shape(store, "/pairs/targets", &targets, error)) {
-        g_free(offsets);
+    g_autofree uint64_t *offsets = xlm_store_read_all(store, "/pairs/offsets", &array, error);
+    if (offsets == NULL || !xlm_store_shape(store, "/pairs/targets", &targets, error))
         return false;
-    }
     *all = (int64_t)targets.rows;
     take_part(comm, *all, &m->first[XLM_TABLE_PAIRS], &m->rows[XLM_TABLE_PAIRS]);
     const int64_t first = m->first[XLM_TABLE_PAIRS], n = m->rows[XLM_TABLE_PAIRS];
@@ -223,7 +211,6 @@ static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner
         good = xlm_store_read(store, "/pairs/targets", targets, (uint64_t)first - 1, 1, &before, error);
     for (int64_t i = 0; i < n && good && fits; before = m->targets[i++])
         fits = m->targets[i] < m->types[1] && ((uint64_t)(first + i) == offsets[m->sources[i]] || m->targets[i] > before);
-    g_free(offsets);
     return good && (fits || refuse(store, "/pairs: offsets or targets do not fit the words", error));
 }
 
@@ -248,13 +235,12 @@ static bool read_tables(const xlm_store *store, const xlm_comm *comm, xlm_aligne
         take_part(comm, all[of], &m->first[of], &m->rows[of]);
     for (int t = 0; good && m->aligner->tables[t].name != NULL; t++) {
         const xlm_table *table = &m->aligner->tables[t];
-        char *path = path_of(table);
+        g_autofree char *path = path_of(table);
         const int64_t first = m->first[table->of], rows = m->rows[table->of];
         const xlm_array array = {XLM_I64, (uint64_t)all[table->of], (uint64_t)table->width};
         m->counts[t] = g_new(int64_t, rows * table->width + 1);
         good = xlm_store_read(store, path, array, (uint64_t)first, (uint64_t)rows, m->counts[t], error) &&
                check_counts(store, table, m->counts[t], rows * table->width, error);
-        g_free(path);
     }
     return good;
 }

@@ -23,8 +23,7 @@ const xlm_aligner *xlm_aligner_find(const char *name, GError **error)
             return aligners[i];
         names[i] = aligners[i]->name;
     }
-    char *advice = xlm_nearest_advice(name, names, G_N_ELEMENTS(names));
+    g_autofree char *advice = xlm_nearest_advice(name, names, G_N_ELEMENTS(names));
     xlm_error_set(error, EX_USAGE, "--method=%s: there is no such method; %s", name, advice);
-    g_free(advice);
     return NULL;
 }

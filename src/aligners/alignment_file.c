@@ -84,12 +84,11 @@ static bool check_corpus_pairs(const xlm_alignment_file *file, const xlm_alignme
             return false;
         }
     }
-    char *written = xlm_store_get_text(file->store, p->path, "sample_digest", error);
+    g_autofree char *written = xlm_store_get_text(file->store, p->path, "sample_digest", error);
     uint64_t digest;
     bool good = written != NULL && xlm_alignment_sample(corpus, pairs, &digest, error);
     if (good && digest != g_ascii_strtoull(written, NULL, 16))
         good = other_corpus(file, corpus, "it has other sentences, or in another order", error);
-    g_free(written);
     return good;
 }
 
@@ -105,11 +104,10 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
             return false;
         *texts[i] = file->texts[i];
     }
-    char *digest = xlm_store_get_text(file->store, "/", "corpus_digest", error);
+    g_autofree char *digest = xlm_store_get_text(file->store, "/", "corpus_digest", error);
     if (digest == NULL)
         return false;
     file->corpus_digest = g_ascii_strtoull(digest, NULL, 16);
-    g_free(digest);
     return xlm_store_get_int(file->store, "/", "layer", &origin->layer, error) &&
            xlm_store_get_int(file->store, "/", "seed", &origin->seed, error);
 }
@@ -118,12 +116,11 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
 static bool read_extent(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, xlm_type type, int64_t *n,
                         GError **error)
 {
-    char *path = member(p, name);
+    g_autofree char *path = member(p, name);
     xlm_array array = {type, XLM_ANY, 0};
     const bool good = xlm_store_shape(file->store, path, &array, error);
     if (good)
         *n = (int64_t)array.rows;
-    g_free(path);
     return good;
 }
 
@@ -145,13 +142,12 @@ static bool read_shapes(const xlm_alignment_file *file, xlm_alignment_pairs *p, 
         return false;
     if (p->pairs < 0 || offsets - 1 != p->pairs || targets != p->links || scores != p->links)
         return damaged(file->store, p->path, "offsets, source, target and score do not fit together", error);
-    char *path = member(p, "offsets");
+    g_autofree char *path = member(p, "offsets");
     uint64_t ends[2];
     bool good = xlm_store_read(file->store, path, offsets_of(p), 0, 1, &ends[0], error) &&
                 xlm_store_read(file->store, path, offsets_of(p), (uint64_t)p->pairs, 1, &ends[1], error);
     if (good && (ends[0] != 0 || ends[1] != (uint64_t)p->links))
         good = damaged(file->store, path, "do not lead from the first link to the last", error);
-    g_free(path);
     return good;
 }
 
@@ -162,25 +158,21 @@ static bool open_pairs(xlm_alignment_file *file, const char *name, xlm_split spl
     if ((p->source = xlm_store_get_text(file->store, p->path, "source", error)) == NULL ||
         (p->target = xlm_store_get_text(file->store, p->path, "target", error)) == NULL || !read_shapes(file, p, error))
         return false;
-    char *own = g_strconcat(p->source, "-", p->target, NULL);
-    const bool good = strcmp(own, name) == 0 || damaged(file->store, p->path, "has the name of other languages", error);
-    g_free(own);
-    return good;
+    g_autofree char *own = g_strconcat(p->source, "-", p->target, NULL);
+    return strcmp(own, name) == 0 || damaged(file->store, p->path, "has the name of other languages", error);
 }
 
 static bool open_all_pairs(xlm_alignment_file *file, GError **error)
 {
-    char **names = xlm_store_list(file->store, "/pairs", error);
+    g_auto(GStrv) names = xlm_store_list(file->store, "/pairs", error);
     bool good = names != NULL;
     if (good)
         file->pairs = g_new0(xlm_alignment_pairs, 2 * g_strv_length(names) + 1);
     for (char **name = names; good && *name != NULL; name++)
         for (xlm_split split = XLM_TRAIN; split <= XLM_HELD_OUT && good; split++) {
-            char *path = xlm_alignment_path(*name, split);
+            g_autofree char *path = xlm_alignment_path(*name, split);
             good = !xlm_store_has(file->store, path) || open_pairs(file, *name, split, error);
-            g_free(path);
         }
-    g_strfreev(names);
     return good;
 }
 
@@ -230,9 +222,8 @@ const xlm_alignment_pairs *xlm_alignment_file_find(const xlm_alignment_file *fil
 {
     for (int i = 0; i < file->n; i++) {
         const xlm_alignment_pairs *p = &file->pairs[i];
-        char *turned = g_strconcat(p->target, "-", p->source, NULL);
+        g_autofree char *turned = g_strconcat(p->target, "-", p->source, NULL);
         const bool same = strcmp(name, p->name) == 0, other = strcmp(name, turned) == 0;
-        g_free(turned);
         if (p->split != split || (!same && !other))
             continue;
         if (swapped != NULL)
@@ -274,10 +265,8 @@ static bool read_offsets(const xlm_alignment_file *file, const xlm_alignment_pai
 static bool read_words(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, uint64_t begin, uint64_t n,
                        uint32_t *words, GError **error)
 {
-    char *path = member(p, name);
-    const bool good = xlm_store_read(file->store, path, (xlm_array){XLM_U32, (uint64_t)p->links, 0}, begin, n, words, error);
-    g_free(path);
-    return good;
+    g_autofree char *path = member(p, name);
+    return xlm_store_read(file->store, path, (xlm_array){XLM_U32, (uint64_t)p->links, 0}, begin, n, words, error);
 }
 
 static bool check_links(const xlm_alignment_file *file, const xlm_alignment_pairs *p, int64_t pair, const int64_t sizes[2],
@@ -295,12 +284,11 @@ static bool check_links(const xlm_alignment_file *file, const xlm_alignment_pair
 static bool read_scores(const xlm_alignment_file *file, const xlm_alignment_pairs *p, uint64_t begin, uint64_t n, float *scores,
                         GError **error)
 {
-    char *path = member(p, "score");
+    g_autofree char *path = member(p, "score");
     bool good = xlm_store_read(file->store, path, (xlm_array){XLM_F32, (uint64_t)p->links, 0}, begin, n, scores, error);
     for (uint64_t l = 0; l < n && good; l++)
         if (!isfinite(scores[l]))
             good = damaged(file->store, path, "has a score that is no number", error);
-    g_free(path);
     return good;
 }
 

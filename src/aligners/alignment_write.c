@@ -68,19 +68,17 @@ static bool describe_pairs(const xlm_alignment_writer *w, const char *group, con
 static bool write_rows(const xlm_alignment_writer *w, const char *group, const char *name, xlm_type type, int64_t all,
                        int64_t first, int64_t n, const void *data, GError **error)
 {
-    char *path = g_strconcat(group, "/", name, NULL);
+    g_autofree char *path = g_strconcat(group, "/", name, NULL);
     const uint64_t dims[1] = {(uint64_t)all};
-    const bool good = xlm_store_dataset(w->store, path, type, 1, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(w->store, path, (uint64_t)first, (uint64_t)n, data, error);
-    g_free(path);
-    return good;
+    return xlm_store_dataset(w->store, path, type, 1, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(w->store, path, (uint64_t)first, (uint64_t)n, data, error);
 }
 
 /* One side of the links. */
 static bool write_side(const xlm_alignment_writer *w, const char *group, bool source, bool wide, int64_t all, int64_t first,
                        int64_t n, const xlm_link *links, GError **error)
 {
-    void *numbers = g_malloc((size_t)(n + 1) * (wide ? 4 : 2));
+    g_autofree void *numbers = g_malloc((size_t)(n + 1) * (wide ? 4 : 2));
     for (int64_t l = 0; l < n; l++) {
         const int32_t number = source ? links[l].source : links[l].target;
         if (wide)
@@ -88,9 +86,7 @@ static bool write_side(const xlm_alignment_writer *w, const char *group, bool so
         else
             ((uint16_t *)numbers)[l] = (uint16_t)number;
     }
-    const bool good = write_rows(w, group, source ? "source" : "target", wide ? XLM_U32 : XLM_U16, all, first, n, numbers, error);
-    g_free(numbers);
-    return good;
+    return write_rows(w, group, source ? "source" : "target", wide ? XLM_U32 : XLM_U16, all, first, n, numbers, error);
 }
 
 static bool write_offsets(const xlm_alignment_writer *w, const char *group, const xlm_corpus_pairs *pairs, int64_t n,
@@ -98,12 +94,11 @@ static bool write_offsets(const xlm_alignment_writer *w, const char *group, cons
 {
     /* The end of the last pair is the last rank's. */
     const bool last = w->comm->rank == w->comm->ranks - 1;
-    uint64_t *own = g_new(uint64_t, n + 1);
+    g_autofree uint64_t *own = g_new(uint64_t, n + 1);
     for (int64_t i = 0; i <= n; i++)
         own[i] = offsets[i] + (uint64_t)first;
     const bool good = write_rows(w, group, "offsets", XLM_U64, pairs->pairs + 1, xlm_comm_sum_below(w->comm, n), n + last, own,
                                  error);
-    g_free(own);
     return good;
 }
 
@@ -117,15 +112,13 @@ bool xlm_alignment_write(xlm_alignment_writer *writer, xlm_split split, const xl
     for (int64_t l = 0; l < own; l++)
         most[0] = MAX(most[0], MAX(links[l].source, links[l].target));
     xlm_comm_max_int64(writer->comm, most, 2);
-    char *group = xlm_alignment_path(pairs->name, split);
+    g_autofree char *group = xlm_alignment_path(pairs->name, split);
     const bool wide = most[0] > UINT16_MAX;
-    const bool good = write_offsets(writer, group, pairs, n, offsets, first, error) &&
-                      write_side(writer, group, true, wide, all[0], first, own, links, error) &&
-                      write_side(writer, group, false, wide, all[0], first, own, links, error) &&
-                      (most[1] == 0 || write_rows(writer, group, "score", XLM_F32, all[0], first, own, scores, error)) &&
-                      describe_pairs(writer, group, pairs, error);
-    g_free(group);
-    return good;
+    return write_offsets(writer, group, pairs, n, offsets, first, error) &&
+           write_side(writer, group, true, wide, all[0], first, own, links, error) &&
+           write_side(writer, group, false, wide, all[0], first, own, links, error) &&
+           (most[1] == 0 || write_rows(writer, group, "score", XLM_F32, all[0], first, own, scores, error)) &&
+           describe_pairs(writer, group, pairs, error);
 }
 
 /* ---- links between words ---- */
@@ -169,13 +162,12 @@ static bool write_part(xlm_alignment_writer *w, const xlm_corpus_part *part, int
     const int64_t first = xlm_sentence_pairs_first(pairs), last = first + xlm_sentence_pairs_count(pairs);
     const int64_t from = CLAMP(begin, first, last) - first, to = CLAMP(begin + part->pairs->pairs, first, last) - first;
     const uint64_t *offsets = &g_array_index(made->offsets, uint64_t, from);
-    uint64_t *own = g_new(uint64_t, to - from + 1);
+    g_autofree uint64_t *own = g_new(uint64_t, to - from + 1);
     for (int64_t p = 0; p <= to - from; p++)
         own[p] = offsets[p] - offsets[0];
     const bool good = xlm_alignment_write(w, part->split, part->pairs, to - from, own,
                                           (const xlm_link *)(void *)made->links->data + offsets[0],
                                           scored ? (const float *)(void *)made->scores->data + offsets[0] : NULL, error);
-    g_free(own);
     return good;
 }
 

@@ -103,10 +103,9 @@ static void climb(const xlm_alignment_run *run, struct state *s, int d)
         for (guint k = 0; k < s->lengths->len; k++) {
             const struct lengths l = g_array_index(s->lengths, struct lengths, k);
             const int n = d == 0 ? l.n : l.m, m = d == 0 ? l.m : l.n;
-            float *weights = g_new(float, n);
+            g_autofree float *weights = g_new(float, n);
             distances += l.times * expect_distance(s->tension[d], n, m, weights);
             words += l.times * m;
-            g_free(weights);
         }
         sum[0] = distances;
         sum[1] = words;

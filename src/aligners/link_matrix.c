@@ -139,7 +139,7 @@ static void append_row(GString *out, const xlm_link_picture *p, int64_t source, 
 bool xlm_link_matrix_append(GString *out, const xlm_link_picture *picture, int width)
 {
     const xlm_link_picture *p = picture;
-    char **source = make_labels(p->source, p->sources);
+    g_auto(GStrv) source = make_labels(p->source, p->sources);
     int label = 0, digits = 1;
     for (int64_t i = 0; i < p->sources; i++)
         label = MAX(label, MIN(xlm_terminal_columns(source[i], strlen(source[i])), MOST_LABEL));
@@ -148,9 +148,8 @@ bool xlm_link_matrix_append(GString *out, const xlm_link_picture *picture, int w
     const int margin = digits + 1 + label + 2;
     const bool fits = margin + 2 * p->targets - 1 <= width;
     if (fits) {
-        char **target = make_labels(p->target, p->targets);
+        g_auto(GStrv) target = make_labels(p->target, p->targets);
         append_header(out, target, p->targets, margin);
-        g_strfreev(target);
         for (int64_t i = 0, at = 0; i < p->sources; i++) {
             g_string_append_printf(out, "%*" G_GINT64_FORMAT " ", digits, i);
             append_padded(out, source[i], label);
@@ -158,7 +157,6 @@ bool xlm_link_matrix_append(GString *out, const xlm_link_picture *picture, int w
             append_row(out, p, i, &at);
         }
     }
-    g_strfreev(source);
     return fits;
 }
 

@@ -213,7 +213,7 @@ static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, 
 /* Find this rank's part, and go to its beginning. */
 static bool take_part(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_work work, int64_t unit, GError **error)
 {
-    struct part *parts = find_parts(comm, pairs, work, unit, error);
+    g_autofree struct part *parts = find_parts(comm, pairs, work, unit, error);
     bool good = parts != NULL;
     if (good) {
         int64_t number[] = {pairs->total, pairs->empty, pairs->first_empty};
@@ -228,7 +228,6 @@ static bool take_part(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_
         xlm_sentence_pairs_rewind(pairs, &failure);
         good = xlm_comm_agree_on(comm, failure, error);
     }
-    g_free(parts);
     return good;
 }
 

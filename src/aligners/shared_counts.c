@@ -33,14 +33,13 @@ static int owner_of(const int64_t *owned, int ranks, uint32_t word)
 static void order_keys(xlm_shared_counts *s, const int64_t *owned, const xlm_count_key *keys)
 {
     const int ranks = s->comm->ranks;
-    int64_t *next = g_new0(int64_t, ranks + 1);
+    g_autofree int64_t *next = g_new0(int64_t, ranks + 1);
     for (int64_t i = 0; i < s->n; i++)
         s->sent[owner_of(owned, ranks, keys[i].first)]++;
     for (int r = 0; r < ranks; r++)
         next[r + 1] = next[r] + s->sent[r];
     for (int64_t i = 0; i < s->n; i++)
         s->order[next[owner_of(owned, ranks, keys[i].first)]++] = i;
-    g_free(next);
 }
 
 struct placed {
@@ -57,7 +56,7 @@ static int compare(const void *a, const void *b)
 /* The different keys that came in, and where each is among them. Sorted by first word by counting, as there are many a word. */
 static void own_keys(xlm_shared_counts *s, const xlm_count_key *incoming, int64_t first_word, int64_t last_word)
 {
-    struct placed *sorted = g_new(struct placed, s->incoming);
+    g_autofree struct placed *sorted = g_new(struct placed, s->incoming);
     int64_t *row = g_new0(int64_t, last_word - first_word + 2), *next = row + 1;
     for (int64_t i = 0; i < s->incoming; i++)
         next[incoming[i].first - first_word]++;
@@ -79,25 +78,20 @@ static void own_keys(xlm_shared_counts *s, const xlm_count_key *incoming, int64_
         }
     }
     g_free(row);
-    g_free(sorted);
 }
 
 /* Tell the ranks which of their keys nobody before them has sent. */
 static void find_first(xlm_shared_counts *s, bool *first)
 {
-    bool *seen = g_new0(bool, s->owned), *answer = g_new(bool, s->incoming);
+    g_autofree bool *seen = g_new0(bool, s->owned), *answer = g_new(bool, s->incoming);
     for (int64_t i = 0; i < s->incoming; i++) {
         answer[i] = !seen[s->place[i]];
         seen[s->place[i]] = true;
     }
-    int64_t *numbers = g_new(int64_t, s->comm->ranks);
-    bool *back = xlm_comm_exchange(s->comm, answer, s->received, sizeof *answer, numbers);
+    g_autofree int64_t *numbers = g_new(int64_t, s->comm->ranks);
+    g_autofree bool *back = xlm_comm_exchange(s->comm, answer, s->received, sizeof *answer, numbers);
     for (int64_t k = 0; k < s->n; k++)
         first[s->order[k]] = back[k];
-    g_free(seen);
-    g_free(answer);
-    g_free(numbers);
-    g_free(back);
 }
 
 xlm_shared_counts *xlm_shared_counts_new(const xlm_comm *comm, const int64_t *owned, const xlm_count_key *keys, int64_t n,
@@ -110,15 +104,13 @@ xlm_shared_counts *xlm_shared_counts_new(const xlm_comm *comm, const int64_t *ow
     s->sent = g_new0(int64_t, comm->ranks);
     s->received = g_new0(int64_t, comm->ranks);
     order_keys(s, owned, keys);
-    xlm_count_key *out = g_new(xlm_count_key, n);
+    g_autofree xlm_count_key *out = g_new(xlm_count_key, n);
     for (int64_t k = 0; k < n; k++)
         out[k] = keys[s->order[k]];
-    xlm_count_key *incoming = xlm_comm_exchange(comm, out, s->sent, sizeof *out, s->received);
+    g_autofree xlm_count_key *incoming = xlm_comm_exchange(comm, out, s->sent, sizeof *out, s->received);
     for (int r = 0; r < comm->ranks; r++)
         s->incoming += s->received[r];
     own_keys(s, incoming, owned[comm->rank], owned[comm->rank + 1]);
-    g_free(out);
-    g_free(incoming);
     if (first != NULL)
         find_first(s, first);
     return s;
@@ -142,7 +134,7 @@ void xlm_shared_counts_sum(const xlm_shared_counts *s, int64_t *values, int widt
     int64_t *out = g_malloc(size * (size_t)s->n + 1), *numbers = g_new(int64_t, s->comm->ranks);
     for (int64_t k = 0; k < s->n; k++)
         memcpy(out + k * width, values + s->order[k] * width, size);
-    int64_t *in = xlm_comm_exchange(s->comm, out, s->sent, size, numbers);
+    g_autofree int64_t *in = xlm_comm_exchange(s->comm, out, s->sent, size, numbers);
     g_free(out);
     int64_t *all = sums != NULL ? sums : g_malloc(size * (size_t)s->owned + 1);
     memset(all, 0, size * (size_t)s->owned);
@@ -151,13 +143,11 @@ void xlm_shared_counts_sum(const xlm_shared_counts *s, int64_t *values, int widt
             all[s->place[i] * width + w] += in[i * width + w];
     for (int64_t i = 0; i < s->incoming; i++)
         memcpy(in + i * width, all + s->place[i] * width, size);
-    int64_t *back = xlm_comm_exchange(s->comm, in, s->received, size, numbers);
+    g_autofree int64_t *back = xlm_comm_exchange(s->comm, in, s->received, size, numbers);
     for (int64_t k = 0; k < s->n; k++)
         memcpy(values + s->order[k] * width, back + k * width, size);
     if (sums == NULL)
         g_free(all);
-    g_free(in);
-    g_free(back);
     g_free(numbers);
 }
 

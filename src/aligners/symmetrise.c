@@ -155,12 +155,12 @@ int64_t xlm_symmetrise(xlm_symmetrisation how, const int32_t *forward, int64_t t
     const int64_t words = source_words + target_words;
     struct grid g = {.forward = forward, .reverse = reverse, .source_words = source_words, .target_words = target_words,
                      .links = links};
-    int32_t *numbers = g_new(int32_t, words + source_words + 1);
+    g_autofree int32_t *numbers = g_new(int32_t, words + source_words + 1);
     g.of_target = numbers;
     g.of_source = numbers + target_words;
     memset(numbers, -1, (size_t)words * sizeof *numbers);
     fill(&g, numbers + words);
-    bool *flags = g_new0(bool, 2 * g.n + words + 1);
+    g_autofree bool *flags = g_new0(bool, 2 * g.n + words + 1);
     g.taken = flags;
     g.waiting = flags + g.n;
     g.source_linked = flags + 2 * g.n;
@@ -179,8 +179,5 @@ int64_t xlm_symmetrise(xlm_symmetrisation how, const int32_t *forward, int64_t t
     if (how >= XLM_GROW_DIAG_FINAL)
         for (int direction = 0; direction < 2; direction++)
             take_final(&g, direction == 0, how == XLM_GROW_DIAG_FINAL_AND);
-    const int64_t n = keep_taken(&g);
-    g_free(flags);
-    g_free(numbers);
-    return n;
+    return keep_taken(&g);
 }

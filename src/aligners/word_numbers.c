@@ -36,8 +36,8 @@ int xlm_word_numbers_compare(const char *a, const char *b)
 static GByteArray *pack(char *const *texts, int64_t n, int ranks, int64_t *order, int64_t *bytes)
 {
     GByteArray *all = g_byte_array_new();
-    uint64_t *digest = g_new(uint64_t, n);
-    int64_t *first = g_new0(int64_t, ranks + 1);
+    g_autofree uint64_t *digest = g_new(uint64_t, n);
+    g_autofree int64_t *first = g_new0(int64_t, ranks + 1);
     for (int64_t i = 0; i < n; i++) {
         digest[i] = digest_of(texts[i]);
         first[owner_of(digest[i], ranks) + 1]++;
@@ -53,8 +53,6 @@ static GByteArray *pack(char *const *texts, int64_t n, int ranks, int64_t *order
         g_byte_array_append(all, (const guint8 *)texts[i], (guint)header.size);
         bytes[owner_of(digest[i], ranks)] += (int64_t)(sizeof header + header.size);
     }
-    g_free(digest);
-    g_free(first);
     return all;
 }
 
@@ -101,12 +99,12 @@ xlm_word_numbers *xlm_word_numbers_new(const xlm_comm *comm, char *const *texts,
 {
     const int ranks = comm->ranks;
     xlm_word_numbers *w = g_new0(xlm_word_numbers, 1);
-    int64_t *order = g_new(int64_t, n), *sent = g_new0(int64_t, ranks), *received = g_new(int64_t, ranks);
-    int64_t *entries = g_new0(int64_t, ranks), *answers = g_new(int64_t, ranks);
+    g_autofree int64_t *order = g_new(int64_t, n), *sent = g_new0(int64_t, ranks), *received = g_new(int64_t, ranks);
+    g_autofree int64_t *entries = g_new0(int64_t, ranks), *answers = g_new(int64_t, ranks);
     GByteArray *packed = pack(texts, n, ranks, order, sent);
     char *bytes = xlm_comm_exchange(comm, packed->data, sent, 1, received);
     g_byte_array_unref(packed);
-    GArray *all = unpack(bytes, received, ranks, entries), *sorted = sort_entries(all);
+    g_autoptr(GArray) all = unpack(bytes, received, ranks, entries), sorted = sort_entries(all);
     g_free(bytes);
 
     const int64_t base = xlm_comm_sum_below(comm, sorted->len);
@@ -116,10 +114,10 @@ xlm_word_numbers *xlm_word_numbers_new(const xlm_comm *comm, char *const *texts,
     w->all = w->owned[ranks];
 
     /* Each rank gets the numbers of its words in the order in which it sent them. */
-    int64_t *number = g_new(int64_t, all->len);
+    g_autofree int64_t *number = g_new(int64_t, all->len);
     for (guint i = 0; i < all->len; i++)
         number[i] = base + find(sorted, &g_array_index(all, struct entry, i));
-    int64_t *back = xlm_comm_exchange(comm, number, entries, sizeof *number, answers);
+    g_autofree int64_t *back = xlm_comm_exchange(comm, number, entries, sizeof *number, answers);
     w->numbers = g_new(int64_t, n);
     for (int64_t k = 0; k < n; k++)
         w->numbers[order[k]] = back[k];
@@ -129,15 +127,6 @@ xlm_word_numbers *xlm_word_numbers_new(const xlm_comm *comm, char *const *texts,
         g_ptr_array_add(w->texts, g_strdup(g_array_index(sorted, struct entry, i).text));
     for (guint i = 0; i < all->len; i++)
         g_free(g_array_index(all, struct entry, i).text);
-    g_array_unref(all);
-    g_array_unref(sorted);
-    g_free(number);
-    g_free(back);
-    g_free(order);
-    g_free(sent);
-    g_free(received);
-    g_free(entries);
-    g_free(answers);
     return w;
 }
 

@@ -73,7 +73,7 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
     p->rows = g_new0(int64_t, types + 1);
     #pragma omp parallel
     {
-        int32_t *marks = new_marks(b->side[1].types);
+        g_autofree int32_t *marks = new_marks(b->side[1].types);
         #pragma omp for schedule(dynamic, 16)
         for (int32_t e = 0; e < types; e++)
             p->rows[e + 1] = meet(b, &o, e, marks, e, NULL);
@@ -89,7 +89,6 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
         #pragma omp for schedule(dynamic, 16)
         for (int32_t e = 0; e < types; e++)
             meet(b, &o, e, marks, e, p->targets + p->rows[e]);
-        g_free(marks);
     }
     free_occurrences(&o);
 }
@@ -102,7 +101,7 @@ static void fill_cells(const xlm_word_pairs *p, const xlm_bitext *b, int64_t fro
     uint32_t *cells = p->cells.data;
     #pragma omp parallel
     {
-        uint32_t *number = g_new0(uint32_t, target->types);
+        g_autofree uint32_t *number = g_new0(uint32_t, target->types);
         #pragma omp for schedule(dynamic, 16)
         for (int32_t e = 0; e < source->types; e++) {
             if (o.first[e] == o.first[e + 1])
@@ -117,7 +116,6 @@ static void fill_cells(const xlm_word_pairs *p, const xlm_bitext *b, int64_t fro
                     cells[p->offsets[s] + (int64_t)j * n + o.position[k]] = number[f[j]];
             }
         }
-        g_free(number);
     }
     free_occurrences(&o);
 }

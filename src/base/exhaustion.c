@@ -48,13 +48,12 @@ void xlm_exhaustion_no_memory(size_t size, const char *purpose)
 uint64_t xlm_address_space_left(void)
 {
     struct rlimit limit;
-    char *text = NULL;
+    g_autofree char *text = NULL;
     uint64_t left = UINT64_MAX;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         g_file_get_contents("/proc/self/statm", &text, NULL, NULL)) {
         const uint64_t used = g_ascii_strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
         left = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
     }
-    g_free(text);
     return left;
 }

@@ -14,8 +14,8 @@ bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *by
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
     enum { BUFFER = 1 << 18 };
-    guchar *buffer = g_malloc(BUFFER);
-    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_autofree guchar *buffer = g_malloc(BUFFER);
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
     int64_t size = 0;
     size_t got;
     while ((got = fread(buffer, 1, BUFFER, file)) > 0) {
@@ -26,8 +26,6 @@ bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *by
     g_strlcpy(digest, g_checksum_get_string(checksum), XLM_SHA256_TEXT);
     if (bytes != NULL)
         *bytes = size;
-    g_checksum_free(checksum);
-    g_free(buffer);
     fclose(file);
     return good;
 }

@@ -82,10 +82,8 @@ void xlm_files_own(const char *directory)
 /* Is it a file of the run's directory? */
 static bool is_own(const char *path)
 {
-    char *directory = g_path_get_dirname(path);
-    const bool is = own != NULL && xlm_path_same_file(directory, own);
-    g_free(directory);
-    return is;
+    g_autofree char *directory = g_path_get_dirname(path);
+    return own != NULL && xlm_path_same_file(directory, own);
 }
 
 bool xlm_files_declare(const char *path, const char *option, int role, GError **error)
@@ -175,10 +173,8 @@ static bool check_place(const char *path, GError **error)
     size_t size = strlen(path);
     while (size > 1 && path[size - 1] == G_DIR_SEPARATOR)
         size--;
-    char *name = g_strndup(path, size);
-    const bool good = xlm_path_check_output(name, error);
-    g_free(name);
-    return good;
+    g_autofree char *name = g_strndup(path, size);
+    return xlm_path_check_output(name, error);
 }
 
 bool xlm_files_check_declared(GError **error)

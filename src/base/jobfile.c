@@ -24,10 +24,8 @@ enum { FROM_COMMAND_LINE = -1 };
 
 static int find_line(const xlm_jobfile *job, const char *section, const char *key)
 {
-    char *place = g_strconcat(section, "\n", key, NULL);
-    const int line = GPOINTER_TO_INT(g_hash_table_lookup(job->lines, place));
-    g_free(place);
-    return line;
+    g_autofree char *place = g_strconcat(section, "\n", key, NULL);
+    return GPOINTER_TO_INT(g_hash_table_lookup(job->lines, place));
 }
 
 static void note_line(xlm_jobfile *job, const char *section, const char *key, int line)
@@ -49,11 +47,9 @@ bool xlm_jobfile_refuse(const xlm_jobfile *job, const char *section, const char 
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments), *place = xlm_jobfile_place(job, section, key);
+    g_autofree char *what = g_strdup_vprintf(format, arguments), *place = xlm_jobfile_place(job, section, key);
     va_end(arguments);
     xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
-    g_free(what);
-    g_free(place);
     return false;
 }
 
@@ -83,9 +79,8 @@ static bool refuse_kind(const xlm_jobfile *job, const char *place, const char *k
     GPtrArray *names = g_ptr_array_new();
     for (const xlm_jobfile_kind *k = job->kinds; k->name != NULL; k++)
         g_ptr_array_add(names, (void *)k->name);
-    char *advice = xlm_nearest_advice(kind, (const char *const *)names->pdata, names->len);
+    g_autofree char *advice = xlm_nearest_advice(kind, (const char *const *)names->pdata, names->len);
     xlm_error_set(error, EX_CONFIG, "%s: unknown section [%s]; %s", place, kind, advice);
-    g_free(advice);
     g_ptr_array_free(names, TRUE);
     return false;
 }
@@ -93,7 +88,7 @@ static bool refuse_kind(const xlm_jobfile *job, const char *place, const char *k
 /* The section that `text`, what stands between the brackets, names: "stream mono" with one blank. NULL on error. */
 static char *read_section(const xlm_jobfile *job, const char *place, const char *text, GError **error)
 {
-    char *kind_name = g_strndup(text, strcspn(text, " \t"));
+    g_autofree char *kind_name = g_strndup(text, strcspn(text, " \t"));
     const char *name = text + strlen(kind_name);
     name += strspn(name, " \t");
     const xlm_jobfile_kind *kind = find_kind(job, kind_name);
@@ -109,16 +104,14 @@ static char *read_section(const xlm_jobfile *job, const char *place, const char 
                       "'.'", place, name);
     else
         section = kind->named ? g_strconcat(kind_name, " ", name, NULL) : g_strdup(kind_name);
-    g_free(kind_name);
     return section;
 }
 
 /* The present name of a key. place: for the warning, when it is a former one. */
 static const char *present_name(const xlm_jobfile *job, const char *place, const char *section, const char *key)
 {
-    char *kind_name = g_strndup(section, strcspn(section, " "));
+    g_autofree char *kind_name = g_strndup(section, strcspn(section, " "));
     const xlm_jobfile_kind *kind = find_kind(job, kind_name);
-    g_free(kind_name);
     for (const char *const *pair = kind->former; pair != NULL && *pair != NULL; pair += 2)
         if (strcmp(pair[0], key) == 0) {
             xlm_log_warn("%s: %s is called %s now", place, pair[0], pair[1]);
@@ -226,11 +219,9 @@ static bool read_text(xlm_jobfile *job, const char *text, size_t length, GError 
         w.line++;
         good = walk_line(&w, line, error);
     }
-    GError *failure = NULL;
-    if (good && !g_key_file_load_from_data(job->keys, w.clean->str, w.clean->len, G_KEY_FILE_NONE, &failure)) {
+    g_autoptr(GError) failure = NULL;
+    if (good && !g_key_file_load_from_data(job->keys, w.clean->str, w.clean->len, G_KEY_FILE_NONE, &failure))
         good = xlm_error_set(error, EX_CONFIG, "%s: %s", job->path, failure->message);
-        g_error_free(failure);
-    }
     g_string_free(w.clean, TRUE);
     g_free(w.section);
     g_free(copy);
@@ -242,7 +233,7 @@ static bool read_text(xlm_jobfile *job, const char *text, size_t length, GError 
 static bool refuse_absent(const xlm_jobfile *job, const char *argument, const char *section, GError **error)
 {
     gsize n;
-    char **groups = g_key_file_get_groups(job->keys, &n);
+    g_auto(GStrv) groups = g_key_file_get_groups(job->keys, &n);
     const char *nearest = xlm_nearest(section, (const char *const *)groups, (guint)n);
     if (nearest != NULL)
         xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; did you mean [%s]?", argument, job->path,
@@ -250,7 +241,6 @@ static bool refuse_absent(const xlm_jobfile *job, const char *argument, const ch
     else
         xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; add it there first", argument, job->path,
                       section);
-    g_strfreev(groups);
     return false;
 }
 
@@ -261,12 +251,12 @@ static bool override(xlm_jobfile *job, const char *argument, GError **error)
     if (dot == NULL || dot == argument || strchr(argument, '\n') != NULL || !g_utf8_validate(argument, -1, NULL))
         return xlm_error_set(error, EX_USAGE, "--set %s: the form is --set SECTION.KEY=VALUE, as in --set "
                              "train.steps=100 or --set \"stream mono.batch=32\"", argument);
-    char *place = g_strdup_printf("--set %s", argument);
-    char *written = g_strndup(argument, (gsize)(dot - argument)), *key = g_strndup(dot + 1, (gsize)(equals - dot - 1));
-    char *value = g_strdup(equals + 1);
+    g_autofree char *place = g_strdup_printf("--set %s", argument);
+    g_autofree char *written = g_strndup(argument, (gsize)(dot - argument)), *key = g_strndup(dot + 1, (gsize)(equals - dot - 1));
+    g_autofree char *value = g_strdup(equals + 1);
     g_strstrip(key);
     g_strstrip(value);
-    char *section = read_section(job, place, g_strstrip(written), error);
+    g_autofree char *section = read_section(job, place, g_strstrip(written), error);
     bool good = section != NULL;
     if (!good && error != NULL)
         (*error)->code = EX_USAGE;
@@ -279,11 +269,6 @@ static bool override(xlm_jobfile *job, const char *argument, GError **error)
         g_key_file_set_value(job->keys, section, present, value);
         note_line(job, section, present, FROM_COMMAND_LINE);
     }
-    g_free(section);
-    g_free(value);
-    g_free(key);
-    g_free(written);
-    g_free(place);
     return good;
 }
 

@@ -10,14 +10,13 @@
 /* A file of that size without a name; -1 with an error. */
 static int make_file(size_t size, const char *directory, GError **error)
 {
-    char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
     const int file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
     int failure = file < 0 ? errno : 0;
     if (file < 0)
         xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s", directory, g_strerror(failure));
     else
         g_unlink(path);
-    g_free(path);
     if (file >= 0 && (failure = posix_fallocate(file, 0, (off_t)size)) != 0) {
         xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s", directory, size, g_strerror(failure));
         close(file);

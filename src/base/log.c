@@ -31,7 +31,7 @@ static void print(const char *kind, const char *format, va_list arguments)
 {
     if (!log_state.speaks)
         return;
-    char *text = g_strdup_vprintf(format, arguments), *shown = xlm_terminal_escape(text);
+    g_autofree char *text = g_strdup_vprintf(format, arguments), *shown = xlm_terminal_escape(text);
     flockfile(stderr); /* lines of several threads stay whole */
     xlm_log_end_live();
     if (kind != NULL)
@@ -41,8 +41,6 @@ static void print(const char *kind, const char *format, va_list arguments)
     if (log_state.terminal.launched)
         log_state.not_before = xlm_clock() + HANDED_ON;
     funlockfile(stderr);
-    g_free(shown);
-    g_free(text);
 }
 
 #define PRINT_AS(kind)                                                                                                \
@@ -89,20 +87,16 @@ void xlm_log_live(const char *format, ...)
     log_state.not_before = now + LIVE_INTERVAL;
     va_list arguments;
     va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments), *line = xlm_terminal_escape(text);
+    g_autofree char *text = g_strdup_vprintf(format, arguments), *line = xlm_terminal_escape(text);
     va_end(arguments);
     /* The last column stays free: some terminals go on to the next line when it is filled. */
-    char *shown = xlm_terminal_cut(line, xlm_terminal_width(&log_state.terminal) - 1);
-    char *drawn = g_strconcat("\r\033[K", shown, NULL);
+    g_autofree char *shown = xlm_terminal_cut(line, xlm_terminal_width(&log_state.terminal) - 1);
+    g_autofree char *drawn = g_strconcat("\r\033[K", shown, NULL);
     flockfile(stderr);
     fflush(stderr);
     xlm_terminal_write(&log_state.terminal, drawn);
     log_state.line_open = true;
     funlockfile(stderr);
-    g_free(drawn);
-    g_free(shown);
-    g_free(line);
-    g_free(text);
 }
 
 void xlm_log_end_live(void)

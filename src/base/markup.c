@@ -10,7 +10,7 @@ static gboolean is_harmful(gunichar c)
 
 void xlm_markup_append(GString *out, const char *text)
 {
-    char *valid = g_utf8_make_valid(text, -1);
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
     for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
         const gunichar c = g_utf8_get_char(at);
         switch (c) {
@@ -23,5 +23,4 @@ void xlm_markup_append(GString *out, const char *text)
         default: g_string_append_unichar(out, is_harmful(c) ? 0xfffd : c); break;
         }
     }
-    g_free(valid);
 }

@@ -8,7 +8,7 @@ static char fold(char c) { return c == '-' ? '_' : g_ascii_tolower(c); }
 int xlm_edit_distance(const char *a, const char *b)
 {
     const size_t rows = strlen(a), cols = strlen(b), width = cols + 1;
-    int *cost = g_new(int, (rows + 1) * width); /* cost[i][j]: of the first i letters of a into the first j of b */
+    g_autofree int *cost = g_new(int, (rows + 1) * width); /* cost[i][j]: of the first i letters of a into the first j of b */
     for (size_t j = 0; j <= cols; j++)
         cost[j] = (int)j;
     for (size_t i = 1; i <= rows; i++) {
@@ -21,9 +21,7 @@ int xlm_edit_distance(const char *a, const char *b)
                 row[j] = MIN(row[j], (above - width)[j - 2] + 1);
         }
     }
-    const int distance = cost[rows * width + cols];
-    g_free(cost);
-    return distance;
+    return cost[rows * width + cols];
 }
 
 const char *xlm_nearest(const char *word, const char *const *candidates, guint n)

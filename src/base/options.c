@@ -51,10 +51,9 @@ static bool is_in_range(const xlm_option *option, double value)
 
 static bool refuse_number(const xlm_option *option, const char *text, const char *wanted, GError **error)
 {
-    char *range = print_range(option);
+    g_autofree char *range = print_range(option);
     xlm_error_set(error, EX_CONFIG, "%s = %s: must be %s%s%s", option->name, text, wanted, *range != '\0' ? " " : "",
                   range);
-    g_free(range);
     return false;
 }
 
@@ -76,11 +75,10 @@ static char *plain_digits(const char *text)
 
 static bool set_int(const xlm_option *option, const char *text, void *into, GError **error)
 {
-    char *digits = plain_digits(text);
+    g_autofree char *digits = plain_digits(text);
     errno = 0;
     const int64_t value = digits == NULL ? 0 : g_ascii_strtoll(digits, NULL, 10);
     const bool good = digits != NULL && errno == 0 && is_in_range(option, (double)value);
-    g_free(digits);
     if (!good)
         return refuse_number(option, text, "an integer", error);
     VALUE(int64_t, option, into) = value;
@@ -111,7 +109,7 @@ static bool set_flag(const xlm_option *option, const char *text, void *into, GEr
 
 static bool set_choice(const xlm_option *option, const char *text, void *into, GError **error)
 {
-    char **words = g_strsplit(option->choices, "|", -1);
+    g_auto(GStrv) words = g_strsplit(option->choices, "|", -1);
     const guint n = g_strv_length(words);
     guint found = 0;
     while (found < n && strcmp(words[found], text) != 0)
@@ -119,11 +117,9 @@ static bool set_choice(const xlm_option *option, const char *text, void *into, G
     if (found < n)
         VALUE(int64_t, option, into) = found;
     else {
-        char *advice = xlm_nearest_advice(text, (const char *const *)words, n);
+        g_autofree char *advice = xlm_nearest_advice(text, (const char *const *)words, n);
         xlm_error_set(error, EX_CONFIG, "%s = %s: is none of %s; %s", option->name, text, option->choices, advice);
-        g_free(advice);
     }
-    g_strfreev(words);
     return found < n;
 }
 
@@ -169,10 +165,8 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
     };
     if (option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST)
         return set[option->type](option, text, into, error);
-    char *value = without_comment(text);
-    const bool good = set[option->type](option, value, into, error);
-    g_free(value);
-    return good;
+    g_autofree char *value = without_comment(text);
+    return set[option->type](option, value, into, error);
 }
 
 static char *print_real(double value)
@@ -201,10 +195,8 @@ char *xlm_option_print(const xlm_option *option, const void *from)
         return g_strdup(text != NULL ? text : "");
     }
     case XLM_OPTION_CHOICE: {
-        char **words = g_strsplit(option->choices, "|", -1);
-        char *word = g_strdup(words[VALUE(const int64_t, option, from)]);
-        g_strfreev(words);
-        return word;
+        g_auto(GStrv) words = g_strsplit(option->choices, "|", -1);
+        return g_strdup(words[VALUE(const int64_t, option, from)]);
     }
     case XLM_OPTION_LIST: {
         char **items = VALUE(char **const, option, from);
@@ -219,9 +211,8 @@ char *xlm_option_print(const xlm_option *option, const void *from)
 void xlm_options_print(const xlm_option *table, const void *from, GString *out)
 {
     EACH_OPTION(option, table) {
-        char *value = xlm_option_print(option, from);
+        g_autofree char *value = xlm_option_print(option, from);
         g_string_append_printf(out, *value != '\0' ? "%s = %s\n" : "%s =\n", option->name, value);
-        g_free(value);
     }
 }
 
@@ -248,12 +239,11 @@ void xlm_options_free(const xlm_option *table, void *from)
 
 static bool set_default(const xlm_option *option, void *into, GError **error)
 {
-    GError *wrong = NULL;
+    g_autoptr(GError) wrong = NULL;
     if (option->default_value == NULL || xlm_option_set(option, option->default_value, into, &wrong))
         return true;
     xlm_error_set(error, EX_SOFTWARE, "the default of an option does not fit it: %s; correct its table",
                   wrong->message);
-    g_error_free(wrong);
     return false;
 }
 
@@ -274,18 +264,14 @@ static int exit_code_at(const char *place) { return g_str_has_prefix(place, "--s
 static bool read_one(const xlm_option *option, const xlm_jobfile *job, const char *section, void *into,
                      GError **error)
 {
-    char *text = xlm_jobfile_value(job, section, option->name);
-    char *place = xlm_jobfile_place(job, section, text != NULL ? option->name : NULL);
-    GError *wrong = NULL;
+    g_autofree char *text = xlm_jobfile_value(job, section, option->name);
+    g_autofree char *place = xlm_jobfile_place(job, section, text != NULL ? option->name : NULL);
+    g_autoptr(GError) wrong = NULL;
     bool good = true;
     if (text == NULL && option->default_value == NULL)
         good = xlm_error_set(error, EX_CONFIG, "%s: key \"%s\" is missing; give %s", place, option->name, option->help);
-    else if (text != NULL && !xlm_option_set(option, text, into, &wrong)) {
+    else if (text != NULL && !xlm_option_set(option, text, into, &wrong))
         good = xlm_error_set(error, exit_code_at(place), "%s: %s", place, wrong->message);
-        g_error_free(wrong);
-    }
-    g_free(place);
-    g_free(text);
     return good;
 }
 
@@ -308,18 +294,15 @@ bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *
     for (; *tables != NULL; tables++)
         EACH_OPTION(option, *tables)
             g_ptr_array_add(names, (void *)option->name);
-    char **keys = xlm_jobfile_keys(job, section);
+    g_auto(GStrv) keys = xlm_jobfile_keys(job, section);
     bool good = true;
     for (char **key = keys; *key != NULL && good; key++) {
         if (g_ptr_array_find_with_equal_func(names, *key, g_str_equal, NULL))
             continue;
-        char *place = xlm_jobfile_place(job, section, *key);
-        char *advice = xlm_nearest_advice(*key, (const char *const *)names->pdata, names->len);
+        g_autofree char *place = xlm_jobfile_place(job, section, *key);
+        g_autofree char *advice = xlm_nearest_advice(*key, (const char *const *)names->pdata, names->len);
         good = xlm_error_set(error, exit_code_at(place), "%s: unknown key \"%s\"; %s", place, *key, advice);
-        g_free(advice);
-        g_free(place);
     }
-    g_strfreev(keys);
     g_ptr_array_free(names, TRUE);
     return good;
 }
@@ -395,7 +378,7 @@ static void print_columns(const xlm_option *option, char *columns[COLUMNS])
 /* Words of `text` in lines of at most `width`, each but the first set in by `indent` blanks. */
 static void append_wrapped(GString *out, const char *text, int indent, int width)
 {
-    char **words = g_strsplit(text, " ", -1);
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
     int used = 0;
     for (char **word = words; *word != NULL; word++) {
         const int length = (int)g_utf8_strlen(*word, -1);
@@ -407,7 +390,6 @@ static void append_wrapped(GString *out, const char *text, int indent, int width
         used += (used > 0) + length;
     }
     g_string_append_c(out, '\n');
-    g_strfreev(words);
 }
 
 void xlm_options_help(const xlm_option *table, GString *out)

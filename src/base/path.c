@@ -11,11 +11,8 @@ bool xlm_path_same_file(const char *a, const char *b)
     struct stat of_a, of_b;
     if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
         return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-    char *whole_a = g_canonicalize_filename(a, NULL), *whole_b = g_canonicalize_filename(b, NULL);
-    const bool same = strcmp(whole_a, whole_b) == 0;
-    g_free(whole_a);
-    g_free(whole_b);
-    return same;
+    g_autofree char *whole_a = g_canonicalize_filename(a, NULL), *whole_b = g_canonicalize_filename(b, NULL);
+    return strcmp(whole_a, whole_b) == 0;
 }
 
 #define ADVICE "; choose a directory that is there and may be written to"
@@ -36,10 +33,8 @@ bool xlm_path_check_output(const char *path, GError **error)
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return xlm_error_set(error, EX_CANTCREAT, "%s: is not a regular file; choose another name", path);
-    char *directory = g_path_get_dirname(path);
-    const bool good = xlm_path_check_directory(directory, path, error);
-    g_free(directory);
-    return good;
+    g_autofree char *directory = g_path_get_dirname(path);
+    return xlm_path_check_directory(directory, path, error);
 }
 
 bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *const *inputs, size_t m, GError **error)

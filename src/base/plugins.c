@@ -9,21 +9,18 @@ static GPtrArray *search_path(void)
     GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
     const char *given = g_getenv("XLM_PLUGIN_PATH");
     if (given != NULL && *given != '\0') {
-        char **items = g_strsplit(given, ":", 0);
+        g_auto(GStrv) items = g_strsplit(given, ":", 0);
         for (char **item = items; *item != NULL; item++)
             if (**item != '\0')
                 g_ptr_array_add(path, g_strdup(*item));
-        g_strfreev(items);
     }
     char *program = g_file_read_link("/proc/self/exe", NULL);
     if (program != NULL) {
-        char *folder = g_path_get_dirname(program), *base = g_path_get_basename(folder);
+        g_autofree char *folder = g_path_get_dirname(program), *base = g_path_get_basename(folder);
         /* libtool keeps the programs of a build tree in .libs and the modules in src/losses/.libs. */
         if (strcmp(base, ".libs") == 0)
             g_ptr_array_add(path, g_build_filename(folder, "..", "src", "losses", ".libs", NULL));
         g_ptr_array_add(path, g_build_filename(folder, "..", "lib", "xlm-mpi", "losses", NULL));
-        g_free(base);
-        g_free(folder);
         g_free(program);
     }
     g_ptr_array_add(path, g_strdup(XLM_PLUGIN_DIR));
@@ -53,8 +50,8 @@ static char *find(const xlm_plugin_kind *const *kinds, const char *name, GError 
 {
     if (strchr(name, '/') != NULL)
         return g_strdup(name);
-    GPtrArray *path = search_path();
-    GString *tried = g_string_new(NULL);
+    g_autoptr(GPtrArray) path = search_path();
+    g_autoptr(GString) tried = g_string_new(NULL);
     char *found = NULL;
     for (guint i = 0; i < path->len && found == NULL; i++) {
         char *file = g_strdup_printf("%s/%s.so", (const char *)path->pdata[i], name);
@@ -66,8 +63,6 @@ static char *find(const xlm_plugin_kind *const *kinds, const char *name, GError 
     }
     if (found == NULL)
         refuse_absent(kinds, name, tried->str, error);
-    g_string_free(tried, TRUE);
-    g_ptr_array_unref(path);
     return found;
 }
 
@@ -87,22 +82,18 @@ static char *symbol_name(const char *file)
 /* The class in the module, of the first kind that it has one of. */
 static bool find_class(const xlm_plugin_kind *const *kinds, const char *file, xlm_plugin *plugin, GError **error)
 {
-    char *name = symbol_name(file);
+    g_autofree char *name = symbol_name(file);
     gpointer address = NULL;
     for (const xlm_plugin_kind *const *kind = kinds; *kind != NULL && address == NULL; kind++) {
-        char *symbol = g_strconcat((*kind)->prefix, name, NULL);
+        g_autofree char *symbol = g_strconcat((*kind)->prefix, name, NULL);
         if (g_module_symbol(plugin->module, symbol, &address) && address != NULL)
             plugin->kind = *kind;
-        g_free(symbol);
     }
     if (plugin->kind == NULL) {
-        char *wanted = join(kinds, false, "", " or "), *symbols = join(kinds, true, name, "\" or \"");
+        g_autofree char *wanted = join(kinds, false, "", " or "), *symbols = join(kinds, true, name, "\" or \"");
         xlm_error_set(error, EX_CONFIG, "%s: has no %s class \"%s\" (see %s)", file, wanted, symbols, kinds[0]->header);
-        g_free(symbols);
-        g_free(wanted);
     }
     plugin->cls = address;
-    g_free(name);
     return plugin->kind != NULL;
 }
 
@@ -124,7 +115,7 @@ static bool check_class(const char *file, xlm_plugin *plugin, GError **error)
 bool xlm_plugin_load(const xlm_plugin_kind *const *kinds, const char *name, xlm_plugin *plugin, GError **error)
 {
     *plugin = (xlm_plugin){0};
-    char *file = find(kinds, name, error);
+    g_autofree char *file = find(kinds, name, error);
     if (file == NULL)
         return false;
     plugin->module = g_module_open(file, G_MODULE_BIND_LOCAL);
@@ -133,7 +124,6 @@ bool xlm_plugin_load(const xlm_plugin_kind *const *kinds, const char *name, xlm_
     good = good && find_class(kinds, file, plugin, error) && check_class(file, plugin, error);
     if (!good)
         xlm_plugin_unload(plugin);
-    g_free(file);
     return good;
 }
 
@@ -148,7 +138,7 @@ static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *co
 
 char **xlm_plugin_names(void)
 {
-    GPtrArray *path = search_path();
+    g_autoptr(GPtrArray) path = search_path();
     GPtrArray *names = g_ptr_array_new();
     for (guint i = 0; i < path->len; i++) {
         GDir *folder = g_dir_open(path->pdata[i], 0, NULL);
@@ -168,7 +158,6 @@ char **xlm_plugin_names(void)
         if (folder != NULL)
             g_dir_close(folder);
     }
-    g_ptr_array_unref(path);
     g_ptr_array_sort(names, by_name);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(names, FALSE);

@@ -38,12 +38,11 @@ void xlm_progress_show(xlm_progress *progress, double done)
     if (!live && (since < LOG_INTERVAL || !xlm_log_wants_lines()))
         return;
     progress->shown = now;
-    char *line = xlm_progress_line(progress, done, now - progress->begin);
+    g_autofree char *line = xlm_progress_line(progress, done, now - progress->begin);
     if (live)
         xlm_log_live("%s", line);
     else
         xlm_log_info("%s", line);
-    g_free(line);
 }
 
 void xlm_progress_end(xlm_progress *progress)

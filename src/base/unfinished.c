@@ -55,11 +55,10 @@ static noted **find(const char *name)
 
 static void forget(noted **at)
 {
-    noted *n = *at;
+    g_autofree noted *n = *at;
     if (n == NULL)
         return;
     *at = n->older;
-    g_free(n);
 }
 
 /* Is the path in a directory that is not finished? */

@@ -37,10 +37,9 @@ static xlm_file_condition unfit(GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s", what);
-    g_free(what);
     return XLM_FILE_UNFIT;
 }
 
@@ -51,17 +50,14 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
         return XLM_FILE_GOOD;
     if (!xlm_store_has(store, "/task/labels"))
         return unfit(error, "it is not fine-tuned, it has no /task/labels");
-    char **labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, NULL, error);
+    g_auto(GStrv) labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, NULL, error);
     if (labels == NULL)
         return XLM_FILE_DAMAGED;
     xlm_file_condition condition = XLM_FILE_GOOD;
     if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
-        char *there = xlm_names_some(labels), *here = xlm_names_some(task->labels);
+        g_autofree char *there = xlm_names_some(labels), *here = xlm_names_some(task->labels);
         condition = unfit(error, "its labels are %s; here %s", there, here);
-        g_free(there);
-        g_free(here);
     }
-    g_strfreev(labels);
     return condition;
 }
 
@@ -69,7 +65,7 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
 static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
-    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
+    g_autofree char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
     xlm_file_condition condition = XLM_FILE_GOOD;
     if (digest == NULL || !xlm_store_get_int(store, "/generator", "seed", &seed, error))
         condition = XLM_FILE_DAMAGED;
@@ -78,7 +74,6 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
                         digest, s->corpus_digest);
     else if ((uint64_t)seed != s->seed)
         condition = unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
-    g_free(digest);
     return condition;
 }
 
@@ -112,15 +107,13 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
     if (condition == XLM_FILE_GOOD)
         condition = check_model(store, s, error);
     for (int a = 0; a < checkpoint_arrays(s); a++) {
-        char *group = checkpoint_group(s, a);
+        g_autofree char *group = checkpoint_group(s, a);
         for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == XLM_FILE_GOOD; i++) {
             const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
-            char *path = xlm_parameter_path(group, p);
+            g_autofree char *path = xlm_parameter_path(group, p);
             if (checkpoint_has(s, a, p))
                 condition = xlm_model_file_check_shape(store, path, p, error);
-            g_free(path);
         }
-        g_free(group);
     }
     for (int k = 0; k < s->saved_states && condition == XLM_FILE_GOOD; k++)
         condition = check_saved_state(store, &s->saved_state[k], error);
@@ -129,14 +122,13 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
 
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int array, float *whole, GError **error)
 {
-    char *group = checkpoint_group(s, array);
+    g_autofree char *group = checkpoint_group(s, array);
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
         if (checkpoint_has(s, array, p))
             good = xlm_model_file_read_array(store, group, p, array == CHECKPOINT_SECOND_MOMENT, whole + p->start, error);
     }
-    g_free(group);
     return good;
 }
 
@@ -171,13 +163,11 @@ bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved,
 
 static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *saved, int64_t step, GError **error)
 {
-    void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
-    const bool good = checkpoint_read_state(store, saved, numbers, error) &&
-                      (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error)) &&
-                      (strcmp(saved->path, XLM_CHECKPOINT_AVERAGED) != 0 ||
-                       check_members(store, numbers, saved->n, step, error));
-    g_free(numbers);
-    return good;
+    g_autofree void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
+    return checkpoint_read_state(store, saved, numbers, error) &&
+           (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error)) &&
+           (strcmp(saved->path, XLM_CHECKPOINT_AVERAGED) != 0 ||
+            check_members(store, numbers, saved->n, step, error));
 }
 
 /* Read everything, into the scratch memory, to meet damage before anything of the run is overwritten. */
@@ -210,8 +200,6 @@ static xlm_file_condition check_store(const xlm_store *store, const xlm_run_stat
 
 xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *s, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
-    const xlm_file_condition condition = store != NULL ? check_store(store, s, error) : XLM_FILE_DAMAGED;
-    xlm_store_close(store);
-    return condition;
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    return store != NULL ? check_store(store, s, error) : XLM_FILE_DAMAGED;
 }

@@ -37,19 +37,17 @@ static bool is_kept(const xlm_checkpoint_kept *kept, int64_t step)
 
 static void remove_old(const char *directory, int64_t step, const xlm_checkpoint_kept *kept)
 {
-    GArray *steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
     guint up_to = 0;
     while (up_to < steps->len && g_array_index(steps, int64_t, up_to) <= step)
         up_to++;
     for (guint i = 0; i + kept->newest < up_to; i++) {
         if (is_kept(kept, g_array_index(steps, int64_t, i)))
             continue;
-        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         if (g_unlink(path) != 0)
             xlm_log_warn("%s: an old checkpoint cannot be removed: %s", path, g_strerror(errno));
-        g_free(path);
     }
-    g_array_unref(steps);
 }
 
 bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, const xlm_checkpoint_kept *kept,
@@ -66,14 +64,12 @@ bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int6
 {
     GError *failure = NULL;
     if (comm->rank == 0) {
-        char *path = xlm_checkpoint_path(directory, best), *link = g_build_filename(directory, "best", NULL);
+        g_autofree char *path = xlm_checkpoint_path(directory, best), *link = g_build_filename(directory, "best", NULL);
         *there = best > 0 && g_file_test(path, G_FILE_TEST_EXISTS);
         if (*there)
             set_link(directory, "best", best, &failure);
         else
             g_unlink(link);
-        g_free(path);
-        g_free(link);
     }
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
@@ -101,19 +97,17 @@ static char *make_previous(const char *directory, GError **error)
 
 static bool move(const char *directory, const char *name, const char *into, GError **error)
 {
-    char *from = g_build_filename(directory, name, NULL), *to = g_build_filename(into, name, NULL);
+    g_autofree char *from = g_build_filename(directory, name, NULL), *to = g_build_filename(into, name, NULL);
     bool good = g_rename(from, to) == 0 || errno == ENOENT;
     if (!good)
         xlm_error_set(error, EX_IOERR, "%s: cannot be moved to %s: %s", from, to, g_strerror(errno));
-    g_free(from);
-    g_free(to);
     return good;
 }
 
 /* After checkpoints have gone: `latest` points at the newest of those that stay, or is gone too. */
 static bool update_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
 {
-    char *latest = g_build_filename(directory, "latest", NULL);
+    g_autofree char *latest = g_build_filename(directory, "latest", NULL);
     bool good = true;
     if (!g_file_test(latest, G_FILE_TEST_EXISTS)) {
         guint stay = 0;
@@ -124,7 +118,6 @@ static bool update_latest(const char *directory, const GArray *steps, int64_t af
         else
             g_unlink(latest);
     }
-    g_free(latest);
     return good;
 }
 
@@ -136,10 +129,9 @@ static void remove_unfinished(const char *directory)
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
         if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_UNFINISHED) == NULL)
             continue;
-        char *path = g_build_filename(directory, entry, NULL);
+        g_autofree char *path = g_build_filename(directory, entry, NULL);
         if (g_unlink(path) == 0)
             xlm_log_info("%s: removed; a run was killed while it wrote this", path);
-        g_free(path);
     }
     if (folder != NULL)
         g_dir_close(folder);
@@ -147,19 +139,18 @@ static void remove_unfinished(const char *directory)
 
 static int set_aside(const char *directory, int64_t after, GError **error)
 {
-    GArray *steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
     const char *record = xlm_job_record_name(directory);
-    char *into = NULL;
+    g_autofree char *into = NULL;
     int moved = 0;
     bool good = true;
     for (guint i = 0; i < steps->len && good; i++) {
         const int64_t step = g_array_index(steps, int64_t, i);
         if (step <= after)
             continue;
-        char *name = xlm_checkpoint_name(step);
+        g_autofree char *name = xlm_checkpoint_name(step);
         good = (into != NULL || (into = make_previous(directory, error)) != NULL) && move(directory, name, into, error);
         moved += good;
-        g_free(name);
     }
     if (good && moved > 0 && after < 0)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
@@ -167,8 +158,6 @@ static int set_aside(const char *directory, int64_t after, GError **error)
                move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
     if (good && moved > 0 && after >= 0)
         update_latest(directory, steps, after, error);
-    g_free(into);
-    g_array_unref(steps);
     return moved;
 }
 

@@ -37,7 +37,7 @@ static bool open_members(const char *directory, const xlm_best_score *members, i
 {
     bool good = true;
     for (int64_t i = 0; i < xlm_checkpoint_mean_members(members, most) && good; i++) {
-        char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
+        g_autofree char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
         if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
             xlm_log_warn("%s is not here any more, and is left out of the mean of checkpoints", path);
         } else {
@@ -46,7 +46,6 @@ static bool open_members(const char *directory, const xlm_best_score *members, i
             if (good)
                 g_ptr_array_add(stores, store);
         }
-        g_free(path);
     }
     return good;
 }
@@ -59,7 +58,7 @@ static bool average(const GPtrArray *stores, xlm_parameters *parameters, GError 
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         const int64_t n = p->rows * p->cols;
         float *values = xlm_parameters_values(parameters) + p->start;
-        double *sum = g_new0(double, n);
+        g_autofree double *sum = g_new0(double, n);
         for (guint k = 0; k < stores->len && good; k++) {
             good = xlm_model_file_read_array(stores->pdata[k], "/model", p, false, values, error);
             for (int64_t e = 0; e < n && good; e++)
@@ -67,7 +66,6 @@ static bool average(const GPtrArray *stores, xlm_parameters *parameters, GError 
         }
         for (int64_t e = 0; e < n && good; e++)
             values[e] = (float)(sum[e] / (double)stores->len);
-        g_free(sum);
     }
     return good;
 }
@@ -79,12 +77,11 @@ bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_
     GError *failure = NULL;
     *averaged = 0;
     if (comm->rank == 0) {
-        GPtrArray *stores = g_ptr_array_new();
+        g_autoptr(GPtrArray) stores = g_ptr_array_new();
         if (open_members(directory, members, most, stores, &failure) && average(stores, parameters, &failure))
             *averaged = stores->len;
         for (guint k = 0; k < stores->len; k++)
             xlm_store_close(stores->pdata[k]);
-        g_ptr_array_unref(stores);
     }
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;

@@ -51,11 +51,9 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
 static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
 {
     GError *failure = NULL;
-    xlm_store *store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
-    const bool good = xlm_comm_agree_on(comm, failure, error) && take_arrays(comm, store, state, error) &&
-                      take_rest(comm, store, state, error);
-    xlm_store_close(store);
-    return good;
+    g_autoptr(xlm_store) store = comm->rank == 0 ? xlm_store_open(path, &failure) : NULL;
+    return xlm_comm_agree_on(comm, failure, error) && take_arrays(comm, store, state, error) &&
+           take_rest(comm, store, state, error);
 }
 
 /* What to do about an error, behind its message. */
@@ -79,7 +77,7 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
 /* The newest good one of a directory, by rank 0. */
 static char *find_newest(const char *directory, const xlm_run_state *state, GError **error)
 {
-    GArray *steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
     char *found = NULL;
     for (guint i = steps->len; i-- > 0 && found == NULL;) {
         char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
@@ -102,7 +100,6 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
         g_error_free(why);
         g_free(path);
     }
-    g_array_unref(steps);
     return found;
 }
 

@@ -16,30 +16,27 @@ static const float *whole_array(const xlm_run_state *state, int array)
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
-    char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->corpus_digest);
-    const bool good = xlm_model_file_write_origin(store, comm, XLM_CHECKPOINT_FORMAT, s->parameters, error) &&
-                      xlm_store_set_int(store, "/", "step", s->step, error) &&
-                      xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
-                      xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
-                      xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
-                      xlm_store_set_int(store, "/generator", "step", s->step, error) &&
-                      xlm_store_set_text(store, "/job", "text", s->job_text, error) &&
-                      xlm_store_set_text(store, "/optimiser", "algorithm", s->optimiser, error) &&
-                      (s->start == NULL || xlm_start_record_write(s->start, store, error));
-    g_free(digest);
-    return good;
+    g_autofree char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->corpus_digest);
+    return xlm_model_file_write_origin(store, comm, XLM_CHECKPOINT_FORMAT, s->parameters, error) &&
+           xlm_store_set_int(store, "/", "step", s->step, error) &&
+           xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
+           xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
+           xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
+           xlm_store_set_int(store, "/generator", "step", s->step, error) &&
+           xlm_store_set_text(store, "/job", "text", s->job_text, error) &&
+           xlm_store_set_text(store, "/optimiser", "algorithm", s->optimiser, error) &&
+           (s->start == NULL || xlm_start_record_write(s->start, store, error));
 }
 
 /* All parameters of an array. */
 static bool write_array(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, int array, GError **error)
 {
     const float *whole = whole_array(s, array);
-    char *group = checkpoint_group(s, array);
+    g_autofree char *group = checkpoint_group(s, array);
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++)
         if (checkpoint_has(s, array, xlm_parameters_get(s->parameters, i)))
             good = xlm_parameter_array_write(store, comm, group, s->parameters, i, whole, error);
-    g_free(group);
     return good;
 }
 
@@ -70,19 +67,15 @@ static bool write_file(const xlm_comm *comm, const char *path, const xlm_run_sta
 
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
 {
-    char *path = xlm_checkpoint_path(directory, state->step);
+    g_autofree char *path = xlm_checkpoint_path(directory, state->step);
     const xlm_checkpoint_kept kept = {.newest = keep, .best = state->best, .members = state->members,
                                       .most_members = state->most_members};
-    const bool good = write_file(comm, path, state, error) &&
-                      xlm_checkpoint_point_latest(comm, directory, state->step, &kept, error);
-    g_free(path);
-    return good;
+    return write_file(comm, path, state, error) &&
+           xlm_checkpoint_point_latest(comm, directory, state->step, &kept, error);
 }
 
 bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error)
 {
-    char *path = g_build_filename(directory, XLM_CHECKPOINT_MEAN, NULL);
-    const bool good = write_file(comm, path, state, error);
-    g_free(path);
-    return good;
+    g_autofree char *path = g_build_filename(directory, XLM_CHECKPOINT_MEAN, NULL);
+    return write_file(comm, path, state, error);
 }

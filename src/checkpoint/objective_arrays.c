@@ -17,11 +17,10 @@ bool xlm_state_read(const xlm_store *store, const xlm_saved_state *state, void *
 
 bool xlm_states_read(const char *path, int n, const xlm_saved_state *states, GError **error)
 {
-    xlm_store *store = n > 0 ? xlm_store_open(path, error) : NULL;
+    g_autoptr(xlm_store) store = n > 0 ? xlm_store_open(path, error) : NULL;
     bool good = n == 0 || store != NULL;
     for (int k = 0; k < n && good; k++)
         good = xlm_state_read(store, &states[k], states[k].values, error);
-    xlm_store_close(store);
     return good;
 }
 

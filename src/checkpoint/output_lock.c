@@ -139,16 +139,12 @@ static bool slurm_has_ended(const holder *h, const holder *us)
         return false;
     if (strcmp(h->job, us->job) == 0)
         return strcmp(h->restarts, us->restarts) != 0; /* this job, before it was queued again */
-    char *squeue = g_find_program_in_path("squeue"), *output = NULL, *errors = NULL;
+    g_autofree char *squeue = g_find_program_in_path("squeue"), *output = NULL, *errors = NULL;
     char *command[] = {squeue, (char *)"-h", (char *)"-o", (char *)"%T", (char *)"-j", h->job, NULL};
     int status = 0;
     const bool asked = squeue != NULL && g_spawn_sync(NULL, command, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, &errors, &status,
                                                       NULL);
-    const bool ended = asked && (status == 0 ? *g_strstrip(output) == '\0' : strstr(errors, "Invalid job id") != NULL);
-    g_free(squeue);
-    g_free(output);
-    g_free(errors);
-    return ended;
+    return asked && (status == 0 ? *g_strstrip(output) == '\0' : strstr(errors, "Invalid job id") != NULL);
 }
 
 typedef enum { HELD, STALE, FINISHING } lock_state;
@@ -194,11 +190,10 @@ static bool write_text(const char *path, int flags, const char *text)
 static bool write_temporary(const xlm_output_lock *lock, pid_t process, pid_t writer)
 {
     holder us = this_run(process, writer);
-    char *text = describe_in_file(&us);
+    g_autofree char *text = describe_in_file(&us);
     g_unlink(lock->temporary);
     const bool good = write_text(lock->temporary, O_EXCL, text);
     clear_holder(&us);
-    g_free(text);
     return good;
 }
 
@@ -216,10 +211,8 @@ static bool put_in_place(const xlm_output_lock *lock)
     if (why != EPERM && why != EOPNOTSUPP && why != ENOSYS && why != EMLINK)
         return false;
     /* A file system without links. */
-    char *text = first_line(lock->temporary);
-    const bool good = write_text(lock->path, O_EXCL, text);
-    g_free(text);
-    return good;
+    g_autofree char *text = first_line(lock->temporary);
+    return write_text(lock->path, O_EXCL, text);
 }
 
 /* Of several runs that find the same stale lock one replaces it: the one that makes the guard file, and finds the lock unchanged.
@@ -232,13 +225,12 @@ static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, 
         g_usleep(50000);
         return true;
     }
-    char *now = NULL;
+    g_autofree char *now = NULL;
     const bool same = xlm_files_load(lock->path, &now, NULL, NULL) && strcmp(now, found) == 0;
     *ours = same && g_rename(lock->temporary, lock->path) == 0;
     const bool good = !same || *ours ||
                       xlm_error_set(error, EX_CANTCREAT, "%s: is of a run that is gone, but cannot be replaced: %s; remove it, "
                                     "or take another output directory", lock->path, g_strerror(errno));
-    g_free(now);
     g_unlink(lock->guard);
     return good;
 }
@@ -247,22 +239,19 @@ static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, 
 
 static char *name_holder(const holder *h)
 {
-    char *job = *h->job != '\0' ? g_strdup_printf(", Slurm job %s", h->job) : g_strdup("");
-    char *name = *h->host == '\0' ? g_strdup("a program that did not say its name")
-                                  : g_strdup_printf("%s, process %ld on host %s since %s%s", h->program,
-                                                    (long)(h->process > 0 ? h->process : h->writer), h->host,
-                                                    h->since, job);
-    g_free(job);
-    return name;
+    g_autofree char *job = *h->job != '\0' ? g_strdup_printf(", Slurm job %s", h->job) : g_strdup("");
+    return *h->host == '\0' ? g_strdup("a program that did not say its name")
+                            : g_strdup_printf("%s, process %ld on host %s since %s%s", h->program,
+                                              (long)(h->process > 0 ? h->process : h->writer), h->host,
+                                              h->since, job);
 }
 
 static bool refuse(const xlm_output_lock *lock, const char *directory, const holder *h, int64_t age, GError **error)
 {
-    char *name = name_holder(h);
+    g_autofree char *name = name_holder(h);
     xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last sign of life %" G_GINT64_FORMAT " s ago; wait for "
                   "it, stop it, or take another output directory (if it is certainly gone, remove %s)", directory, name,
                   MAX(age, 0), lock->path);
-    g_free(name);
     return false;
 }
 
@@ -291,7 +280,7 @@ static bool handle_existing(const xlm_output_lock *lock, const char *directory, 
         return try_again(lock, why, error);
     const int64_t age = modified(lock->temporary) - modified(lock->path);
     const lock_state state = state_of(&h, age);
-    char *name = name_holder(&h);
+    g_autofree char *name = name_holder(&h);
     bool good = true;
     if (state == HELD) {
         good = refuse(lock, directory, &h, age, error);
@@ -309,7 +298,6 @@ static bool handle_existing(const xlm_output_lock *lock, const char *directory, 
                xlm_error_set(error, EX_TEMPFAIL, "%s: stopped by a signal while another process writes a checkpoint there",
                              directory);
     }
-    g_free(name);
     clear_holder(&h);
     return good;
 }

@@ -26,7 +26,7 @@ int64_t xlm_rank_files_states(const xlm_run_state *state)
 
 uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     g_string_append_printf(text, "%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", state->optimiser, state->seed,
                            state->corpus_digest);
     for (int i = 0; i < xlm_parameters_count(state->parameters); i++) {
@@ -42,12 +42,9 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
         g_string_append_printf(text, "average %s\n", state->average[a].objective);
     for (char **label = state->task != NULL ? state->task->labels : NULL; label != NULL && *label != NULL; label++)
         g_string_append_printf(text, "%s\n", *label);
-    char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
     sum[16] = '\0';
-    const uint64_t fingerprint = g_ascii_strtoull(sum, NULL, 16);
-    g_free(sum);
-    g_string_free(text, TRUE);
-    return fingerprint;
+    return g_ascii_strtoull(sum, NULL, 16);
 }
 
 char *xlm_rank_file_path(const char *directory, int64_t step, int rank)
@@ -69,9 +66,8 @@ int xlm_rank_files_remove(const char *directory)
     const char *entry;
     GDir *folder = g_dir_open(directory, 0, NULL);
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        char *path = g_build_filename(directory, entry, NULL);
+        g_autofree char *path = g_build_filename(directory, entry, NULL);
         removed += is_part(entry) && g_unlink(path) == 0;
-        g_free(path);
     }
     if (folder != NULL)
         g_dir_close(folder);
@@ -126,7 +122,7 @@ static bool check_part(const char *path, xlm_rank_file_header *h, GError **error
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
     bool good = read_header(file, path, h, error);
-    unsigned char *buffer = g_malloc(BUFFER);
+    g_autofree unsigned char *buffer = g_malloc(BUFFER);
     uLong sum = crc32(0, (const unsigned char *)h, sizeof *h);
     uint64_t left = good ? (uint64_t)elements_of(h) * (uint64_t)h->arrays * sizeof(float) + (uint64_t)h->states : 0;
     while (good && left > 0) {
@@ -140,7 +136,6 @@ static bool check_part(const char *path, xlm_rank_file_header *h, GError **error
         good = false;
     if (!good && (error == NULL || *error == NULL))
         xlm_error_set(error, EX_DATAERR, "%s: is damaged", path);
-    g_free(buffer);
     fclose(file);
     return good;
 }
@@ -151,7 +146,7 @@ static bool check_parts(const char *directory, int64_t step, xlm_rank_file_heade
     bool good = true;
     for (int64_t rank = 0; good && (rank == 0 || rank < first->ranks); rank++) {
         xlm_rank_file_header h;
-        char *path = xlm_rank_file_path(directory, step, (int)rank);
+        g_autofree char *path = xlm_rank_file_path(directory, step, (int)rank);
         good = check_part(path, &h, error);
         if (good && rank == 0)
             *first = h;
@@ -159,7 +154,6 @@ static bool check_parts(const char *directory, int64_t step, xlm_rank_file_heade
                      h.size != first->size ||
                      h.share != first->share || h.arrays != first->arrays || h.fingerprint != first->fingerprint))
             good = xlm_error_set(error, EX_DATAERR, "%s: is not of the same run as the part of rank 0", path);
-        g_free(path);
     }
     return good;
 }
@@ -168,7 +162,7 @@ static bool check_parts(const char *directory, int64_t step, xlm_rank_file_heade
 static bool check_model(const char *directory, const xlm_run_state *state, GError **error)
 {
     xlm_model_config then;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!xlm_job_record_model(directory, &then))
         return true;
     then.vocabulary = state->model->vocabulary;
@@ -177,7 +171,6 @@ static bool check_model(const char *directory, const xlm_run_state *state, GErro
         return true;
     xlm_error_set(error, EX_DATAERR, "%s: a stopped run left parts there, which do not fit the job: %s; start the job they are "
                   "of, take another output directory, or --resume never", directory, why->message);
-    g_error_free(why);
     return false;
 }
 
@@ -185,7 +178,7 @@ static bool check_model(const char *directory, const xlm_run_state *state, GErro
 static bool find(const char *directory, int64_t newest, const xlm_run_state *state, xlm_rank_file_header *first, GError **error)
 {
     bool any;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     const int64_t step = find_step(directory, &any);
     *first = (xlm_rank_file_header){0};
     if (step > newest && check_parts(directory, step, first, &why)) {
@@ -202,7 +195,6 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
                      directory, step, why->message);
     if (any)
         xlm_rank_files_remove(directory);
-    g_clear_error(&why);
     return true;
 }
 
@@ -220,7 +212,7 @@ static bool read_array(const char *directory, const xlm_rank_file_header *first,
                        GError **error)
 {
     xlm_rank_file_header h;
-    char *path = xlm_rank_file_path(directory, first->step, rank);
+    g_autofree char *path = xlm_rank_file_path(directory, first->step, rank);
     FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
     bool good = file != NULL && read_header(file, path, &h, error) &&
                 fseeko(file, (off_t)((int64_t)sizeof(float) * array * elements_of(&h)), SEEK_CUR) == 0;
@@ -232,13 +224,12 @@ static bool read_array(const char *directory, const xlm_rank_file_header *first,
         fail_reading(file, path, error);
     if (file != NULL)
         fclose(file);
-    g_free(path);
     return good;
 }
 
 static bool read_states(const char *directory, const xlm_rank_file_header *first, xlm_run_state *state, GError **error)
 {
-    char *path = xlm_rank_file_path(directory, first->step, 0);
+    g_autofree char *path = xlm_rank_file_path(directory, first->step, 0);
     FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
     bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays *
                                                      elements_of(first)), SEEK_SET) == 0;
@@ -250,7 +241,6 @@ static bool read_states(const char *directory, const xlm_rank_file_header *first
         fail_reading(file, path, error);
     if (file != NULL)
         fclose(file);
-    g_free(path);
     return good;
 }
 

@@ -187,8 +187,7 @@ double xlm_snapshot_age(xlm_snapshot *snapshot)
 void xlm_snapshot_print_on_terminal(const char *line)
 {
     const char *terminal = g_getenv(XLM_SNAPSHOT_TERMINAL);
-    char *shown = xlm_terminal_escape(line);
+    g_autofree char *shown = xlm_terminal_escape(line);
     if (terminal != NULL)
         dprintf((int)g_ascii_strtoll(terminal, NULL, 10), "%s: %s\n", g_get_prgname(), shown);
-    g_free(shown);
 }

@@ -208,7 +208,7 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
     MPI_Datatype record;
     MPI_Type_contiguous((int)size, MPI_BYTE, &record);
     MPI_Type_commit(&record);
-    MPI_Request *requests = g_new(MPI_Request, 2 * comm->ranks);
+    g_autofree MPI_Request *requests = g_new(MPI_Request, 2 * comm->ranks);
     MPI_Status *statuses = g_new(MPI_Status, 2 * comm->ranks); /* unused; with MPICH compilers warn of MPI_STATUSES_IGNORE */
     int n = 0;
     for (int r = 0; r < comm->ranks; in += size * (size_t)received[r++])
@@ -220,7 +220,6 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
         if (numbers[r] > 0 && r != comm->rank)
             MPI_Isend(out, (int)numbers[r], record, r, 0, comm->mpi, &requests[n++]);
     MPI_Waitall(n, requests, statuses);
-    g_free(requests);
     g_free(statuses);
     MPI_Type_free(&record);
     return all;
@@ -239,7 +238,7 @@ void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int n)
 void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n)
 {
     enum { MOST = 4096 }; /* values of all ranks are in memory at once */
-    double *all = g_new(double, (size_t)MIN(n, MOST) *comm->ranks);
+    g_autofree double *all = g_new(double, (size_t)MIN(n, MOST) *comm->ranks);
     for (int done = 0; done < n; done += MOST) {
         const int now = MIN(MOST, n - done);
         double *sum = values + done;
@@ -250,7 +249,6 @@ void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n)
                 sum[i] += all[(size_t)r * now + i];
         }
     }
-    g_free(all);
 }
 
 void xlm_comm_merge_double(const xlm_comm *comm, double *values, int n)

@@ -35,7 +35,7 @@ void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
     /* Rounds in which every rank has a whole bucket, then the buckets that are left. */
     const int64_t rounds = shards->size / shards->bucket / comm->ranks, first_left = rounds * comm->ranks;
     const int64_t n = rounds + shards->buckets - first_left;
-    MPI_Request *request = g_new(MPI_Request, n);
+    g_autofree MPI_Request *request = g_new(MPI_Request, n);
     for (int64_t k = 0; k < rounds; k++)
         MPI_Iallgather(MPI_IN_PLACE, 0, MPI_FLOAT, whole + k * comm->ranks * shards->bucket, (int)shards->bucket, MPI_FLOAT,
                        comm->mpi, &request[k]);
@@ -46,7 +46,6 @@ void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
     }
     for (int64_t i = 0; i < n; i++)
         MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-    g_free(request);
 }
 
 /* This rank's buckets, from whole to own or back. */

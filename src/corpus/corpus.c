@@ -78,12 +78,11 @@ static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int6
 static bool check_language(const xlm_store *store, const char *group, int language, const char *name, GError **error)
 {
     int64_t id;
-    char *written = xlm_store_get_text(store, group, "language", error);
+    g_autofree char *written = xlm_store_get_text(store, group, "language", error);
     bool good = written != NULL && xlm_store_get_int(store, group, "language_id", &id, error);
     if (good && (id != language || strcmp(written, name) != 0))
         good = xlm_error_set(error, EX_DATAERR, "%s:%s: says that it is language %" G_GINT64_FORMAT ", %s, where %d, %s belongs; "
                              "the corpus is damaged", xlm_store_path(store), group, id, written, language, name);
-    g_free(written);
     return good;
 }
 
@@ -118,8 +117,8 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
 {
     const xlm_store *store = corpus->store;
     char *links = g_strconcat(group, "/links", NULL);
-    char *source = xlm_store_get_text(store, group, "source", error);
-    char *target = source != NULL ? xlm_store_get_text(store, group, "target", error) : NULL;
+    g_autofree char *source = xlm_store_get_text(store, group, "source", error);
+    g_autofree char *target = source != NULL ? xlm_store_get_text(store, group, "target", error) : NULL;
     int64_t pairs, rows = -1;
     bool good = target != NULL && xlm_store_get_int(store, group, "pairs", &pairs, error) &&
                 (rows = rows_of(store, links, links_of(0), error)) >= 0;
@@ -139,8 +138,6 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
             corpus->pairs[split][corpus->pair_count[split]++] =
                 (xlm_corpus_pairs){g_strdup(name), a, b, pairs, g_steal_pointer(&links)};
     }
-    g_free(source);
-    g_free(target);
     g_free(links);
     return good;
 }
@@ -153,8 +150,8 @@ static bool open_split(xlm_corpus *corpus, xlm_split split, GError **error)
         if (!open_text(corpus, split, i, error))
             return false;
 
-    char *root = g_strdup_printf("/%s/parallel", split_names[split]);
-    char **names = NULL;
+    g_autofree char *root = g_strdup_printf("/%s/parallel", split_names[split]);
+    g_auto(GStrv) names = NULL;
     bool good = true;
     if (xlm_store_has(corpus->store, root)) {
         names = xlm_store_list(corpus->store, root, error);
@@ -163,12 +160,9 @@ static bool open_split(xlm_corpus *corpus, xlm_split split, GError **error)
     if (names != NULL)
         corpus->pairs[split] = g_new0(xlm_corpus_pairs, g_strv_length(names));
     for (char **name = names; name != NULL && *name != NULL && good; name++) {
-        char *group = g_strconcat(root, "/", *name, NULL);
+        g_autofree char *group = g_strconcat(root, "/", *name, NULL);
         good = open_pair(corpus, split, *name, group, error);
-        g_free(group);
     }
-    g_strfreev(names);
-    g_free(root);
     return good;
 }
 
@@ -244,9 +238,8 @@ const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_spli
 {
     for (int i = 0; i < corpus->pair_count[split]; i++) {
         const xlm_corpus_pairs *pairs = &corpus->pairs[split][i];
-        char *other = g_strdup_printf("%s-%s", pairs->target->language, pairs->source->language);
+        g_autofree char *other = g_strdup_printf("%s-%s", pairs->target->language, pairs->source->language);
         const bool as_named = strcmp(pairs->name, name) == 0, turned = strcmp(other, name) == 0;
-        g_free(other);
         if (as_named || turned) {
             if (swapped != NULL)
                 *swapped = !as_named;

@@ -51,7 +51,7 @@ static bool locate_run(const xlm_corpus *corpus, const xlm_corpus_text *text, in
 bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const int64_t *sentences,
                           int64_t *starts, int64_t *tokens, GError **error)
 {
-    wanted *list = sort(n, sentences);
+    g_autofree wanted *list = sort(n, sentences);
     GArray *buffer = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     bool good = true;
     for (int64_t i = 0, next; i < n && good; i = next) {
@@ -62,6 +62,5 @@ bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text
         good = locate_run(corpus, text, next - i, list + i, buffer, starts, tokens, error);
     }
     g_array_free(buffer, TRUE);
-    g_free(list);
     return good;
 }

@@ -81,9 +81,8 @@ static bool create_groups(xlm_corpus_writer *writer, const char *const *language
         for (int i = 0; i < writer->pairs; i++)
             if (!create_links(writer, split, i, languages[pairs[i][0]], languages[pairs[i][1]], error))
                 return false;
-        char *group = g_strconcat("/", xlm_split_name(split), NULL);
+        g_autofree char *group = g_strconcat("/", xlm_split_name(split), NULL);
         const bool done = describe(writer->store, group, split_descriptions[split], error);
-        g_free(group);
         if (!done)
             return false;
     }

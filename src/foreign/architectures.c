@@ -20,17 +20,14 @@ static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
 
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error)
 {
-    GString *why = g_string_new(NULL);
+    g_autoptr(GString) why = g_string_new(NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
         const char *lacked = table[i]->lacks(model, pad);
-        if (lacked == NULL) {
-            g_string_free(why, TRUE);
+        if (lacked == NULL)
             return table[i];
-        }
         g_string_append_printf(why, "%s%s has not %s", i > 0 ? ", " : "", table[i]->model_type, lacked);
     }
     xlm_error_set(error, EX_DATAERR, "no architecture of transformers can hold the model: %s", why->str);
-    g_string_free(why, TRUE);
     return NULL;
 }
 
@@ -58,7 +55,7 @@ char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, c
 {
     const char *leaf = strrchr(parameter, '/');
     int64_t number;
-    char *stem = g_strndup(parameter, (size_t)(leaf - parameter)), *ours = take_number(stem, &number);
+    g_autofree char *stem = g_strndup(parameter, (size_t)(leaf - parameter)), *ours = take_number(stem, &number);
     const char *theirs = find_name(architecture->body, ours), *prefix = bare ? "" : architecture->prefix;
     if (theirs == NULL) {
         theirs = find_name(architecture->head, ours);
@@ -71,8 +68,6 @@ char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, c
                              : g_strdup_printf("%s%.*s%" G_GINT64_FORMAT "%s.%s", prefix, (int)(place - theirs), theirs, number,
                                                place + 1, leaf + 1);
     }
-    g_free(ours);
-    g_free(stem);
     return name;
 }
 
@@ -120,7 +115,7 @@ static const xlm_architecture *find_architecture(const json_t *json, const char 
 {
     const char *type = xlm_config_text(json, path, "model_type", "", error);
     const xlm_architecture *found = type != NULL && *type == '\0' ? find_class(json) : NULL;
-    GString *known = g_string_new(NULL);
+    g_autoptr(GString) known = g_string_new(NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
         if (type != NULL && strcmp(type, table[i]->model_type) == 0)
             found = table[i];
@@ -128,7 +123,6 @@ static const xlm_architecture *find_architecture(const json_t *json, const char 
     }
     if (found == NULL && type != NULL)
         xlm_config_refuse(path, "model_type", error, "is \"%s\"; known here are %s", type, known->str);
-    g_string_free(known, TRUE);
     return found;
 }
 

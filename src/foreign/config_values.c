@@ -9,10 +9,9 @@ bool xlm_config_refuse(const char *path, const char *key, GError **error, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s: \"%s\" %s", path, key, what);
-    g_free(what);
     return false;
 }
 

@@ -112,14 +112,13 @@ static const double NEVER_GUESSED = 30;
 static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, float *values,
                       GError **error)
 {
-    char *path = xlm_parameter_path("/model", t->parameter);
+    g_autofree char *path = xlm_parameter_path("/model", t->parameter);
     const int64_t elements = n * (t->parameter->rows == 1 ? 1 : t->cols);
     bool good = xlm_store_read(store, path, xlm_model_file_array(t->parameter), (uint64_t)row, (uint64_t)n, values, error);
     for (int64_t i = 0; i < elements && good; i++)
         if (!isfinite(values[i]))
             good = xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had "
                                  "gone astray, or the file is damaged", ex->path, path, row + i * n / elements);
-    g_free(path);
     return good;
 }
 
@@ -131,7 +130,7 @@ static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *
     const int64_t n = ex->sources->first[row + 1] - ex->sources->first[row];
     const int32_t unknown = xlm_vocabulary_special(ex->loaded->vocabulary, XLM_UNK);
     const int32_t *source = n > 0 ? ex->sources->source + ex->sources->first[row] : &unknown;
-    double *sum = g_new0(double, (gsize)width);
+    g_autofree double *sum = g_new0(double, (gsize)width);
     bool good = true;
     for (int64_t k = 0; k < MAX(n, 1) && good; k++) {
         good = read_rows(ex, store, t, source[k], 1, values, error);
@@ -140,7 +139,6 @@ static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *
     }
     for (int64_t c = 0; c < width; c++)
         values[c] = (float)(sum[c] / (double)MAX(n, 1) - (is_bias_of_words(t->parameter) ? NEVER_GUESSED : 0));
-    g_free(sum);
     return good;
 }
 
@@ -202,28 +200,27 @@ static bool write_all(const exporter *ex, const xlm_store *store, xlm_safetensor
     int64_t widest = XLM_CONVERT_BLOCK;
     for (guint i = 0; i < ex->tensors->len; i++)
         widest = MAX(widest, g_array_index(ex->tensors, tensor, i).cols);
-    float *block = g_new(float, (gsize)widest);
+    g_autofree float *block = g_new(float, (gsize)widest);
     bool good = true;
     for (guint i = 0; i < ex->tensors->len && good; i++)
         good = write_tensor(ex, store, &g_array_index(ex->tensors, tensor, i), writer, block, error);
-    g_free(block);
     return good;
 }
 
 static bool write_tensors(const exporter *ex, const char *directory, GError **error)
 {
-    xlm_store *store = xlm_store_open(ex->path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(ex->path, error);
     if (store == NULL)
         return false;
     const guint n = ex->tensors->len;
-    xlm_safetensor *heads = g_new0(xlm_safetensor, n);
+    g_autofree xlm_safetensor *heads = g_new0(xlm_safetensor, n);
     for (guint i = 0; i < n; i++) {
         const tensor *t = &g_array_index(ex->tensors, tensor, i);
         heads[i] = (xlm_safetensor){.name = t->name, .dimensions = t->dimensions, .elements = t->rows * t->cols};
         heads[i].dims[0] = t->dimensions == 1 ? t->cols : t->rows;
         heads[i].dims[1] = t->cols;
     }
-    char *path = g_build_filename(directory, "model.safetensors", NULL);
+    g_autofree char *path = g_build_filename(directory, "model.safetensors", NULL);
     xlm_safetensors_writer writer;
     bool good = xlm_safetensors_create(&writer, path, heads, n, error);
     if (good) {
@@ -233,9 +230,6 @@ static bool write_tensors(const exporter *ex, const char *directory, GError **er
         else
             xlm_safetensors_discard(&writer);
     }
-    g_free(path);
-    g_free(heads);
-    xlm_store_close(store);
     return good;
 }
 
@@ -264,14 +258,12 @@ static void describe_tokens(const exporter *ex)
     static const char *const keys[XLM_SPECIAL_TOKENS] = {"bos", "pad", "eos", "unk", "mask"};
     const bool xlm = strcmp(ex->config.architecture->model_type, "xlm") == 0;
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++) {
-        char *index = g_strconcat(keys[i], "_index", NULL), *id = g_strconcat(keys[i], "_token_id", NULL);
+        g_autofree char *index = g_strconcat(keys[i], "_index", NULL), *id = g_strconcat(keys[i], "_token_id", NULL);
         const json_int_t token = xlm_vocabulary_special(ex->loaded->vocabulary, (xlm_special)i);
         if (xlm)
             json_object_set_new(ex->json, index, json_integer(token));
         if (i == XLM_BOS || i == XLM_PAD || i == XLM_EOS)
             json_object_set_new(ex->json, id, json_integer(token));
-        g_free(index);
-        g_free(id);
     }
 }
 
@@ -342,11 +334,10 @@ static bool write_files(exporter *ex, const char *directory, GError **error)
     if (!write_tensors(ex, directory, error) ||
         !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, ex->larger, &ex->config.model, directory, ex->notes, error))
         return false;
-    char *tokenizer = g_build_filename(directory, "tokenizer_config.json", NULL);
+    g_autofree char *tokenizer = g_build_filename(directory, "tokenizer_config.json", NULL);
     char *card = xlm_foreign_model_card(ex->loaded, ex->class_name, g_file_test(tokenizer, G_FILE_TEST_EXISTS), ex->notes->str);
     const bool good = xlm_foreign_write_text(directory, "README.md", card, error) &&
                       xlm_foreign_write_json(directory, "config.json", json_incref(ex->json), error);
-    g_free(tokenizer);
     g_free(card);
     return good;
 }
@@ -356,9 +347,8 @@ static void remove_directory(const char *path)
 {
     GDir *directory = g_dir_open(path, 0, NULL);
     for (const char *name; directory != NULL && (name = g_dir_read_name(directory)) != NULL;) {
-        char *file = g_build_filename(path, name, NULL);
+        g_autofree char *file = g_build_filename(path, name, NULL);
         g_unlink(file);
-        g_free(file);
     }
     if (directory != NULL)
         g_dir_close(directory);
@@ -380,10 +370,9 @@ static void name_whole(const char *unfinished, const char *name, GError **error)
 {
     if (error == NULL || *error == NULL)
         return;
-    char **parts = g_strsplit((*error)->message, unfinished, -1);
+    g_auto(GStrv) parts = g_strsplit((*error)->message, unfinished, -1);
     g_free((*error)->message);
     (*error)->message = g_strjoinv(name, parts);
-    g_strfreev(parts);
 }
 
 /* In a directory beside it, which is renamed. */

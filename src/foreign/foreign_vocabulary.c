@@ -17,7 +17,7 @@ static const char ROWS[] = "rows";
 /* [out] rows: of the model's word embeddings; the vocabulary's are the first. */
 static xlm_vocabulary *read_own(const char *path, int64_t *rows, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL)
         return NULL;
     xlm_vocabulary *v = NULL;
@@ -26,7 +26,6 @@ static xlm_vocabulary *read_own(const char *path, int64_t *rows, GError **error)
         v = xlm_vocabulary_load(store, "/vocabulary", error);
     if (v != NULL && !xlm_store_get_int(store, "/", ROWS, rows, NULL))
         *rows = xlm_vocabulary_size(v);
-    xlm_store_close(store);
     return v;
 }
 
@@ -91,16 +90,13 @@ static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **la
         .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
         .lowercase = xlm_vocabulary_lowercase(v), .languages = (int)g_strv_length(languages),
         .language_names = (const char *const *)languages};
-    xlm_word_counts *subwords = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
     for (int64_t id = xlm_vocabulary_size(v); id < rows; id++) {
-        char *name = g_strdup_printf("[row %" G_GINT64_FORMAT "]", id);
+        g_autofree char *name = g_strdup_printf("[row %" G_GINT64_FORMAT "]", id);
         xlm_word_counts_add(subwords, name, strlen(name), 0);
-        g_free(name);
     }
-    xlm_vocabulary *completed = xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
-    xlm_word_counts_free(subwords);
-    return completed;
+    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
 }
 
 static xlm_vocabulary *read_published(const char *place, const xlm_convert_options *options, int64_t rows, int64_t embedded,
@@ -112,7 +108,7 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
         return NULL;
     const int64_t tokens = xlm_vocabulary_size(v) - added;
     xlm_vocabulary *completed = NULL;
-    char **languages = choose_languages(options, embedded, named);
+    g_auto(GStrv) languages = choose_languages(options, embedded, named);
     if (tokens > rows)
         xlm_error_set(error, EX_DATAERR, "%s: the tokenizer has %" G_GINT64_FORMAT " tokens, and config.json says %"
                       G_GINT64_FORMAT, place, tokens, rows);
@@ -126,7 +122,6 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
     if (completed != NULL && xlm_vocabulary_size(completed) > rows)
         xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them",
                      xlm_vocabulary_size(completed) - rows);
-    g_strfreev(languages);
     xlm_vocabulary_free(v);
     return completed;
 }
@@ -135,7 +130,7 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
                                             int64_t embedded, char **named, GError **error)
 {
     const char *place = options->tokenizer != NULL ? options->tokenizer : directory;
-    char *path = g_build_filename(place, XLM_CONVERT_VOCABULARY, NULL);
+    g_autofree char *path = g_build_filename(place, XLM_CONVERT_VOCABULARY, NULL);
     xlm_vocabulary *v = NULL;
     if (g_file_test(path, G_FILE_TEST_EXISTS)) {
         int64_t own_rows;
@@ -145,7 +140,6 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
     } else {
         v = read_published(place, options, rows, embedded, named, error);
     }
-    g_free(path);
     return v;
 }
 
@@ -153,7 +147,7 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
 
 static bool write_bytes(const char *directory, const char *name, const char *bytes, size_t size, GError **error)
 {
-    char *path = g_build_filename(directory, name, NULL);
+    g_autofree char *path = g_build_filename(directory, name, NULL);
     xlm_new_file file;
     bool good = xlm_new_file_create(&file, path, error);
     if (good && fwrite(bytes, 1, size, file.stream) < size) {
@@ -162,7 +156,6 @@ static bool write_bytes(const char *directory, const char *name, const char *byt
     } else if (good) {
         good = xlm_new_file_commit(&file, error);
     }
-    g_free(path);
     return good;
 }
 
@@ -182,11 +175,9 @@ bool xlm_foreign_write_json(const char *directory, const char *name, json_t *jso
     }
     json_decref(again);
     json_decref(json);
-    char *line = g_strconcat(text, "\n", NULL);
+    g_autofree char *line = g_strconcat(text, "\n", NULL);
     free(text);
-    const bool good = xlm_foreign_write_text(directory, name, line, error);
-    g_free(line);
-    return good;
+    return xlm_foreign_write_text(directory, name, line, error);
 }
 
 static bool write_own(const xlm_vocabulary *v, int64_t rows, const char *directory, GError **error)
@@ -267,26 +258,22 @@ static xlm_vocabulary *append_subwords(const xlm_vocabulary *v, const xlm_word_c
         .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
         .lowercase = xlm_vocabulary_lowercase(v), .languages = xlm_vocabulary_languages(v),
         .language_names = xlm_vocabulary_language_names(v)};
-    xlm_word_counts *subwords = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     for (int32_t id = 0; id < xlm_vocabulary_size(v); id++)
         if (!xlm_vocabulary_is_special(v, id))
             xlm_word_counts_add(subwords, xlm_vocabulary_words(v)[id], strlen(xlm_vocabulary_words(v)[id]), 0);
     xlm_word_counts_add_all(subwords, added, 1);
-    xlm_vocabulary *larger = xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
-    xlm_word_counts_free(subwords);
-    return larger;
+    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
 }
 
 bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **larger, GError **error)
 {
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
-    xlm_word_counts *added = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) added = xlm_word_counts_new();
     if (cls->publish_needs != NULL)
         cls->publish_needs(v, added);
     *larger = NULL;
-    const bool good = xlm_word_counts_size(added) == 0 || (*larger = append_subwords(v, added, error)) != NULL;
-    xlm_word_counts_free(added);
-    return good;
+    return xlm_word_counts_size(added) == 0 || (*larger = append_subwords(v, added, error)) != NULL;
 }
 
 /* How text may become other subwords there, for who converts and for who reads the card. */
@@ -316,11 +303,10 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
     cls->publish(v, files, settings, notes);
     note_added(xlm_vocabulary_size(v) - xlm_vocabulary_size(own), notes);
     note_made(own, notes);
-    char **lines = g_strsplit(notes->str + before, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(notes->str + before, "\n", -1);
     for (char **line = lines; *line != NULL; line++)
         if (**line != '\0')
             xlm_log_info("%s", *line);
-    g_strfreev(lines);
     const bool good = write_files(directory, files, error);
     json_decref(files);
     if (!good)

@@ -40,10 +40,8 @@ static const xlm_safetensor *find(importer *im, const char *name)
 
 static const xlm_safetensor *find_ending(importer *im, const char *stem, const char *ending)
 {
-    char *name = g_strconcat(stem, ending, NULL);
-    const xlm_safetensor *t = find(im, name);
-    g_free(name);
-    return t;
+    g_autofree char *name = g_strconcat(stem, ending, NULL);
+    return find(im, name);
 }
 
 /* Their name of a parameter. NULL: none. g_free. */
@@ -57,7 +55,7 @@ static char *name_of(const importer *im, const char *parameter)
 /* The tensor of a parameter, by its name; LayerNorm by the names of old models; what is tied by the name of the decoder. */
 static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 {
-    char *name = name_of(im, parameter);
+    g_autofree char *name = name_of(im, parameter);
     if (name == NULL)
         return NULL;
     const xlm_safetensor *t = find(im, name);
@@ -68,16 +66,14 @@ static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
         t = find_ending(im, name, weight ? ".gamma" : ".beta");
     if (t == NULL && (strcmp(parameter, "embeddings/word/weight") == 0 || strcmp(parameter, "lm_head/bias") == 0))
         t = find_ending(im, im->config.architecture->decoder, weight ? ".weight" : ".bias");
-    g_free(name);
     return t;
 }
 
 static bool lacks(importer *im, const char *parameter, GError **error)
 {
-    char *name = name_of(im, parameter);
+    g_autofree char *name = name_of(im, parameter);
     xlm_error_set(error, EX_DATAERR, "%s: there is no tensor \"%s\", which a %s model as in config.json has", im->directory, name,
                   im->config.architecture->model_type);
-    g_free(name);
     return false;
 }
 
@@ -96,12 +92,10 @@ static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t row
     if ((t->dimensions == 2 && t->dims[0] == rows && t->dims[1] == cols) ||
         (t->dimensions == 1 && rows == 1 && t->dims[0] == cols))
         return true;
-    char *there = shape_text(t->dimensions, t->dims), *wanted = shape_text(rows == 1 ? 1 : 2,
-                                                                           (int64_t[]){rows == 1 ? cols : rows, cols});
+    g_autofree char *there = shape_text(t->dimensions, t->dims), *wanted = shape_text(rows == 1 ? 1 : 2,
+                                                                                      (int64_t[]){rows == 1 ? cols : rows, cols});
     xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is %s, and config.json makes it %s",
                   xlm_safetensors_file(im->tensors, t), t->name, there, wanted);
-    g_free(there);
-    g_free(wanted);
     return false;
 }
 
@@ -111,7 +105,7 @@ static bool read_config(importer *im, GError **error)
 {
     char *path = g_build_filename(im->directory, "config.json", NULL), *bytes;
     gsize size;
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     bool good = xlm_files_load(path, &bytes, &size, &failure);
     if (good) {
         good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
@@ -119,7 +113,6 @@ static bool read_config(importer *im, GError **error)
         g_free(bytes);
     } else {
         xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-        g_error_free(failure);
     }
     g_free(path);
     return good;
@@ -129,9 +122,8 @@ static bool read_config(importer *im, GError **error)
 static bool find_prefix(importer *im, GError **error)
 {
     const char *word = "embeddings/word/weight";
-    char *name = xlm_architecture_tensor(im->config.architecture, true, word);
+    g_autofree char *name = xlm_architecture_tensor(im->config.architecture, true, word);
     im->bare = xlm_safetensors_find(im->tensors, name) != NULL;
-    g_free(name);
     return find_parameter(im, word) != NULL || lacks(im, word, error);
 }
 
@@ -141,10 +133,8 @@ static void find_head(importer *im)
     const xlm_architecture *a = im->config.architecture;
     bool found = xlm_safetensors_find(im->tensors, a->decoder) != NULL;
     for (const xlm_tensor_name *n = a->head; n->ours != NULL && !found; n++) {
-        char *weight = g_strconcat(n->theirs, ".weight", NULL), *bias = g_strconcat(n->theirs, ".bias", NULL);
+        g_autofree char *weight = g_strconcat(n->theirs, ".weight", NULL), *bias = g_strconcat(n->theirs, ".bias", NULL);
         found = xlm_safetensors_find(im->tensors, weight) != NULL || xlm_safetensors_find(im->tensors, bias) != NULL;
-        g_free(weight);
-        g_free(bias);
     }
     if (!found)
         im->config.model.head = XLM_HEAD_NONE;
@@ -160,7 +150,7 @@ static void find_task(importer *im)
     char *out = g_strconcat(head->out, ".weight", NULL);
     const xlm_safetensor *t = xlm_safetensors_find(im->tensors, out);
     const int64_t classes = t != NULL && t->dimensions == 2 ? CLAMP(t->dims[0], 0, G_MAXINT32 / 4) : 0;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     g_free(out);
     if (classes > 0)
         im->task = xlm_task_head_read(head, im->json, im->directory, classes, im->config.model.positions, &why);
@@ -174,15 +164,13 @@ static void find_task(importer *im)
         xlm_log_warn("%s: the head of %s is left out: %s", im->directory, name,
                      why != NULL ? why->message : "it has no weights");
     }
-    g_clear_error(&why);
 }
 
 static bool check_config(importer *im, const xlm_convert_options *options, GError **error)
 {
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!xlm_model_check(&im->config.model, &why)) {
         xlm_error_set(error, EX_DATAERR, "%s%sconfig.json: %s", im->directory, G_DIR_SEPARATOR_S, why->message);
-        g_error_free(why);
         return false;
     }
     const int64_t n = options->languages != NULL ? g_strv_length(options->languages) : im->config.model.languages;
@@ -232,7 +220,7 @@ static bool find_all(importer *im, GError **error)
 /* Do two tensors of one model have the same values? */
 static bool compare(const importer *im, const xlm_safetensor *a, const xlm_safetensor *b, GError **error)
 {
-    float *values = g_new(float, 2 * XLM_CONVERT_BLOCK);
+    g_autofree float *values = g_new(float, 2 * XLM_CONVERT_BLOCK);
     bool good = true, same = a->elements == b->elements;
     for (int64_t at = 0; at < a->elements && same && good; at += XLM_CONVERT_BLOCK) {
         const int64_t n = MIN(XLM_CONVERT_BLOCK, a->elements - at);
@@ -241,7 +229,6 @@ static bool compare(const importer *im, const xlm_safetensor *a, const xlm_safet
         for (int64_t i = 0; i < n && good && same; i++)
             same = values[i] == values[XLM_CONVERT_BLOCK + i];
     }
-    g_free(values);
     if (good && !same)
         good = xlm_error_set(error, EX_DATAERR, "%s: tensors \"%s\" and \"%s\" differ; a decoder that is not tied to the word "
                              "embeddings is not known here", im->directory, a->name, b->name);
@@ -274,14 +261,12 @@ static bool check_mapping(importer *im, GError **error)
     const int64_t d = im->config.model.hidden_size;
     if (!im->config.mapping || im->config.model.embedding_size != d)
         return true;
-    float *weight = read_whole(im, "embeddings/projection/weight", d, d, error);
-    float *bias = weight != NULL ? read_whole(im, "embeddings/projection/bias", 1, d, error) : NULL;
+    g_autofree float *weight = read_whole(im, "embeddings/projection/weight", d, d, error);
+    g_autofree float *bias = weight != NULL ? read_whole(im, "embeddings/projection/bias", 1, d, error) : NULL;
     const bool read = bias != NULL;
     bool good = read;
     for (int64_t i = 0; i < d * d && good; i++)
         good = weight[i] == (i % (d + 1) == 0) && bias[i / d] == 0;
-    g_free(weight);
-    g_free(bias);
     if (read && !good)
         xlm_error_set(error, EX_DATAERR, "%s: embedding_size = hidden_size = %" G_GINT64_FORMAT ", and embeddings are projected "
                       "all the same, which is not known here", im->directory, d);
@@ -296,13 +281,12 @@ static bool check_sinusoids(importer *im, GError **error)
     const int64_t rows = m->positions, d = m->embedding_size;
     if (m->position_type != XLM_POSITIONS_SINUSOIDAL || find_parameter(im, parameter) == NULL)
         return true;
-    float *values = read_whole(im, parameter, rows, d, error);
+    g_autofree float *values = read_whole(im, parameter, rows, d, error);
     bool good = values != NULL, same = true;
     for (int64_t i = 0; i < rows * d && good && same; i++) {
         const double angle = (double)(i / d) / pow(10000, (double)(i % d / 2 * 2) / (double)d);
         same = fabs(values[i] - (i % d % 2 == 0 ? sin(angle) : cos(angle))) < 1e-4;
     }
-    g_free(values);
     return good && (same || xlm_error_set(error, EX_DATAERR, "%s: config.json says that positions are sinusoids, and the tensor "
                                           "has others", im->directory));
 }
@@ -334,7 +318,7 @@ static const char *rest_of(const importer *im, const char *name)
 /* What no parameter of ours is made of: buffers, heads of tasks, poolers; anything else would be lost. */
 static bool check_others(const importer *im, GError **error)
 {
-    GString *left = g_string_new(NULL);
+    g_autoptr(GString) left = g_string_new(NULL);
     int n = 0;
     bool good = true;
     for (int64_t i = 0; i < xlm_safetensors_count(im->tensors) && good; i++) {
@@ -353,7 +337,6 @@ static bool check_others(const importer *im, GError **error)
         g_string_append_printf(left, " and %d more", n - 20);
     if (good && n > 0)
         xlm_log_info("%s: left out, since our models have no such parameters: %s", im->directory, left->str);
-    g_string_free(left, TRUE);
     return good;
 }
 
@@ -400,14 +383,13 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
     const int64_t rows = vector ? p->cols : p->rows, width = vector ? 1 : p->cols, step = MAX(1, XLM_CONVERT_BLOCK / width);
     const uint64_t dims[2] = {(uint64_t)rows, (uint64_t)width};
     const float *added = strcmp(p->name, "embeddings/position/weight") == 0 ? types : NULL;
-    char *path = xlm_parameter_path("/model", p);
+    g_autofree char *path = xlm_parameter_path("/model", p);
     bool good = xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error);
     for (int64_t row = 0; row < rows && good; row += step) {
         const int64_t n = MIN(step, rows - row);
         good = read_block(im, im->source[index], added, p->cols, row * width, n * width, block, error) &&
                xlm_store_write(store, path, (uint64_t)row, (uint64_t)n, block, error);
     }
-    g_free(path);
     return good;
 }
 
@@ -425,12 +407,11 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
     for (int i = 0; i < xlm_parameters_count(im->parameters); i++)
         if (xlm_parameters_get(im->parameters, i)->rows > 1)
             widest = MAX(widest, xlm_parameters_get(im->parameters, i)->cols);
-    float *block = g_new(float, (gsize)MAX(XLM_CONVERT_BLOCK, widest));
+    g_autofree float *block = g_new(float, (gsize)MAX(XLM_CONVERT_BLOCK, widest));
     bool good = xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, im->parameters, error) &&
                 xlm_model_attributes_write(store, xlm_model_get_config(im->model), error);
     for (int i = 0; i < xlm_parameters_count(im->parameters) && good; i++)
         good = write_parameter(im, store, i, types, block, error);
-    g_free(block);
     g_free(types);
     if (im->head != NULL && strcmp(im->head->task, "answering") == 0) {
         const double never = INFINITY; /* as a model has it that was trained where every question has an answer */

@@ -35,7 +35,7 @@ static void print_metadata(const xlm_loaded_model *m, const char *class_name, GS
 static void print_model(const xlm_loaded_model *m, const char *class_name, GString *out)
 {
     const xlm_model_config *c = &m->config;
-    char *languages = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
+    g_autofree char *languages = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
     g_string_append_printf(out, "# A cross-lingual encoder\n\nA transformer encoder trained with xlm-mpi %s and written by its "
                            "program `xlm_convert`.\n\n| | |\n|---|---|\n", PACKAGE_VERSION);
     g_string_append_printf(out, "| class | `%s` |\n| languages | %s |\n| subwords | %" G_GINT64_FORMAT " |\n", class_name,
@@ -49,7 +49,6 @@ static void print_model(const xlm_loaded_model *m, const char *class_name, GStri
         g_string_append_printf(out, "| trained for | %" G_GINT64_FORMAT " steps |\n", m->step);
     if (m->task != NULL)
         g_string_append_printf(out, "| fine-tuned for | %s |\n", m->task->name);
-    g_free(languages);
 }
 
 static void print_use(const xlm_loaded_model *m, const char *class_name, bool tokenizer, GString *out)

@@ -214,7 +214,7 @@ static json_t *read_head(weight_file *file, const char *path, uint64_t *room, GE
                       " bytes, and the file has %" G_GUINT64_FORMAT, path, head, size);
         return NULL;
     }
-    char *text = g_malloc(head);
+    g_autofree char *text = g_malloc(head);
     json_t *json = NULL;
     if (read_bytes(file, sizeof head, text, head, error)) {
         if (text[0] == '{')
@@ -222,7 +222,6 @@ static json_t *read_head(weight_file *file, const char *path, uint64_t *room, GE
         else
             xlm_error_set(error, EX_DATAERR, "%s: is no safetensors file: its head does not begin with {", path);
     }
-    g_free(text);
     file->data = sizeof head + head;
     *room = size - file->data;
     return json;
@@ -238,7 +237,7 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
     json_t *head = read_head(file, path, &room, error);
     if (head == NULL)
         return false;
-    GPtrArray *own = g_ptr_array_new();
+    g_autoptr(GPtrArray) own = g_ptr_array_new();
     const char *name;
     json_t *about;
     bool good = true;
@@ -257,7 +256,6 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
         good = read_entry(about, e, room, path, error);
     }
     good = good && check_places(own, room, path, error);
-    g_ptr_array_unref(own);
     json_decref(head);
     return good;
 }
@@ -271,10 +269,9 @@ static json_t *read_table(const char *path, GError **error)
         if (size > LARGEST_HEAD) {
             xlm_error_set(error, EX_DATAERR, "%s: is too large for a table of tensors", path);
         } else {
-            char *text = g_malloc(size + 1);
+            g_autofree char *text = g_malloc(size + 1);
             if (read_bytes(&file, 0, text, size, error))
                 table = parse(path, text, size, error);
-            g_free(text);
         }
     }
     if (file.descriptor >= 0)
@@ -292,8 +289,8 @@ static bool is_plain_name(const char *name)
 /* Only what the table names; each tensor must be in the file where it says. */
 static bool take_by_table(xlm_safetensors *tensors, const json_t *map, GPtrArray *all, const char *path, GError **error)
 {
-    GHashTable *places = g_hash_table_new(g_str_hash, g_str_equal); /* "file/tensor" to entry */
-    GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GHashTable) places = g_hash_table_new(g_str_hash, g_str_equal); /* "file/tensor" to entry */
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < all->len; i++) {
         entry *e = all->pdata[i];
         char *base = g_path_get_basename(e->file->path), *key = g_strconcat(base, "/", e->name, NULL);
@@ -305,16 +302,13 @@ static bool take_by_table(xlm_safetensors *tensors, const json_t *map, GPtrArray
     json_t *file;
     bool good = true;
     json_object_foreach((json_t *)map, name, file) {
-        char *key = g_strconcat(json_string_value(file), "/", name, NULL);
+        g_autofree char *key = g_strconcat(json_string_value(file), "/", name, NULL);
         entry *e = g_hash_table_lookup(places, key);
-        g_free(key);
         if (good && e == NULL)
             good = xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is not in %s", path, name, json_string_value(file));
         else if (good)
             g_hash_table_insert(tensors->by_name, e->name, e);
     }
-    g_hash_table_unref(places);
-    g_ptr_array_unref(keys);
     return good;
 }
 
@@ -324,8 +318,8 @@ static bool open_table(xlm_safetensors *tensors, const char *path, GPtrArray *al
     if (table == NULL)
         return false;
     const json_t *map = json_object_get(table, "weight_map");
-    char *directory = g_path_get_dirname(path);
-    GHashTable *opened = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autofree char *directory = g_path_get_dirname(path);
+    g_autoptr(GHashTable) opened = g_hash_table_new(g_str_hash, g_str_equal);
     const char *name;
     json_t *file;
     bool good = json_is_object(map) && json_object_size(map) > 0;
@@ -337,14 +331,11 @@ static bool open_table(xlm_safetensors *tensors, const char *path, GPtrArray *al
             good = xlm_error_set(error, EX_DATAERR, "%s: weight_map: tensor \"%s\" is in no file of the name *.safetensors "
                                  "beside this one", path, name);
         if (good && g_hash_table_add(opened, (gpointer)(uintptr_t)base)) {
-            char *where = g_build_filename(directory, base, NULL);
+            g_autofree char *where = g_build_filename(directory, base, NULL);
             good = add_file(tensors, where, all, error);
-            g_free(where);
         }
     }
     good = good && take_by_table(tensors, map, all, path, error);
-    g_hash_table_unref(opened);
-    g_free(directory);
     json_decref(table);
     return good;
 }
@@ -354,9 +345,8 @@ static const char *find_one(const char *path, const char *const *names, size_t n
 {
     const char *found = NULL;
     for (size_t i = 0; i < n && found == NULL; i++) {
-        char *file = g_build_filename(path, names[i], NULL);
+        g_autofree char *file = g_build_filename(path, names[i], NULL);
         found = g_file_test(file, G_FILE_TEST_EXISTS) ? names[i] : NULL;
-        g_free(file);
     }
     return found;
 }
@@ -493,7 +483,7 @@ bool xlm_safetensors_read(const xlm_safetensors *tensors, const xlm_safetensor *
     if (n == 0)
         return true;
     const size_t size = (size_t)((e->end - e->begin) / (uint64_t)tensor->elements);
-    uint64_t *block = g_new(uint64_t, BLOCK);
+    g_autofree uint64_t *block = g_new(uint64_t, BLOCK);
     bool good = true;
     for (int64_t done = 0; done < n && good; done += BLOCK) {
         const int64_t here = MIN(BLOCK, n - done);
@@ -505,6 +495,5 @@ bool xlm_safetensors_read(const xlm_safetensors *tensors, const xlm_safetensor *
                 good = xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": element %" G_GINT64_FORMAT " is %s", e->file->path,
                                      tensor->name, first + i, isnan(values[i]) ? "not a number" : "infinite");
     }
-    g_free(block);
     return good;
 }

@@ -56,9 +56,8 @@ char *xlm_task_head_tensor(const xlm_task_head *head, const xlm_architecture *a,
 
 static void add(const xlm_task_head *head, const char *name, int64_t rows, int64_t cols, xlm_parameters *parameters)
 {
-    char *whole = g_strdup_printf("objectives/%s/%s", head->task, name);
+    g_autofree char *whole = g_strdup_printf("objectives/%s/%s", head->task, name);
     xlm_parameters_add(parameters, whole, rows, cols, XLM_INIT_NORMAL, true);
-    g_free(whole);
 }
 
 void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters, int64_t classes, int64_t d)
@@ -88,18 +87,15 @@ static bool read_labels(const xlm_task_head *head, const json_t *json, const cha
 {
     const json_t *names = json_object_get(json, "id2label");
     const size_t n = !head->labels ? 0 : json_is_object(names) ? json_object_size(names) : (size_t)classes;
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     bool good = !head->labels || n >= 2;
     task->labels = g_new0(char *, n + 1);
     for (size_t i = 0; i < n && good; i++) {
-        char *number = g_strdup_printf("%zu", i), *usual = g_strdup_printf("LABEL_%zu", i);
+        g_autofree char *number = g_strdup_printf("%zu", i), *usual = g_strdup_printf("LABEL_%zu", i);
         const char *name = json_is_object(names) ? json_string_value(json_object_get(names, number)) : usual;
         task->labels[i] = g_strdup(name);
         good = name != NULL && *name != '\0' && g_hash_table_add(seen, task->labels[i]);
-        g_free(number);
-        g_free(usual);
     }
-    g_hash_table_unref(seen);
     return good || xlm_config_refuse(path, "id2label", error, "does not name two classes or more from \"0\" on, each its own");
 }
 

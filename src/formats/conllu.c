@@ -213,7 +213,7 @@ static bool check_root(const xlm_lines *lines, const xlm_conllu *s, GError **err
 /* Follow heads from every word; reached[i]: the word from which i was reached first, plus 1. */
 static bool check_circles(const xlm_lines *lines, const xlm_conllu *s, GError **error)
 {
-    guint *reached = g_new0(guint, s->words->len);
+    g_autofree guint *reached = g_new0(guint, s->words->len);
     bool good = true;
     for (guint i = 0; i < s->words->len && good; i++) {
         int64_t at = i;
@@ -226,7 +226,6 @@ static bool check_circles(const xlm_lines *lines, const xlm_conllu *s, GError **
                                  " lead in a circle back to it", xlm_lines_path(lines),
                                  xlm_conllu_word_at(s, (size_t)at)->line, at + 1);
     }
-    g_free(reached);
     return good;
 }
 

@@ -9,10 +9,9 @@ xlm_html_page *xlm_html_load(xlm_html_reader *reader, const char *path, GError *
 {
     char *bytes;
     gsize size;
-    GError *cause = NULL;
+    g_autoptr(GError) cause = NULL;
     if (!xlm_files_load(path, &bytes, &size, &cause)) {
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
-        g_error_free(cause);
         return NULL;
     }
     xlm_html_page *page = xlm_html_read(reader, path, bytes, size, error);
@@ -33,26 +32,21 @@ static bool is_page(const char *name)
 /* Add the pages of root/folder and of the folders in it; folder "" is root itself. */
 static bool list_folder(const char *root, const char *folder, GPtrArray *pages, GError **error)
 {
-    char *path = g_build_filename(root, folder, NULL);
-    GError *cause = NULL;
+    g_autofree char *path = g_build_filename(root, folder, NULL);
+    g_autoptr(GError) cause = NULL;
     GDir *entries = g_dir_open(path, 0, &cause);
-    if (entries == NULL) {
+    if (entries == NULL)
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
-        g_error_free(cause);
-    }
     bool good = entries != NULL;
     for (const char *name; good && (name = g_dir_read_name(entries)) != NULL;) {
-        char *relative = g_build_filename(folder, name, NULL), *full = g_build_filename(path, name, NULL);
+        g_autofree char *relative = g_build_filename(folder, name, NULL), *full = g_build_filename(path, name, NULL);
         if (g_file_test(full, G_FILE_TEST_IS_DIR))
             good = g_file_test(full, G_FILE_TEST_IS_SYMLINK) || list_folder(root, relative, pages, error);
         else if (is_page(name))
             g_ptr_array_add(pages, g_strdup(relative));
-        g_free(relative);
-        g_free(full);
     }
     if (entries != NULL)
         g_dir_close(entries);
-    g_free(path);
     return good;
 }
 

@@ -215,13 +215,12 @@ static void take_pair(const xlm_html_pairs *pairs, language_pair *pair, const xl
         pair->untranslated++;
         return;
     }
-    char *both = g_strconcat(a->text, "\n", b->text, NULL);
+    g_autofree char *both = g_strconcat(a->text, "\n", b->text, NULL);
     if (is_new(pair->texts, both)) {
         xlm_line_file_append(pair->files[0], a->text);
         xlm_line_file_append(pair->files[1], b->text);
     } else
         pair->repeated++;
-    g_free(both);
 }
 
 static void take_pairs(const xlm_html_pairs *pairs, language_pair *pair)

@@ -124,18 +124,15 @@ static int64_t line_of(const char *text, const char *place)
 
 int64_t xlm_json_line(const char *path, const char *place)
 {
-    xlm_lines *lines = xlm_lines_open(path, NULL);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, NULL);
     if (lines == NULL)
         return 0;
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     char bytes[1 << 14];
     int64_t got;
     while ((got = xlm_lines_bytes(lines, bytes, sizeof bytes, NULL)) > 0)
         g_string_append_len(text, bytes, got);
-    xlm_lines_close(lines);
-    const int64_t line = got == 0 ? line_of(text->str, place) : 0;
-    g_string_free(text, TRUE);
-    return line;
+    return got == 0 ? line_of(text->str, place) : 0;
 }
 
 bool xlm_json_whole(const json_t *value, int64_t *number)

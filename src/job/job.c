@@ -64,18 +64,16 @@ static const xlm_option objective_options[] = {
 
 static bool read_streams(xlm_job *job, const xlm_jobfile *file, GError **error)
 {
-    char **names = xlm_jobfile_names(file, "stream");
+    g_auto(GStrv) names = xlm_jobfile_names(file, "stream");
     const int n = (int)g_strv_length(names);
     bool good = true;
     job->stream = g_new0(xlm_job_stream, MAX(n, 1));
     for (int s = 0; s < n && good; s++) {
-        char *section = g_strdup_printf("stream %s", names[s]);
+        g_autofree char *section = g_strdup_printf("stream %s", names[s]);
         good = xlm_stream_config_read(&job->stream[s].config, file, section, error);
         if (good)
             job->stream[job->streams++].name = g_strdup(names[s]);
-        g_free(section);
     }
-    g_strfreev(names);
     return good;
 }
 
@@ -108,13 +106,11 @@ static bool find_stream(const xlm_job *job, const xlm_jobfile *file, const char 
 static char *copy_section(const xlm_jobfile *file, const char *section)
 {
     GString *out = g_string_new(NULL);
-    char **keys = xlm_jobfile_keys(file, section);
+    g_auto(GStrv) keys = xlm_jobfile_keys(file, section);
     for (char **key = keys; *key != NULL; key++) {
-        char *value = xlm_jobfile_value(file, section, *key);
+        g_autofree char *value = xlm_jobfile_value(file, section, *key);
         g_string_append_printf(out, *value != '\0' ? "%s = %s\n" : "%s =\n", *key, value);
-        g_free(value);
     }
-    g_strfreev(keys);
     return g_string_free(out, FALSE);
 }
 
@@ -152,7 +148,7 @@ static bool find_plugin(const xlm_plugin_kind *kind, const char *plugin, const x
 static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
                            GError **error)
 {
-    char *section = g_strdup_printf("objective %s", name);
+    g_autofree char *section = g_strdup_printf("objective %s", name);
     o->name = g_strdup(name);
     bool good = xlm_options_read(objective_options, file, section, o, error);
     if (good && o->plugin == NULL)
@@ -161,7 +157,6 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
            read_options(file, section, objective_options, &o->use, error);
     o->cls = o->use.loaded.cls;
     good = good && (o->cls == NULL || find_stream(job, file, section, o, error));
-    g_free(section);
     return good;
 }
 
@@ -176,7 +171,7 @@ static bool check_stage_name(const xlm_jobfile *file, const char *section, const
 static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_stage *stage,
                        GError **error)
 {
-    char *section = g_strdup_printf("stage %s", name);
+    g_autofree char *section = g_strdup_printf("stage %s", name);
     stage->name = g_strdup(name);
     bool good = xlm_options_read(stage_options, file, section, stage, error);
     if (good && stage->plugin == NULL)
@@ -189,31 +184,28 @@ static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, 
         const xlm_stage_use use = {stage->name, stage->use.loaded.cls, stage->use.state};
         xlm_stream_config_plug(&job->stream[s].config, &use);
     }
-    g_free(section);
     return s >= 0;
 }
 
 static bool read_stages(xlm_job *job, const xlm_jobfile *file, const xlm_job *known, GError **error)
 {
-    char **names = xlm_jobfile_names(file, "stage");
+    g_auto(GStrv) names = xlm_jobfile_names(file, "stage");
     const int n = (int)g_strv_length(names);
     bool good = true;
     job->stage = g_new0(xlm_job_stage, MAX(n, 1));
     for (int k = 0; k < n && good; k++)
         good = read_stage(job, file, names[k], known, &job->stage[job->stages++], error);
-    g_strfreev(names);
     return good;
 }
 
 static bool read_objectives(xlm_job *job, const xlm_jobfile *file, const xlm_job *known, GError **error)
 {
-    char **names = xlm_jobfile_names(file, "objective");
+    g_auto(GStrv) names = xlm_jobfile_names(file, "objective");
     const int n = (int)g_strv_length(names);
     bool good = true;
     job->objective = g_new0(xlm_job_objective, MAX(n, 1));
     for (int k = 0; k < n && good; k++)
         good = read_objective(job, file, names[k], known, &job->objective[job->objectives++], error);
-    g_strfreev(names);
     return good;
 }
 
@@ -231,11 +223,10 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
 static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **error)
 {
     int64_t layers;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why))
         return true;
     xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
-    g_error_free(why);
     return false;
 }
 
@@ -256,9 +247,8 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
         for (int k = 0; k < job->objectives; k++)
             used |= g_strcmp0(job->objective[k].stream_name, job->stream[s].name) == 0;
         if (!used) {
-            char *section = g_strdup_printf("stream %s", job->stream[s].name);
+            g_autofree char *section = g_strdup_printf("stream %s", job->stream[s].name);
             xlm_jobfile_refuse(file, section, NULL, error, "no objective names this stream");
-            g_free(section);
             return false;
         }
     }
@@ -390,7 +380,7 @@ static bool help_plugin(GString *text, const char *name, GError **error)
 
 bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     bool good = true;
     if (plugin != NULL) {
         good = help_plugin(text, plugin, error);
@@ -402,12 +392,10 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
         g_string_append_c(text, '\n');
         help_section(text, "stage NAME", "a plugin that changes what a stream reads; any number of them", stage_options);
         help_section(text, "objective NAME", "what is learned from it; any number of them", objective_options);
-        char **names = xlm_plugin_names();
+        g_auto(GStrv) names = xlm_plugin_names();
         for (char **name = names; *name != NULL; name++)
             help_plugin(text, *name, NULL);
-        g_strfreev(names);
     }
     fputs(text->str, out);
-    g_string_free(text, TRUE);
     return good;
 }

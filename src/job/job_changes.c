@@ -68,15 +68,13 @@ static void compare_section(GKeyFile *const *job, int n, const char *section, GP
 {
     if (compare(job, n, section, NULL, differences))
         return;
-    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (int i = 0; i < n; i++) {
-        char **keys = g_key_file_get_keys(job[i], section, NULL, NULL);
+        g_auto(GStrv) keys = g_key_file_get_keys(job[i], section, NULL, NULL);
         for (char **key = keys; key != NULL && *key != NULL; key++)
             if (g_hash_table_add(seen, g_strdup(*key)))
                 compare(job, n, section, *key, differences);
-        g_strfreev(keys);
     }
-    g_hash_table_unref(seen);
 }
 
 /* Sizes of the model that are 0 become what they mean, where their values can be read. */
@@ -85,25 +83,22 @@ static void fill_in_sizes(GKeyFile *job)
     xlm_model_config written = {0}, meant;
     bool good = true;
     for (const xlm_option *o = xlm_model_options; o->name != NULL; o++) {
-        char *text = o->type == XLM_OPTION_INT ? g_key_file_get_value(job, "model", o->name, NULL) : NULL;
+        g_autofree char *text = o->type == XLM_OPTION_INT ? g_key_file_get_value(job, "model", o->name, NULL) : NULL;
         good = (text == NULL || xlm_option_set(o, text, &written, NULL)) && good;
-        g_free(text);
     }
     meant = written;
     xlm_model_fill_in_sizes(&meant);
     for (const xlm_option *o = xlm_model_options; good && o->name != NULL; o++) {
-        char *before = xlm_option_print(o, &written), *after = xlm_option_print(o, &meant);
+        g_autofree char *before = xlm_option_print(o, &written), *after = xlm_option_print(o, &meant);
         if (strcmp(before, after) != 0 && g_key_file_has_key(job, "model", o->name, NULL))
             g_key_file_set_value(job, "model", o->name, after);
-        g_free(before);
-        g_free(after);
     }
 }
 
 GPtrArray *xlm_job_differences(const char *const *text, int n)
 {
     GPtrArray *differences = g_ptr_array_new_with_free_func(free_difference);
-    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     GKeyFile **job = g_new(GKeyFile *, n);
     bool good = true;
     for (int i = 0; i < n; i++) {
@@ -112,16 +107,14 @@ GPtrArray *xlm_job_differences(const char *const *text, int n)
         fill_in_sizes(job[i]);
     }
     for (int i = 0; i < n && good; i++) {
-        char **sections = g_key_file_get_groups(job[i], NULL);
+        g_auto(GStrv) sections = g_key_file_get_groups(job[i], NULL);
         for (char **section = sections; *section != NULL; section++)
             if (g_hash_table_add(seen, g_strdup(*section)))
                 compare_section(job, n, *section, differences);
-        g_strfreev(sections);
     }
     for (int i = 0; i < n; i++)
         g_key_file_free(job[i]);
     g_free(job);
-    g_hash_table_unref(seen);
     if (!good)
         g_clear_pointer(&differences, g_ptr_array_unref);
     return differences;

@@ -15,19 +15,14 @@ static const char *const names[] = {"job.conf", "job-as-run.conf"};
 
 static bool is_there(const char *directory, const char *name)
 {
-    char *path = g_build_filename(directory, name, NULL);
-    const bool there = g_file_test(path, G_FILE_TEST_EXISTS);
-    g_free(path);
-    return there;
+    g_autofree char *path = g_build_filename(directory, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
 static bool is_record(const char *directory, const char *name)
 {
-    char *path = g_build_filename(directory, name, NULL), *text = NULL;
-    const bool good = xlm_files_load(path, &text, NULL, NULL) && g_str_has_prefix(text, FIRST_WORDS);
-    g_free(text);
-    g_free(path);
-    return good;
+    g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL;
+    return xlm_files_load(path, &text, NULL, NULL) && g_str_has_prefix(text, FIRST_WORDS);
 }
 
 const char *xlm_job_record_name(const char *directory)
@@ -44,7 +39,7 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
     if (comm->rank == 0) {
         const bool taken = is_there(directory, names[0]) && !is_record(directory, names[0]);
         const char *name = names[taken];
-        char *path = g_build_filename(directory, name, NULL);
+        g_autofree char *path = g_build_filename(directory, name, NULL);
         char *whole = g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it "
                                       "again.\n\n%s", FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
         if (taken)
@@ -55,7 +50,6 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
             g_error_free(why);
         }
         g_free(whole);
-        g_free(path);
     }
     return xlm_comm_agree_on(comm, failure, error);
 }
@@ -63,21 +57,18 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
 bool xlm_job_record_model(const char *directory, xlm_model_config *model)
 {
     const char *name = xlm_job_record_name(directory);
-    char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL;
+    g_autofree char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL;
     xlm_jobfile *file = path != NULL ? xlm_jobfile_load(path, xlm_job_kinds, NULL, NULL) : NULL;
     *model = (xlm_model_config){0};
     const bool good = file != NULL && xlm_options_read(xlm_model_options, file, "model", model, NULL);
     xlm_jobfile_free(file);
-    g_free(path);
     return good;
 }
 
 char *xlm_job_record_of_checkpoint(const char *path, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
-    char *text = store != NULL ? xlm_store_get_text(store, "/job", "text", error) : NULL;
-    xlm_store_close(store);
-    return text;
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    return store != NULL ? xlm_store_get_text(store, "/job", "text", error) : NULL;
 }
 
 static void log_difference(const xlm_job_difference *d)
@@ -92,7 +83,7 @@ static void log_difference(const xlm_job_difference *d)
 /* written: a job with every key that there was then, from `source`. It is only text: nothing that it names is loaded or read. */
 static void log_changes(const char *written, const char *source, const xlm_job *job)
 {
-    char *complete = job->complete != NULL ? job->complete(job, written) : NULL;
+    g_autofree char *complete = job->complete != NULL ? job->complete(job, written) : NULL;
     const char *const text[] = {complete != NULL ? complete : written, job->text};
     GPtrArray *differences = xlm_job_differences(text, 2);
     if (differences == NULL)
@@ -103,7 +94,6 @@ static void log_changes(const char *written, const char *source, const xlm_job *
         log_difference(differences->pdata[i]);
     if (differences != NULL)
         g_ptr_array_unref(differences);
-    g_free(complete);
 }
 
 /* Takes the text, or the error. */

@@ -6,14 +6,13 @@
 static xlm_stream *open_held_out(const xlm_job *job, const xlm_training_data *data, int s)
 {
     const xlm_job_stream *stream = &job->stream[s];
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!data->input.source->source.held_out)
         return NULL; /* examples are validated otherwise (run/run.h) */
     xlm_stream *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed,
                                            &why);
     if (held_out == NULL)
         xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
-    g_clear_error(&why);
     return held_out;
 }
 
@@ -35,9 +34,8 @@ bool xlm_job_streams_open(xlm_job_streams *streams, const xlm_job *job, const xl
             return xlm_error_set(error, EX_CONFIG, "[stream %s]: length = %" G_GINT64_FORMAT
                                  ", but the model has positions = %" G_GINT64_FORMAT, stream->name,
                                  xlm_stream_positions(streams->training[s]), positions);
-        char *description = xlm_stream_describe(streams->training[s]);
+        g_autofree char *description = xlm_stream_describe(streams->training[s]);
         xlm_log_info("stream %s: %s", stream->name, description);
-        g_free(description);
         streams->held_out[s] = open_held_out(job, data, s);
     }
     return true;

@@ -164,7 +164,7 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
     const int64_t n = o->stretches->len;
     const int parameters = xlm_parameters_count(o->parameters);
     const xlm_kernels *kernel = xlm_kernels_get();
-    double *part = g_new0(double, 2 * MAX(n, 1)), *norm = g_new0(double, 2 * MAX(parameters, 1));
+    g_autofree double *part = g_new0(double, 2 * MAX(n, 1)), *norm = g_new0(double, 2 * MAX(parameters, 1));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
         const stretch *s = stretch_at(o, i);
@@ -187,8 +187,6 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
         for (int64_t k = s->start; k < s->start + s->n; k++)
             values[k] -= scaled * direction[k];
     }
-    g_free(part);
-    g_free(norm);
 }
 
 void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate)

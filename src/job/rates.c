@@ -27,11 +27,10 @@ bool xlm_rates_is_frozen(xlm_layer layer, int64_t frozen)
 /* What stays as it is; layers: as xlm_rates_read_freeze has it; parameters: of how many elements. */
 static void log_frozen(int64_t layers, int64_t frozen, int64_t elements)
 {
-    GString *what = g_string_new(layers >= 0 ? "the embeddings" : "the LM head");
+    g_autoptr(GString) what = g_string_new(layers >= 0 ? "the embeddings" : "the LM head");
     if (layers > 0)
         g_string_append_printf(what, " and the lowest %" G_GINT64_FORMAT " layer%s", layers, layers > 1 ? "s" : "");
     xlm_log_info("frozen: %s, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " parameters", what->str, frozen, elements);
-    g_string_free(what, TRUE);
 }
 
 bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *model, bool head_frozen,

@@ -26,25 +26,20 @@ static bool compare_key(const xlm_option *option, const char *start, const xlm_j
 {
     xlm_model_config sizes = *job;
     xlm_model_fill_in_sizes(&sizes);
-    char *here = xlm_option_print(option, &sizes), *other = xlm_option_print(option, there);
+    g_autofree char *here = xlm_option_print(option, &sizes), *other = xlm_option_print(option, there);
     const bool good = strcmp(here, other) == 0 || may_differ(option->name, job, there);
     if (!good) {
-        char *place = xlm_jobfile_place(file, "model", option->name);
+        g_autofree char *place = xlm_jobfile_place(file, "model", option->name);
         xlm_error_set(error, EX_CONFIG, "%s: %s = %s, but the model of %s, which the run starts from, has %s; leave the key out",
                       place, option->name, here, start, other);
-        g_free(place);
     }
-    g_free(here);
-    g_free(other);
     return good;
 }
 
 static bool take_key(const xlm_option *option, const xlm_model_config *there, xlm_model_config *model, GError **error)
 {
-    char *text = xlm_option_print(option, there);
-    const bool good = xlm_option_set(option, text, model, error);
-    g_free(text);
-    return good;
+    g_autofree char *text = xlm_option_print(option, there);
+    return xlm_option_set(option, text, model, error);
 }
 
 /* check: keys that are given must agree. */
@@ -53,18 +48,16 @@ static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_mod
 {
     bool good = true;
     for (const xlm_option *option = xlm_model_options; option->name != NULL && good; option++) {
-        char *given = xlm_jobfile_value(file, "model", option->name);
+        g_autofree char *given = xlm_jobfile_value(file, "model", option->name);
         /* A fine-tuned model has no head for words: the run has the one that it would have anyway. */
         const bool own = strcmp(option->name, "head") == 0 && there->head == XLM_HEAD_NONE;
         if (given == NULL && !own)
             good = take_key(option, there, model, error);
-        g_free(given);
     }
     for (const xlm_option *option = xlm_model_options; option->name != NULL && good && check; option++) {
-        char *given = xlm_jobfile_value(file, "model", option->name);
+        g_autofree char *given = xlm_jobfile_value(file, "model", option->name);
         if (given != NULL)
             good = compare_key(option, start, file, model, there, error);
-        g_free(given);
     }
     return good;
 }
@@ -72,35 +65,30 @@ static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_mod
 /* The file lies in the output directory, by whatever names. */
 static bool lies_in(const char *start, const char *output)
 {
-    char *directory = g_path_get_dirname(start);
+    g_autofree char *directory = g_path_get_dirname(start);
     struct stat a, b;
-    const bool same = stat(directory, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    g_free(directory);
-    return same;
+    return stat(directory, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* As the record of a run does (job/job_record.h). */
 static bool gives_all_keys(const xlm_jobfile *file)
 {
-    char **keys = xlm_jobfile_keys(file, "model");
+    g_auto(GStrv) keys = xlm_jobfile_keys(file, "model");
     bool all = true;
     for (const xlm_option *option = xlm_model_options; option->name != NULL && all; option++)
         all = g_strv_contains((const char *const *)keys, option->name);
-    g_strfreev(keys);
     return all;
 }
 
 /* The newest checkpoint of a directory that can be read; NULL when there is none. */
 static xlm_loaded_model *load_newest(const char *directory)
 {
-    GArray *steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
     xlm_loaded_model *loaded = NULL;
     for (guint i = steps->len; i-- > 0 && loaded == NULL;) {
-        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         loaded = xlm_model_file_read_header(path, NULL);
-        g_free(path);
     }
-    g_array_unref(steps);
     return loaded;
 }
 
@@ -108,10 +96,9 @@ bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfi
                           GError **error)
 {
     if (lies_in(start, output)) {
-        char *place = xlm_jobfile_place(file, "train", "start");
+        g_autofree char *place = xlm_jobfile_place(file, "train", "start");
         xlm_error_set(error, EX_CONFIG, "%s: %s lies in the output directory of this run; give the new run a directory of its "
                       "own", place, start);
-        g_free(place);
         return false;
     }
     GError *why = NULL;
@@ -124,10 +111,9 @@ bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfi
     if (gone)
         there = load_newest(output);
     if (there == NULL) {
-        char *place = xlm_jobfile_place(file, "train", "start");
+        g_autofree char *place = xlm_jobfile_place(file, "train", "start");
         g_prefix_error(&why, "%s: ", place);
         g_propagate_error(error, why);
-        g_free(place);
         return false;
     }
     g_clear_error(&why);

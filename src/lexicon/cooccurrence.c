@@ -63,8 +63,8 @@ static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_
 /* offsets, columns and counts below a group fit one another. width: 0 when counts have one dimension. *number: of entries. */
 static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t width, int64_t *number, GError **error)
 {
-    char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);
-    char *counts = g_strconcat(group, "/counts", NULL);
+    g_autofree char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);
+    g_autofree char *counts = g_strconcat(group, "/counts", NULL);
     uint64_t first = 0, entries = 0;
     bool good = xlm_store_read(t->store, offsets, offsets_of(t), 0, 1, &first, error) &&
                 xlm_store_read(t->store, offsets, offsets_of(t), (uint64_t)t->vocabulary, 1, &entries, error) &&
@@ -74,9 +74,6 @@ static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t 
         good = xlm_error_set(error, EX_DATAERR, "%s: %s: do not begin with 0; the file is damaged", xlm_store_path(t->store),
                              offsets);
     *number = (int64_t)entries;
-    g_free(offsets);
-    g_free(columns);
-    g_free(counts);
     return good;
 }
 
@@ -92,7 +89,7 @@ static bool read_languages(xlm_cooccurrence *t, GError **error)
     t->language_entries = g_new0(int64_t, n);
     int64_t sum = 0;
     for (int l = 0; l < t->languages; l++) {
-        char *group = xlm_cooccurrence_language_path(t->language_names[l], "");
+        g_autofree char *group = xlm_cooccurrence_language_path(t->language_names[l], "");
         bool good = true;
         if (xlm_store_has(t->store, group)) {
             good = xlm_store_get_int(t->store, group, "tokens", &t->language_tokens[l], error) &&
@@ -102,7 +99,6 @@ static bool read_languages(xlm_cooccurrence *t, GError **error)
             else if (good)
                 sum += t->language_tokens[l];
         }
-        g_free(group);
         if (!good)
             return false;
     }
@@ -147,7 +143,7 @@ void xlm_cooccurrence_close(xlm_cooccurrence *table)
 static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t first, int64_t last, uint64_t *offsets,
                       uint32_t **columns, GError **error)
 {
-    char *offsets_path = g_strconcat(group, "/offsets", NULL), *columns_path = g_strconcat(group, "/columns", NULL);
+    g_autofree char *offsets_path = g_strconcat(group, "/offsets", NULL), *columns_path = g_strconcat(group, "/columns", NULL);
     const int64_t rows = last - first;
     xlm_array all = {XLM_U32, XLM_ANY, 0};
     *columns = NULL;
@@ -172,8 +168,6 @@ static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t firs
         }
     if (!good)
         g_clear_pointer(columns, g_free);
-    g_free(offsets_path);
-    g_free(columns_path);
     return good;
 }
 
@@ -209,23 +203,21 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
 {
     enum { ENTRIES = 1 << 21 };
     const int64_t rows = table->vocabulary;
-    uint64_t *ends = xlm_cooccurrence_read_offsets(table, error);
+    g_autofree uint64_t *ends = xlm_cooccurrence_read_offsets(table, error);
     bool good = ends != NULL;
     for (int64_t first = 0, last; first < rows && good; first = last) {
         for (last = first + 1; last < rows && ends[last + 1] - ends[first] <= ENTRIES;)
             last++;
-        uint64_t *offsets = g_new(uint64_t, last - first + 1);
+        g_autofree uint64_t *offsets = g_new(uint64_t, last - first + 1);
         uint32_t *columns;
         double *counts;
         good = xlm_cooccurrence_read(table, first, last, offsets, &columns, &counts, error);
         for (int64_t i = 0; i < last - first && good; i++)
             if (offsets[i + 1] > offsets[i])
                 good = visit(first + i, (int64_t)(offsets[i + 1] - offsets[i]), columns + offsets[i], counts + offsets[i], data);
-        g_free(offsets);
         g_free(columns);
         g_free(counts);
     }
-    g_free(ends);
     return good;
 }
 
@@ -250,8 +242,8 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
     const int width = (int)table->rule.window;
     const char *name = table->language_names[language];
     char *group = xlm_cooccurrence_language_path(name, ""), *counts_path = xlm_cooccurrence_language_path(name, "counts");
-    uint64_t *offsets = g_new(uint64_t, last - first + 1), *counts = NULL;
-    uint32_t *columns = NULL;
+    g_autofree uint64_t *offsets = g_new(uint64_t, last - first + 1), *counts = NULL;
+    g_autofree uint32_t *columns = NULL;
     *words = NULL;
     *n = 0;
     bool good = table->language_tokens[language] == 0 || read_rows(table, group, first, last, offsets, &columns, error);
@@ -273,9 +265,6 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
         if (!good)
             g_clear_pointer(words, g_free);
     }
-    g_free(columns);
-    g_free(counts);
-    g_free(offsets);
     g_free(group);
     g_free(counts_path);
     return good;

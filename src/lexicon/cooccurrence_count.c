@@ -46,7 +46,7 @@ static gint by_count(gconstpointer a, gconstpointer b)
 static void choose_subwords(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
-    GArray *list = g_array_new(FALSE, FALSE, sizeof(struct ranked));
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(struct ranked));
     for (int32_t id = 0; id < c->size; id++)
         if (!xlm_vocabulary_is_special(c->vocabulary, id) && counts[id] >= c->rule.min_count) {
             const struct ranked entry = {counts[id], id};
@@ -56,7 +56,6 @@ static void choose_subwords(struct counting *c)
     const guint n = c->rule.max_vocabulary > 0 && c->rule.max_vocabulary < list->len ? (guint)c->rule.max_vocabulary : list->len;
     for (guint i = 0; i < n; i++)
         c->counted[g_array_index(list, struct ranked, i).id] = true;
-    g_array_unref(list);
 }
 
 /* About how many records the rows have: an occurrence meets a subword of a larger id, which is the column, as often as such
@@ -135,8 +134,8 @@ static bool count_sentences(struct counting *c, const xlm_corpus_text *text, int
 {
     enum { SENTENCES = 1 << 16, TOKENS = 1 << 18 };
     const int window = (int)c->rule.window;
-    uint64_t *offsets = g_new(uint64_t, SENTENCES + 1);
-    int32_t *tokens = g_new(int32_t, TOKENS);
+    g_autofree uint64_t *offsets = g_new(uint64_t, SENTENCES + 1);
+    g_autofree int32_t *tokens = g_new(int32_t, TOKENS);
     int64_t *occurrences = c->occurrences + text->language_id;
     bool good = true;
     for (int64_t block = sentence; block < last && good; block += SENTENCES) {
@@ -163,8 +162,6 @@ static bool count_sentences(struct counting *c, const xlm_corpus_text *text, int
             xlm_progress_show(&c->progress, (double)c->tokens_read);
         }
     }
-    g_free(offsets);
-    g_free(tokens);
     return good;
 }
 
@@ -232,13 +229,12 @@ static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, in
                          GError **error)
 {
     const guint size = (guint)(sizeof(uint64_t) * (size_t)(1 + c->rule.window));
-    uint64_t *record = g_malloc(size);
+    g_autofree uint64_t *record = g_malloc(size);
     int64_t n = 0;
     xlm_pair_merge *merge = xlm_pair_merge_new((int)c->rule.window);
     xlm_pair_merge_add(merge, runs, 0, first, last);
     for (; xlm_pair_merge_sum(merge, record); n++)
         g_byte_array_append(send, (const guint8 *)record, size);
-    g_free(record);
     xlm_pair_merge_free(merge, error);
     return n;
 }
@@ -308,13 +304,13 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
     const int ranks = c->comm->ranks;
     const size_t size = sizeof(uint64_t) * (size_t)(1 + c->rule.window);
     const int64_t rounds = count_rounds(c, language, xlm_pair_runs_records(runs));
-    int64_t *cuts = g_new(int64_t, (size_t)ranks * (size_t)(rounds + 1));
-    int64_t *numbers = g_new(int64_t, ranks), *received = g_new(int64_t, ranks);
+    g_autofree int64_t *cuts = g_new(int64_t, (size_t)ranks * (size_t)(rounds + 1));
+    g_autofree int64_t *numbers = g_new(int64_t, ranks), *received = g_new(int64_t, ranks);
     for (int r = 0; r < ranks; r++)
         cut_rows(c, c->owner_row[r], c->owner_row[r + 1], (int)rounds, cuts + r * (rounds + 1));
     bool good = true;
     for (int64_t round = 0; round < rounds && good; round++) {
-        GByteArray *send = g_byte_array_new();
+        g_autoptr(GByteArray) send = g_byte_array_new();
         GError *failure = NULL;
         for (int r = 0; r < ranks; r++) {
             const int64_t *cut = cuts + r * (rounds + 1) + round;
@@ -322,18 +318,13 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
         }
         good = xlm_comm_agree_on(c->comm, failure, error);
         if (good) {
-            void *in = xlm_comm_exchange(c->comm, send->data, numbers, size, received);
+            g_autofree void *in = xlm_comm_exchange(c->comm, send->data, numbers, size, received);
             const int64_t *own = cuts + c->comm->rank * (rounds + 1) + round;
             GError *trouble = NULL;
             add_up(c, language, in, received, own[0], own[1], &trouble);
-            g_free(in);
             good = xlm_comm_agree_on(c->comm, trouble, error);
         }
-        g_byte_array_unref(send);
     }
-    g_free(cuts);
-    g_free(numbers);
-    g_free(received);
     return good;
 }
 
@@ -434,7 +425,7 @@ static bool count_all(struct counting *c, GError **error)
     const int64_t tokens = tokens_to_count(c);
     if (tokens == 0)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no text of this split to count", c->options->corpus);
-    char **inputs = list_inputs(c, tokens);
+    g_auto(GStrv) inputs = list_inputs(c, tokens);
     c->progress = xlm_progress_begin("counting pairs", (double)tokens / c->comm->ranks, "tokens");
     bool good = true;
     for (int l = 0; l < c->languages && good; l++) {
@@ -450,7 +441,7 @@ static bool count_all(struct counting *c, GError **error)
     }
     xlm_progress_end(&c->progress);
     GError *failure = NULL;
-    int64_t *earlier = good && c->table != NULL ? xlm_cooccurrence_read_occurrences(c->table, &failure) : NULL;
+    g_autofree int64_t *earlier = good && c->table != NULL ? xlm_cooccurrence_read_occurrences(c->table, &failure) : NULL;
     good = good && xlm_comm_agree_on(c->comm, failure, error);
     if (good) {
         sum_occurrences(c, earlier);
@@ -463,8 +454,6 @@ static bool count_all(struct counting *c, GError **error)
             xlm_log_info("%s: %" G_GINT64_FORMAT " pairs of subwords in %" G_GINT64_FORMAT " tokens, window %" G_GINT64_FORMAT,
                          c->options->output, entries, tokens, c->rule.window);
     }
-    g_free(earlier);
-    g_strfreev(inputs);
     return good;
 }
 

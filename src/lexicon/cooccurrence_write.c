@@ -194,7 +194,7 @@ static bool write_language(struct writing *w, int language, GError **error)
 {
     const int64_t width = w->record->rule.window;
     const char *name = xlm_vocabulary_language_names(w->record->vocabulary)[language];
-    char *group = xlm_cooccurrence_language_path(name, "");
+    g_autofree char *group = xlm_cooccurrence_language_path(name, "");
     int64_t *sums = g_new0(int64_t, w->vocabulary * width), wide = 0;
     bool wide_here = false;
     GError *failure = NULL;
@@ -215,7 +215,6 @@ static bool write_language(struct writing *w, int language, GError **error)
     }
     free_matrix(&m);
     g_free(sums);
-    g_free(group);
     return good;
 }
 

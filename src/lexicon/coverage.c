@@ -4,7 +4,7 @@
 bool xlm_coverage_measure(const xlm_corpus *corpus, const xlm_corpus_text *text, const bool *known,
                           xlm_coverage bands[XLM_FREQUENCY_BANDS], GError **error)
 {
-    GArray *list = xlm_frequency_list(corpus, text, error);
+    g_autoptr(GArray) list = xlm_frequency_list(corpus, text, error);
     if (list == NULL)
         return false;
     for (int b = 0; b < XLM_FREQUENCY_BANDS; b++) {
@@ -16,6 +16,5 @@ bool xlm_coverage_measure(const xlm_corpus *corpus, const xlm_corpus_text *text,
             bands[b].known_tokens += known[f->id] ? f->count : 0;
         }
     }
-    g_array_unref(list);
     return true;
 }

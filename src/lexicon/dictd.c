@@ -182,7 +182,7 @@ static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line,
 /* Hands the entry at text[size] on. Returns how many translations it has, -1 on error. */
 static int read_entry(xlm_entries *entries, xlm_entry *entry, const char *text, size_t size, GError **error)
 {
-    GString *head = g_string_new(NULL), *line = g_string_new(NULL);
+    g_autoptr(GString) head = g_string_new(NULL), line = g_string_new(NULL);
     int n = 0;
     for (size_t start = 0; start < size && n >= 0 && !(entries->first && n > 0);) {
         const char *stop = memchr(text + start, '\n', size - start);
@@ -198,8 +198,6 @@ static int read_entry(xlm_entries *entries, xlm_entry *entry, const char *text, 
         }
         start += length + 1;
     }
-    g_string_free(head, TRUE);
-    g_string_free(line, TRUE);
     return n;
 }
 

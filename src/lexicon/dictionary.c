@@ -52,14 +52,13 @@ bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record,
 
 static bool check_digest(const xlm_store *store, uint64_t wanted, GError **error)
 {
-    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
+    g_autofree char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
     if (digest == NULL)
         return false;
     const bool fits = g_ascii_strtoull(digest, NULL, 16) == wanted;
     if (!fits)
         xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %s, here %016"
                       G_GINT64_MODIFIER "x); make it for this corpus with xlm_dict", xlm_store_path(store), digest, wanted);
-    g_free(digest);
     return fits;
 }
 
@@ -77,14 +76,13 @@ static bool check_size(const xlm_store *store, const xlm_vocabulary *vocabulary,
 static bool read_language(const xlm_store *store, const char *side, const xlm_vocabulary *vocabulary, int32_t *language,
                           GError **error)
 {
-    char *name = xlm_store_get_text(store, "/", side, error);
+    g_autofree char *name = xlm_store_get_text(store, "/", side, error);
     if (name == NULL)
         return false;
     *language = xlm_vocabulary_find_language(vocabulary, name);
     if (*language < 0)
         xlm_error_set(error, EX_DATAERR, "%s: %s = %s, a language that the corpus does not have", xlm_store_path(store), side,
                       name);
-    g_free(name);
     return *language >= 0;
 }
 
@@ -107,7 +105,7 @@ static bool check_pair(const xlm_store *store, const char *part, uint64_t i, con
 static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, const xlm_vocabulary *vocabulary, GError **error)
 {
     xlm_array array = {XLM_I32, XLM_UP_TO(INT32_MAX), 2};
-    xlm_dictionary_pair *pair = xlm_store_read_all(store, part, &array, error);
+    g_autofree xlm_dictionary_pair *pair = xlm_store_read_all(store, part, &array, error);
     bool good = pair != NULL;
     for (uint64_t i = 0; i < array.rows && good; i++)
         good = check_pair(store, part, i, &pair[i], vocabulary, error);
@@ -122,14 +120,13 @@ static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, cons
             dictionary->token[side] = token;
         }
     }
-    g_free(pair);
     return dictionary;
 }
 
 xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xlm_vocabulary *vocabulary,
                                     uint64_t corpus_digest, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL)
         return NULL;
     int32_t language[2];
@@ -141,7 +138,6 @@ xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xl
         read_language(store, "target", vocabulary, &language[1], error) &&
         (dictionary = read_pairs(store, part, vocabulary, error)) != NULL)
         memcpy(dictionary->language, language, sizeof language);
-    xlm_store_close(store);
     return dictionary;
 }
 

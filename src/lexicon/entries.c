@@ -85,7 +85,7 @@ static bool read_line(xlm_entries *entries, xlm_entries_form form, const xlm_lin
 
 bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return false;
     const char *text;
@@ -94,6 +94,5 @@ bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *p
     while ((more = xlm_lines_next(lines, &text, &size, error)) == 1)
         if (!read_line(entries, form, lines, text, size, error))
             break;
-    xlm_lines_close(lines);
     return more == 0;
 }

@@ -18,7 +18,7 @@ static gint by_count(gconstpointer a, gconstpointer b)
 static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t *counts, GError **error)
 {
     enum { BLOCK = 1 << 20 };
-    int32_t *ids = g_new(int32_t, MIN(BLOCK, text->tokens) + 1);
+    g_autofree int32_t *ids = g_new(int32_t, MIN(BLOCK, text->tokens) + 1);
     bool good = true;
     xlm_progress progress = xlm_progress_begin("counting subwords", (double)text->tokens, "tokens");
     for (int64_t at = 0; at < text->tokens && good; at += BLOCK) {
@@ -29,7 +29,6 @@ static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, 
             counts[ids[i]]++;
     }
     xlm_progress_end(&progress);
-    g_free(ids);
     return good;
 }
 
@@ -37,7 +36,7 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
 {
     const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
     const int64_t size = xlm_vocabulary_size(vocabulary);
-    int64_t *counts = g_new0(int64_t, size);
+    g_autofree int64_t *counts = g_new0(int64_t, size);
     const bool good = count_tokens(corpus, text, counts, error);
     GArray *list = good ? g_array_new(FALSE, FALSE, sizeof(xlm_frequency)) : NULL;
     for (int32_t id = 0; id < size && good; id++)
@@ -47,6 +46,5 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
         }
     if (good)
         g_array_sort(list, by_count);
-    g_free(counts);
     return list;
 }

@@ -150,10 +150,9 @@ static int64_t collect_by_threads(const xlm_pair_counter *counter, const int32_t
 #pragma omp parallel for schedule(static, 1)
     for (int p = 0; p < parts; p++) {
         const int64_t begin = first + part_begin(n - first, p, parts), end = first + part_begin(n - first, p + 1, parts);
-        uint64_t *own = g_new(uint64_t, (end - begin) * counter->window + 1);
+        g_autofree uint64_t *own = g_new(uint64_t, (end - begin) * counter->window + 1);
         const int64_t found = collect(counter, ids, begin, end, own, p);
         memcpy(keys + number[p], own, sizeof(uint64_t) * (size_t)found);
-        g_free(own);
     }
     g_free(number);
     return total;
@@ -165,7 +164,7 @@ static void flush_counters(xlm_pair_counter *counter)
     const int width = counter->window;
     const size_t each = counters_of_thread(counter);
     GArray *words = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    uint64_t *record = g_new(uint64_t, 1 + width);
+    g_autofree uint64_t *record = g_new(uint64_t, 1 + width);
     int64_t records = 0;
     for (int32_t row = 0; row < counter->frequent; row++)
         for (int32_t column = row; column < counter->frequent; column++) {
@@ -184,7 +183,6 @@ static void flush_counters(xlm_pair_counter *counter)
             g_array_append_vals(words, record, (guint)(1 + width));
             records++;
         }
-    g_free(record);
     xlm_pair_runs_add(counter->runs, (uint64_t *)(void *)g_array_free(words, FALSE), records);
     memset(counter->counters, 0, sizeof(uint32_t) * each * (size_t)counter->threads);
     counter->counted = 0;
@@ -228,14 +226,13 @@ static void sort_keys(xlm_pair_counter *counter)
 {
     const int parts = omp_get_max_threads(), begin = counter->distance_bits, end = begin + 2 * counter->id_bits;
     const int passes = MAX((end - begin + MOST_DIGIT_BITS - 1) / MOST_DIGIT_BITS, 1), bits = (end - begin + passes - 1) / passes;
-    int64_t *at = g_new(int64_t, (int64_t)parts << bits);
+    g_autofree int64_t *at = g_new(int64_t, (int64_t)parts << bits);
     for (int bit = begin; bit < end; bit += bits) {
         sort_digit(counter->keys, counter->other, counter->n, bit, bits, parts, at);
         uint64_t *sorted = counter->other;
         counter->other = counter->keys;
         counter->keys = sorted;
     }
-    g_free(at);
 }
 
 /* Records of the sorted keys [begin, end), or only their number where words is NULL. */
@@ -267,7 +264,7 @@ static void flush_keys(xlm_pair_counter *counter)
         return;
     sort_keys(counter);
     const int parts = omp_get_max_threads();
-    int64_t *begin = g_new(int64_t, parts + 1), *number = g_new0(int64_t, parts + 1);
+    g_autofree int64_t *begin = g_new(int64_t, parts + 1), *number = g_new0(int64_t, parts + 1);
     begin[0] = 0;
     begin[parts] = counter->n;
     for (int p = 1; p < parts; p++) { /* no pair in two parts */
@@ -287,8 +284,6 @@ static void flush_keys(xlm_pair_counter *counter)
     for (int p = 0; p < parts; p++)
         make_records(counter, begin[p], begin[p + 1], words + number[p] * (1 + counter->window));
     xlm_pair_runs_add(counter->runs, words, number[parts]);
-    g_free(begin);
-    g_free(number);
     counter->n = 0;
 }
 

@@ -74,11 +74,10 @@ static int open_scratch(const char *directory)
     int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return file;
-    char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
     file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0)
         unlink(path);
-    g_free(path);
     return file;
 }
 

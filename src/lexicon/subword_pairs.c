@@ -223,7 +223,7 @@ static void sample(builder *m)
 {
     GArray *sources = draw_sources(m), *kept = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair));
     const guint all = m->pairs->len, n = (guint)MAX(1, llround(m->options->share * sources->len));
-    bool *in = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
+    g_autofree bool *in = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
     for (guint i = 0; i < n; i++)
         in[g_array_index(sources, drawn, i).id] = true;
     for (guint i = 0; i < all; i++) {
@@ -236,7 +236,6 @@ static void sample(builder *m)
     g_array_unref(m->pairs);
     m->pairs = kept;
     g_array_unref(sources);
-    g_free(in);
 }
 
 /* ---- report ---- */
@@ -314,7 +313,7 @@ static bool write_output(const builder *m, GError **error)
         print_pairs(m);
         return true;
     }
-    GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) inputs = g_ptr_array_new_with_free_func(g_free);
     bool good = true;
     for (guint i = 0; i < o->sources->len && good; i++)
         good = add_inputs(inputs, &g_array_index(o->sources, xlm_lexicon_source, i), error);
@@ -327,7 +326,6 @@ static bool write_output(const builder *m, GError **error)
     good = good && xlm_dictionary_write(o->output, &record, error);
     if (good)
         xlm_log_info("%s written", o->output);
-    g_ptr_array_unref(inputs);
     return good;
 }
 
@@ -340,9 +338,8 @@ static bool find_texts(builder *m, GError **error)
         m->text[side] = xlm_corpus_find_text(m->corpus, XLM_TRAIN, name);
         if (m->text[side] != NULL)
             continue;
-        char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
+        g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
         xlm_error_set(error, EX_USAGE, "%s has no text of language \"%s\"; it has %s", m->options->corpus, name, known);
-        g_free(known);
         return false;
     }
     return true;

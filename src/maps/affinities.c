@@ -72,8 +72,8 @@ static int64_t merge_row(entry *row, int64_t n)
 
 xlm_affinities *xlm_affinities_make(int64_t n, int k, const int32_t *nearest, const double *squared, double perplexity)
 {
-    double *p = g_new(double, n * k);
-    int64_t *begin = g_new0(int64_t, n + 1), *end = g_new(int64_t, n);
+    g_autofree double *p = g_new(double, n * k);
+    g_autofree int64_t *begin = g_new0(int64_t, n + 1), *end = g_new(int64_t, n);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
         xlm_affinities_of_point(k, squared + i * k, perplexity, p + i * k);
@@ -85,7 +85,7 @@ xlm_affinities *xlm_affinities_make(int64_t n, int k, const int32_t *nearest, co
         begin[i + 1] += begin[i];
         end[i] = begin[i];
     }
-    entry *all = g_new(entry, begin[n]);
+    g_autofree entry *all = g_new(entry, begin[n]);
     for (int64_t i = 0; i < n * k; i++) {
         const double half = p[i] / (2 * (double)n);
         all[end[i / k]++] = (entry){nearest[i], half};
@@ -105,10 +105,6 @@ xlm_affinities *xlm_affinities_make(int64_t n, int k, const int32_t *nearest, co
             a->column[a->first[i] + j] = all[begin[i] + j].column;
             a->p[a->first[i] + j] = all[begin[i] + j].p;
         }
-    g_free(all);
-    g_free(p);
-    g_free(begin);
-    g_free(end);
     return a;
 }
 

@@ -215,8 +215,8 @@ static bool fill_rows(const reading *r, GError **error)
     const int ranks = r->comm->ranks;
     xlm_association *a = r->a;
     GError *failure = NULL;
-    uint64_t *at = g_memdup2(a->offsets, sizeof *at * (size_t)(a->rows + 1));
-    int64_t *numbers = g_new(int64_t, ranks), *received = g_new(int64_t, ranks);
+    g_autofree uint64_t *at = g_memdup2(a->offsets, sizeof *at * (size_t)(a->rows + 1));
+    g_autofree int64_t *numbers = g_new(int64_t, ranks), *received = g_new(int64_t, ranks);
     post p = {.a = a, .to = g_new(GArray *, ranks)};
     for (int k = 0; k < ranks; k++)
         p.to[k] = g_array_new(FALSE, FALSE, sizeof(record));
@@ -229,30 +229,25 @@ static bool fill_rows(const reading *r, GError **error)
             visit_chunk(r, &c, send_entry, &p);
         free_chunk(&c);
         good = xlm_comm_agree_on(r->comm, g_steal_pointer(&failure), error);
-        GArray *all = g_array_new(FALSE, FALSE, sizeof(record));
+        g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(record));
         for (int k = 0; k < ranks; k++) {
             numbers[k] = p.to[k]->len;
             g_array_append_vals(all, p.to[k]->data, p.to[k]->len);
             g_array_set_size(p.to[k], 0);
         }
         if (good) {
-            record *in = xlm_comm_exchange(r->comm, all->data, numbers, sizeof(record), received);
+            g_autofree record *in = xlm_comm_exchange(r->comm, all->data, numbers, sizeof(record), received);
             int64_t n = 0;
             for (int k = 0; k < ranks; k++)
                 n += received[k];
             take_entries(a, in, n, at);
-            g_free(in);
         }
-        g_array_unref(all);
         xlm_progress_show(&progress, (double)(round + 1));
     }
     xlm_progress_end(&progress);
     for (int k = 0; k < ranks; k++)
         g_array_unref(p.to[k]);
     g_free(p.to);
-    g_free(at);
-    g_free(numbers);
-    g_free(received);
     return good;
 }
 
@@ -316,7 +311,7 @@ bool xlm_association_read(const xlm_comm *comm, const xlm_cooccurrence *table, d
                            .rows = (table->vocabulary + comm->ranks - 1) / comm->ranks};
     reading r = {.comm = comm, .table = table, .a = a};
     GError *failure = NULL;
-    int64_t *counts = g_new0(int64_t, a->vocabulary);
+    g_autofree int64_t *counts = g_new0(int64_t, a->vocabulary);
     open_reading(&r, shift, smoothing, &failure);
     bool good = xlm_comm_agree_on(comm, failure, error) && count_entries(&r, counts, error);
     if (good) {
@@ -327,7 +322,6 @@ bool xlm_association_read(const xlm_comm *comm, const xlm_cooccurrence *table, d
     good = good && fill_rows(&r, error);
     if (good)
         make_blocks(a);
-    g_free(counts);
     close_reading(&r);
     if (!good)
         xlm_association_free(a);

@@ -106,21 +106,18 @@ static float *deal(const work *w, float *vectors, int64_t *first, int64_t *n)
 {
     const xlm_comm *comm = w->comm;
     const int64_t k = w->o->rank, words = w->table->vocabulary;
-    int64_t *numbers = g_new0(int64_t, comm->ranks), *received = g_new(int64_t, comm->ranks);
+    g_autofree int64_t *numbers = g_new0(int64_t, comm->ranks), *received = g_new(int64_t, comm->ranks);
     xlm_matrix_share(comm, words, first, n);
     const int64_t each = (words + comm->ranks - 1) / comm->ranks;
     for (int64_t word = comm->rank; word < words; word += comm->ranks)
         numbers[word / each]++;
-    float *in = xlm_comm_exchange(comm, vectors, numbers, sizeof *in * (size_t)k, received);
+    g_autofree float *in = xlm_comm_exchange(comm, vectors, numbers, sizeof *in * (size_t)k, received);
     float *out = g_new(float, *n * k + 1);
     int64_t at = 0;
     for (int r = 0; r < comm->ranks; r++)
         for (int64_t word = *first + ((r - *first) % comm->ranks + comm->ranks) % comm->ranks; word < *first + *n;
              word += comm->ranks)
             memcpy(out + (word - *first) * k, in + at++ * k, sizeof *out * (size_t)k);
-    g_free(in);
-    g_free(numbers);
-    g_free(received);
     return out;
 }
 

@@ -94,7 +94,7 @@ static char *short_name(const char *name)
 /* Beside its point, to the right or, near the edge, to the left. False: something is there. */
 static bool draw_name(GString *svg, const xlm_map *map, const frame *f, const double *y, int64_t i, GArray *places)
 {
-    char *name = short_name(map->labels->pdata[i]);
+    g_autofree char *name = short_name(map->labels->pdata[i]);
     const double width = 0.6 * SMALL * xlm_terminal_columns(name, strlen(name)), away = radius(map) + 3;
     double x = across(f, y[2 * i]) + away;
     const bool left = x + width > f->left + SIDE;
@@ -104,13 +104,12 @@ static bool draw_name(GString *svg, const xlm_map *map, const frame *f, const do
         g_array_append_val(places, p);
         xlm_svg_text_over(svg, left ? x - 2 * away : x, p.y, left ? "end" : "start", SMALL, name);
     }
-    g_free(name);
     return free_here;
 }
 
 static void draw_names(GString *svg, const xlm_map *map, const frame *f, const double *y, int64_t labelled)
 {
-    GArray *places = g_array_new(FALSE, FALSE, sizeof(place));
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(place));
     const int64_t all = map->pairs > 0 ? map->pairs : map->n, step = MAX(all / MAX(labelled, 1), 1);
     int64_t named = 0;
     for (int64_t start = 0; start < step && named < labelled && start < 4; start++)
@@ -122,7 +121,6 @@ static void draw_names(GString *svg, const xlm_map *map, const frame *f, const d
                 named++;
             }
         }
-    g_array_unref(places);
 }
 
 /* Titles that are wider than their picture, which paths are, keep their ends. g_free. */
@@ -170,17 +168,15 @@ static void draw_legend(GString *svg, const xlm_map *map, double y)
         int64_t n = 0;
         for (int64_t i = 0; i < map->n; i++)
             n += g_array_index(map->language, int32_t, i) == (int32_t)l;
-        char *text = g_strdup_printf("%s (%" G_GINT64_FORMAT ")", name, n);
+        g_autofree char *text = g_strdup_printf("%s (%" G_GINT64_FORMAT ")", name, n);
         xlm_svg_mark(svg, x, y - 5, 5, l, xlm_svg_colour(l), NULL);
         xlm_svg_text(svg, x + 11, y, "start", 0, text);
         x += 40 + 0.6 * LETTERS * xlm_terminal_columns(text, strlen(text));
-        g_free(text);
     }
     if (map->pairs > 0) {
-        char *text = g_strdup_printf("%" G_GINT64_FORMAT " translation pairs", map->pairs);
+        g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT " translation pairs", map->pairs);
         xlm_svg_line(svg, x - 6, y - 5, x + 16, y - 5, "#555555");
         xlm_svg_text(svg, x + 22, y, "start", 0, text);
-        g_free(text);
     }
 }
 
@@ -208,19 +204,16 @@ static bool write_panel(xlm_store *store, const xlm_map *map, int number, GError
     double kept = 0;
     for (int64_t c = 0; c < panel->components; c++)
         kept += panel->variance[c];
-    char *group = g_strdup_printf("/panel.%d", number + 1), *path = g_strconcat(group, "/coordinates", NULL);
-    const bool good = xlm_store_dataset(store, path, XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, dims[0], panel->y, error) &&
-                      xlm_store_write_array(store, group, "component_variance", XLM_F64, (uint64_t)panel->components,
-                                            panel->variance, error) &&
-                      xlm_store_set_text(store, group, "model", panel->model, error) &&
-                      xlm_store_set_text(store, group, "title", panel->title, error) &&
-                      xlm_store_set_int(store, group, "step", panel->step, error) &&
-                      xlm_store_set_real(store, group, "kl_divergence", panel->divergence, error) &&
-                      xlm_store_set_real(store, group, "variance", kept, error);
-    g_free(group);
-    g_free(path);
-    return good;
+    g_autofree char *group = g_strdup_printf("/panel.%d", number + 1), *path = g_strconcat(group, "/coordinates", NULL);
+    return xlm_store_dataset(store, path, XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, dims[0], panel->y, error) &&
+           xlm_store_write_array(store, group, "component_variance", XLM_F64, (uint64_t)panel->components,
+                                 panel->variance, error) &&
+           xlm_store_set_text(store, group, "model", panel->model, error) &&
+           xlm_store_set_text(store, group, "title", panel->title, error) &&
+           xlm_store_set_int(store, group, "step", panel->step, error) &&
+           xlm_store_set_real(store, group, "kl_divergence", panel->divergence, error) &&
+           xlm_store_set_real(store, group, "variance", kept, error);
 }
 
 static bool write_origin(xlm_store *store, const xlm_map *map, const xlm_tsne_options *o, const char *command, GError **error)
@@ -285,30 +278,26 @@ static bool read_panel(const xlm_store *store, xlm_map *map, int number, GError 
 {
     xlm_map_panel *panel = &map->panel[number];
     xlm_array points = {XLM_F64, (uint64_t)map->n, 2}, variances = {XLM_F64, XLM_ANY, 0};
-    char *group = g_strdup_printf("/panel.%d", number + 1), *path = g_strconcat(group, "/coordinates", NULL),
-         *components = g_strconcat(group, "/component_variance", NULL);
+    g_autofree char *group = g_strdup_printf("/panel.%d", number + 1), *path = g_strconcat(group, "/coordinates", NULL),
+                    *components = g_strconcat(group, "/component_variance", NULL);
     const bool good = (panel->y = xlm_store_read_all(store, path, &points, error)) != NULL &&
                       (panel->title = xlm_store_get_text(store, group, "title", error)) != NULL &&
                       xlm_store_get_int(store, group, "step", &panel->step, error) &&
                       xlm_store_get_real(store, group, "kl_divergence", &panel->divergence, error) &&
                       (panel->variance = xlm_store_read_all(store, components, &variances, error)) != NULL;
     panel->components = good ? (int64_t)variances.rows : 0;
-    g_free(group);
-    g_free(path);
-    g_free(components);
     return good;
 }
 
 static GPtrArray *read_strings(const xlm_store *store, const char *path, GError **error)
 {
     uint64_t n = 0;
-    char **strings = xlm_store_read_strings(store, path, INT32_MAX, &n, error);
+    g_autofree char **strings = xlm_store_read_strings(store, path, INT32_MAX, &n, error);
     if (strings == NULL)
         return NULL;
     GPtrArray *read = g_ptr_array_new_with_free_func(g_free);
     for (uint64_t i = 0; i < n; i++)
         g_ptr_array_add(read, strings[i]);
-    g_free(strings);
     return read;
 }
 

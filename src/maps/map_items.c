@@ -54,25 +54,23 @@ static void add_link(xlm_map_items *items, int64_t one, int64_t other)
 /* "en" and "de" of "path/en-de.txt"; NULL: the name is not so. g_strfreev. */
 static char **languages_of_name(const char *path)
 {
-    char *name = g_path_get_basename(path);
+    g_autofree char *name = g_path_get_basename(path);
     char **parts = NULL;
     const size_t first = strcspn(name, "-."), second = name[first] == '-' ? strcspn(name + first + 1, "-._") : 0;
     if (first >= 2 && first <= 3 && second >= 2 && second <= 3) {
         name[first + 1 + second] = '\0';
         parts = g_strsplit(name, "-", 2);
     }
-    g_free(name);
     return parts;
 }
 
 static void name_sides(xlm_map_items *items, char *const *languages)
 {
-    char **found = languages == NULL ? languages_of_name(items->path) : NULL;
+    g_auto(GStrv) found = languages == NULL ? languages_of_name(items->path) : NULL;
     char *const *names = languages != NULL ? languages : found;
     items->named = languages != NULL;
     for (int s = 0; s < 2; s++)
         g_ptr_array_add(items->languages, g_strdup(names != NULL ? names[s] : s == 0 ? "first" : "second"));
-    g_strfreev(found);
 }
 
 static bool read_words(xlm_map_items *items, const char *path, char *const *languages, int64_t most, GError **error)
@@ -169,7 +167,7 @@ static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const c
     const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, name);
     if (text == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", items->path, name);
-    GArray *list = xlm_frequency_list(corpus, text, error);
+    g_autoptr(GArray) list = xlm_frequency_list(corpus, text, error);
     if (list == NULL)
         return false;
     const char *const *words = xlm_vocabulary_words(xlm_corpus_vocabulary(corpus));
@@ -183,7 +181,6 @@ static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const c
         taken++;
     }
     g_ptr_array_add(items->languages, g_strdup(name));
-    g_array_unref(list);
     return true;
 }
 
@@ -212,13 +209,12 @@ static const xlm_corpus_pairs *choose_pairs(const xlm_corpus *c, const char *pat
     const xlm_corpus_pairs *all = xlm_corpus_all_pairs(c, XLM_HELD_OUT, &n);
     if (languages == NULL && n == 1)
         return all;
-    char *name = languages != NULL ? g_strjoin("-", languages[0], languages[1], NULL) : NULL;
+    g_autofree char *name = languages != NULL ? g_strjoin("-", languages[0], languages[1], NULL) : NULL;
     const xlm_corpus_pairs *found = name != NULL ? xlm_corpus_find_pairs(c, XLM_HELD_OUT, name, NULL) : NULL;
     if (found == NULL && name != NULL)
         xlm_error_set(error, EX_USAGE, "%s: has no held-out pairs of %s", path, name);
     else if (found == NULL)
         xlm_error_set(error, EX_USAGE, "%s: has %d pairs of languages; say --languages SOURCE,TARGET", path, n);
-    g_free(name);
     return found;
 }
 
@@ -255,7 +251,7 @@ bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char
     const int64_t n = good ? (most > 0 ? MIN(most, pairs->pairs) : pairs->pairs) : 0;
     if (good && n == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: has no held-out pairs of %s", corpus, pairs->name);
-    int64_t *links = g_new(int64_t, MAX(2 * n, 1));
+    g_autofree int64_t *links = g_new(int64_t, MAX(2 * n, 1));
     good = good && xlm_corpus_read_links(c, pairs, 0, n, links, error);
     for (int s = 0; s < 2 && good; s++) {
         const xlm_corpus_text *text = s == 0 ? pairs->source : pairs->target;
@@ -265,7 +261,6 @@ bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char
     }
     for (int64_t i = 0; i < n && good; i++)
         add_link(items, i, n + i);
-    g_free(links);
     xlm_corpus_close(c);
     return good;
 }
@@ -301,7 +296,7 @@ static void make_word_vectors(const xlm_map_items *items, xlm_word_space *space,
                               float *vectors, bool *covered)
 {
     const int64_t n = items->labels->len, width = xlm_word_space_width(space);
-    int64_t *number = g_new(int64_t, MAX(n, 1));
+    g_autofree int64_t *number = g_new(int64_t, MAX(n, 1));
     for (guint l = 0; l < items->languages->len; l++) {
         xlm_word_set set;
         xlm_word_set_open(&set, space, languages[l]);
@@ -314,14 +309,12 @@ static void make_word_vectors(const xlm_map_items *items, xlm_word_space *space,
         }
         if (words_alone)
             set.language = -1;
-        float *own = xlm_word_set_vectors(&set, 0, xlm_word_set_count(&set));
+        g_autofree float *own = xlm_word_set_vectors(&set, 0, xlm_word_set_count(&set));
         for (int64_t i = 0; i < n; i++)
             if (g_array_index(items->language, int32_t, i) == (int32_t)l && number[i] >= 0)
                 memcpy(vectors + i * width, own + number[i] * width, sizeof *vectors * (size_t)width);
-        g_free(own);
         xlm_word_set_close(&set);
     }
-    g_free(number);
 }
 
 /* Collective. The mean of the hidden states of each sentence's subwords, cut to the model's positions. */
@@ -363,7 +356,7 @@ bool xlm_map_items_vectors(const xlm_comm *comm, const xlm_map_items *items, con
                            float **vectors, int64_t *width, bool *covered, int64_t *step, GError **error)
 {
     GError *failure = NULL;
-    int *languages = g_new(int, items->languages->len);
+    g_autofree int *languages = g_new(int, items->languages->len);
     xlm_word_space *space = xlm_word_space_open(path, how->most, &failure);
     const xlm_loaded_model *loaded = space != NULL ? xlm_word_space_model(space) : NULL;
     if (space != NULL && check_vocabulary(items, loaded, path, &failure) &&
@@ -384,7 +377,6 @@ bool xlm_map_items_vectors(const xlm_comm *comm, const xlm_map_items *items, con
             divide_by_lengths(items->labels->len, *width, *vectors);
     }
     xlm_word_space_free(space);
-    g_free(languages);
     return good;
 }
 

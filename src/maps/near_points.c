@@ -51,8 +51,8 @@ static void find_block(int64_t all, int64_t width, const float *x, const float *
                        float *product, double *found)
 {
     const int kept = (int)MIN(k + SPARE, all - 1);
-    float *best = g_new(float, n * kept);
-    int32_t *rows = g_new(int32_t, n * kept);
+    g_autofree float *best = g_new(float, n * kept);
+    g_autofree int32_t *rows = g_new(int32_t, n * kept);
     for (int64_t i = 0; i < n * kept; i++)
         best[i] = -INFINITY, rows[i] = -1;
     for (int64_t begin = 0; begin < all; begin += CANDIDATES) {
@@ -68,7 +68,7 @@ static void find_block(int64_t all, int64_t width, const float *x, const float *
     }
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        near_point *points = g_new(near_point, kept);
+        g_autofree near_point *points = g_new(near_point, kept);
         for (int j = 0; j < kept; j++)
             points[j] = (near_point){squared_distance(width, x + (first + i) * width, x + rows[i * kept + j] * width),
                                      rows[i * kept + j]};
@@ -77,16 +77,13 @@ static void find_block(int64_t all, int64_t width, const float *x, const float *
             found[i * 2 * k + j] = points[j].row;
             found[i * 2 * k + k + j] = points[j].squared;
         }
-        g_free(points);
     }
-    g_free(best);
-    g_free(rows);
 }
 
 void xlm_near_points(const xlm_comm *comm, int64_t n, int64_t width, const float *x, int k, int32_t *nearest, double *squared)
 {
-    double *found = g_new0(double, n * 2 * k);
-    float *halves = g_new(float, n), *product = g_new(float, SOURCES * CANDIDATES);
+    g_autofree double *found = g_new0(double, n * 2 * k);
+    g_autofree float *halves = g_new(float, n), *product = g_new(float, SOURCES * CANDIDATES);
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t c = 0; c < width; c++)
@@ -106,7 +103,4 @@ void xlm_near_points(const xlm_comm *comm, int64_t n, int64_t width, const float
             nearest[i * k + j] = (int32_t)found[i * 2 * k + j];
             squared[i * k + j] = found[i * 2 * k + k + j];
         }
-    g_free(found);
-    g_free(halves);
-    g_free(product);
 }

@@ -9,20 +9,19 @@ enum { ROWS = 1024 }; /* whose products are made in single precision before they
 /* y = x less the mean of its rows. */
 static void centre(int64_t n, int64_t width, const float *x, float *y)
 {
-    double *mean = g_new0(double, width);
+    g_autofree double *mean = g_new0(double, width);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < width; c++)
             mean[c] += (double)x[i * width + c];
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < width; c++)
             y[i * width + c] = (float)((double)x[i * width + c] - mean[c] / (double)n);
-    g_free(mean);
 }
 
 /* covariance: [width x width] = yᵀy / (n − 1). */
 static void find_covariance(int64_t n, int64_t width, const float *y, double *covariance)
 {
-    float *part = g_new(float, width * width);
+    g_autofree float *part = g_new(float, width * width);
     for (int64_t i = 0; i < width * width; i++)
         covariance[i] = 0;
     for (int64_t first = 0; first < n; first += ROWS) {
@@ -32,7 +31,6 @@ static void find_covariance(int64_t n, int64_t width, const float *y, double *co
         for (int64_t i = 0; i < width * width; i++)
             covariance[i] += (double)part[i] / (double)(n - 1);
     }
-    g_free(part);
 }
 
 /* Eigenvalues and -vectors of a, [n x n], by this process alone: values [n] falling; vectors [n x n], a column each. */
@@ -60,7 +58,7 @@ static bool decompose(const xlm_comm *comm, int64_t n, const double *a, double *
 bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, const float *x, int64_t k, float *scores,
                               double *share, GError **error)
 {
-    float *centred = g_new(float, n * width), *axes = g_new(float, width * k);
+    g_autofree float *centred = g_new(float, n * width), *axes = g_new(float, width * k);
     double *covariance = g_new(double, width * width), *values = g_new(double, width), total = 0;
     GError *failure = NULL;
     centre(n, width, x, centred);
@@ -68,11 +66,10 @@ bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, co
     for (int64_t c = 0; c < width; c++)
         total += covariance[c * width + c];
     if (total > 0) {
-        double *vectors = g_new(double, width * width);
+        g_autofree double *vectors = g_new(double, width * width);
         if (decompose(comm, width, covariance, values, vectors, &failure))
             for (int64_t i = 0; i < width * k; i++)
                 axes[i] = (float)vectors[i / k * width + i % k];
-        g_free(vectors);
     } else {
         xlm_error_set(&failure, EX_DATAERR, "all of the %" G_GINT64_FORMAT " vectors are the same", n);
     }
@@ -81,8 +78,6 @@ bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, co
         xlm_gemm(false, false, n, k, width, 1, centred, width, axes, k, 0, scores, k);
     for (int64_t c = 0; c < k && good && share != NULL; c++)
         share[c] = values[c] / total;
-    g_free(centred);
-    g_free(axes);
     g_free(covariance);
     g_free(values);
     return good;

@@ -58,7 +58,7 @@ typedef struct partial_map {
 static bool settle(const xlm_grid *grid, const xlm_matrix *m, double least, bool share, partial_map *p, double *s, GError **error)
 {
     const int64_t d = xlm_matrix_rows(m);
-    double *x = g_new(double, d * d);
+    g_autofree double *x = g_new(double, d * d);
     xlm_matrix *a[4] = {NULL}; /* A, U, Vᵀ, to work in */
     bool good = true;
     for (int k = 0; k < 4 && good; k++)
@@ -81,7 +81,6 @@ static bool settle(const xlm_grid *grid, const xlm_matrix *m, double least, bool
     }
     for (int i = 0; i < 4; i++)
         xlm_matrix_free(a[i]);
-    g_free(x);
     return good;
 }
 
@@ -102,7 +101,7 @@ static void fill_at_random(int64_t d, double *x)
 static bool rotate_by_svd(const xlm_grid *grid, const xlm_matrix *m, double *s, xlm_matrix *w, GError **error)
 {
     const int64_t d = xlm_matrix_rows(m);
-    double *x = g_new0(double, d * d), *cosines = g_new(double, d);
+    g_autofree double *x = g_new0(double, d * d), *cosines = g_new(double, d);
     xlm_matrix *a[3] = {NULL}; /* left, right, what W is to be near to */
     bool good = true;
     for (int64_t i = 0; i < d; i++)
@@ -121,8 +120,6 @@ static bool rotate_by_svd(const xlm_grid *grid, const xlm_matrix *m, double *s, 
     }
     for (int k = 0; k < 3; k++)
         xlm_matrix_free(a[k]);
-    g_free(x);
-    g_free(cosines);
     return good;
 }
 
@@ -131,7 +128,7 @@ static bool rotate_by_svd(const xlm_grid *grid, const xlm_matrix *m, double *s, 
 static bool rotate_by_root(const xlm_grid *grid, const xlm_matrix *m, double *s, xlm_matrix *w, bool *done, GError **error)
 {
     const int64_t d = xlm_matrix_rows(m);
-    double *values = g_new(double, d * d);
+    g_autofree double *values = g_new(double, d * d);
     xlm_matrix *a[3] = {NULL};
     bool good = true;
     for (int k = 0; k < 3 && good; k++)
@@ -157,7 +154,6 @@ static bool rotate_by_root(const xlm_grid *grid, const xlm_matrix *m, double *s,
     }
     for (int k = 0; k < 3; k++)
         xlm_matrix_free(a[k]);
-    g_free(values);
     return good;
 }
 
@@ -215,24 +211,21 @@ bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const i
 
 void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float *x, float *mapped)
 {
-    float *w = g_new(float, width * width);
+    g_autofree float *w = g_new(float, width * width);
     for (int64_t i = 0; i < width * width; i++)
         w[i] = (float)map[i];
     xlm_gemm(false, true, n, width, width, 1, x, width, w, width, 0, mapped, width);
-    g_free(w);
 }
 
 float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x)
 {
     int64_t first, own;
     xlm_matrix_share(comm, n, &first, &own);
-    float *mine = g_new(float, own * width + 1);
+    g_autofree float *mine = g_new(float, own * width + 1);
     xlm_procrustes_map(width, map, own, x + first * width, mine);
     void *all;
-    size_t *sizes = g_new(size_t, comm->ranks);
+    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     xlm_comm_gather_all(comm, mine, sizeof *mine * (size_t)(own * width), &all, sizes);
-    g_free(sizes);
-    g_free(mine);
     return all;
 }
 
@@ -242,14 +235,12 @@ static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const 
     const xlm_comm *comm = p->grid->comm;
     xlm_alignment a = {.width = p->width, .source_vectors = vectors[!from], .candidate_vectors = vectors[from], .n = n[!from],
                        .candidates = n[from]};
-    float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
+    g_autofree float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
     int32_t *nearest = g_new(int32_t, n[from]);
     xlm_alignment_neighbours(comm, &a, p->neighbours, hubness);
     a = (xlm_alignment){.width = p->width, .source_vectors = vectors[from], .candidate_vectors = vectors[!from], .n = n[from],
                         .candidates = n[!from], .hubness = hubness};
     xlm_alignment_nearest(comm, &a, 1, nearest, score);
-    g_free(hubness);
-    g_free(score);
     return nearest;
 }
 
@@ -286,7 +277,7 @@ bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int6
     for (int64_t round = 0; round <= times && good; round++) {
         const double begin = xlm_clock();
         float *mapped = xlm_procrustes_map_all(p->grid->comm, p->width, next->map, n[0], p->vectors[0]);
-        GArray *pairs = find_mutual(p, n, mapped, &cosine);
+        g_autoptr(GArray) pairs = find_mutual(p, n, mapped, &cosine);
         g_free(mapped);
         xlm_log_info("refinement %" G_GINT64_FORMAT ": %u pairs, mean cosine %.4f: %.1f s", round, pairs->len / 2, cosine,
                      xlm_clock() - begin);
@@ -296,7 +287,6 @@ bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int6
         }
         if (round < times && pairs->len > 0)
             good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, error);
-        g_array_unref(pairs);
     }
     xlm_rotation_free(next);
     return good;

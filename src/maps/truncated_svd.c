@@ -57,7 +57,7 @@ struct basis {
 /* all = x of every rank, in panels. */
 static void gather(struct basis *b, const double *x, int64_t columns)
 {
-    size_t *sizes = g_new(size_t, b->comm->ranks);
+    g_autofree size_t *sizes = g_new(size_t, b->comm->ranks);
     const int64_t rows = b->of->rows * b->comm->ranks;
     void *all;
     xlm_comm_gather_all(b->comm, x, sizeof *x * (size_t)(b->of->rows * columns), &all, sizes);
@@ -66,7 +66,6 @@ static void gather(struct basis *b, const double *x, int64_t columns)
         for (int64_t c = 0; c < columns; c += PANEL)
             memcpy(b->all + (c * rows + i * PANEL), (const double *)all + i * columns + c, sizeof *x * PANEL);
     g_free(all);
-    g_free(sizes);
 }
 
 /* y = A x or Aᵀ x of all rows. */
@@ -131,7 +130,7 @@ static void append(struct basis *b, int64_t n, const double *x)
 static bool make_next(struct basis *b)
 {
     const int64_t n = b->extents.width;
-    double *h = g_new(double, b->stride * n), *r = g_new(double, n * n), *old = g_new(double, n * n);
+    g_autofree double *h = g_new(double, b->stride * n), *r = g_new(double, n * n), *old = g_new(double, n * n);
     project(b, b->columns, n, b->next, h);
     for (int64_t i = 0; i < b->columns; i++) /* the last n columns of H */
         for (int64_t j = 0; j < n; j++)
@@ -154,9 +153,6 @@ static bool make_next(struct basis *b)
             xlm_gemm_double(false, false, n, n, n, 1, r, n, old, n, 0, b->r, n);
         }
     }
-    g_free(h);
-    g_free(r);
-    g_free(old);
     return good;
 }
 
@@ -184,7 +180,7 @@ static void take_all(struct basis *b)
         if (b->of->numbers[i] >= 0)
             b->q[i * b->stride + b->of->numbers[i]] = 1;
     b->columns = b->of->n;
-    double *h = g_new(double, b->columns * n), *x = g_new0(double, b->of->rows * n);
+    g_autofree double *h = g_new(double, b->columns * n), *x = g_new0(double, b->of->rows * n);
     for (int64_t first = 0; first < b->columns; first += n) {
         for (int64_t i = 0; i < b->of->rows; i++)
             for (int64_t j = 0; j < n; j++)
@@ -196,8 +192,6 @@ static void take_all(struct basis *b)
                 b->h[i * b->stride + first + j] = h[i * n + j];
     }
     memset(b->r, 0, sizeof b->r);
-    g_free(h);
-    g_free(x);
 }
 
 /* ---- Ritz vectors ---- */
@@ -206,7 +200,7 @@ static void take_all(struct basis *b)
 static bool decompose(struct basis *b, double *theta, double *y)
 {
     const int64_t n = b->columns;
-    double *h = g_new(double, n * n);
+    g_autofree double *h = g_new(double, n * n);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             h[i * n + j] = (b->h[i * b->stride + j] + b->h[j * b->stride + i]) / 2;
@@ -221,7 +215,6 @@ static bool decompose(struct basis *b, double *theta, double *y)
         xlm_matrix_get(vectors, y);
     xlm_matrix_free(a);
     xlm_matrix_free(vectors);
-    g_free(h);
     return good;
 }
 
@@ -248,14 +241,13 @@ static double worst_residual(const struct basis *b, int64_t k, const double *the
 /* The first k columns of q become q y[.. k]. */
 static void turn(struct basis *b, int64_t k, const double *y)
 {
-    double *x = g_new(double, ROWS * k);
+    g_autofree double *x = g_new(double, ROWS * k);
     for (int64_t first = 0; first < b->of->rows; first += ROWS) {
         const int64_t n = MIN(ROWS, b->of->rows - first);
         xlm_gemm_double(false, false, n, k, b->columns, 1, b->q + first * b->stride, b->stride, y, b->columns, 0, x, k);
         for (int64_t i = 0; i < n; i++)
             memcpy(b->q + (first + i) * b->stride, x + i * k, sizeof *x * (size_t)k);
     }
-    g_free(x);
 }
 
 static void restart(struct basis *b, const double *theta, const double *y)
@@ -272,7 +264,7 @@ static void restart(struct basis *b, const double *theta, const double *y)
 static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
 {
     const struct extents *e = &b->extents;
-    double *y = g_new(double, e->most * e->most);
+    g_autofree double *y = g_new(double, e->most * e->most);
     bool good = true, done = false;
     if (e->whole)
         take_all(b);
@@ -282,9 +274,8 @@ static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
     for (int round = 0; good && !done; round++) {
         while (good && !e->whole && b->columns + e->width <= e->most) {
             append(b, e->width, b->next);
-            double *block = g_memdup2(b->next, sizeof *block * (size_t)(b->of->rows * e->width));
+            g_autofree double *block = g_memdup2(b->next, sizeof *block * (size_t)(b->of->rows * e->width));
             multiply_twice(b, e->width, block, b->next);
-            g_free(block);
             good = make_next(b);
             xlm_progress_show(&progress, (double)b->products);
         }
@@ -300,7 +291,6 @@ static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
     xlm_progress_end(&progress);
     if (good)
         turn(b, svd->rank, y);
-    g_free(y);
     return good;
 }
 
@@ -340,7 +330,7 @@ static bool take_results(struct basis *b, xlm_truncated_svd *svd, const double *
     svd->values = g_new(double, k);
     svd->left = g_new(double, rows * k);
     svd->right = g_new(double, rows * k);
-    double *x = g_new0(double, rows * n);
+    g_autofree double *x = g_new0(double, rows * n);
     for (int64_t j = 0; j < k; j++)
         svd->values[j] = sqrt(fmax(theta[j], 0));
     for (int64_t i = 0; i < rows; i++)
@@ -354,7 +344,6 @@ static bool take_results(struct basis *b, xlm_truncated_svd *svd, const double *
         for (int64_t i = 0; i < rows; i++)
             memcpy(svd->left + i * k + first, b->image + i * n, now);
     }
-    g_free(x);
     svd->products = b->products;
     return fix_signs(b, svd);
 }

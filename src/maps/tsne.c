@@ -166,12 +166,10 @@ static double descend(const xlm_comm *comm, const xlm_affinities *a, const xlm_t
 double xlm_tsne(const xlm_comm *comm, int64_t n, int64_t width, const float *x, const xlm_tsne_options *options, double *y)
 {
     const int k = (int)MIN(n - 1, (int64_t)(3 * options->perplexity) + 1);
-    int32_t *nearest = g_new(int32_t, n * k);
-    double *squared = g_new(double, n * k);
+    g_autofree int32_t *nearest = g_new(int32_t, n * k);
+    g_autofree double *squared = g_new(double, n * k);
     xlm_near_points(comm, n, width, x, k, nearest, squared);
     xlm_affinities *a = xlm_affinities_make(n, k, nearest, squared, options->perplexity);
-    g_free(nearest);
-    g_free(squared);
     begin_points(n, width, x, options->seed, y);
     const double divergence = descend(comm, a, options, y);
     xlm_affinities_free(a);

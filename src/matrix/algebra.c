@@ -160,9 +160,9 @@ void xlm_matrix_fix_signs(xlm_matrix *a, bool by_row, xlm_matrix *other, bool ot
 {
     const xlm_comm *comm = a->grid->comm;
     const int n = by_row ? a->rows : a->columns;
-    double *largest = g_new0(double, n), *signs = g_new0(double, n);
-    int64_t *place = g_new(int64_t, n), *first = g_new(int64_t, n);
-    size_t *sizes = g_new(size_t, comm->ranks);
+    g_autofree double *largest = g_new0(double, n), *signs = g_new0(double, n);
+    g_autofree int64_t *place = g_new(int64_t, n), *first = g_new(int64_t, n);
+    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     void *gathered;
     for (int64_t j = 0; j < a->own_columns; j++)
         for (int64_t i = 0; i < a->own_rows; i++) {
@@ -195,9 +195,4 @@ void xlm_matrix_fix_signs(xlm_matrix *a, bool by_row, xlm_matrix *other, bool ot
     apply_signs(a, by_row, signs);
     if (other != NULL)
         apply_signs(other, other_by_row, signs);
-    g_free(largest);
-    g_free(signs);
-    g_free(place);
-    g_free(first);
-    g_free(sizes);
 }

@@ -27,10 +27,9 @@ GArray *xlm_checkpoint_steps(const char *directory)
         if (!g_str_has_prefix(entry, "checkpoint-"))
             continue;
         const int64_t step = g_ascii_strtoll(entry + strlen("checkpoint-"), NULL, 10);
-        char *name = xlm_checkpoint_name(step);
+        g_autofree char *name = xlm_checkpoint_name(step);
         if (strcmp(name, entry) == 0)
             g_array_append_val(steps, step);
-        g_free(name);
     }
     if (folder != NULL)
         g_dir_close(folder);

@@ -15,10 +15,8 @@ static bool write_option(xlm_store *store, const xlm_option *option, const xlm_m
     case XLM_OPTION_REAL:
         return xlm_store_set_real(store, "/model", option->name, *(const double *)value, error);
     default: {
-        char *text = xlm_option_print(option, config);
-        const bool good = xlm_store_set_text(store, "/model", option->name, text, error);
-        g_free(text);
-        return good;
+        g_autofree char *text = xlm_option_print(option, config);
+        return xlm_store_set_text(store, "/model", option->name, text, error);
     }
     }
 }
@@ -41,10 +39,8 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
         return xlm_store_get_real(store, "/model", option->name, value, error);
     default: {
         GError *why = NULL;
-        char *text = xlm_store_get_text(store, "/model", option->name, error);
-        const bool good = text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
-        g_free(text);
-        return good;
+        g_autofree char *text = xlm_store_get_text(store, "/model", option->name, error);
+        return text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
     }
     }
 }
@@ -92,10 +88,9 @@ bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error)
 {
     memset(config, 0, sizeof *config);
-    char **keys = xlm_store_list_attributes(store, "/model", error);
+    g_auto(GStrv) keys = xlm_store_list_attributes(store, "/model", error);
     const bool good = keys != NULL && check_keys(store, keys, error) &&
                       xlm_options_defaults(xlm_model_options, config, error) && read_options(store, keys, config, error);
-    g_strfreev(keys);
     GError *why = NULL;
     return good && xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
            xlm_store_get_int(store, "/model", "languages", &config->languages, error) &&
@@ -113,11 +108,9 @@ bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_confi
 {
     bool same = true;
     for (const xlm_option *option = xlm_model_options; option->name != NULL && same; option++) {
-        char *before = xlm_option_print(option, then), *after = xlm_option_print(option, now);
+        g_autofree char *before = xlm_option_print(option, then), *after = xlm_option_print(option, now);
         same = strcmp(before, after) == 0 || xlm_model_key_is_free(option->name, then) ||
                xlm_error_set(error, EX_DATAERR, "its model has %s = %s, the job's %s", option->name, before, after);
-        g_free(before);
-        g_free(after);
     }
     return same;
 }
@@ -144,10 +137,8 @@ bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const cha
                                int index, const float *flat, GError **error)
 {
     const xlm_parameter *p = xlm_parameters_get(parameters, index);
-    char *path = xlm_parameter_path(prefix, p);
-    const bool good = write_array(store, comm, path, p, flat + p->start, error);
-    g_free(path);
-    return good;
+    g_autofree char *path = xlm_parameter_path(prefix, p);
+    return write_array(store, comm, path, p, flat + p->start, error);
 }
 
 bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,

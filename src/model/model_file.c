@@ -148,12 +148,10 @@ static bool check_numbers(const xlm_store *store, const char *path, int64_t n, c
 bool xlm_model_file_read_array(const xlm_store *store, const char *group, const xlm_parameter *p, bool positive, float *values,
                                GError **error)
 {
-    char *path = xlm_parameter_path(group, p);
+    g_autofree char *path = xlm_parameter_path(group, p);
     const xlm_array array = xlm_model_file_array(p);
-    const bool good = xlm_store_read(store, path, array, 0, array.rows, values, error) &&
-                      check_numbers(store, path, p->rows * p->cols, values, positive, error);
-    g_free(path);
-    return good;
+    return xlm_store_read(store, path, array, 0, array.rows, values, error) &&
+           check_numbers(store, path, p->rows * p->cols, values, positive, error);
 }
 
 /* ---- reading ---- */
@@ -166,23 +164,21 @@ static bool refuse(const xlm_store *store, GError **error, const char *format, .
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s: %s; the file is damaged", xlm_store_path(store), what);
-    g_free(what);
     return false;
 }
 
 /* Classes have names, each its own. */
 static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GError **error)
 {
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     bool good = true;
     for (uint64_t i = 0; i < n && good; i++)
         if (*labels[i] == '\0' || !g_utf8_validate(labels[i], -1, NULL) || !g_hash_table_add(seen, labels[i]))
             good = refuse(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another",
                           i);
-    g_hash_table_unref(seen);
     return good;
 }
 
@@ -250,7 +246,7 @@ static bool check_shapes(const xlm_store *store, const xlm_parameters *parameter
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         GError *why = NULL;
-        char *path = xlm_parameter_path(GROUP, p);
+        g_autofree char *path = xlm_parameter_path(GROUP, p);
         const xlm_file_condition condition = xlm_model_file_check_shape(store, path, p, &why);
         good = condition == XLM_FILE_GOOD;
         if (condition == XLM_FILE_UNFIT) {
@@ -259,7 +255,6 @@ static bool check_shapes(const xlm_store *store, const xlm_parameters *parameter
         } else if (!good) {
             g_propagate_error(error, why);
         }
-        g_free(path);
     }
     return good;
 }
@@ -302,7 +297,7 @@ xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error)
 
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL)
         return false;
     bool good = check_shapes(store, loaded->parameters, error);
@@ -310,7 +305,6 @@ bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GErr
         xlm_parameters_seal(loaded->parameters);
         good = load_values(store, loaded->parameters, error);
     }
-    xlm_store_close(store);
     return good;
 }
 

@@ -91,7 +91,7 @@ static int64_t unit_of(const xlm_parameter *p, int64_t width) { return p->rows =
 static bool read_rows(const old_model *old, const xlm_parameter *p, int64_t first, int64_t n, int64_t width, float *values,
                       GError **error)
 {
-    char *path = xlm_parameter_path("/model", p);
+    g_autofree char *path = xlm_parameter_path("/model", p);
     const int64_t unit = unit_of(p, width);
     bool good = xlm_store_read(old->store, path, xlm_model_file_array(p), (uint64_t)(first * unit), (uint64_t)(n * unit), values,
                                error);
@@ -99,7 +99,6 @@ static bool read_rows(const old_model *old, const xlm_parameter *p, int64_t firs
         good = isfinite(values[i]) ||
                xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had gone "
                              "astray, or the file is damaged", xlm_store_path(old->store), path, first + i / width);
-    g_free(path);
     return good;
 }
 
@@ -141,7 +140,7 @@ static bool average_rows(const old_model *old, const xlm_parameter *p, int64_t i
 {
     const xlm_row_sources *s = rows_of(old, p);
     const int64_t n = s->first[i + 1] - s->first[i];
-    double *sum = g_new0(double, width);
+    g_autofree double *sum = g_new0(double, width);
     bool good = true;
     for (int64_t k = 0; k < n && good; k++) {
         good = read_rows(old, p, s->source[s->first[i] + k], 1, width, values, error);
@@ -150,7 +149,6 @@ static bool average_rows(const old_model *old, const xlm_parameter *p, int64_t i
     }
     for (int64_t c = 0; c < width; c++)
         values[c] = (float)(sum[c] / (double)n);
-    g_free(sum);
     return good;
 }
 
@@ -220,11 +218,10 @@ static bool write_parameter(const changed_model *c, xlm_store *store, const xlm_
     const bool languages = strcmp(p->name, "embeddings/language/weight") == 0, vector = p->rows == 1 && !languages;
     const int64_t rows = vector ? p->cols : p->rows, width = vector ? 1 : p->cols;
     const uint64_t dims[2] = {(uint64_t)(p->rows == 1 ? p->cols : p->rows), (uint64_t)p->cols};
-    char *path = xlm_parameter_path("/model", p);
+    g_autofree char *path = xlm_parameter_path("/model", p);
     const bool good =
         xlm_store_dataset(store, path, XLM_F32, p->rows == 1 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
         (rows_of(&c->first, p) != NULL ? write_rows : copy_rows)(c, store, path, p, rows, width, error);
-    g_free(path);
     return good;
 }
 
@@ -244,16 +241,14 @@ static bool declare_array(changed_model *c, const char *path, GError **error)
 /* Declare the arrays of a task, as the file has them: an array, or all of a group. */
 static bool declare_task(changed_model *c, const char *path, GError **error)
 {
-    char **names = xlm_store_list(c->first.store, path, NULL);
+    g_auto(GStrv) names = xlm_store_list(c->first.store, path, NULL);
     if (names == NULL)
         return declare_array(c, path, error);
     bool good = true;
     for (char **name = names; good && *name != NULL; name++) {
-        char *member = g_strconcat(path, "/", *name, NULL);
+        g_autofree char *member = g_strconcat(path, "/", *name, NULL);
         good = declare_task(c, member, error);
-        g_free(member);
     }
-    g_strfreev(names);
     return good;
 }
 
@@ -308,7 +303,7 @@ static void log_rows(const changed_model *c, const char *what, const xlm_row_sou
     int64_t restored = 0;
     for (int64_t i = 0; others != NULL && i < first->rows; i++)
         restored += single(first, i) < 0 && single(others, i) >= 0;
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     g_string_printf(text, "%s: %" G_GINT64_FORMAT ", of which %" G_GINT64_FORMAT " rows as they were", what, first->rows,
                     first->taken);
     if (restored > 0)
@@ -318,7 +313,6 @@ static void log_rows(const changed_model *c, const char *what, const xlm_row_sou
     if (first->drawn > restored)
         g_string_append_printf(text, ", %" G_GINT64_FORMAT " drawn", first->drawn - restored);
     xlm_log_info("%s; %" G_GINT64_FORMAT " left out", text->str, first->left);
-    g_string_free(text, TRUE);
 }
 
 static void log_change(const changed_model *c)

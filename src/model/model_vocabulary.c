@@ -14,7 +14,7 @@ enum { BLOCK = 1 << 22 }; /* tokens that are in memory at a time */
 static bool mark_text(const xlm_corpus *corpus, const xlm_corpus_text *text, const xlm_row_sources *ids, uint8_t *used,
                       GError **error)
 {
-    int32_t *tokens = g_new(int32_t, BLOCK);
+    g_autofree int32_t *tokens = g_new(int32_t, BLOCK);
     bool good = true;
     for (int64_t at = 0; at < text->tokens && good; at += BLOCK) {
         const int64_t n = MIN(BLOCK, text->tokens - at);
@@ -22,7 +22,6 @@ static bool mark_text(const xlm_corpus *corpus, const xlm_corpus_text *text, con
         for (int64_t i = 0; i < n && good; i++)
             used[ids->source[ids->first[tokens[i]]]] = 1;
     }
-    g_free(tokens);
     return good;
 }
 
@@ -30,7 +29,7 @@ static bool mark_text(const xlm_corpus *corpus, const xlm_corpus_text *text, con
 static bool check_same(const xlm_vocabulary *vocabulary, const char *path, const xlm_corpus *corpus, GError **error)
 {
     const xlm_vocabulary *there = xlm_corpus_vocabulary(corpus);
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (xlm_vocabulary_extends(vocabulary, there, &why) && xlm_vocabulary_size(vocabulary) != xlm_vocabulary_size(there))
         xlm_error_set(&why, EX_DATAERR, "it has %" G_GINT64_FORMAT " subwords, there are %" G_GINT64_FORMAT " there",
                       xlm_vocabulary_size(vocabulary), xlm_vocabulary_size(there));
@@ -38,7 +37,6 @@ static bool check_same(const xlm_vocabulary *vocabulary, const char *path, const
         return true;
     xlm_error_set(error, EX_DATAERR, "%s: its vocabulary is not that of %s: %s; prepare the text with xlm_prep --like %s", path,
                   xlm_corpus_path(corpus), why->message, path);
-    g_error_free(why);
     return false;
 }
 
@@ -76,7 +74,7 @@ static void mark_words(const xlm_vocabulary *v, const xlm_word_counts *words, ui
 static xlm_vocabulary *reduce(const xlm_vocabulary *v, const char *path, char *const *corpora, const xlm_word_counts *words,
                               GError **error)
 {
-    uint8_t *used = g_new0(uint8_t, xlm_vocabulary_size(v));
+    g_autofree uint8_t *used = g_new0(uint8_t, xlm_vocabulary_size(v));
     bool good = true;
     for (; *corpora != NULL && good; corpora++)
         good = mark_corpus(v, path, *corpora, used, error);
@@ -89,7 +87,6 @@ static xlm_vocabulary *reduce(const xlm_vocabulary *v, const char *path, char *c
         xlm_log_info("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords are used; with special tokens, characters, and what "
                      "the segmenter needs besides, %" G_GINT64_FORMAT " are kept", n, xlm_vocabulary_size(v),
                      xlm_vocabulary_size(reduced));
-    g_free(used);
     return reduced;
 }
 
@@ -116,8 +113,8 @@ static bool check_new(const xlm_vocabulary *v, const char *path, const xlm_word_
 
 static xlm_vocabulary *change(const xlm_vocabulary *v, const char *path, const xlm_model_vocabulary_options *o, GError **error)
 {
-    xlm_word_counts *words =
-        o->words != NULL ? xlm_vocabulary_read_words(v, o->words, error) : xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) words =
+                  o->words != NULL ? xlm_vocabulary_read_words(v, o->words, error) : xlm_word_counts_new();
     if (words == NULL)
         return NULL;
     xlm_vocabulary *reduced = o->keep != NULL ? reduce(v, path, o->keep, words, error) : NULL, *changed = NULL;
@@ -125,7 +122,6 @@ static xlm_vocabulary *change(const xlm_vocabulary *v, const char *path, const x
         changed = xlm_vocabulary_enlarge(reduced != NULL ? reduced : v, words, (const char *const *)o->languages, "--add-words",
                                          error);
     xlm_vocabulary_free(reduced);
-    xlm_word_counts_free(words);
     return changed;
 }
 

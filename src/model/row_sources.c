@@ -146,7 +146,7 @@ void xlm_row_sources_free(xlm_row_sources *sources)
 
 void xlm_row_sources_apply(const xlm_row_sources *s, int64_t cols, const float *old_rows, float *larger_rows)
 {
-    double *sum = g_new(double, cols);
+    g_autofree double *sum = g_new(double, cols);
     for (int64_t i = 0; i < s->rows; i++) {
         const int64_t n = s->first[i + 1] - s->first[i];
         const int32_t *source = s->source + s->first[i];
@@ -162,5 +162,4 @@ void xlm_row_sources_apply(const xlm_row_sources *s, int64_t cols, const float *
         for (int64_t c = 0; c < cols; c++)
             row[c] = (float)(sum[c] / (double)n);
     }
-    g_free(sum);
 }

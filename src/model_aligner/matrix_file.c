@@ -43,11 +43,9 @@ static bool write_offsets(const xlm_comm *comm, xlm_store *store, const char *pa
 static bool write_numbers(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t all, uint64_t first,
                           uint64_t n, const void *values, GError **error)
 {
-    char *path = g_strconcat(group, "/", name, NULL);
-    const bool good = xlm_store_dataset(store, path, type, 1, &all, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, first, n, values, error);
-    g_free(path);
-    return good;
+    g_autofree char *path = g_strconcat(group, "/", name, NULL);
+    return xlm_store_dataset(store, path, type, 1, &all, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, first, n, values, error);
 }
 
 /* Shapes of the matrices, and where they begin. */
@@ -56,7 +54,7 @@ static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_pair_
 {
     const uint64_t pairs = (uint64_t)text->pairs, first = (uint64_t)text->first;
     uint32_t *extent[2] = {g_new0(uint32_t, pairs + 1), g_new0(uint32_t, pairs + 1)};
-    int64_t *counts = g_new0(int64_t, pairs + 1);
+    g_autofree int64_t *counts = g_new0(int64_t, pairs + 1);
     for (int64_t p = 0; p < text->pairs; p++) {
         int64_t size[2];
         for (int s = 0; s < 2; s++)
@@ -73,7 +71,6 @@ static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_pair_
         write_offsets(comm, store, "/offsets", text, counts, base, all, error);
     g_free(extent[0]);
     g_free(extent[1]);
-    g_free(counts);
     return good;
 }
 
@@ -81,8 +78,8 @@ static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_pair_te
                        GError **error)
 {
     const xlm_pair_side *side = &text->side[s];
-    char *group = g_strconcat("/", sides[s], NULL), *path = g_strconcat(group, "/offsets", NULL);
-    int64_t *counts = g_new(int64_t, text->pairs + 1);
+    g_autofree char *group = g_strconcat("/", sides[s], NULL), *path = g_strconcat(group, "/offsets", NULL);
+    g_autofree int64_t *counts = g_new(int64_t, text->pairs + 1);
     for (int64_t p = 0; p < text->pairs; p++)
         xlm_pair_text_subwords(text, s, p, &counts[p]);
     uint64_t base, all;
@@ -92,9 +89,6 @@ static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_pair_te
         write_numbers(store, group, "subwords", XLM_I32, all, base, side->ids->len, side->ids->data, error) &&
         write_numbers(store, group, "words", XLM_I32, all, base, side->words->len, side->words->data, error) &&
         xlm_store_set_text(store, group, "language", language, error);
-    g_free(counts);
-    g_free(group);
-    g_free(path);
     return good;
 }
 
@@ -108,9 +102,8 @@ static char *path_of(const xlm_matrix_file *f, int64_t layer)
 static bool make_layers(xlm_matrix_file *f, uint64_t base, uint64_t all, GError **error)
 {
     for (int64_t l = 0; l < f->layers; l++) {
-        char *path = path_of(f, l);
+        g_autofree char *path = path_of(f, l);
         const bool good = xlm_store_dataset(f->store, path, XLM_F32, 1, &all, XLM_STORE_CHECKED, error);
-        g_free(path);
         if (!good)
             return false;
         f->written[l] = base;
@@ -164,12 +157,11 @@ bool xlm_matrix_file_write(xlm_matrix_file *file, GError **error)
 {
     bool good = true;
     for (int64_t l = 0; l < file->layers && good; l++) {
-        char *path = path_of(file, l);
+        g_autofree char *path = path_of(file, l);
         const uint64_t n = file->values[l]->len;
         good = xlm_store_write(file->store, path, file->written[l], n, file->values[l]->data, error);
         file->written[l] += n;
         g_array_set_size(file->values[l], 0);
-        g_free(path);
     }
     file->kept = 0;
     return good;

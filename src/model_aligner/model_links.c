@@ -86,7 +86,7 @@ static bool check_outputs(const struct aligner *a, GError **error)
 {
     const xlm_model_links_options *o = a->options;
     const char *const inputs[] = {o->checkpoint, o->gold, o->source.files[0], o->source.files[1]};
-    GPtrArray *outputs = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) outputs = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(outputs, g_strdup(o->matrices));
     g_ptr_array_add(outputs, g_strdup(o->alignment));
     for (int64_t l = 0; l < a->layers; l++) {
@@ -95,7 +95,6 @@ static bool check_outputs(const struct aligner *a, GError **error)
     }
     const bool good = xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs),
                                              error);
-    g_ptr_array_unref(outputs);
     return good;
 }
 
@@ -154,11 +153,10 @@ static void count_too_long(struct aligner *a)
     xlm_comm_sum_int64(a->comm, &a->too_long, 1);
     if (a->too_long == 0)
         return;
-    char *place = xlm_sentence_pairs_place(a->input.pairs, -first);
+    g_autofree char *place = xlm_sentence_pairs_place(a->input.pairs, -first);
     xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs are longer than the model's %" G_GINT64_FORMAT
                  " positions and get no links; the first is %s%s", a->too_long, a->text->all, a->loaded->config.positions, place,
                  a->form == XLM_PAIRS_BERT ? "; encoded apart there is room for more" : "");
-    g_free(place);
 }
 
 static bool create_matrices(struct aligner *a, GError **error)
@@ -232,8 +230,8 @@ static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArra
 {
     struct layer_links *l = &a->layer[layer];
     const int64_t n = found != NULL ? found->len : 0, number = a->text->first + pair;
-    xlm_link *links = g_new(xlm_link, MAX(n, 1));
-    float *scores = g_new(float, MAX(n, 1));
+    g_autofree xlm_link *links = g_new(xlm_link, MAX(n, 1));
+    g_autofree float *scores = g_new(float, MAX(n, 1));
     for (int64_t k = 0; k < n; k++) {
         links[k] = g_array_index(found, struct word_link, k).link;
         scores[k] = g_array_index(found, struct word_link, k).score;
@@ -249,8 +247,6 @@ static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArra
         const xlm_links own = {.sentences = 1, .offsets = offsets, .links = links};
         xlm_link_score_add(&l->score, &own, 0, a->gold, number);
     }
-    g_free(links);
-    g_free(scores);
 }
 
 /* ---- passes ---- */
@@ -347,10 +343,8 @@ static bool align_all(struct aligner *a, GError **error)
 
 static bool write_file(const struct aligner *a, const char *path, int64_t l, const GString *lines, GError **error)
 {
-    char *name = path_of_layer(a, path, l);
-    const bool good = xlm_link_file_write(a->comm, name, lines->str, lines->len, error);
-    g_free(name);
-    return good;
+    g_autofree char *name = path_of_layer(a, path, l);
+    return xlm_link_file_write(a->comm, name, lines->str, lines->len, error);
 }
 
 static bool write_alignment(const struct aligner *a, GError **error)

@@ -18,30 +18,25 @@ const char *xlm_pair_form_name(xlm_pair_form form)
 /* A key of a stream is this. */
 static bool is_value(const xlm_jobfile *job, const char *section, const char *key, const char *wanted)
 {
-    char *value = xlm_jobfile_value(job, section, key);
-    const bool is = g_strcmp0(value, wanted) == 0;
-    g_free(value);
-    return is;
+    g_autofree char *value = xlm_jobfile_value(job, section, key);
+    return g_strcmp0(value, wanted) == 0;
 }
 
 xlm_pair_form xlm_pair_form_of_checkpoint(const char *path)
 {
     xlm_pair_form form = XLM_PAIRS_BERT;
-    char *text = xlm_job_record_of_checkpoint(path, NULL);
+    g_autofree char *text = xlm_job_record_of_checkpoint(path, NULL);
     xlm_jobfile *job = text != NULL ? xlm_jobfile_parse(path, text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
-    char **names = job != NULL ? xlm_jobfile_names(job, "stream") : NULL;
+    g_auto(GStrv) names = job != NULL ? xlm_jobfile_names(job, "stream") : NULL;
     for (char **name = names; name != NULL && *name != NULL; name++) {
-        char *section = g_strconcat("stream ", *name, NULL);
+        g_autofree char *section = g_strconcat("stream ", *name, NULL);
         const bool pairs = is_value(job, section, "type", "parallel");
         if (pairs)
             form = is_value(job, section, "form", "bert") ? XLM_PAIRS_BERT : XLM_PAIRS_XLM;
-        g_free(section);
         if (pairs)
             break;
     }
-    g_strfreev(names);
     xlm_jobfile_free(job);
-    g_free(text);
     return form;
 }
 

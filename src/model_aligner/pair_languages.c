@@ -6,13 +6,11 @@
 /* The language whose name a file's ends in: "text.en", "text.en.gz"; -1: none. */
 static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
 {
-    char *name = g_path_get_basename(path);
+    g_autofree char *name = g_path_get_basename(path);
     if (g_str_has_suffix(name, ".gz"))
         name[strlen(name) - 3] = '\0';
     const char *dot = strrchr(name, '.');
-    const int language = dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
-    g_free(name);
-    return language;
+    return dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
 }
 
 bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *checkpoint, const xlm_align_input *input,
@@ -32,7 +30,7 @@ bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_
                                 GError **error)
 {
     const xlm_vocabulary *vocabulary = loaded->vocabulary;
-    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
+    g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
     bool good = true;
     for (int s = 0; s < 2 && good; s++) {
         const char *name = source->languages[s];
@@ -46,6 +44,5 @@ bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_
             good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --languages SOURCE,TARGET, of %s",
                                  known);
     }
-    g_free(known);
     return good;
 }

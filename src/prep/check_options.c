@@ -53,9 +53,8 @@ static bool check_segment_mode(const xlm_prep_options *o, GError **error)
     const xlm_segmenter_class *cls;
     const xlm_segmenter_options *asked = xlm_prep_segmenter(o, &cls);
     if (asked->file == NULL) {
-        char *options = xlm_prep_file_options();
+        g_autofree char *options = xlm_prep_file_options();
         xlm_error_set(error, EX_USAGE, "--segment needs %s", options);
-        g_free(options);
         return false;
     }
     if (o->like != NULL)
@@ -96,9 +95,8 @@ static bool check_derive_mode(const xlm_prep_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
     if (o->like != NULL)
         return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it does not go with --derive-conllu", o->like_option);
-    char *segmenter = xlm_prep_given_segmenter(o);
+    g_autofree char *segmenter = xlm_prep_given_segmenter(o);
     const bool segments = segmenter != NULL;
-    g_free(segmenter);
     if (segments || o->sources->len > 0 || o->output != NULL || o->vocabulary != NULL ||
         o->write_segmenter != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->shared != 0 || o->lower)
@@ -138,7 +136,7 @@ static bool check_subwords(const xlm_prep_options *o, GError **error)
 {
     const xlm_segmenter_class *cls;
     const xlm_segmenter_options *asked = xlm_prep_segmenter(o, &cls);
-    char *learn = xlm_prep_learn_options(), *read = xlm_prep_file_options();
+    g_autofree char *learn = xlm_prep_learn_options(), *read = xlm_prep_file_options();
     bool good = true;
     if (asked->amount == 0 && asked->file == NULL && o->like == NULL)
         good = xlm_error_set(error, EX_USAGE, "no subwords; learn them with %s or give them with %s, --like=FILE or "
@@ -148,8 +146,6 @@ static bool check_subwords(const xlm_prep_options *o, GError **error)
                              "are", xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, amount)));
     else if (o->vocabulary != NULL && asked->file == NULL)
         good = xlm_error_set(error, EX_USAGE, "--vocab needs the segmenter it was made with; use %s", read);
-    g_free(learn);
-    g_free(read);
     return good;
 }
 
@@ -204,10 +200,8 @@ static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comment
 
 static bool check_text(const char *path, xlm_normaliser *normaliser, bool comments, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
-    const bool good = lines != NULL && find_text(lines, normaliser, comments, error);
-    xlm_lines_close(lines);
-    return good;
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
+    return lines != NULL && find_text(lines, normaliser, comments, error);
 }
 
 static bool check_texts(const xlm_prep_options *o, GError **error)

@@ -169,19 +169,16 @@ static xlm_segmenter *learn_segmenter(const xlm_prep_options *options, const str
     const double begin = xlm_clock();
     const xlm_segmenter_class *cls;
     const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
-    xlm_word_counts *joint = weigh_words(counting->counts, counting->languages, options->alpha);
+    g_autoptr(xlm_word_counts) joint = weigh_words(counting->counts, counting->languages, options->alpha);
     xlm_segmenter *segmenter = xlm_segmenter_learn(cls, asked, joint, error);
-    if (segmenter == NULL) {
-        xlm_word_counts_free(joint);
+    if (segmenter == NULL)
         return NULL;
-    }
     const uint32_t learned = xlm_segmenter_size(segmenter);
     char duration[16];
     xlm_log_info("%u %s learnt from %u different words in %s", learned, cls->unit, xlm_word_counts_size(joint),
                  xlm_log_duration(xlm_clock() - begin, duration));
     if (learned < asked->amount)
         xlm_log_warn("the text has only %u %s, not %" G_GINT64_FORMAT, learned, cls->unit, asked->amount);
-    xlm_word_counts_free(joint);
     return segmenter;
 }
 
@@ -204,11 +201,9 @@ static void take_like(const xlm_prep_options *options, const struct counting *co
         with_text += xlm_word_counts_size(counting->counts[i]) > 0;
     if (with_text == 0)
         first = 0;
-    xlm_word_counts *words = join_words(counting);
-    xlm_word_counts *learn_from = weigh_words(counting->counts + first, counting->languages - first, options->alpha);
+    g_autoptr(xlm_word_counts) words = join_words(counting);
+    g_autoptr(xlm_word_counts) learn_from = weigh_words(counting->counts + first, counting->languages - first, options->alpha);
     xlm_prep_like(options, words, learn_from, segmenter, subwords);
-    xlm_word_counts_free(words);
-    xlm_word_counts_free(learn_from);
 }
 
 static xlm_word_counts *choose_subwords(const xlm_prep_options *options, const xlm_segmenter *segmenter,
@@ -243,10 +238,10 @@ static bool choose_twins(const xlm_comm *comm, const xlm_prep_options *options, 
                          GError **error)
 {
     const uint32_t n = xlm_word_counts_size(subwords);
-    int64_t *used = xlm_prep_used_subwords(comm, options, reader, made->base, segmenter, subwords, error);
+    g_autofree int64_t *used = xlm_prep_used_subwords(comm, options, reader, made->base, segmenter, subwords, error);
     if (used == NULL)
         return false;
-    int32_t *ids = g_new(int32_t, (size_t)n + 1);
+    g_autofree int32_t *ids = g_new(int32_t, (size_t)n + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++)
         if (used[i])
@@ -254,8 +249,6 @@ static bool choose_twins(const xlm_comm *comm, const xlm_prep_options *options, 
     made->originals = xlm_synthetic_twins(ids, count, options->shared, (uint64_t)options->seed, &made->twins);
     xlm_log_info("%s: twins of %d subwords; text of %s uses %u of %u", (const char *)options->languages->pdata[made->language],
                  made->twins, (const char *)options->languages->pdata[made->base], count, n);
-    g_free(ids);
-    g_free(used);
     return true;
 }
 

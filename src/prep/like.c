@@ -12,9 +12,8 @@
 static bool check_format(const xlm_store *store, GError **error)
 {
     static const char *const formats[] = {"xlm-mpi corpus", "xlm-mpi checkpoint", "xlm-mpi model", NULL};
-    char *format = xlm_store_get_text(store, "/", "format", NULL);
+    g_autofree char *format = xlm_store_get_text(store, "/", "format", NULL);
     const bool known = format != NULL && g_strv_contains(formats, format);
-    g_free(format);
     return known || xlm_error_set(error, EX_DATAERR, "%s: is neither a corpus of xlm_prep nor a checkpoint; --like takes its "
                                   "vocabulary from one of these", xlm_store_path(store));
 }
@@ -91,12 +90,10 @@ static bool compare_steps(const xlm_synthetic *asked, const xlm_vocabulary_made 
     xlm_synthetic *steps = xlm_synthetic_parse(there->steps, error);
     char *weights = steps != NULL ? xlm_synthetic_weights(asked, error) : NULL;
     if (weights != NULL) {
-        char *digests = weights_digests(weights), *others = weights_digests(there->weights);
+        g_autofree char *digests = weights_digests(weights), *others = weights_digests(there->weights);
         *same = asked->transliterates == steps->transliterates && asked->orders == steps->orders &&
                 memcmp(asked->order, steps->order, sizeof *steps->order * (size_t)steps->orders) == 0 &&
                 strcmp(digests, others) == 0;
-        g_free(digests);
-        g_free(others);
     }
     g_free(weights);
     xlm_synthetic_free(steps);
@@ -177,15 +174,13 @@ static xlm_segmenter *learn_more(const xlm_vocabulary *like, int64_t add, const 
                                  xlm_word_counts *allowed)
 {
     const xlm_segmenter *base = xlm_vocabulary_segmenter(like);
-    xlm_word_counts *characters = find_characters(like, learn_from, (uint32_t)add), *learned = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) characters = find_characters(like, learn_from, (uint32_t)add), learned = xlm_word_counts_new();
     const uint32_t amount = (uint32_t)add - xlm_word_counts_size(characters);
     xlm_segmenter *segmenter = xlm_segmenter_learn_more(base, learn_from, amount, learned);
     xlm_log_info("%u characters and %u %s added to the vocabulary", xlm_word_counts_size(characters),
                  xlm_segmenter_size(segmenter) - xlm_segmenter_size(base), xlm_segmenter_class_of(base)->unit);
     xlm_word_counts_add_all(allowed, characters, 0);
     xlm_word_counts_add_all(allowed, learned, 1);
-    xlm_word_counts_free(learned);
-    xlm_word_counts_free(characters);
     return segmenter;
 }
 
@@ -213,14 +208,12 @@ void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words
                    xlm_segmenter **segmenter, xlm_word_counts **subwords)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(options->like);
-    xlm_word_counts *allowed = copy_counts(known);
+    g_autoptr(xlm_word_counts) allowed = copy_counts(known);
     *segmenter = options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, allowed)
                                            : xlm_segmenter_ref(xlm_vocabulary_segmenter(options->like));
     const bool lines = xlm_segmenter_class_of(*segmenter)->input == XLM_SEGMENTS_LINES;
-    xlm_word_counts *counted = lines ? copy_counts(words) : xlm_segmenter_count_subwords(*segmenter, words, allowed);
+    g_autoptr(xlm_word_counts) counted = lines ? copy_counts(words) : xlm_segmenter_count_subwords(*segmenter, words, allowed);
     *subwords = order_subwords(known, allowed, counted);
     xlm_log_info("vocabulary of %s: %u subwords, and %u that are added", options->like_path, xlm_word_counts_size(known),
                  xlm_word_counts_size(*subwords) - xlm_word_counts_size(known));
-    xlm_word_counts_free(counted);
-    xlm_word_counts_free(allowed);
 }

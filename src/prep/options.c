@@ -175,9 +175,8 @@ bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification,
     char *name, **files;
     if (!split_specification("--para", "A-B=FILE_A,FILE_B", specification, &name, &files, error))
         return false;
-    char **names = g_strsplit(name, "-", -1);
+    g_auto(GStrv) names = g_strsplit(name, "-", -1);
     const bool done = add_parallel(options, specification, names, files, error);
-    g_strfreev(names);
     g_strfreev(files);
     g_free(name);
     return done;
@@ -240,12 +239,9 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
     const char *equals = strchr(specification, '='), *colon = equals != NULL ? strchr(equals, ':') : NULL;
     if (colon == NULL)
         return xlm_error_set(error, EX_USAGE, "--derive=%s: the form is --derive NAME=BASE:STEP[,STEP...]", specification);
-    char *name = g_strndup(specification, (gsize)(equals - specification));
-    char *base = g_strndup(equals + 1, (gsize)(colon - equals - 1));
-    const bool done = add_made(options, specification, name, base, colon + 1, error);
-    g_free(name);
-    g_free(base);
-    return done;
+    g_autofree char *name = g_strndup(specification, (gsize)(equals - specification));
+    g_autofree char *base = g_strndup(equals + 1, (gsize)(colon - equals - 1));
+    return add_made(options, specification, name, base, colon + 1, error);
 }
 
 /* ---- pairs ---- */

@@ -34,8 +34,8 @@ static bool digest_file(xlm_provenance *provenance, struct input *input, GError 
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", input->path, g_strerror(errno));
     enum { BLOCK = 1 << 18 };
-    guchar *block = g_malloc(BLOCK);
-    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_autofree guchar *block = g_malloc(BLOCK);
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
     size_t got;
     while (!g_atomic_int_get(&provenance->stop) && (got = fread(block, 1, BLOCK, file)) > 0) {
         g_checksum_update(checksum, block, (gssize)got);
@@ -43,8 +43,6 @@ static bool digest_file(xlm_provenance *provenance, struct input *input, GError 
     }
     const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", input->path, g_strerror(errno));
     g_strlcpy(input->digest, g_checksum_get_string(checksum), sizeof input->digest);
-    g_checksum_free(checksum);
-    g_free(block);
     fclose(file);
     return good;
 }

@@ -81,11 +81,10 @@ void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options
     }
     for (int i = 0; i < counts->pairs; i++) {
         const xlm_split_counts *n = &counts->pair[i];
-        char *name = xlm_prep_pair_name(options, i);
+        g_autofree char *name = xlm_prep_pair_name(options, i);
         xlm_log_info("%s: %" G_GINT64_FORMAT " pairs, %" G_GINT64_FORMAT " of them held out; left out: %" G_GINT64_FORMAT
                      " with an empty side, %" G_GINT64_FORMAT " with a translation of a held-out sentence",
                      name, n->train + n->held_out, n->held_out, n->empty, n->aside);
-        g_free(name);
     }
     int64_t aside = 0;
     for (int i = 0; i < counts->languages; i++)

@@ -34,8 +34,8 @@ static bool close_output(xlm_new_file *output, const xlm_comm *comm, bool keep, 
 static bool rewrite_all(const xlm_comm *comm, xlm_scan *scan, xlm_new_file *output, xlm_rewrite_block *rewrite, void *state,
                         GError **error)
 {
-    GString *block = g_string_new("");
-    size_t *sizes = g_new(size_t, comm->ranks);
+    g_autoptr(GString) block = g_string_new("");
+    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     GError *failure = NULL;
     for (int64_t more = 1; more > 0 && failure == NULL;) {
         g_string_truncate(block, 0);
@@ -53,8 +53,6 @@ static bool rewrite_all(const xlm_comm *comm, xlm_scan *scan, xlm_new_file *outp
         more = !xlm_scan_ended(scan);
         xlm_comm_sum_int64(comm, &more, 1);
     }
-    g_free(sizes);
-    g_string_free(block, TRUE);
     if (failure == NULL)
         return true;
     g_propagate_error(error, failure);

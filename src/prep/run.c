@@ -80,7 +80,7 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, c
                         GError **error)
 {
     xlm_provenance *provenance = xlm_provenance_begin(comm, options);
-    int64_t *lines = g_new0(int64_t, options->sources->len);
+    g_autofree int64_t *lines = g_new0(int64_t, options->sources->len);
     xlm_store *store = xlm_corpus_writer_store(writer);
     bool good = xlm_prep_encode(comm, options, reader, vocabulary, writer, counts, lines, error) &&
                 xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
@@ -88,7 +88,6 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, c
         good = xlm_provenance_write(provenance, comm, options, lines, store, error);
     else
         xlm_provenance_free(provenance);
-    g_free(lines);
     return good;
 }
 

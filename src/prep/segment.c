@@ -36,11 +36,10 @@ bool xlm_prep_segment(const xlm_comm *comm, const xlm_prep_options *options, GEr
     const xlm_segmenter_class *cls;
     const xlm_segmenter_options *asked = xlm_prep_segmenter(options, &cls);
     xlm_segmenter *segmenter = xlm_segmenter_read(cls, asked->file, &failure);
-    xlm_word_counts *allowed = NULL;
+    g_autoptr(xlm_word_counts) allowed = NULL;
     if (segmenter != NULL && options->vocabulary != NULL)
         allowed = xlm_word_counts_read(options->vocabulary, &failure);
     const bool good = xlm_comm_agree_on(comm, failure, error) && segment_file(comm, options, segmenter, allowed, error);
-    xlm_word_counts_free(allowed);
     xlm_segmenter_unref(segmenter);
     return good;
 }

@@ -9,13 +9,12 @@ bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const c
 {
     for (int i = 0; i < xlm_segmenters_count(); i++)
         for (const xlm_option *option = xlm_segmenter_class_at(i)->options; option->name != NULL; option++) {
-            GError *wrong = NULL;
+            g_autoptr(GError) wrong = NULL;
             if (strcmp(option->name, name) != 0)
                 continue;
             if (xlm_option_set(option, value, options->segmenters[i], &wrong))
                 return true;
             xlm_error_set(error, EX_USAGE, "--%s", wrong->message);
-            g_error_free(wrong);
             return false;
         }
     return xlm_error_set(error, EX_USAGE, "--%s: no segmenter has such an option", name);
@@ -67,20 +66,16 @@ static GPtrArray *find_given(const xlm_prep_options *options)
 
 bool xlm_prep_check_segmenter(const xlm_prep_options *options, GError **error)
 {
-    GPtrArray *given = find_given(options);
-    const bool good = given->len < 2 ||
-                      xlm_error_set(error, EX_USAGE, "%s and %s both say what cuts text into subwords; use one of the two",
-                                    (char *)given->pdata[0], (char *)given->pdata[1]);
-    g_ptr_array_unref(given);
-    return good;
+    g_autoptr(GPtrArray) given = find_given(options);
+    return given->len < 2 ||
+           xlm_error_set(error, EX_USAGE, "%s and %s both say what cuts text into subwords; use one of the two",
+                         (char *)given->pdata[0], (char *)given->pdata[1]);
 }
 
 char *xlm_prep_given_segmenter(const xlm_prep_options *options)
 {
-    GPtrArray *given = find_given(options);
-    char *first = given->len > 0 ? g_strdup(given->pdata[0]) : NULL;
-    g_ptr_array_unref(given);
-    return first;
+    g_autoptr(GPtrArray) given = find_given(options);
+    return given->len > 0 ? g_strdup(given->pdata[0]) : NULL;
 }
 
 static char *list_options(size_t offset, const char *value)

@@ -42,12 +42,12 @@ int64_t *xlm_prep_used_subwords(const xlm_comm *comm, const xlm_prep_options *op
                                 int language, const xlm_segmenter *segmenter, const xlm_word_counts *subwords, GError **error)
 {
     GError *failure = NULL;
-    xlm_word_counts *words = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) words = xlm_word_counts_new();
     xlm_splitter *splitter = xlm_splitter_new(options->words, options->languages->pdata[language], &failure);
     int64_t *used = NULL;
     if (xlm_comm_agree_on(comm, failure, error) && collect_words(comm, options, reader, language, splitter, words, error)) {
         const uint32_t n = xlm_word_counts_size(subwords);
-        xlm_word_counts *parts = xlm_segmenter_count_subwords(segmenter, words, subwords);
+        g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(segmenter, words, subwords);
         used = g_new0(int64_t, (size_t)n + 1);
         for (uint32_t i = 0; i < n; i++) {
             size_t size;
@@ -55,9 +55,7 @@ int64_t *xlm_prep_used_subwords(const xlm_comm *comm, const xlm_prep_options *op
             used[i] = xlm_word_counts_find(parts, subword, size) > 0;
         }
         xlm_comm_max_int64(comm, used, (int)n);
-        xlm_word_counts_free(parts);
     }
     xlm_splitter_free(splitter);
-    xlm_word_counts_free(words);
     return used;
 }

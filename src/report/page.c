@@ -135,11 +135,10 @@ GString *xlm_page_end(xlm_page *page, const char *title, const char *command)
         g_string_append(out, "</ul>\n</section>\n");
     }
     GDateTime *now = g_date_time_new_now_local();
-    char *when = g_date_time_format(now, "%Y-%m-%d %H:%M");
+    g_autofree char *when = g_date_time_format(now, "%Y-%m-%d %H:%M");
     g_string_append_printf(out, "</main>\n<footer>\n<p>Written by xlm-mpi %s on <time>%s</time>: <code>", PACKAGE_VERSION, when);
     xlm_markup_append(out, command);
     g_string_append(out, "</code></p>\n</footer>\n</body>\n</html>\n");
-    g_free(when);
     g_date_time_unref(now);
     return out;
 }
@@ -169,10 +168,9 @@ void xlm_page_paragraph(xlm_page *page, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    char *text = g_strdup_vprintf(format, values);
+    g_autofree char *text = g_strdup_vprintf(format, values);
     va_end(values);
     append_element(page, "p", text);
-    g_free(text);
 }
 
 void xlm_page_note(xlm_page *page, const char *format, ...)
@@ -260,12 +258,11 @@ void xlm_page_details(xlm_page *page, const char *summary, const char *text)
     g_string_append(page->body, "<details><summary>");
     xlm_markup_append(page->body, summary);
     g_string_append(page->body, "</summary>\n<pre tabindex=\"0\">");
-    char **line = g_strsplit(text, "\n", -1);
+    g_auto(GStrv) line = g_strsplit(text, "\n", -1);
     for (char **at = line; *at != NULL; at++) {
         xlm_markup_append(page->body, *at);
         g_string_append(page->body, at[1] != NULL ? "\n" : "");
     }
-    g_strfreev(line);
     g_string_append(page->body, "</pre></details>\n");
 }
 

@@ -210,9 +210,8 @@ static GString *make_script(const xlm_plot *plot)
 
 bool xlm_plot_check(GError **error)
 {
-    char *program = g_find_program_in_path("gnuplot");
+    g_autofree char *program = g_find_program_in_path("gnuplot");
     const bool good = program != NULL;
-    g_free(program);
     return good || xlm_error_set(error, EX_UNAVAILABLE,
                                  "gnuplot, which draws the figures, is not in PATH; install it (Debian/Ubuntu: gnuplot-nox)");
 }
@@ -220,34 +219,30 @@ bool xlm_plot_check(GError **error)
 static bool call_gnuplot(char *script, char **svg, GError **error)
 {
     char *const arguments[] = {"gnuplot", "-d", script, NULL};
-    char *complaint = NULL;
-    GError *why = NULL;
+    g_autofree char *complaint = NULL;
+    g_autoptr(GError) why = NULL;
     int status = 0;
     bool good = g_spawn_sync(NULL, (char **)arguments, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, svg, &complaint, &status, &why);
     if (!good)
         xlm_error_set(error, EX_UNAVAILABLE, "gnuplot cannot be started: %s", why->message);
     else if (status != 0 || strstr(*svg, "</svg>") == NULL)
         good = xlm_error_set(error, EX_UNAVAILABLE, "gnuplot made no picture; it says: %s", g_strstrip(complaint));
-    g_clear_error(&why);
-    g_free(complaint);
     return good;
 }
 
 /* *svg: what gnuplot makes of a script, which it reads from a file, so that neither waits for the other. g_free. */
 static bool run_gnuplot(const GString *script, char **svg, GError **error)
 {
-    char *path = NULL;
-    GError *why = NULL;
+    g_autofree char *path = NULL;
+    g_autoptr(GError) why = NULL;
     const int file = g_file_open_tmp("xlm_report-XXXXXX", &path, &why);
     bool good = file >= 0 && g_file_set_contents(path, script->str, (gssize)script->len, &why);
     good = good ? call_gnuplot(path, svg, error)
                 : xlm_error_set(error, EX_CANTCREAT, "a temporary file for gnuplot: %s", why->message);
-    g_clear_error(&why);
     if (file >= 0) {
         close(file);
         g_remove(path);
     }
-    g_free(path);
     return good;
 }
 
@@ -256,39 +251,35 @@ static bool run_gnuplot(const GString *script, char **svg, GError **error)
 static void replace_all(GString *text, const char *pattern, const char *with)
 {
     GRegex *regex = g_regex_new(pattern, 0, 0, NULL);
-    char *changed = g_regex_replace_literal(regex, text->str, (gssize)text->len, 0, with, 0, NULL);
+    g_autofree char *changed = g_regex_replace_literal(regex, text->str, (gssize)text->len, 0, with, 0, NULL);
     g_string_assign(text, changed);
-    g_free(changed);
     g_regex_unref(regex);
 }
 
 static gboolean make_class(const GMatchInfo *match, GString *out, gpointer data G_GNUC_UNUSED)
 {
-    char *number = g_match_info_fetch(match, 1);
+    g_autofree char *number = g_match_info_fetch(match, 1);
     g_string_append_printf(out, "class='s%d'", atoi(number) - 1);
-    g_free(number);
     return FALSE;
 }
 
 static gboolean name_line(const GMatchInfo *match, GString *out, gpointer data)
 {
     const xlm_plot *plot = data;
-    char *number = g_match_info_fetch(match, 1);
+    g_autofree char *number = g_match_info_fetch(match, 1);
     const guint i = (guint)atoi(number) - 1;
     g_string_append(out, "<g><title>");
     if (i < plot->lines->len)
         xlm_markup_append(out, ((const line *)plot->lines->pdata[i])->label);
     g_string_append(out, "</title>");
-    g_free(number);
     return FALSE;
 }
 
 static void replace_each(GString *text, const char *pattern, GRegexEvalCallback with, const xlm_plot *plot)
 {
     GRegex *regex = g_regex_new(pattern, 0, 0, NULL);
-    char *changed = g_regex_replace_eval(regex, text->str, (gssize)text->len, 0, 0, with, (gpointer)plot, NULL);
+    g_autofree char *changed = g_regex_replace_eval(regex, text->str, (gssize)text->len, 0, 0, with, (gpointer)plot, NULL);
     g_string_assign(text, changed);
-    g_free(changed);
     g_regex_unref(regex);
 }
 
@@ -339,14 +330,13 @@ static void append_figure(xlm_page *page, const xlm_plot *plot, const GString *d
     if (legend) {
         const guint n = plot->lines->len;
         const char **labels = g_new(const char *, n + 1);
-        int *styles = g_new(int, n + 1);
+        g_autofree int *styles = g_new(int, n + 1);
         for (guint i = 0; i < n; i++) {
             labels[i] = ((const line *)plot->lines->pdata[i])->label;
             styles[i] = ((const line *)plot->lines->pdata[i])->style;
         }
         xlm_page_legend(page, (int)n, labels, styles);
         g_free(labels);
-        g_free(styles);
     }
     g_string_append_printf(page->body, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"t%d d%d\">\n"
                            "<title id=\"t%d\">", WIDTH, HEIGHT, number, number, number);
@@ -368,16 +358,13 @@ bool xlm_plot_end(xlm_plot *plot, xlm_page *page, bool legend, GError **error)
     for (guint i = 0; i < plot->lines->len; i++)
         any |= ((const line *)plot->lines->pdata[i])->points->len > 1;
     if (any) {
-        GString *script = make_script(plot);
-        char *svg = NULL;
+        g_autoptr(GString) script = make_script(plot);
+        g_autofree char *svg = NULL;
         good = run_gnuplot(script, &svg, error);
         if (good) {
-            GString *drawn = rewrite(plot, svg);
+            g_autoptr(GString) drawn = rewrite(plot, svg);
             append_figure(page, plot, drawn, legend);
-            g_string_free(drawn, TRUE);
         }
-        g_free(svg);
-        g_string_free(script, TRUE);
     }
     free_plot(plot);
     return good;

@@ -100,11 +100,10 @@ static char *first_line(const char *text)
 
 static const kind *find_kind(const char *text)
 {
-    char *line = first_line(text);
+    g_autofree char *line = first_line(text);
     const kind *found = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(kinds) && found == NULL; i++)
         found = strcmp(line, kinds[i].head) == 0 ? &kinds[i] : NULL;
-    g_free(line);
     return found;
 }
 
@@ -227,10 +226,9 @@ static void take_row(table *t, const GPtrArray *row)
 bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error)
 {
     char *text = NULL;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!xlm_files_load(path, &text, NULL, &why)) {
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
-        g_error_free(why);
         return false;
     }
     table t = {.kind = find_kind(text), .path = path, .run = run, .results = results, .runs = runs};
@@ -246,13 +244,12 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
         t.name = g_path_get_basename(path);
         const char *at = text;
         for (bool head = true; *at != '\0'; head = false) {
-            GPtrArray *row = next_row(&at);
+            g_autoptr(GPtrArray) row = next_row(&at);
             const bool more = t.kind->of_file && t.taken == MOST_ROWS;
             if (more)
                 xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MOST_ROWS);
             else if (!head)
                 take_row(&t, row);
-            g_ptr_array_unref(row);
             if (more)
                 break;
         }

@@ -94,11 +94,10 @@ static void add_training_facts(xlm_run *run)
     const xlm_curve *total = xlm_curves_find(run->curves, "train total loss");
     char text[16];
     if (total != NULL) {
-        char *asked = run->job != NULL ? job_values(run->job, "train", "steps") : NULL;
+        g_autofree char *asked = run->job != NULL ? job_values(run->job, "train", "steps") : NULL;
         add_fact(run, "Steps", g_strdup_printf("%" G_GINT64_FORMAT "%s%s",
                                                g_array_index(total->points, xlm_curve_point, total->points->len - 1).step,
                                                asked != NULL && *asked != '\0' ? " of " : "", asked != NULL ? asked : ""));
-        g_free(asked);
     }
     if (tokens > 0)
         add_fact(run, "Tokens", g_strdup(xlm_log_count(tokens, text)));
@@ -112,18 +111,15 @@ static void add_training_facts(xlm_run *run)
 /* The lock of a run that is at work, or that was killed. */
 static void add_lock(xlm_run *run)
 {
-    char *path = g_build_filename(run->directory, "lock", NULL);
+    g_autofree char *path = g_build_filename(run->directory, "lock", NULL);
     GKeyFile *lock = g_key_file_new();
     if (g_key_file_load_from_file(lock, path, G_KEY_FILE_NONE, NULL)) {
-        char *host = g_key_file_get_string(lock, "lock", "host", NULL);
-        char *since = g_key_file_get_string(lock, "lock", "since", NULL);
+        g_autofree char *host = g_key_file_get_string(lock, "lock", "host", NULL);
+        g_autofree char *since = g_key_file_get_string(lock, "lock", "since", NULL);
         if (host != NULL && since != NULL)
             add_fact(run, "Not ended", g_strdup_printf("on %s since %s: at work, or killed", host, since));
-        g_free(host);
-        g_free(since);
     }
     g_key_file_free(lock);
-    g_free(path);
 }
 
 static void add_model_facts(xlm_run *run, const xlm_store *store)
@@ -152,10 +148,9 @@ static void add_versions(xlm_run *run, const xlm_store *store)
         {"xlm-mpi", "program_version"}, {"MPI", "mpi_version"}, {"BLIS", "blis_version"}, {"HDF5", "hdf5_version"}};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         add_text(run, texts[i].name, store, "/", texts[i].attribute);
-    char *digest = xlm_store_get_text(store, "/", "corpus_digest", NULL);
+    g_autofree char *digest = xlm_store_get_text(store, "/", "corpus_digest", NULL);
     if (digest != NULL)
         add_fact(run, "Digest of the corpus", g_strdup_printf("%.16s", digest));
-    g_free(digest);
 }
 
 /* ---- files ---- */
@@ -163,20 +158,18 @@ static void add_versions(xlm_run *run, const xlm_store *store)
 /* The newest checkpoint that can be opened; those that cannot are noted. */
 static xlm_store *open_checkpoint(xlm_run *run, xlm_page *page)
 {
-    GArray *steps = xlm_checkpoint_steps(run->directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(run->directory);
     xlm_store *store = NULL;
     for (guint i = steps->len; i-- > 0 && store == NULL;) {
-        GError *why = NULL;
+        g_autoptr(GError) why = NULL;
         char *path = xlm_checkpoint_path(run->directory, g_array_index(steps, int64_t, i));
         store = xlm_store_open(path, &why);
         if (store != NULL)
             run->checkpoint = g_steal_pointer(&path);
         else
             xlm_page_note(page, "%s", why->message);
-        g_clear_error(&why);
         g_free(path);
     }
-    g_array_unref(steps);
     return store;
 }
 
@@ -185,25 +178,23 @@ static void read_record(xlm_run *run)
 {
     static const char before[] = "\n# ", behind[] = " runs it again.";
     const char *name = xlm_job_record_name(run->directory);
-    char *path = name != NULL ? g_build_filename(run->directory, name, NULL) : NULL;
+    g_autofree char *path = name != NULL ? g_build_filename(run->directory, name, NULL) : NULL;
     if (path != NULL && xlm_files_load(path, &run->job, NULL, NULL)) {
         const char *begin = strstr(run->job, before), *end = begin != NULL ? strstr(begin, behind) : NULL;
         if (end != NULL && memchr(begin + 1, '\n', (size_t)(end - begin - 1)) == NULL)
             run->command = g_strndup(begin + strlen(before), (gsize)(end - begin) - strlen(before));
         add_fact(run, "Last started", time_of(path));
     }
-    g_free(path);
 }
 
 static bool read_metrics(xlm_run *run, xlm_page *page, GError **error)
 {
-    char *path = g_build_filename(run->directory, "metrics.csv", NULL);
+    g_autofree char *path = g_build_filename(run->directory, "metrics.csv", NULL);
     run->metrics = g_file_test(path, G_FILE_TEST_EXISTS);
     run->curves = xlm_curves_read(run->metrics ? path : NULL, error);
     if (run->curves != NULL && run->curves->bad > 0)
         xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are cut short or damaged, or have numbers that are not finite, which "
                       "are passed over", path, run->curves->bad);
-    g_free(path);
     return run->curves != NULL;
 }
 
@@ -308,16 +299,14 @@ int xlm_runs_find(const xlm_runs *runs, const char *path)
     int found = -1, named = 0;
     for (int i = 0; i < runs->n && found < 0; i++) {
         /* jobs/measure writes paths without commas. */
-        char *run = g_strdelimit(g_strdup(runs->run[i].place), ",", '_');
+        g_autofree char *run = g_strdelimit(g_strdup(runs->run[i].place), ",", '_');
         if (strcmp(runs->run[i].place, place != NULL ? place : directory) == 0 || strcmp(run, directory) == 0)
             found = i;
-        g_free(run);
     }
     for (int i = 0; i < runs->n && found < 0; i++) {
-        char *last = g_path_get_basename(runs->run[i].place);
+        g_autofree char *last = g_path_get_basename(runs->run[i].place);
         if (strcmp(g_strdelimit(last, ",", '_'), g_strdelimit(name, ",", '_')) == 0)
             named = named == 0 ? i + 1 : -1;
-        g_free(last);
     }
     g_free(directory);
     g_free(name);

@@ -89,7 +89,7 @@ static bool spans_decades(const xlm_sections *s, const char *name)
 /* One curve, a line for each run. */
 static bool draw_curve(const xlm_sections *s, const char *title, const char *name, thinning how, GError **error)
 {
-    GArray **points = g_new0(GArray *, s->runs->n);
+    g_autofree GArray **points = g_new0(GArray *, s->runs->n);
     guint each = 1;
     bool marks = false;
     for (int i = 0; i < s->runs->n; i++) {
@@ -97,7 +97,7 @@ static bool draw_curve(const xlm_sections *s, const char *title, const char *nam
         points[i] = c != NULL ? thin(c->points, how, &each) : NULL;
         marks |= c != NULL && !c->every_step && c->points->len <= LINES;
     }
-    char *note = describe_thinning(how, each);
+    g_autofree char *note = describe_thinning(how, each);
     xlm_plot *plot = xlm_plot_new(title, "step", note);
     if (find_curve(s, name) != NULL && spans_decades(s, name))
         xlm_plot_set_logarithmic(plot);
@@ -106,8 +106,6 @@ static bool draw_curve(const xlm_sections *s, const char *title, const char *nam
     for (int i = 0; i < s->runs->n; i++)
         if (points[i] != NULL)
             xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
-    g_free(points);
-    g_free(note);
     return xlm_plot_end(plot, s->page, false, error);
 }
 
@@ -118,7 +116,7 @@ typedef bool choice(const xlm_curve *c);
 static GPtrArray *choose(const xlm_sections *s, choice *chosen)
 {
     GPtrArray *names = g_ptr_array_new();
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (int i = 0; i < s->runs->n; i++) {
         const GPtrArray *curves = s->runs->run[i].curves->curves;
         for (guint k = 0; k < curves->len; k++) {
@@ -127,7 +125,6 @@ static GPtrArray *choose(const xlm_sections *s, choice *chosen)
                 g_ptr_array_add(names, c->name);
         }
     }
-    g_hash_table_unref(seen);
     return names;
 }
 
@@ -161,22 +158,20 @@ bool xlm_section_training(const xlm_sections *s, GError **error)
 {
     static const struct { const char *title, *name; thinning how; } others[] = {
         {"Learning rate", "train total learning_rate", MEAN}, {"Norm of the gradient", "train total gradient_norm", LARGEST}};
-    GPtrArray *names = choose(s, is_training);
+    g_autoptr(GPtrArray) names = choose(s, is_training);
     bool good = true;
     if (names->len > 0) {
         xlm_page_section(s->page, "training", "Training");
         xlm_sections_open_figures(s, s->runs->n > 1);
         for (guint i = 0; i < names->len && good; i++) {
-            char *title = title_of(find_curve(s, names->pdata[i]));
+            g_autofree char *title = title_of(find_curve(s, names->pdata[i]));
             good = draw_curve(s, title, names->pdata[i], MEAN, error);
-            g_free(title);
         }
         for (size_t i = 0; i < G_N_ELEMENTS(others) && good; i++)
             good = draw_curve(s, others[i].title, others[i].name, others[i].how, error);
         good = good && draw_throughput(s, error);
         xlm_sections_close_figures(s);
     }
-    g_ptr_array_unref(names);
     return good;
 }
 
@@ -246,12 +241,11 @@ static bool draw_by_language(const xlm_sections *s, const GPtrArray *names, GErr
     bool good = true;
     xlm_sections_open_figures(s, s->runs->n > 1);
     for (guint i = 0; i < names->len && good;) {
-        char *title = title_by_language(s, find_curve(s, names->pdata[i]));
+        g_autofree char *title = title_by_language(s, find_curve(s, names->pdata[i]));
         if (s->runs->n == 1)
             i = draw_languages(s, names, i, title, &good, error);
         else
             good = draw_curve(s, title, names->pdata[i++], MEAN, error);
-        g_free(title);
     }
     xlm_sections_close_figures(s);
     return good;
@@ -278,10 +272,9 @@ static void write_last(const xlm_sections *s, const char *caption, const GPtrArr
                 cells[i] = g_strdup_printf("%s (%s @ %" G_GINT64_FORMAT ")", last, xlm_page_number(top.value, best), top.step);
         }
         const bool score = strcmp(any->quantity, "score") == 0;
-        char *row = g_strdup_printf("%s%s%s%s%s%s", any->objective, score ? "" : " ", score ? "" : any->quantity,
-                                    *any->language != '\0' ? ", " : "", any->language, average_of(any));
+        g_autofree char *row = g_strdup_printf("%s%s%s%s%s%s", any->objective, score ? "" : " ", score ? "" : any->quantity,
+                                               *any->language != '\0' ? ", " : "", any->language, average_of(any));
         xlm_page_row(s->page, row, n, (const char *const *)cells, true);
-        g_free(row);
         for (int i = 0; i < n; i++)
             g_clear_pointer(&cells[i], g_free);
     }
@@ -314,7 +307,7 @@ static void drop_doubled_losses(const xlm_sections *s, GPtrArray *names)
 
 bool xlm_section_held_out(const xlm_sections *s, GError **error)
 {
-    GPtrArray *drawn = choose(s, is_drawn), *all = choose(s, is_held_out);
+    g_autoptr(GPtrArray) drawn = choose(s, is_drawn), all = choose(s, is_held_out);
     const bool measured = xlm_sections_have_results(s, "held-out");
     bool good = true;
     if (all->len > 0 || measured)
@@ -327,8 +320,6 @@ bool xlm_section_held_out(const xlm_sections *s, GError **error)
     }
     if (measured)
         xlm_sections_write_results(s, "held-out");
-    g_ptr_array_unref(drawn);
-    g_ptr_array_unref(all);
     return good;
 }
 
@@ -336,7 +327,7 @@ static bool is_validation(const xlm_curve *c) { return g_str_has_prefix(c->split
 
 bool xlm_section_validation(const xlm_sections *s, GError **error)
 {
-    GPtrArray *names = choose(s, is_validation);
+    g_autoptr(GPtrArray) names = choose(s, is_validation);
     bool good = true;
     if (names->len > 0) {
         xlm_page_section(s->page, "dev", "Fine-tuning: scores of dev text");
@@ -344,6 +335,5 @@ bool xlm_section_validation(const xlm_sections *s, GError **error)
         good = draw_by_language(s, names, error);
         write_last(s, "Last validation; in brackets the best, where it was another", names);
     }
-    g_ptr_array_unref(names);
     return good;
 }

@@ -46,7 +46,7 @@ static bool find_layers(matrices *m, GError **error)
     char **names = xlm_store_list(m->store, "/", error);
     if (names == NULL)
         return false;
-    GArray *found = g_array_new(FALSE, FALSE, sizeof(int));
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(int));
     GString *all = g_string_new("");
     for (char **name = names; *name != NULL; name++) {
         guint64 number;
@@ -64,7 +64,6 @@ static bool find_layers(matrices *m, GError **error)
             m->layer = layer;
         g_string_append_printf(all, "%s%d", i > 0 ? ", " : "", layer);
     }
-    g_array_unref(found);
     g_strfreev(names);
     m->layers = g_string_free(all, FALSE);
     return m->layer >= 0 || xlm_error_set(error, EX_DATAERR, "%s: has no layer", xlm_store_path(m->store));
@@ -126,14 +125,12 @@ static bool read_matrix(const matrices *m, uint64_t pair, matrix *x, GError **er
     uint64_t offset;
     const uint64_t n = (uint64_t)x->size[0] * x->size[1];
     xlm_array all = {XLM_F32, XLM_ANY, 0};
-    char *path = g_strdup_printf("/layer.%" G_GINT64_FORMAT "/values", m->layer);
+    g_autofree char *path = g_strdup_printf("/layer.%" G_GINT64_FORMAT "/values", m->layer);
     x->values = g_new(float, n + 1);
-    const bool good = xlm_store_read(m->store, "/offsets", (xlm_array){XLM_U64, m->pairs + 1, 0}, pair, 1, &offset, error) &&
-                      xlm_store_shape(m->store, path, &all, error) &&
-                      xlm_store_read(m->store, path, all, offset, n, x->values, error) &&
-                      read_labels(m, pair, 0, x, error) && read_labels(m, pair, 1, x, error);
-    g_free(path);
-    return good;
+    return xlm_store_read(m->store, "/offsets", (xlm_array){XLM_U64, m->pairs + 1, 0}, pair, 1, &offset, error) &&
+           xlm_store_shape(m->store, path, &all, error) &&
+           xlm_store_read(m->store, path, all, offset, n, x->values, error) &&
+           read_labels(m, pair, 0, x, error) && read_labels(m, pair, 1, x, error);
 }
 
 /* A cell: its value in hundredths, on a ground the stronger the larger it is among those of its matrix. */
@@ -151,8 +148,8 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
     for (uint32_t i = 0; i < x->size[0] * x->size[1]; i++)
         if (isfinite(x->values[i]))
             least = fmin(least, x->values[i]), most = fmax(most, x->values[i]);
-    char *caption = g_strdup_printf("Pair %" G_GUINT64_FORMAT ": %s down, %s to the right, layer %" G_GINT64_FORMAT
-                                    ", in hundredths", pair, m->language[0], m->language[1], m->layer);
+    g_autofree char *caption = g_strdup_printf("Pair %" G_GUINT64_FORMAT ": %s down, %s to the right, layer %" G_GINT64_FORMAT
+                                               ", in hundredths", pair, m->language[0], m->language[1], m->layer);
     g_string_append(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
     xlm_markup_append(out, caption);
     g_string_append(out, "\">\n<table class=\"heat\">\n<caption>");
@@ -178,7 +175,6 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
         g_string_append(out, "</tr>\n");
     }
     g_string_append(out, "</tbody>\n</table>\n</div>\n");
-    g_free(caption);
 }
 
 /* The first pairs that were encoded and have room. */
@@ -254,7 +250,7 @@ bool xlm_section_heat_maps(const xlm_sections *s, GError **error)
  * it; below it too where it says nothing itself. */
 static void append_picture(xlm_page *page, const char *svg, gsize size, const char *title, bool captioned)
 {
-    char *coded = g_base64_encode((const guchar *)svg, size);
+    g_autofree char *coded = g_base64_encode((const guchar *)svg, size);
     g_string_append(page->body, "<figure class=\"wide\">\n<img class=\"map\" alt=\"");
     xlm_markup_append(page->body, title);
     g_string_append_printf(page->body, "\" src=\"data:image/svg+xml;base64,%s\"/>\n", coded);
@@ -264,14 +260,13 @@ static void append_picture(xlm_page *page, const char *svg, gsize size, const ch
         g_string_append(page->body, "</figcaption>\n");
     }
     g_string_append(page->body, "</figure>\n");
-    g_free(coded);
 }
 
 static bool write_svg(const xlm_sections *s, const char *path, GError **error)
 {
-    char *text = NULL, *name = g_path_get_basename(path);
+    g_autofree char *text = NULL, *name = g_path_get_basename(path);
     gsize size;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     bool good = xlm_files_load(path, &text, &size, &why);
     if (!good)
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
@@ -279,9 +274,6 @@ static bool write_svg(const xlm_sections *s, const char *path, GError **error)
         good = xlm_error_set(error, EX_DATAERR, "%s: is no SVG", path);
     else
         append_picture(s->page, text, size, name, true);
-    g_clear_error(&why);
-    g_free(text);
-    g_free(name);
     return good;
 }
 
@@ -298,11 +290,9 @@ static bool write_map(const xlm_sections *s, const char *path, GError **error)
         xlm_map one = map;
         one.panels = 1;
         one.panel = &map.panel[p];
-        GString *svg = xlm_map_picture(&one, &options, NULL, NAMED);
-        char *title = g_strdup_printf("Map: %s", map.panel[p].title);
+        g_autoptr(GString) svg = xlm_map_picture(&one, &options, NULL, NAMED);
+        g_autofree char *title = g_strdup_printf("Map: %s", map.panel[p].title);
         append_picture(page, svg->str, svg->len, title, false);
-        g_free(title);
-        g_string_free(svg, TRUE);
     }
     g_string_append(page->body, "</div>\n");
     xlm_map_free(&map);

@@ -122,7 +122,7 @@ static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, 
 void xlm_sections_write_results(const xlm_sections *s, const char *id)
 {
     const GArray *rows = s->results->rows;
-    int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
+    g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
     const char **labels = g_new(const char *, s->runs->n);
     const int n = choose_columns(s, id, false, place, labels, styles);
     char **cells = g_new0(char *, n + 1);
@@ -145,9 +145,8 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
             g_free(cells[place[q->run]]);
             cells[place[q->run]] = g_strdup(show(&m, q->value, text));
         }
-        char *row = describe_row(r);
+        g_autofree char *row = describe_row(r);
         xlm_page_row(s->page, row, n, (const char *const *)cells, true);
-        g_free(row);
         for (int k = 0; k < n; k++)
             g_clear_pointer(&cells[k], g_free);
     }
@@ -155,8 +154,6 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         xlm_page_table_end(s->page);
     g_free(cells);
     g_free(done);
-    g_free(place);
-    g_free(styles);
     g_free(labels);
 }
 
@@ -180,7 +177,7 @@ static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, boo
     const GArray *rows = s->results->rows;
     const double unit = measure_of(r).share ? 100 : 1;
     GArray *points = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
-    GArray *counts = g_array_new(FALSE, TRUE, sizeof(int));
+    g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(int));
     for (guint k = 0; k < rows->len; k++) {
         const xlm_result *q = &g_array_index(rows, xlm_result, k);
         guint at = 0;
@@ -200,7 +197,6 @@ static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, boo
         *y += (unit * q->value - *y) / n;
         *both |= n > 1;
     }
-    g_array_unref(counts);
     g_array_sort(points, by_x);
     return points;
 }
@@ -228,11 +224,11 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
 {
     const measure m = measure_of(r);
     const int n = s->runs->n;
-    GArray **points = g_new(GArray *, n);
+    g_autofree GArray **points = g_new(GArray *, n);
     bool both = false;
     for (int i = 0; i < n; i++)
         points[i] = by_layer(s, r, i, done, &both);
-    char *object = describe_object(r, both);
+    g_autofree char *object = describe_object(r, both);
     row->title = g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
     row->cells = g_ptr_array_new_with_free_func(g_free);
     xlm_plot *plot = xlm_plot_new(row->title, "layer", NULL);
@@ -241,14 +237,12 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
         g_ptr_array_add(row->cells, best_cell(points[i], m.less));
         xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
     }
-    g_free(points);
-    g_free(object);
     return xlm_plot_end(plot, s->page, false, error);
 }
 
 static void write_best(const xlm_sections *s, const char *id, const GArray *rows)
 {
-    int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
+    g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
     const char **labels = g_new(const char *, s->runs->n), **cells = g_new(const char *, s->runs->n);
     const int n = choose_columns(s, id, true, place, labels, styles);
     xlm_page_table(s->page, "The best layer of each", NULL, n, labels, styles);
@@ -260,8 +254,6 @@ static void write_best(const xlm_sections *s, const char *id, const GArray *rows
         xlm_page_row(s->page, b->title, n, cells, true);
     }
     xlm_page_table_end(s->page);
-    g_free(place);
-    g_free(styles);
     g_free(labels);
     g_free(cells);
 }
@@ -282,7 +274,7 @@ static bool write_results(const xlm_sections *s, const char *id, const char *tit
         g_free(done);
         return true;
     }
-    GArray *layers = g_array_new(FALSE, FALSE, sizeof(best));
+    g_autoptr(GArray) layers = g_array_new(FALSE, FALSE, sizeof(best));
     g_array_set_clear_func(layers, clear_best);
     xlm_page_section(s->page, id, title);
     xlm_page_paragraph(s->page, "%s", about);
@@ -301,7 +293,6 @@ static bool write_results(const xlm_sections *s, const char *id, const char *tit
         write_best(s, id, layers);
     }
     xlm_sections_write_results(s, id);
-    g_array_unref(layers);
     g_free(done);
     return good;
 }

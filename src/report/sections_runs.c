@@ -17,7 +17,7 @@ static const char *find_fact(const xlm_run *run, const char *name)
 bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 {
     const xlm_runs *runs = s->runs;
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     const char **cells = g_new(const char *, runs->n);
     xlm_page_section(s->page, "runs", runs->n > 1 ? "Runs" : "Run");
     xlm_page_table(s->page, "What was run, and what came of it", NULL, runs->n, (const char *const *)runs->labels, runs->styles);
@@ -30,7 +30,6 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
                 xlm_page_row(s->page, name, runs->n, cells, false);
         }
     xlm_page_table_end(s->page);
-    g_hash_table_unref(seen);
     g_free(cells);
     return true;
 }
@@ -38,7 +37,7 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 static void write_differences(const xlm_sections *s, GPtrArray *differences, int jobs, const int *place)
 {
     const char **cells = g_new(const char *, jobs), **labels = g_new(const char *, jobs);
-    int *styles = g_new(int, jobs);
+    g_autofree int *styles = g_new(int, jobs);
     for (int i = 0; i < s->runs->n; i++)
         if (place[i] >= 0) {
             labels[place[i]] = s->runs->labels[i];
@@ -47,17 +46,15 @@ static void write_differences(const xlm_sections *s, GPtrArray *differences, int
     xlm_page_table(s->page, "Keys of the jobs that differ", "Key", jobs, labels, styles);
     for (guint d = 0; d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
-        char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
-                                    difference->key != NULL ? difference->key : "");
+        g_autofree char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
+                                               difference->key != NULL ? difference->key : "");
         for (int i = 0; i < jobs; i++)
             cells[i] = *difference->value[i] != '\0' ? difference->value[i] : "(empty)";
         xlm_page_row(s->page, key, jobs, cells, false);
-        g_free(key);
     }
     xlm_page_table_end(s->page);
     g_free(cells);
     g_free(labels);
-    g_free(styles);
 }
 
 bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
@@ -85,9 +82,8 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
         g_string_append(s->page->body, "<details><summary>Every key of each job</summary>\n");
     for (int i = 0; i < s->runs->n; i++)
         if (place[i] >= 0) {
-            char *summary = g_strdup_printf("Every key of the job of %s", s->runs->labels[i]);
+            g_autofree char *summary = g_strdup_printf("Every key of the job of %s", s->runs->labels[i]);
             xlm_page_details(s->page, summary, s->runs->run[i].job);
-            g_free(summary);
         }
     if (jobs > 1)
         g_string_append(s->page->body, "</details>\n");

@@ -45,10 +45,9 @@ static void begin_section(reader *r, const char *name)
     for (guint i = 0; i < r->pairs->len; i++)
         for (guint j = 0; j < r->pairs->len; j++) {
             char **one = r->pairs->pdata[i], **other = r->pairs->pdata[j];
-            char *first = i != j ? g_strndup(one[1], strcspn(one[1], "/")) : NULL;
+            g_autofree char *first = i != j ? g_strndup(one[1], strcspn(one[1], "/")) : NULL;
             if (first != NULL)
                 add_question(r, one[0], first, other[0], other[1]);
-            g_free(first);
         }
     g_ptr_array_set_size(r->pairs, 0);
     if (name != NULL)
@@ -66,9 +65,8 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
         return true;
     }
     if (r->to->sections->len == 0) {
-        char *name = g_path_get_basename(xlm_lines_path(lines));
+        g_autofree char *name = g_path_get_basename(xlm_lines_path(lines));
         begin_section(r, name);
-        g_free(name);
     }
     char **fields = xlm_fields_split(line, false);
     const guint n = g_strv_length(fields);
@@ -212,10 +210,10 @@ static void leave_out(const measure *m, const question *q, GArray *out)
 static void answer(const xlm_comm *comm, const measure *m, int side, const question *const *questions, int64_t n,
                    xlm_analogy_score *scores)
 {
-    float *targets = g_new(float, n * m->width), *score = g_new(float, n);
-    int64_t *first = g_new0(int64_t, n + 1);
-    int32_t *nearest = g_new(int32_t, n);
-    GArray *out = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    g_autofree float *targets = g_new(float, n * m->width), *score = g_new(float, n);
+    g_autofree int64_t *first = g_new0(int64_t, n + 1);
+    g_autofree int32_t *nearest = g_new(int32_t, n);
+    g_autoptr(GArray) out = g_array_new(FALSE, FALSE, sizeof(int32_t));
     for (int64_t i = 0; i < n; i++) {
         make_target(m, questions[i], targets + i * m->width);
         leave_out(m, questions[i], out);
@@ -238,11 +236,6 @@ static void answer(const xlm_comm *comm, const measure *m, int side, const quest
         s->covered++;
         s->cosine += xlm_vector_cosine(m->width, targets + i * m->width, m->vectors[side] + answers[0] * m->width);
     }
-    g_free(targets);
-    g_free(score);
-    g_free(first);
-    g_free(nearest);
-    g_array_unref(out);
 }
 
 static void open_measure(measure *m, const xlm_word_sides *sides, GArray *const rows[2])
@@ -275,7 +268,7 @@ void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies,
     const guint n = analogies->questions->len, sections = analogies->sections->len;
     measure m;
     open_measure(&m, sides, rows);
-    question *questions = g_new(question, n);
+    g_autofree question *questions = g_new(question, n);
     const question **block = g_new(const question *, QUESTIONS);
     memset(scores, 0, sizeof *scores * (sections + 1));
     for (guint i = 0; i < n; i++) {
@@ -302,7 +295,6 @@ void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies,
         }
         s->cosine = s->covered > 0 ? s->cosine / (double)s->covered : NAN;
     }
-    g_free(questions);
     g_free(block);
     close_measure(&m);
 }

@@ -57,9 +57,9 @@ static void retrieve(const xlm_comm *comm, const xlm_dictionary_pairs_input *in,
     xlm_token_translations there, back;
     xlm_token_translations_make(&there, dictionaries, 2, direction, source, target);
     xlm_token_translations_make(&back, dictionaries, 2, !direction, target, source);
-    int64_t *by_cosine = g_new(int64_t, MAX(n, 1)), *by_csls = g_new(int64_t, MAX(n, 1));
-    float *hubness = g_new(float, MAX(candidates, 1));
-    bool *include = g_new(bool, MAX(n, 1));
+    g_autofree int64_t *by_cosine = g_new(int64_t, MAX(n, 1)), *by_csls = g_new(int64_t, MAX(n, 1));
+    g_autofree float *hubness = g_new(float, MAX(candidates, 1));
+    g_autofree bool *include = g_new(bool, MAX(n, 1));
     xlm_alignment a = {
         .width = s->width, .source_vectors = s->vectors[direction], .candidate_vectors = s->vectors[!direction], .n = n,
         .candidates = candidates, .first = there.first, .translations = there.translations, .self = there.self,
@@ -80,10 +80,6 @@ static void retrieve(const xlm_comm *comm, const xlm_dictionary_pairs_input *in,
         result->group[g].by_csls[direction] = xlm_alignment_summary(n, by_csls, include).top1;
     }
     result->candidates[direction] = candidates;
-    g_free(by_cosine);
-    g_free(by_csls);
-    g_free(hubness);
-    g_free(include);
     xlm_token_translations_free(&there);
     xlm_token_translations_free(&back);
 }

@@ -63,11 +63,11 @@ static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int
     neighbours found = {.n = n, .k = k, .cosine = g_new0(double, MAX(n * k, 1)), .row = g_new0(double, MAX(n * k, 1)),
                         .mean = g_new0(double, MAX(n, 1))};
     bool *there = g_new(bool, MAX(candidates, 1)), own[SOURCES];
-    float *to = normalise(candidates, width, m->vectors[!from], there), *product = g_new(float, SOURCES * CANDIDATES);
+    g_autofree float *to = normalise(candidates, width, m->vectors[!from], there), *product = g_new(float, SOURCES * CANDIDATES);
     xlm_progress progress = xlm_progress_begin(from == 0 ? "nearest targets" : "nearest sources", (double)n, "sentences");
     for (int64_t first = comm->rank * SOURCES; first < n; first += comm->ranks * SOURCES) {
         const int64_t rows = MIN(SOURCES, n - first);
-        float *x = normalise(rows, width, m->vectors[from] + first * width, own);
+        g_autofree float *x = normalise(rows, width, m->vectors[from] + first * width, own);
         for (int64_t i = 0; i < rows * k; i++)
             found.row[first * k + i] = -1;
         for (int64_t begin = 0; begin < candidates; begin += CANDIDATES) {
@@ -81,7 +81,6 @@ static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int
                         insert(cosine, row, k, product[i * cols + j] + 0.0, begin + j); /* no −0, which a sum does not keep */
             }
         }
-        g_free(x);
         xlm_progress_show(&progress, (double)first);
     }
     xlm_progress_end(&progress);
@@ -93,8 +92,6 @@ static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int
             found.mean[i] += found.cosine[i * k + number];
         found.mean[i] /= (double)MAX(number, 1);
     }
-    g_free(product);
-    g_free(to);
     g_free(there);
     return found;
 }

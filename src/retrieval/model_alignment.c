@@ -47,26 +47,22 @@ static void measure(const xlm_comm *comm, const xlm_alignment_input *in, const x
 {
     const int64_t n = source->ids->len;
     const xlm_dictionary *const dictionaries[] = {in->in, in->left_out};
-    int64_t *rank = g_new(int64_t, MAX(n, 1));
+    g_autofree int64_t *rank = g_new(int64_t, MAX(n, 1));
     xlm_token_translations t;
     xlm_token_translations_make(&t, dictionaries, 2, in->reverse, source, target);
-    float *source_vectors = xlm_token_set_vectors(source, in->model, in->parameters);
-    float *candidate_vectors = xlm_token_set_vectors(target, in->model, in->parameters);
+    g_autofree float *source_vectors = xlm_token_set_vectors(source, in->model, in->parameters);
+    g_autofree float *candidate_vectors = xlm_token_set_vectors(target, in->model, in->parameters);
     const xlm_alignment a = {
         .width = in->model->embedding_size, .source_vectors = source_vectors, .candidate_vectors = candidate_vectors, .n = n,
         .candidates = target->ids->len, .first = t.first, .translations = t.translations, .self = t.self,
     };
     xlm_alignment_ranks(comm, &a, rank);
-    bool *include = g_new(bool, MAX(n, 1));
+    g_autofree bool *include = g_new(bool, MAX(n, 1));
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
         choose(g, in, source, list, include);
         groups[g] = (xlm_alignment_group){names[g], xlm_alignment_summary(n, rank, include), share_of_selves(n, t.self, include)};
     }
-    g_free(include);
-    g_free(source_vectors);
-    g_free(candidate_vectors);
     xlm_token_translations_free(&t);
-    g_free(rank);
 }
 
 bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *input,

@@ -48,8 +48,8 @@ typedef struct vectors {
 static void find_hubness(const xlm_comm *comm, const vectors *v, const int32_t *candidates, int64_t n, int64_t sources, int k,
                          float *hubness)
 {
-    float *some = g_new(float, MAX(n, 1) * v->width);
-    int32_t *self = v->candidate_self != NULL ? g_new(int32_t, MAX(n, 1)) : NULL;
+    g_autofree float *some = g_new(float, MAX(n, 1) * v->width);
+    g_autofree int32_t *self = v->candidate_self != NULL ? g_new(int32_t, MAX(n, 1)) : NULL;
     for (int64_t i = 0; i < n; i++) {
         memcpy(some + i * v->width, v->candidate + candidates[i] * v->width, sizeof *some * (size_t)v->width);
         if (self != NULL)
@@ -58,8 +58,6 @@ static void find_hubness(const xlm_comm *comm, const vectors *v, const int32_t *
     const xlm_alignment back = {.width = v->width, .source_vectors = some, .candidate_vectors = v->source, .n = n,
                                 .candidates = sources, .self = self};
     xlm_alignment_neighbours(comm, &back, k, hubness);
-    g_free(some);
-    g_free(self);
 }
 
 /* A candidate of a word, and its score. */
@@ -81,16 +79,16 @@ static int by_score(const void *a, const void *b)
 static bool rank_looked(const xlm_comm *comm, const xlm_near_words_input *in, const vectors *v, const float *low, int64_t looked,
                         const int32_t *nearest, const float *bound, int32_t *best, float *score)
 {
-    GHashTable *places = g_hash_table_new(NULL, NULL);
-    GArray *some = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL);
+    g_autoptr(GArray) some = g_array_new(FALSE, FALSE, sizeof(int32_t));
     for (int64_t i = 0; i < v->words * looked; i++)
         if (nearest[i] >= 0 && !g_hash_table_contains(places, GINT_TO_POINTER(nearest[i]))) {
             g_hash_table_insert(places, GINT_TO_POINTER(nearest[i]), GUINT_TO_POINTER(some->len));
             g_array_append_val(some, nearest[i]);
         }
-    float *hubness = g_new(float, MAX(some->len, 1u));
+    g_autofree float *hubness = g_new(float, MAX(some->len, 1u));
     find_hubness(comm, v, (const int32_t *)(const void *)some->data, some->len, v->sources, in->neighbours, hubness);
-    ranked *all = g_new(ranked, looked);
+    g_autofree ranked *all = g_new(ranked, looked);
     bool good = true;
     for (int64_t w = 0; w < v->words; w++) {
         int64_t n = 0;
@@ -106,10 +104,6 @@ static bool rank_looked(const xlm_comm *comm, const xlm_near_words_input *in, co
         }
         good = good && (n < looked || looked >= v->all || bound[(w + 1) * looked - 1] <= score[(w + 1) * in->count - 1]);
     }
-    g_hash_table_unref(places);
-    g_array_unref(some);
-    g_free(hubness);
-    g_free(all);
     return good;
 }
 
@@ -119,8 +113,8 @@ static bool rank_looked(const xlm_comm *comm, const xlm_near_words_input *in, co
 static void find_by_csls(const xlm_comm *comm, const xlm_near_words_input *in, const vectors *v, xlm_alignment *a, int32_t *best,
                          float *score)
 {
-    int32_t *everyone = g_new(int32_t, v->all);
-    float *low = g_new(float, v->all);
+    g_autofree int32_t *everyone = g_new(int32_t, v->all);
+    g_autofree float *low = g_new(float, v->all);
     for (int64_t j = 0; j < v->all; j++)
         everyone[j] = (int32_t)j;
     const int64_t few = MAX(FEW, FEW_EACH * (int64_t)in->neighbours);
@@ -128,15 +122,11 @@ static void find_by_csls(const xlm_comm *comm, const xlm_near_words_input *in, c
     a->hubness = low;
     bool good = false;
     for (int64_t looked = MIN(v->all, 4 * (int64_t)in->count + 16); !good; looked = MIN(v->all, 2 * looked)) {
-        int32_t *nearest = g_new(int32_t, v->words * looked);
-        float *bound = g_new(float, v->words * looked);
+        g_autofree int32_t *nearest = g_new(int32_t, v->words * looked);
+        g_autofree float *bound = g_new(float, v->words * looked);
         xlm_alignment_nearest(comm, a, (int)looked, nearest, bound);
         good = rank_looked(comm, in, v, low, looked, nearest, bound, best, score);
-        g_free(nearest);
-        g_free(bound);
     }
-    g_free(everyone);
-    g_free(low);
 }
 
 static vectors make_vectors(const xlm_near_words_input *in)
@@ -166,14 +156,13 @@ xlm_near_words xlm_near_words_find(const xlm_comm *comm, const xlm_near_words_in
     xlm_near_words found = {{g_new(int32_t, size), NULL}, {g_new(float, size), NULL}};
     xlm_alignment_nearest(comm, &a, input->count, found.nearest[0], found.score[0]);
     if (input->neighbours > 0 && v.words > 0) {
-        float *own = g_new(float, v.words);
+        g_autofree float *own = g_new(float, v.words);
         xlm_alignment_neighbours(comm, &a, input->neighbours, own);
         found.nearest[1] = g_new(int32_t, size);
         found.score[1] = g_new(float, size);
         find_by_csls(comm, input, &v, &a, found.nearest[1], found.score[1]);
         for (int64_t i = 0; i < size; i++)
             found.score[1][i] -= own[i / input->count];
-        g_free(own);
     }
     g_free(v.word);
     g_free(v.candidate);

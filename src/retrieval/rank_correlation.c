@@ -20,9 +20,8 @@ xlm_rank_correlation xlm_rank_correlate(int64_t n, const double *x, const double
         g_error("a rank correlation needs 3 pairs or more");
     if (all_one(n, x) || all_one(n, y))
         return (xlm_rank_correlation){.rho = NAN, .p = NAN};
-    double *work = g_new(double, 2 * n);
+    g_autofree double *work = g_new(double, 2 * n);
     const double rho = gsl_stats_spearman(x, 1, y, 1, (size_t)n, work);
-    g_free(work);
     if (1 - rho * rho < 1e-12)
         return (xlm_rank_correlation){.rho = rho, .p = 0};
     const double freedom = (double)(n - 2), t = fabs(rho) * sqrt(freedom / (1 - rho * rho));

@@ -72,10 +72,8 @@ typedef struct list_reader {
 static bool take_pair(void *data, const xlm_lines *lines, char *line, GError **error)
 {
     list_reader *r = data;
-    char **fields = xlm_fields_split(line, true);
-    const bool good = *g_strstrip(line) == '\0' || *line == '#' || add_pair(r->list, lines, fields, r->keys, &r->head, error);
-    g_strfreev(fields);
-    return good;
+    g_auto(GStrv) fields = xlm_fields_split(line, true);
+    return *g_strstrip(line) == '\0' || *line == '#' || add_pair(r->list, lines, fields, r->keys, &r->head, error);
 }
 
 static bool take_key(void *data, const xlm_lines *lines, char *line, GError **error)
@@ -142,7 +140,7 @@ xlm_pair_measure xlm_pair_list_measure(const xlm_pair_list *list, const xlm_word
     const int64_t width = xlm_word_space_width(sides->side[0].space);
     xlm_word_set set[2];
     int64_t *number[2] = {g_new(int64_t, m.pairs), g_new(int64_t, m.pairs)};
-    double *scores = g_new(double, m.pairs), *cosines = g_new(double, m.pairs);
+    g_autofree double *scores = g_new(double, m.pairs), *cosines = g_new(double, m.pairs);
     xlm_pair_cosines all;
     xlm_pair_cosines_open(&all, width);
     for (int s = 0; s < 2; s++) {
@@ -167,7 +165,5 @@ xlm_pair_measure xlm_pair_list_measure(const xlm_pair_list *list, const xlm_word
         g_free(vectors[s]);
         g_free(number[s]);
     }
-    g_free(scores);
-    g_free(cosines);
     return m;
 }

@@ -252,9 +252,8 @@ static bool score_all(miner *m, GError **error)
     } else if (m->test.gold != NULL) {
         test = xlm_mining_score_at(m->test.pairs, m->test.is_gold, gold, training.threshold);
     } else {
-        bool *none = g_new0(bool, MAX(m->test.pairs->len, 1));
+        g_autofree bool *none = g_new0(bool, MAX(m->test.pairs->len, 1));
         test = xlm_mining_score_at(m->test.pairs, none, 0, training.threshold);
-        g_free(none);
     }
     GError *failure = NULL;
     if (m->comm->rank == 0)

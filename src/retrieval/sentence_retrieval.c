@@ -174,9 +174,8 @@ static void encode(struct retrieval *r)
 static void *gather(const struct retrieval *r, const GArray *own)
 {
     void *all;
-    size_t *sizes = g_new(size_t, r->comm->ranks);
+    g_autofree size_t *sizes = g_new(size_t, r->comm->ranks);
     xlm_comm_gather_all(r->comm, own->data, own->len * g_array_get_element_size((GArray *)own), &all, sizes);
-    g_free(sizes);
     return all;
 }
 
@@ -256,8 +255,8 @@ static double accuracy(const xlm_comm *comm, const xlm_alignment *a, int64_t *ra
 /* vectors: [2] sides. */
 static void measure(const struct retrieval *r, float *const *vectors, struct found *found)
 {
-    int64_t *rank = g_new(int64_t, r->used);
-    float *hubness = g_new(float, r->used);
+    g_autofree int64_t *rank = g_new(int64_t, r->used);
+    g_autofree float *hubness = g_new(float, r->used);
     for (int direction = 0; direction < 2; direction++) {
         xlm_alignment a = {
             .width = width(r), .source_vectors = vectors[direction], .candidate_vectors = vectors[!direction], .n = r->used,
@@ -272,8 +271,6 @@ static void measure(const struct retrieval *r, float *const *vectors, struct fou
         a.hubness = hubness;
         found->csls[direction] = accuracy(r->comm, &a, rank);
     }
-    g_free(rank);
-    g_free(hubness);
 }
 
 static void measure_all(struct retrieval *r)
@@ -304,8 +301,8 @@ static const char *name_of(const struct retrieval *r, int side)
 static void print_table(const struct retrieval *r)
 {
     printf("%5s %-6s %10s %10s %10s %10s\n", "", "", "cosine", "", "CSLS", "");
-    char *there = g_strconcat(name_of(r, 0), "-", name_of(r, 1), NULL);
-    char *back = g_strconcat(name_of(r, 1), "-", name_of(r, 0), NULL);
+    g_autofree char *there = g_strconcat(name_of(r, 0), "-", name_of(r, 1), NULL);
+    g_autofree char *back = g_strconcat(name_of(r, 1), "-", name_of(r, 0), NULL);
     printf("%5s %-6s %10s %10s %10s %10s\n", "layer", "vector", there, back, there, back);
     for (int64_t l = 0; l < r->layers; l++)
         for (int vector = 0; vector < r->vectors; vector++) {
@@ -313,8 +310,6 @@ static void print_table(const struct retrieval *r)
             printf("%5" G_GINT64_FORMAT " %-6s %9.2f%% %9.2f%% %9.2f%% %9.2f%%\n", r->first_layer + l, vector_name(r, vector),
                    100 * f->cosine[0], 100 * f->cosine[1], 100 * f->csls[0], 100 * f->csls[1]);
         }
-    g_free(there);
-    g_free(back);
 }
 
 static bool write_csv(const struct retrieval *r, GError **error)

@@ -90,7 +90,7 @@ static double measure_rounding(checker *c)
     xlm_parameters *p = c->workspace->parameters;
     float *x = xlm_parameters_values(p);
     const int64_t n = xlm_parameters_size(p);
-    float *before = g_memdup2(x, sizeof *x * (size_t)n);
+    g_autofree float *before = g_memdup2(x, sizeof *x * (size_t)n);
     double sum = 0;
     for (uint32_t nudge = 0; nudge < NUDGES; nudge++) {
         for (int64_t i = 0; i < n; i++) {
@@ -101,7 +101,6 @@ static double measure_rounding(checker *c)
         sum += change * change;
     }
     memcpy(x, before, sizeof *x * (size_t)n);
-    g_free(before);
     /* Twice as much: errors of the kernels' approximations are larger along some directions than along those drawn here. */
     return 2 * fmax(sqrt(sum / NUDGES), 0.3 * FLT_EPSILON * fmax(fabs(c->loss), 0.1));
 }
@@ -120,7 +119,7 @@ typedef struct motion {
 static double moved_loss(void *data, double h)
 {
     const motion *m = data;
-    float *before = g_new(float, m->n);
+    g_autofree float *before = g_new(float, m->n);
     for (int64_t i = 0; i < m->n; i++) {
         float *x = &m->x[m->index[i]];
         before[i] = *x;
@@ -129,7 +128,6 @@ static double moved_loss(void *data, double h)
     const double loss = pass(m->checker, NULL);
     for (int64_t i = 0; i < m->n; i++)
         m->x[m->index[i]] = before[i];
-    g_free(before);
     return loss;
 }
 
@@ -242,7 +240,7 @@ static int choose_alone(const checker *c, int number, const float *gradient, int
 static void compare_group(checker *c, int number, const xlm_parameter *p, int64_t begin, int64_t end, result *r)
 {
     const int64_t n = end - begin;
-    int64_t *index = g_new(int64_t, n);
+    g_autofree int64_t *index = g_new(int64_t, n);
     double *direction = g_new(double, n), length = 0, foretold = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = begin + i;
@@ -260,17 +258,14 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
     const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, n, index, direction};
     compare(&m, foretold, r);
     r->groups++;
-    g_free(index);
     g_free(direction);
 }
 
 /* Declared by the objective. */
 static bool is_own(const checker *c, const xlm_parameter *p)
 {
-    char *prefix = g_strdup_printf("objectives/%s/", c->job->objective[c->objective].name);
-    const bool own = g_str_has_prefix(p->name, prefix);
-    g_free(prefix);
-    return own;
+    g_autofree char *prefix = g_strdup_printf("objectives/%s/", c->job->objective[c->objective].name);
+    return g_str_has_prefix(p->name, prefix);
 }
 
 static void check_parameter(checker *c, int number, result *r)
@@ -416,7 +411,7 @@ static bool check_objective(checker *c, GError **error)
 {
     const xlm_workspace *w = c->workspace;
     const int n = xlm_parameters_count(w->parameters);
-    result *results = g_new0(result, n);
+    g_autofree result *results = g_new0(result, n);
     GError *failure = NULL;
     if (prepare(c, &failure))
         for (int i = w->comm->rank; i < n; i += w->comm->ranks)
@@ -431,7 +426,6 @@ static bool check_objective(checker *c, GError **error)
         }
         xlm_comm_agree(w->comm, &failure);
     }
-    g_free(results);
     if (failure != NULL)
         g_propagate_error(error, failure);
     return failure == NULL;
@@ -439,11 +433,10 @@ static bool check_objective(checker *c, GError **error)
 
 static bool refuse_name(const xlm_job *job, const char *name, GError **error)
 {
-    GString *names = g_string_new("");
+    g_autoptr(GString) names = g_string_new("");
     for (int k = 0; k < job->objectives; k++)
         g_string_append_printf(names, "%s%s", k > 0 ? ", " : "", job->objective[k].name);
     xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name, names->str);
-    g_string_free(names, TRUE);
     return false;
 }
 

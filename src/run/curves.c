@@ -21,7 +21,7 @@ typedef struct layout {
 
 static layout read_head(const char *line)
 {
-    char **title = g_strsplit(line, ",", -1);
+    g_auto(GStrv) title = g_strsplit(line, ",", -1);
     layout l = {.fields = g_strv_length(title)};
     for (int c = 0; c < COLUMNS; c++) {
         l.field[c] = -1;
@@ -29,7 +29,6 @@ static layout read_head(const char *line)
             if (strcmp(g_strstrip(title[i]), titles[c]) == 0)
                 l.field[c] = (int)i;
     }
-    g_strfreev(title);
     return l;
 }
 
@@ -136,10 +135,9 @@ xlm_curves *xlm_curves_read(const char *path, GError **error)
 {
     char *text = NULL;
     gsize length = 0;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (path != NULL && !xlm_files_load(path, &text, &length, &why)) {
         xlm_error_set(error, EX_NOINPUT, "%s", why->message);
-        g_error_free(why);
         return NULL;
     }
     xlm_curves *curves = g_new0(xlm_curves, 1);
@@ -151,18 +149,16 @@ xlm_curves *xlm_curves_read(const char *path, GError **error)
         next = memchr(line, '\n', (size_t)(end - line));
         const bool cut = next == NULL;
         next = cut ? end : next + 1;
-        char *text_of_row = g_strndup(line, (gsize)(next - line) - !cut);
+        g_autofree char *text_of_row = g_strndup(line, (gsize)(next - line) - !cut);
         /* A NUL byte would hide what follows it. */
         const bool whole = !cut && strlen(text_of_row) == (size_t)(next - line) - 1;
         if (line == text && whole && g_str_has_prefix(text_of_row, "step,")) {
             l = read_head(text_of_row);
         } else {
-            char **field = g_strsplit(text_of_row, ",", -1);
+            g_auto(GStrv) field = g_strsplit(text_of_row, ",", -1);
             if (!whole || g_strv_length(field) != l.fields || !take_row(curves, &l, field))
                 curves->bad++;
-            g_strfreev(field);
         }
-        g_free(text_of_row);
     }
     g_free(text);
     return curves;

@@ -235,7 +235,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
     xlm_hardware_prepare(&hardware, (int)job->train.threads, comm->local_ranks);
     bool good = xlm_memory_check(comm, &size, &estimate, error);
-    uint64_t *memory = good ? memory_of(&size, options, error) : NULL; /* fails on all ranks or on none */
+    g_autofree uint64_t *memory = good ? memory_of(&size, options, error) : NULL; /* fails on all ranks or on none */
     good = memory != NULL;
     if (good) {
         xlm_hardware_start();
@@ -255,7 +255,6 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
     }
     if (good && comm->rank == 0)
         print(&m, options, memory);
-    g_free(memory);
     xlm_engine_close(engine);
     return good;
 }

@@ -63,18 +63,15 @@ static char *rows_up_to(const char *path, int64_t step)
 /* Rows of before are written to a file that takes the place of the old one, so that a full disk does not cost them. */
 static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **error)
 {
-    char *path = g_build_filename(setup->job->train.output, "metrics.csv", NULL);
-    char *rows = resumed ? rows_up_to(path, setup->progress->step) : NULL;
+    g_autofree char *path = g_build_filename(setup->job->train.output, "metrics.csv", NULL);
+    g_autofree char *rows = resumed ? rows_up_to(path, setup->progress->step) : NULL;
     const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
     FILE *file = NULL;
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     if (!g_file_set_contents(path, text, -1, &failure))
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, failure->message);
     else if ((file = fopen(path, "a")) == NULL)
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, g_strerror(errno));
-    g_clear_error(&failure);
-    g_free(rows);
-    g_free(path);
     return file;
 }
 
@@ -233,7 +230,7 @@ static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool
     const int64_t steps = r->of.job->train.steps;
     const double seconds = MAX(now - r->since, 1e-9), share = share_of_gemm(r, seconds, interval);
     char tokens[16], left[16];
-    GString *line = g_string_new(NULL);
+    g_autoptr(GString) line = g_string_new(NULL);
     g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left",
                     progress->step, steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
                     xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(steps - progress->step), left));
@@ -243,7 +240,6 @@ static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool
     if (interval && xlm_log_wants_lines())
         xlm_log_info("%s", line->str);
     xlm_log_live("%s", line->str);
-    g_string_free(line, TRUE);
 }
 
 static void start_interval(xlm_report *r, double now)
@@ -306,11 +302,10 @@ void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_
     xlm_log_info("%-32s %9s %10s %7s %9s %7s", "operator", "calls", "ms", "share", "GFLOP/s", "GB/s");
     for (int i = 0; i < n; i++) {
         const xlm_profile_row *r = &row[i];
-        char *name = g_strconcat(r->name, r->backward ? ", backward" : "", NULL);
+        g_autofree char *name = g_strconcat(r->name, r->backward ? ", backward" : "", NULL);
         xlm_log_info("%-32s %9.1f %10.3f %6.1f%% %9.1f %7.1f", name, (double)r->calls / (double)steps,
                      1e3 * r->seconds / (double)steps, 100 * r->seconds / total, 1e-9 * r->flops / r->seconds,
                      1e-9 * r->bytes / r->seconds);
-        g_free(name);
     }
     const xlm_reduce_scatter_report *x = reduce_scatter;
     if (x->seconds > 0)
@@ -352,7 +347,7 @@ void xlm_report_summary(const xlm_report *report)
     if (r->metrics == NULL)
         return;
     char took[16], tokens[16], rate[16];
-    GString *line = g_string_new(NULL);
+    g_autoptr(GString) line = g_string_new(NULL);
     g_string_printf(line, "%s: %" G_GINT64_FORMAT " steps in %s, %s tokens, %s tokens/s",
                     progress->step == c->steps ? "finished" : "stopped", r->run_steps,
                     xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
@@ -367,7 +362,6 @@ void xlm_report_summary(const xlm_report *report)
     if (progress->saved == progress->step)
         g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", c->output, progress->step);
     xlm_log_info("%s", line->str);
-    g_string_free(line, TRUE);
 }
 
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n)
@@ -407,7 +401,7 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
 static void write_measures(xlm_report *r, const char *split, const xlm_validation *validation, const char *when,
                            const GArray *measures, bool best)
 {
-    GString *line = g_string_new(NULL);
+    g_autoptr(GString) line = g_string_new(NULL);
     for (guint i = 0; i < measures->len; i++) {
         const xlm_language_measure *row = &g_array_index(measures, xlm_language_measure, i);
         const xlm_measure *m = &row->measure;
@@ -423,7 +417,6 @@ static void write_measures(xlm_report *r, const char *split, const xlm_validatio
                      best && of_all ? "  (best so far)" : "");
         g_string_set_size(line, 0);
     }
-    g_string_free(line, TRUE);
     xlm_report_flush(r);
 }
 
@@ -433,18 +426,15 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
         return;
     const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
     note_score(report, first->name, first->value, best);
-    char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
+    g_autofree char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
     write_measures(report, validation->split, validation, when, measures, best);
-    g_free(when);
 }
 
 void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n)
 {
     if (report->metrics == NULL)
         return;
-    char *split = g_strconcat(validation->split, "_average", NULL);
-    char *when = g_strdup_printf("mean of %" G_GINT64_FORMAT " checkpoints", n);
+    g_autofree char *split = g_strconcat(validation->split, "_average", NULL);
+    g_autofree char *when = g_strdup_printf("mean of %" G_GINT64_FORMAT " checkpoints", n);
     write_measures(report, split, validation, when, measures, false);
-    g_free(when);
-    g_free(split);
 }

@@ -16,10 +16,9 @@ bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocab
     const xlm_job *job = setup->job;
     GError *failure = NULL;
     if (setup->comm->rank == 0 && job->train.start != NULL && setup->resume != XLM_RESUME_FILE) {
-        GArray *steps = xlm_checkpoint_steps(job->train.output);
+        g_autoptr(GArray) steps = xlm_checkpoint_steps(job->train.output);
         if (setup->resume == XLM_RESUME_NEVER || steps->len == 0)
             xlm_warm_start_check(job, vocabulary, &failure);
-        g_array_unref(steps);
     }
     return xlm_comm_agree_on(setup->comm, failure, error);
 }
@@ -44,10 +43,8 @@ static int64_t newest_checkpoint(const xlm_resume_setup *setup)
 {
     if (setup->comm->rank != 0)
         return 0;
-    GArray *steps = xlm_checkpoint_steps(setup->job->train.output);
-    const int64_t newest = steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
-    g_array_unref(steps);
-    return newest;
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(setup->job->train.output);
+    return steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
 }
 
 /* A fine-tuned model's head is of its own labels. */
@@ -61,11 +58,9 @@ static bool start_warm(const xlm_resume_setup *setup, xlm_run_state *state, GErr
 static void read_start(const xlm_resume_setup *setup, xlm_start_record *start, bool *known)
 {
     const int64_t step = newest_checkpoint(setup);
-    char *path = xlm_checkpoint_path(setup->job->train.output, step);
-    xlm_store *store = step > 0 ? xlm_store_open(path, NULL) : NULL;
+    g_autofree char *path = xlm_checkpoint_path(setup->job->train.output, step);
+    g_autoptr(xlm_store) store = step > 0 ? xlm_store_open(path, NULL) : NULL;
     int64_t found = store != NULL && xlm_start_record_read(start, store, NULL);
-    xlm_store_close(store);
-    g_free(path);
     xlm_comm_max_int64(setup->comm, &found, 1);
     *known = found != 0;
     if (*known)
@@ -123,7 +118,7 @@ static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **e
 bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, GError **error)
 {
     const xlm_job *job = setup->job;
-    char *found = NULL;
+    g_autofree char *found = NULL;
     bool unsaved = false;
     bool good = read_state(setup, state, &progress->validated, &found, &unsaved, error);
     *resumed = good && (found != NULL || unsaved);
@@ -145,6 +140,5 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
     }
     if (good && !*resumed && job->train.start != NULL)
         good = start_warm(setup, state, error);
-    g_free(found);
     return good;
 }

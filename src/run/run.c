@@ -99,12 +99,11 @@ static void print_memory(const run *r)
     xlm_log_info("model: %" G_GINT64_FORMAT " layers x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
                  " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, c->hidden_size, c->attention_heads, c->vocabulary,
                  elements, xlm_log_count((double)elements, parameters));
-    char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
+    g_autofree char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
     xlm_log_info("memory: %.2f GiB a rank (parameters %.2f%s, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
                  "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments),
                  gib(e->gradients), gib(e->pass), gib(e->other_pass), r->job->train.recompute ? "without" : "with",
                  gib(e->node_needed), gib(e->node_available));
-    g_free(packed);
 }
 
 static void print_hardware(const run *r)
@@ -129,9 +128,8 @@ static void try_libraries(const run *r)
     xlm_gemm_trial trial = xlm_gemm_trial_of(&size, xlm_micro_batches_on(r->job->train.micro_batches, r->comm->ranks));
     xlm_gemm_trial_run(&trial);
     const xlm_processor processor = xlm_processor_identify();
-    char *text = xlm_gemm_trial_text(&trial, &processor);
+    g_autofree char *text = xlm_gemm_trial_text(&trial, &processor);
     xlm_log_info("%s", text);
-    g_free(text);
 }
 
 /* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
@@ -190,7 +188,7 @@ static bool validate(run *r, bool *best, GError **error)
 {
     const xlm_validation *validation = r->options->validation;
     xlm_run_progress *progress = &r->progress;
-    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
+    g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
     const bool good = measure(r, measures, error);
     if (good) {
         const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
@@ -204,7 +202,6 @@ static bool validate(run *r, bool *best, GError **error)
         xlm_snapshot_validated(xlm_stopping_snapshot(r->stopping), progress->validated);
         xlm_report_measures(r->report, validation, measures, *best);
     }
-    g_array_unref(measures);
     return good;
 }
 
@@ -289,9 +286,8 @@ static bool is_finished(const run *r) { return r->progress.step >= r->job->train
 /* The mean of checkpoints is due, and not there yet: the run may have been killed before it was written. */
 static bool lacks_mean(const run *r)
 {
-    char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
+    g_autofree char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
     int64_t there = most_members(r) == 0 || g_file_test(path, G_FILE_TEST_EXISTS);
-    g_free(path);
     xlm_comm_max_int64(r->comm, &there, 1);
     return there == 0;
 }
@@ -308,7 +304,7 @@ static bool write_mean(run *r, GError **error)
         xlm_log_warn("%s: none of the checkpoints to be averaged is here any more", r->job->train.output);
         return true;
     }
-    GArray *measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
+    g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
     const xlm_run_state state = state_of(r);
     const bool good = measure(r, measures, error) && xlm_stopping_may_write(r->stopping, error) &&
                       xlm_checkpoint_write_mean(r->comm, r->job->train.output, &state, error);
@@ -316,7 +312,6 @@ static bool write_mean(run *r, GError **error)
         xlm_report_mean(r->report, r->options->validation, measures, n);
         xlm_log_info("mean of %" G_GINT64_FORMAT " checkpoints written to %s/" XLM_CHECKPOINT_MEAN, n, r->job->train.output);
     }
-    g_array_unref(measures);
     return good;
 }
 

@@ -53,14 +53,13 @@ static void announce(xlm_stopping *s)
         xlm_log_info("signal noted (%s), finishing the step; a checkpoint is written then", signal);
         return;
     }
-    char *directory = xlm_terminal_escape(s->directory);
+    g_autofree char *directory = xlm_terminal_escape(s->directory);
     char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of "
                                  "the last finished step is written in the background: see %s/stopped.log", signal, directory);
     if (is_read_live(s->terminal))
         dprintf(s->terminal, "%s%s\n", isatty(s->terminal) ? "\n" : "", line); /* the terminal has shown ^C */
     else
         xlm_log_info("%s", line);
-    g_free(directory);
     g_free(line);
 }
 
@@ -120,9 +119,8 @@ void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, in
     if (s->launcher.daemon == 0 && !s->launcher.hidden)
         return;
     if (s->comm->rank == 0 && s->launcher.in_front) {
-        char *path = g_strdup_printf("/proc/%ld/fd/2", (long)s->launcher.daemon);
+        g_autofree char *path = g_strdup_printf("/proc/%ld/fd/2", (long)s->launcher.daemon);
         s->terminal = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
-        g_free(path);
     }
     s->state = *state;
     const xlm_snapshot_setup setup = {.state = &s->state, .directory = s->directory, .lock = s->lock, .run = run,

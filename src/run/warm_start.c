@@ -40,12 +40,11 @@ static void close_source(source *s)
 static bool check_vocabulary(const source *s, const xlm_vocabulary *vocabulary, GError **error)
 {
     const char *start = s->job->train.start;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (xlm_vocabulary_extends(s->loaded->vocabulary, vocabulary, &why))
         return true;
     xlm_error_set(error, EX_DATAERR, "%s: its vocabulary is not that of %s: %s; prepare the text with xlm_prep --like %s", start,
                   s->job->train.corpus, why->message, start);
-    g_error_free(why);
     return false;
 }
 
@@ -100,11 +99,10 @@ static bool take(source *s, const xlm_parameter *there, const xlm_parameter *her
     s->taken++;
     if (rows == NULL)
         return xlm_model_file_read_array(s->store, "/model", there, false, values, error);
-    float *read = g_new(float, there->rows * there->cols);
+    g_autofree float *read = g_new(float, there->rows * there->cols);
     const bool good = xlm_model_file_read_array(s->store, "/model", there, false, read, error);
     if (good)
         xlm_row_sources_apply(rows, cols, read, values);
-    g_free(read);
     return good;
 }
 
@@ -131,45 +129,38 @@ static char *plugin_name(const char *plugin)
 /* The checkpoint's run had an objective of this name and plugin. */
 static bool had_objective(const xlm_jobfile *there, const xlm_job_objective *o)
 {
-    char *section = g_strdup_printf("objective %s", o->name);
+    g_autofree char *section = g_strdup_printf("objective %s", o->name);
     bool had = there != NULL && xlm_jobfile_has(there, section);
     if (had) {
-        char *plugin = xlm_jobfile_value(there, section, "plugin");
+        g_autofree char *plugin = xlm_jobfile_value(there, section, "plugin");
         char *name = plugin_name(plugin != NULL && *plugin != '\0' ? plugin : o->name), *wanted = plugin_name(o->plugin);
         had = strcmp(name, wanted) == 0;
         g_free(wanted);
         g_free(name);
-        g_free(plugin);
     }
-    g_free(section);
     return had;
 }
 
 /* The job file that the checkpoint was trained by; NULL when it is not one of training. */
 static xlm_jobfile *read_job(const source *s)
 {
-    char *text = s->loaded->task == NULL ? xlm_store_get_text(s->store, "/job", "text", NULL) : NULL;
-    xlm_jobfile *file = text != NULL ? xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
-    g_free(text);
-    return file;
+    g_autofree char *text = s->loaded->task == NULL ? xlm_store_get_text(s->store, "/job", "text", NULL) : NULL;
+    return text != NULL ? xlm_jobfile_parse("job", text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
 }
 
 /* The checkpoint has this parameter of an objective in this shape. */
 static bool has_shape(const source *s, const xlm_parameter *here)
 {
-    char *path = xlm_parameter_path("/model", here);
-    const bool good = xlm_model_file_check_shape(s->store, path, here, NULL) == XLM_FILE_GOOD;
-    g_free(path);
-    return good;
+    g_autofree char *path = xlm_parameter_path("/model", here);
+    return xlm_model_file_check_shape(s->store, path, here, NULL) == XLM_FILE_GOOD;
 }
 
 /* The job's objective that declared a parameter. */
 static const xlm_job_objective *declared_by(const xlm_job *job, const xlm_parameter *parameter)
 {
     for (int k = 0; k < job->objectives; k++) {
-        char *prefix = g_strdup_printf("objectives/%s/", job->objective[k].name);
+        g_autofree char *prefix = g_strdup_printf("objectives/%s/", job->objective[k].name);
         const bool own = g_str_has_prefix(parameter->name, prefix);
-        g_free(prefix);
         if (own)
             return &job->objective[k];
     }
@@ -197,11 +188,10 @@ static void list_left(source *s, const xlm_parameters *parameters)
         if (xlm_parameters_find(parameters, name) < 0)
             g_ptr_array_add(s->left, g_strdup(name));
     }
-    char **objectives = xlm_store_has(s->store, "/objectives") ? xlm_store_list(s->store, "/objectives", NULL) : NULL;
+    g_auto(GStrv) objectives = xlm_store_has(s->store, "/objectives") ? xlm_store_list(s->store, "/objectives", NULL) : NULL;
     for (char **objective = objectives; objective != NULL && *objective != NULL; objective++)
         if (!g_ptr_array_find_with_equal_func(s->objectives, *objective, g_str_equal, NULL))
             g_ptr_array_add(s->left, g_strconcat("objectives/", *objective, NULL));
-    g_strfreev(objectives);
 }
 
 static bool take_all(source *s, bool objectives, xlm_parameters *parameters, GError **error)
@@ -234,13 +224,12 @@ static void log_names(const char *what, const GPtrArray *names)
     enum { MOST = 8 };
     if (names->len == 0)
         return;
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < MIN(names->len, MOST); i++)
         g_string_append_printf(text, "%s%s", i > 0 ? ", " : "", (const char *)names->pdata[i]);
     if (names->len > MOST)
         g_string_append_printf(text, " and %u more", names->len - MOST);
     xlm_log_info("  %s: %s", what, text->str);
-    g_string_free(text, TRUE);
 }
 
 static void log_start(const source *s, const xlm_parameters *parameters)

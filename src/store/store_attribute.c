@@ -33,11 +33,10 @@ static bool check_replaced(xlm_store *store, const char *format, GError **error)
     GError *mine = NULL;
     const bool first = store->descriptor >= 0; /* it gives the file its name */
     xlm_store *there = first && xlm_store_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
-    char *found = there != NULL ? xlm_store_get_text(there, "/", "format", NULL) : NULL;
+    g_autofree char *found = there != NULL ? xlm_store_get_text(there, "/", "format", NULL) : NULL;
     if (found != NULL && strcmp(found, format) != 0)
         xlm_error_set(&mine, EX_CANTCREAT, "%s: is there already, and of another kind (%s; this is %s); choose another name, or "
                       "remove it first", store->path, found, format);
-    g_free(found);
     xlm_store_close(there);
     return store_settle(store, mine, error);
 }

@@ -185,13 +185,12 @@ static void close_file(xlm_store *store, GError **error)
 /* By one process, when all have closed the file. */
 static void set_digest(xlm_store *store, GError **error)
 {
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     xlm_store *whole = store_open(store->temporary, store->path, true, &why);
     if (whole != NULL && store_set_digest(whole, &why))
         return;
     xlm_error_set(error, why->code == EX_OSERR ? EX_OSERR : EX_IOERR, "%s%s", why->message,
                   why->code == EX_OSERR ? "" : "; look for a full or failing disk");
-    g_error_free(why);
 }
 
 static void free_store(xlm_store *store)
@@ -211,13 +210,12 @@ static void free_store(xlm_store *store)
 /* Make the name of a file in its directory last. */
 static int sync_directory(const char *path)
 {
-    char *directory = g_path_get_dirname(path);
+    g_autofree char *directory = g_path_get_dirname(path);
     int number = 0, descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP))
         number = errno;
     if (descriptor >= 0)
         close(descriptor);
-    g_free(directory);
     return number;
 }
 

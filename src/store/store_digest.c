@@ -75,11 +75,10 @@ static bool add_value(walk *w, const char *name, hid_t attribute, hid_t type)
     const hsize_t size = H5Aget_storage_size(attribute);
     if (size > w->store->size)
         return refuse(w, name, "is larger than the file");
-    void *value = g_malloc(MAX(size, 1));
+    g_autofree void *value = g_malloc(MAX(size, 1));
     const bool good = H5Aread(attribute, type, value) >= 0 || unreadable(w);
     if (good)
         g_checksum_update(w->sum, value, (gssize)size);
-    g_free(value);
     return good;
 }
 
@@ -123,7 +122,7 @@ static bool add_elements(walk *w)
         return false;
     const uint64_t rows = MAX(ROUND_SIZE / MAX(d->row_size, 1), 1);
     const hid_t type = H5Dget_type(d->id);
-    char *data = g_malloc(MIN(rows, MAX(d->dims[0], 1)) * MAX(d->row_size, 1));
+    g_autofree char *data = g_malloc(MIN(rows, MAX(d->dims[0], 1)) * MAX(d->row_size, 1));
     bool good = true;
     for (uint64_t first = 0; good && first < d->dims[0]; first += rows) {
         const uint64_t n = MIN(rows, d->dims[0] - first);
@@ -131,7 +130,6 @@ static bool add_elements(walk *w)
         if (good)
             g_checksum_update(w->sum, (const guchar *)data, (gssize)(n * d->row_size));
     }
-    g_free(data);
     H5Tclose(type);
     return good;
 }
@@ -176,12 +174,11 @@ static herr_t add_link(hid_t group, const char *name, const H5L_info_t *info, vo
 {
     (void)group;
     walk *w = data;
-    char *path = g_strconcat("/", name, NULL);
+    g_autofree char *path = g_strconcat("/", name, NULL);
     w->path = path;
     /* Links by name may lead into other files. */
     const bool good = (info->type == H5L_TYPE_HARD || refuse(w, NULL, "is a link")) && add_object(w, path);
     w->path = "/";
-    g_free(path);
     return good ? 0 : -1;
 }
 
@@ -227,7 +224,7 @@ bool store_make_digest(hid_t file)
 
 bool store_set_digest(xlm_store *store, GError **error)
 {
-    char *digest = compute(store, error);
+    g_autofree char *digest = compute(store, error);
     const hid_t type = digest_type();
     const hid_t attribute = digest != NULL ? H5Aopen_by_name(store->file, "/", NAME, H5P_DEFAULT, H5P_DEFAULT) : H5I_INVALID_HID;
     const bool written = attribute >= 0 && H5Awrite(attribute, type, digest) >= 0 && H5Fflush(store->file, H5F_SCOPE_GLOBAL) >= 0;
@@ -235,11 +232,9 @@ bool store_set_digest(xlm_store *store, GError **error)
         H5Aclose(attribute);
     H5Tclose(type);
     bool good = digest != NULL && (written || store_error(store, NULL, EX_IOERR, "cannot be written", error));
-    char *path = g_strdup(store->path);
+    g_autofree char *path = g_strdup(store->path);
     if (!store_close(store) && good)
         good = xlm_error_set(error, EX_IOERR, "%s: cannot be written", path);
-    g_free(path);
-    g_free(digest);
     return good;
 }
 

@@ -139,19 +139,18 @@ bool store_error(const xlm_store *store, const char *object, int exit_code, cons
 
 void store_free_dataset(void *dataset)
 {
-    store_dataset *d = dataset;
+    g_autofree store_dataset *d = dataset;
     if (d->space >= 0)
         H5Sclose(d->space);
     if (d->id >= 0)
         H5Dclose(d->id);
-    g_free(d);
 }
 
 bool store_exists(hid_t file, const char *path)
 {
     if (path[0] != '/')
         return false;
-    char *part = g_strdup(path);
+    g_autofree char *part = g_strdup(path);
     bool there = true;
     /* HDF5 answers with an error instead of "no" when a group on the way is missing. */
     for (char *slash = part; there && slash != NULL && slash[1] != '\0';) {
@@ -162,7 +161,6 @@ bool store_exists(hid_t file, const char *path)
         if (slash != NULL)
             *slash = '/';
     }
-    g_free(part);
     H5Eclear2(H5E_DEFAULT);
     return there;
 }

@@ -134,7 +134,7 @@ static void append_extent(GString *text, uint64_t extent)
 static bool refuse_shape(const xlm_store *store, const char *path, const store_dataset *d, const xlm_array *wanted,
                          GError **error)
 {
-    GString *is = g_string_new(""), *belongs = g_string_new("");
+    g_autoptr(GString) is = g_string_new(""), belongs = g_string_new("");
     for (int i = 0; i < d->dimensions; i++)
         g_string_append_printf(is, "%s%" G_GUINT64_FORMAT, i > 0 ? " x " : "", (uint64_t)d->dims[i]);
     append_extent(belongs, wanted->rows);
@@ -144,8 +144,6 @@ static bool refuse_shape(const xlm_store *store, const char *path, const store_d
     }
     xlm_error_set(error, EX_DATAERR, "%s: %s: its shape is %s, where %s belongs; the file is damaged, or was not made for this",
                   store->path, path, is->str, belongs->str);
-    g_string_free(is, TRUE);
-    g_string_free(belongs, TRUE);
     return false;
 }
 

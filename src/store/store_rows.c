@@ -63,7 +63,7 @@ static int by_first_row(const void *a, const void *b)
 /* Where the rows of each rank go: sizes and displs in bytes. Adjacent parts are merged. */
 static GArray *lay_out(store_part *parts, int ranks, size_t row_size, int *sizes, int *displs)
 {
-    store_part **order = g_new(store_part *, ranks);
+    g_autofree store_part **order = g_new(store_part *, ranks);
     for (int r = 0; r < ranks; r++)
         order[r] = &parts[r];
     qsort(order, (size_t)ranks, sizeof *order, by_first_row);
@@ -82,7 +82,6 @@ static GArray *lay_out(store_part *parts, int ranks, size_t row_size, int *sizes
         else
             g_array_append_val(merged, *order[i]);
     }
-    g_free(order);
     return merged;
 }
 
@@ -91,8 +90,8 @@ GArray *store_gather_rows(xlm_store *store, store_part mine, size_t row_size, co
     int rank, ranks;
     MPI_Comm_rank(store->group, &rank);
     MPI_Comm_size(store->group, &ranks);
-    store_part *parts = g_new0(store_part, ranks);
-    int *sizes = g_new0(int, ranks), *displs = g_new0(int, ranks);
+    g_autofree store_part *parts = g_new0(store_part, ranks);
+    g_autofree int *sizes = g_new0(int, ranks), *displs = g_new0(int, ranks);
     MPI_Gather(&mine, 2, MPI_UINT64_T, parts, 2, MPI_UINT64_T, 0, store->group);
     GArray *merged = NULL;
     *bytes = NULL;
@@ -104,9 +103,6 @@ GArray *store_gather_rows(xlm_store *store, store_part mine, size_t row_size, co
         *bytes = g_malloc(size);
     }
     MPI_Gatherv(data, (int)(mine.rows * row_size), MPI_BYTE, *bytes, sizes, displs, MPI_BYTE, 0, store->group);
-    g_free(parts);
-    g_free(sizes);
-    g_free(displs);
     return merged;
 }
 
@@ -158,7 +154,7 @@ static bool write_parts(xlm_store *store, const char *path, store_dataset *d, hi
 static void write_round(xlm_store *store, const char *path, store_dataset *d, hid_t memory_type, store_part mine,
                         const void *data, GError **error)
 {
-    void *gathered = NULL;
+    g_autofree void *gathered = NULL;
     GArray *parts;
     if (store->together && store->group_ranks > 1) {
         parts = store_gather_rows(store, mine, d->row_size, data, &gathered);
@@ -172,7 +168,6 @@ static void write_round(xlm_store *store, const char *path, store_dataset *d, hi
         write_parts(store, path, d, memory_type, parts, data, error);
     if (parts != NULL)
         g_array_unref(parts);
-    g_free(gathered);
 }
 
 /* Rows of one round. Rounds end at ends of chunks, so that a writer whose rows stand together writes no chunk twice. */

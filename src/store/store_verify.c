@@ -44,9 +44,8 @@ static bool attribute_is_good(const xlm_store *read, const store_write *write)
         return false;
     hid_t type = memory_type_of(H5Aget_type(attribute));
     size_t size = H5Tget_size(type);
-    char *data = g_malloc(size);
+    g_autofree char *data = g_malloc(size);
     bool good = H5Aread(attribute, type, data) >= 0 && crc32_z(0, (void *)data, size) == write->crc;
-    g_free(data);
     H5Tclose(type);
     H5Aclose(attribute);
     return good;
@@ -59,17 +58,16 @@ static bool rows_are_good(const xlm_store *read, const store_write *write)
         return false;
     hid_t type = memory_type_of(H5Dget_type(d->id));
     size_t size = write->rows * d->row_size;
-    char *data = g_malloc(size);
+    g_autofree char *data = g_malloc(size);
     bool good = store_read_rows(read, write->path, d, type, write->first, write->rows, data, NULL) &&
                 crc32_z(0, (void *)data, size) == write->crc;
-    g_free(data);
     H5Tclose(type);
     return good;
 }
 
 void store_verify(xlm_store *store, GError **error)
 {
-    xlm_store *read = xlm_store_open(store->temporary, error);
+    g_autoptr(xlm_store) read = xlm_store_open(store->temporary, error);
     bool good = read != NULL;
     for (guint i = 0; good && i < store->written->len; i++) {
         const store_write *write = store->written->pdata[i];
@@ -78,5 +76,4 @@ void store_verify(xlm_store *store, GError **error)
             xlm_error_set(error, EX_IOERR, "%s: %s: is not on the disk as it was written, and MPI-IO reported no failure; look "
                           "for a full or failing disk", store->path, write->path);
     }
-    xlm_store_close(read);
 }

@@ -11,7 +11,7 @@ static const size_t CHUNK_OF_SHORT_ROWS = (size_t)16 << 10, CHUNK_OF_LONG_ROWS =
 /* Make the groups above an object, and the object itself as a group when `whole`. */
 static bool make_groups(xlm_store *store, const char *path, bool whole, GError **error)
 {
-    char *part = g_strdup(path);
+    g_autofree char *part = g_strdup(path);
     bool good = true;
     hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
     H5Pset_obj_track_times(properties, false);
@@ -31,7 +31,6 @@ static bool make_groups(xlm_store *store, const char *path, bool whole, GError *
             *end = '/';
     }
     H5Pclose(properties);
-    g_free(part);
     return good;
 }
 
@@ -184,11 +183,9 @@ bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_
 bool xlm_store_write_array(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t n, const void *values,
                            GError **error)
 {
-    char *path = g_strconcat(group, "/", name, NULL);
-    const bool good = xlm_store_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, store->together && store->comm.rank != 0 ? 0 : n, values, error);
-    g_free(path);
-    return good;
+    g_autofree char *path = g_strconcat(group, "/", name, NULL);
+    return xlm_store_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, store->together && store->comm.rank != 0 ? 0 : n, values, error);
 }
 
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error)
@@ -204,11 +201,10 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
     if (good) {
         /* Rank 0 writes them all: vocabularies, not corpora. */
         uint64_t rows = store->together && store->comm.rank != 0 ? 0 : n;
-        char *table = g_malloc0(MAX(rows, 1) * longest);
+        g_autofree char *table = g_malloc0(MAX(rows, 1) * longest);
         for (uint64_t i = 0; i < rows; i++)
             memcpy(table + i * longest, strings[i], strlen(strings[i]));
         good = store_write_rows(store, path, g_hash_table_lookup(store->datasets, path), type, 0, rows, table, error);
-        g_free(table);
     }
     H5Tclose(type);
     return good;

@@ -66,13 +66,11 @@ static bool is_symbol(const char *text) { return text != NULL && *text != '\0' &
 /* "lo west</w>", or the two of them. */
 static bool read_merge(xlm_bpe *bpe, const json_t *merge)
 {
-    char **parts = json_is_string(merge) ? g_strsplit(json_string_value(merge), " ", -1) : NULL;
+    g_auto(GStrv) parts = json_is_string(merge) ? g_strsplit(json_string_value(merge), " ", -1) : NULL;
     const bool two = parts != NULL ? g_strv_length(parts) == 2 : json_array_size(merge) == 2;
     const char *left = parts == NULL ? json_string_value(json_array_get(merge, 0)) : two ? parts[0] : NULL;
     const char *right = parts == NULL ? json_string_value(json_array_get(merge, 1)) : two ? parts[1] : NULL;
-    const bool good = two && is_symbol(left) && is_symbol(right) && bpe_add(bpe, left, strlen(left), right, strlen(right), 0);
-    g_strfreev(parts);
-    return good;
+    return two && is_symbol(left) && is_symbol(right) && bpe_add(bpe, left, strlen(left), right, strlen(right), 0);
 }
 
 static bool read_merges(xlm_bpe *bpe, const xlm_tokenizer_files *files, GError **error)
@@ -102,10 +100,9 @@ static bool read_tokens(xlm_published_tokens *tokens, const xlm_tokenizer_files 
         if (at >= 0 && at < (json_int_t)added && g_strcmp0(tokens->text->pdata[at], token) == 0)
             continue;
         const size_t size = strlen(token);
-        char *subword = bpe_ends_word(token, size) ? g_strndup(token, size - BPE_END_SIZE)
-                                                   : g_strconcat(token, BPE_CONTINUED, NULL);
+        g_autofree char *subword = bpe_ends_word(token, size) ? g_strndup(token, size - BPE_END_SIZE)
+                                                              : g_strconcat(token, BPE_CONTINUED, NULL);
         const bool good = xlm_published_tokens_set(tokens, files, TOKENIZER, at, subword, error);
-        g_free(subword);
         if (!good)
             return false;
     }

@@ -156,7 +156,7 @@ static void append_words(void *state, const char *text, size_t size, GString *ou
     if (size == 0 || (kind_at(text, (int32_t)size, 0, &begin) == WHITE && skip(text, (int32_t)size, 0, &begin) == (int32_t)size))
         return;
     const int32_t before = m->space_first && text[0] != ' ';
-    GString *line = g_string_new(before > 0 ? " " : "");
+    g_autoptr(GString) line = g_string_new(before > 0 ? " " : "");
     g_string_append_len(line, text, (gssize)size);
     const int32_t all = (int32_t)line->len;
     for (int32_t at = 0, end; at < all; at = end) {
@@ -168,7 +168,6 @@ static void append_words(void *state, const char *text, size_t size, GString *ou
         for (int32_t i = at; i < end; i++)
             put_byte((unsigned char)line->str[i], i - before, text, (int32_t)size, out, origins);
     }
-    g_string_free(line, TRUE);
 }
 
 static xlm_normaliser *new_normaliser(const void *model)
@@ -206,11 +205,10 @@ static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_publishe
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
     json_array_foreach(all, i, entry) {
         const char *left = json_string_value(json_array_get(entry, 0)), *right = json_string_value(json_array_get(entry, 1));
-        char *pair = json_is_string(entry)           ? g_strdup(json_string_value(entry))
-                     : left != NULL && right != NULL ? g_strconcat(left, " ", right, NULL)
-                                                     : g_strdup("");
+        g_autofree char *pair = json_is_string(entry)           ? g_strdup(json_string_value(entry))
+                                : left != NULL && right != NULL ? g_strconcat(left, " ", right, NULL)
+                                                                : g_strdup("");
         const char *wrong = add_pair(m, pair, strlen(pair));
-        g_free(pair);
         if (wrong != NULL)
             return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "merge %zu %s", i + 1, wrong);
     }
@@ -488,13 +486,12 @@ static const char *segment_located(void *pointer, const char *word, size_t size,
 /* All bytes, so that no text is unknown; and what merges make on the way to a subword. */
 static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    GString *byte = g_string_new(NULL);
+    g_autoptr(GString) byte = g_string_new(NULL);
     for (int i = 0; i < 256; i++) {
         g_string_truncate(byte, 0);
         g_string_append_unichar(byte, (gunichar)character_of((unsigned char)i));
         xlm_segmenter_keep(subwords, byte->str, byte->len, kept);
     }
-    g_string_free(byte, TRUE);
     cutter *c = open_cutter(model, NULL);
     for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++) {
         size_t size;
@@ -513,12 +510,11 @@ static void *reduce(const void *model, const xlm_word_counts *kept, GError **err
     for (guint i = 0; i < all->pairs->len; i++) {
         const char *pair = all->pairs->pdata[i], *right = strchr(pair, ' ') + 1;
         const size_t left_size = (size_t)(right - pair) - 1, right_size = strlen(right);
-        char *result = g_strdup_printf("%.*s%s", (int)left_size, pair, right);
+        g_autofree char *result = g_strdup_printf("%.*s%s", (int)left_size, pair, right);
         if (xlm_word_counts_index(kept, result, strlen(result)) != UINT32_MAX &&
             xlm_word_counts_index(kept, pair, left_size) != UINT32_MAX &&
             xlm_word_counts_index(kept, right, right_size) != UINT32_MAX)
             add_pair(m, pair, strlen(pair));
-        g_free(result);
     }
     return m;
 }
@@ -536,18 +532,15 @@ static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_co
                        GError **error)
 {
     size_t n;
-    char **symbols = g_strsplit(segment(c, word, strlen(word), &n), " ", -1);
-    GString *text = g_string_new(symbols[0]);
+    g_auto(GStrv) symbols = g_strsplit(segment(c, word, strlen(word), &n), " ", -1);
+    g_autoptr(GString) text = g_string_new(symbols[0]);
     for (char **symbol = symbols + 1; *symbol != NULL; symbol++) {
-        char *pair = g_strconcat(text->str, " ", *symbol, NULL);
+        g_autofree char *pair = g_strconcat(text->str, " ", *symbol, NULL);
         add_pair(m, pair, strlen(pair));
-        g_free(pair);
         g_string_append(text, *symbol);
         if (xlm_word_counts_index(subwords, text->str, text->len) == UINT32_MAX)
             xlm_word_counts_add(added, text->str, text->len, 0);
     }
-    g_string_free(text, TRUE);
-    g_strfreev(symbols);
     segment(c, word, strlen(word), &n);
     return n == strlen(word) || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts merge otherwise", word);
 }

@@ -22,11 +22,10 @@ void xlm_byte_merges_publish_needs(const xlm_vocabulary *v, xlm_word_counts *add
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
     for (guint i = 0; i < m->pairs->len; i++) {
         const char *pair = m->pairs->pdata[i], *space = strchr(pair, ' ');
-        char *both = g_strdup_printf("%.*s%s", (int)(space - pair), pair, space + 1);
+        g_autofree char *both = g_strdup_printf("%.*s%s", (int)(space - pair), pair, space + 1);
         add_missing(subwords, pair, (size_t)(space - pair), added);
         add_missing(subwords, space + 1, strlen(space + 1), added);
         add_missing(subwords, both, strlen(both), added);
-        g_free(both);
     }
 }
 
@@ -55,7 +54,7 @@ static json_t *print_splitter(const xlm_byte_merges *m)
 void xlm_byte_merges_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const xlm_byte_merges *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    GString *text = g_string_new("#version: 0.2\n");
+    g_autoptr(GString) text = g_string_new("#version: 0.2\n");
     json_t *vocabulary = print_vocabulary(v), *merges = json_array();
     (void)notes;
     for (guint i = 0; i < m->pairs->len; i++) {
@@ -74,5 +73,4 @@ void xlm_byte_merges_publish(const xlm_vocabulary *v, json_t *files, json_t *set
                                   print_splitter(m), "model", model));
     json_object_set_new(settings, "tokenizer_class", json_string("RobertaTokenizer"));
     json_object_set_new(settings, "add_prefix_space", json_boolean(m->space_first));
-    g_string_free(text, TRUE);
 }

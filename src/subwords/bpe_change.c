@@ -20,12 +20,11 @@ char **bpe_symbols(const xlm_bpe *bpe, const char *word)
 {
     size_t n;
     xlm_bpe_cutter *cutter = xlm_bpe_cutter_new(bpe, NULL);
-    char *text = g_strdup(xlm_bpe_cutter_word(cutter, word, strlen(word), &n));
+    g_autofree char *text = g_strdup(xlm_bpe_cutter_word(cutter, word, strlen(word), &n));
     char **symbols = g_strsplit(text, BPE_CONTINUED " ", -1), **last = &symbols[g_strv_length(symbols) - 1];
     char *ended = g_strconcat(*last, BPE_END, NULL);
     g_free(*last);
     *last = ended;
-    g_free(text);
     xlm_bpe_cutter_free(cutter);
     return symbols;
 }
@@ -39,7 +38,7 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
     uint8_t *used = g_new0(uint8_t, MAX(xlm_bpe_size(bpe), 1));
     xlm_bpe_cutter *cutter = xlm_bpe_cutter_new(bpe, NULL);
     xlm_bpe_cutter_record(cutter, used);
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
         size_t n;
         g_string_assign(text, xlm_word_counts_word(subwords, i, &n));
@@ -49,15 +48,14 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
             g_string_append(text, BPE_BEHIND);
         xlm_bpe_cutter_word(cutter, text->str, text->len, &n);
     }
-    g_string_free(text, TRUE);
     xlm_bpe_cutter_free(cutter);
     return used;
 }
 
 void bpe_strict_needs(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    uint8_t *used = find_used(bpe, kept);
-    GString *result = g_string_new(NULL);
+    g_autofree uint8_t *used = find_used(bpe, kept);
+    g_autoptr(GString) result = g_string_new(NULL);
     for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
         const char *left, *right;
         xlm_bpe_code(bpe, i, &left, &right, NULL);
@@ -65,32 +63,26 @@ void bpe_strict_needs(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_w
         if (used[i])
             xlm_segmenter_keep(subwords, result->str, result->len, kept);
     }
-    g_string_free(result, TRUE);
-    g_free(used);
 }
 
 xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *kept)
 {
-    uint8_t *used = find_used(bpe, kept);
-    xlm_bpe *reduced = bpe_copy(bpe, used);
-    g_free(used);
-    return reduced;
+    g_autofree uint8_t *used = find_used(bpe, kept);
+    return bpe_copy(bpe, used);
 }
 
 /* Merge the last two symbols of a word until there is one, so that nothing is merged otherwise but ends of words. */
 static void learn_word(xlm_bpe *bpe, const char *word, const xlm_word_counts *subwords, xlm_word_counts *added)
 {
     for (bool whole = false; !whole;) {
-        char **symbols = bpe_symbols(bpe, word);
+        g_auto(GStrv) symbols = bpe_symbols(bpe, word);
         const guint n = g_strv_length(symbols);
         whole = n == 1 || !bpe_add_pair(bpe, symbols[n - 2], strlen(symbols[n - 2]), symbols[n - 1], strlen(symbols[n - 1]), 0);
         if (!whole) {
-            char *result = g_strconcat(symbols[n - 2], symbols[n - 1], NULL);
+            g_autofree char *result = g_strconcat(symbols[n - 2], symbols[n - 1], NULL);
             if (xlm_word_counts_index(subwords, result, strlen(result)) == UINT32_MAX)
                 xlm_word_counts_add(added, result, strlen(result), 0);
-            g_free(result);
         }
-        g_strfreev(symbols);
     }
 }
 
@@ -106,9 +98,8 @@ xlm_bpe *bpe_strict_enlarge(const xlm_bpe *bpe, const xlm_word_counts *subwords,
             xlm_bpe_free(enlarged);
             return NULL;
         }
-        char *word = g_strndup(subword, size - BPE_END_SIZE);
+        g_autofree char *word = g_strndup(subword, size - BPE_END_SIZE);
         learn_word(enlarged, word, subwords, added);
-        g_free(word);
         if (xlm_word_counts_index(subwords, subword, size) == UINT32_MAX)
             xlm_word_counts_add(added, subword, size, 0);
     }

@@ -28,7 +28,7 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
 /* What the merges from rank `first` on make, as it stands in segmented text. */
 static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *subwords)
 {
-    GString *result = g_string_new(NULL);
+    g_autoptr(GString) result = g_string_new(NULL);
     for (uint32_t i = first; i < xlm_bpe_size(bpe); i++) {
         const char *left, *right;
         xlm_bpe_code(bpe, i, &left, &right, NULL);
@@ -39,7 +39,6 @@ static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *sub
             g_string_append(result, BPE_CONTINUED);
         xlm_word_counts_add(subwords, result->str, result->len, 0);
     }
-    g_string_free(result, TRUE);
 }
 
 static void *learn_more(const void *model, const xlm_word_counts *words, uint32_t amount, xlm_word_counts *added)
@@ -83,50 +82,42 @@ static bool save_notes(xlm_store *store, const char *path, GError **error)
 static bool save(const void *model, xlm_store *store, const char *path, int rank, GError **error)
 {
     const uint32_t n = xlm_bpe_size(model);
-    char **codes = g_new0(char *, (size_t)n + 1);
-    int64_t *counts = g_new(int64_t, (size_t)n + 1);
+    g_auto(GStrv) codes = g_new0(char *, (size_t)n + 1);
+    g_autofree int64_t *counts = g_new(int64_t, (size_t)n + 1);
     for (uint32_t i = 0; i < n; i++) {
         const char *left, *right;
         xlm_bpe_code(model, i, &left, &right, &counts[i]);
         codes[i] = g_strconcat(left, " ", right, NULL);
     }
-    const bool good = xlm_word_store_save_words(store, path, "codes", n, (const char *const *)codes, error) &&
-                      xlm_word_store_save_counts(store, path, "code_counts", rank, n, counts, error) &&
-                      save_notes(store, path, error);
-    g_strfreev(codes);
-    g_free(counts);
-    return good;
+    return xlm_word_store_save_words(store, path, "codes", n, (const char *const *)codes, error) &&
+           xlm_word_store_save_counts(store, path, "code_counts", rank, n, counts, error) &&
+           save_notes(store, path, error);
 }
 
 /* Codes by way of their file form, which is checked on reading. */
 static xlm_bpe *parse_codes(const xlm_store *store, const char *path, char *const *codes, const int64_t *counts, uint64_t n,
                             GError **error)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     for (uint64_t i = 0; i < n; i++)
         g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", codes[i], counts[i]);
-    char *name = g_strdup_printf("%s: %s/codes", xlm_store_path(store), path);
+    g_autofree char *name = g_strdup_printf("%s: %s/codes", xlm_store_path(store), path);
     xlm_bpe *bpe = xlm_bpe_parse(name, text->str, text->len, error);
     if (bpe != NULL && xlm_bpe_size(bpe) != n) {
         xlm_word_store_refuse(store, path, "codes have lines within them", error);
         g_clear_pointer(&bpe, xlm_bpe_free);
     }
-    g_free(name);
-    g_string_free(text, TRUE);
     return bpe;
 }
 
 static void *load(const xlm_store *store, const char *path, GError **error)
 {
     uint64_t n;
-    char **codes = xlm_word_store_load_words(store, path, "codes", &n, error);
+    g_auto(GStrv) codes = xlm_word_store_load_words(store, path, "codes", &n, error);
     if (codes == NULL)
         return NULL;
-    int64_t *counts = xlm_word_store_load_counts(store, path, "code_counts", n, error);
-    xlm_bpe *bpe = counts != NULL ? parse_codes(store, path, codes, counts, n, error) : NULL;
-    g_strfreev(codes);
-    g_free(counts);
-    return bpe;
+    g_autofree int64_t *counts = xlm_word_store_load_counts(store, path, "code_counts", n, error);
+    return counts != NULL ? parse_codes(store, path, codes, counts, n, error) : NULL;
 }
 
 static void free_model(void *model) { xlm_bpe_free(model); }
@@ -171,7 +162,7 @@ static char *whole(const void *model, const char *word)
 static bool fold(xlm_bpe *bpe, char **symbols, bool from_end)
 {
     const guint n = g_strv_length(symbols);
-    GString *text = g_string_new(symbols[from_end ? n - 1 : 0]);
+    g_autoptr(GString) text = g_string_new(symbols[from_end ? n - 1 : 0]);
     bool good = true;
     for (guint i = 1; i < n && good; i++) {
         const char *next = symbols[from_end ? n - 1 - i : i];
@@ -182,7 +173,6 @@ static bool fold(xlm_bpe *bpe, char **symbols, bool from_end)
         else
             g_string_append(text, next);
     }
-    g_string_free(text, TRUE);
     return good;
 }
 
@@ -190,11 +180,10 @@ static bool learn_word(xlm_bpe *bpe, const char *word, GError **error)
 {
     bool good = false;
     for (int i = 0; i < 3 && !good; i++) {
-        char **symbols = bpe_symbols(bpe, word);
+        g_auto(GStrv) symbols = bpe_symbols(bpe, word);
         good = g_strv_length(symbols) == 1;
         if (!good && i < 2)
             fold(bpe, symbols, i == 1);
-        g_strfreev(symbols);
     }
     return good || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: a merge makes this text of other parts", word);
 }

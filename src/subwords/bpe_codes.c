@@ -51,12 +51,11 @@ static uint32_t add_symbol(xlm_bpe *bpe, const char *text, size_t size)
 
 static bpe_code make_code(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
 {
-    GString *both = g_string_sized_new(left_size + right_size);
+    g_autoptr(GString) both = g_string_sized_new(left_size + right_size);
     g_string_append_len(both, left, (gssize)left_size);
     g_string_append_len(both, right, (gssize)right_size);
     bpe_code code = {add_symbol(bpe, left, left_size), add_symbol(bpe, right, right_size),
                      add_symbol(bpe, both->str, both->len), count};
-    g_string_free(both, TRUE);
     return code;
 }
 
@@ -135,13 +134,11 @@ xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError *
 xlm_bpe *xlm_bpe_read(const char *path, GError **error)
 {
     size_t size;
-    char *text = xlm_fields_load(path, &size, error);
+    g_autofree char *text = xlm_fields_load(path, &size, error);
     if (text == NULL)
         return NULL;
     const size_t mark = xlm_lines_mark(text, size);
-    xlm_bpe *bpe = xlm_bpe_parse(path, text + mark, size - mark, error);
-    g_free(text);
-    return bpe;
+    return xlm_bpe_parse(path, text + mark, size - mark, error);
 }
 
 GString *xlm_bpe_print(const xlm_bpe *bpe)

@@ -135,12 +135,11 @@ static void collect_symbols(learner *l, const xlm_word_counts *words)
     }
 
     const uint32_t n = xlm_strings_count(l->texts), one = 1;
-    uint32_t *order = g_new(uint32_t, n);
+    g_autofree uint32_t *order = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_texts, l->texts);
     xlm_strings_reorder(l->texts, order, n);
-    g_free(order);
     for (uint32_t i = 0; i < n; i++)
         g_array_append_val(l->lengths, one);
 }
@@ -395,9 +394,8 @@ static bool add_code(learner *l, xlm_bpe *bpe, const pair *p)
             g_error("BPE: `%s%s` is made twice", left, right);
         return false;
     }
-    char *both = g_strconcat(left, right, NULL);
+    g_autofree char *both = g_strconcat(left, right, NULL);
     xlm_strings_add(l->texts, both, left_size + right_size);
-    g_free(both);
     return true;
 }
 

@@ -35,10 +35,8 @@ static GString *as_subword(const xlm_bpe *bpe, uint32_t symbol)
 
 static bool has(const xlm_word_counts *subwords, const xlm_bpe *bpe, uint32_t symbol)
 {
-    GString *subword = as_subword(bpe, symbol);
-    const bool found = xlm_word_counts_index(subwords, subword->str, subword->len) != UINT32_MAX;
-    g_string_free(subword, TRUE);
-    return found;
+    g_autoptr(GString) subword = as_subword(bpe, symbol);
+    return xlm_word_counts_index(subwords, subword->str, subword->len) != UINT32_MAX;
 }
 
 /* [codes], 1 for those that make a subword, and those that make what these are made of. A symbol is made by one code alone. */
@@ -46,7 +44,7 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
 {
     const uint32_t n = xlm_bpe_size(bpe);
     uint8_t *used = g_new0(uint8_t, MAX(n, 1));
-    GArray *open = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* codes whose parts are still to be looked at */
+    g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* codes whose parts are still to be looked at */
     for (uint32_t i = 0; i < n; i++)
         if ((used[i] = has(subwords, bpe, bpe_get(bpe, i)->result)))
             g_array_append_val(open, i);
@@ -62,7 +60,6 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
             g_array_append_val(open, maker);
         }
     }
-    g_array_unref(open);
     return used;
 }
 
@@ -70,25 +67,23 @@ void xlm_bpe_publish_needs(const xlm_vocabulary *v, xlm_word_counts *added)
 {
     const xlm_bpe *bpe = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
-    uint8_t *used = find_used(bpe, subwords);
+    g_autofree uint8_t *used = find_used(bpe, subwords);
     for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
         const bpe_code *code = bpe_get(bpe, i);
         const uint32_t symbols[] = {code->left, code->right, code->result};
         for (size_t k = 0; k < G_N_ELEMENTS(symbols) && used[i]; k++) {
-            GString *subword = as_subword(bpe, symbols[k]);
+            g_autoptr(GString) subword = as_subword(bpe, symbols[k]);
             if (!has(subwords, bpe, symbols[k]))
                 xlm_word_counts_add(added, subword->str, subword->len, 0);
-            g_string_free(subword, TRUE);
         }
     }
-    g_free(used);
 }
 
 /* Those on the way to a subword. */
 static json_t *print_merges(const xlm_vocabulary *v)
 {
     const xlm_bpe *bpe = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    uint8_t *used = find_used(bpe, xlm_vocabulary_subwords(v));
+    g_autofree uint8_t *used = find_used(bpe, xlm_vocabulary_subwords(v));
     json_t *merges = json_array();
     for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
         const char *left, *right;
@@ -96,7 +91,6 @@ static json_t *print_merges(const xlm_vocabulary *v)
         if (used[i])
             json_array_append_new(merges, json_sprintf("%s %s", left, right));
     }
-    g_free(used);
     return merges;
 }
 
@@ -107,12 +101,11 @@ static json_t *print_vocabulary(const xlm_vocabulary *v)
     const char *const *words = xlm_vocabulary_words(v);
     json_t *vocabulary = json_object();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
-        char *text = xlm_vocabulary_is_special(v, (int32_t)id) ? g_strdup(words[id]) : spell(words[id]);
+        g_autofree char *text = xlm_vocabulary_is_special(v, (int32_t)id) ? g_strdup(words[id]) : spell(words[id]);
         if (json_object_get(vocabulary, text) == NULL) /* a subword may be spelt like a special token, which stands first */
             json_object_set_new(vocabulary, text, json_integer(id));
         else
             xlm_log_warn("the subword `%s` is left out of the tokenizer, where it would be spelt like another", words[id]);
-        g_free(text);
     }
     return vocabulary;
 }
@@ -187,13 +180,12 @@ static json_t *print_splitter(const xlm_vocabulary *v, GString *notes)
     if (xlm_vocabulary_word_mode(v) == XLM_WORDS_SPACE)
         return spaces;
     bool same;
-    char *pattern = find_pattern(v, &same);
+    g_autofree char *pattern = find_pattern(v, &same);
     if (!same)
         g_string_append(notes, "Words are found by the rules of no language in particular; in some of the model's languages "
                         "others hold, as in Swedish and Finnish, where a colon joins letters.\n");
     json_t *splitter = json_pack("{s:s, s:[o, {s:s, s:{s:s}, s:s, s:b}]}", "type", "Sequence", "pretokenizers", spaces, "type",
                                  "Split", "pattern", "Regex", pattern, "behavior", "Removed", "invert", 1);
-    g_free(pattern);
     return splitter;
 }
 

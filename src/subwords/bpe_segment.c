@@ -32,7 +32,7 @@ static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allow
 {
     const uint32_t n = xlm_strings_count(bpe->symbols);
     uint8_t *flags = g_new0(uint8_t, MAX(n, 1));
-    GString *inner = g_string_new(NULL);
+    g_autoptr(GString) inner = g_string_new(NULL);
     for (uint32_t i = 0; i < n; i++) {
         size_t size;
         const char *symbol = xlm_strings_get(bpe->symbols, i, &size);
@@ -44,7 +44,6 @@ static uint8_t *look_up_allowed(const xlm_bpe *bpe, const xlm_word_counts *allow
         if (bpe_ends_word(symbol, size) && xlm_word_counts_find(allowed, symbol, size - BPE_END_SIZE) >= 0)
             flags[i] |= FINAL;
     }
-    g_string_free(inner, TRUE);
     return flags;
 }
 
@@ -248,11 +247,9 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
 
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     cls->spell(NULL, subword, text);
     if (cls->joins(NULL, subword, NULL))
         g_string_append(text, BPE_BEHIND);
-    const char *segmented = cls->segment(cutter, text->str, text->len, n);
-    g_string_free(text, TRUE);
-    return segmented;
+    return cls->segment(cutter, text->str, text->len, n);
 }

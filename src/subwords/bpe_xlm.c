@@ -116,11 +116,10 @@ static bool read_abbreviations(bpe_xlm *m, const xlm_tokenizer_files *files, GEr
         const char *text = xlm_tokenizer_file(files, name, &size), *language = name + strlen(XLM_TOKENIZER_ABBREVIATIONS);
         if (xlm_utf8_check(text, size) < size || strlen(text) < size || *language == '\0' || strpbrk(language, " \n") != NULL)
             return xlm_tokenizer_refuse(files, name, 0, error, "is not UTF-8, or its name says no language");
-        char **lines = g_strsplit(text, "\n", -1);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line != NULL; line++)
             if (*g_strstrip(*line) != '\0' && **line != '#')
                 g_ptr_array_add(m->abbreviations, g_strconcat(language, " ", *line, NULL));
-        g_strfreev(lines);
     }
     return true;
 }
@@ -171,16 +170,14 @@ static GString *print_merges(const bpe_xlm *m)
 
 static void publish_abbreviations(const bpe_xlm *m, json_t *files)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < m->abbreviations->len; i++) {
         const char *line = m->abbreviations->pdata[i], *space = strchr(line, ' ');
-        char *name = g_strdup_printf("%s%.*s", XLM_TOKENIZER_ABBREVIATIONS, (int)(space - line), line);
+        g_autofree char *name = g_strdup_printf("%s%.*s", XLM_TOKENIZER_ABBREVIATIONS, (int)(space - line), line);
         const json_t *before = json_object_get(files, name);
         g_string_printf(text, "%s%s\n", before != NULL ? json_string_value(before) : "", space + 1);
         json_object_set_new(files, name, json_stringn(text->str, text->len));
-        g_free(name);
     }
-    g_string_free(text, TRUE);
 }
 
 /* All tokens but those that stand for rows without one; the names <specialN> among them. */
@@ -224,9 +221,8 @@ static void publish_languages(const xlm_vocabulary *v, json_t *settings, GString
 static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const bpe_xlm *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    GString *merges = print_merges(m);
+    g_autoptr(GString) merges = print_merges(m);
     json_object_set_new(files, MERGES, json_stringn(merges->str, merges->len));
-    g_string_free(merges, TRUE);
     publish_tokens(v, files, settings);
     publish_abbreviations(m, files);
     publish_languages(v, settings, notes);
@@ -277,8 +273,8 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
 {
     const bpe_xlm *m = model;
     const uint32_t n = xlm_bpe_size(m->merges);
-    char **merges = g_new0(char *, (size_t)n + 1);
-    int64_t *counts = g_new(int64_t, (size_t)n + 1);
+    g_auto(GStrv) merges = g_new0(char *, (size_t)n + 1);
+    g_autofree int64_t *counts = g_new(int64_t, (size_t)n + 1);
     for (uint32_t i = 0; i < n; i++) {
         const char *left, *right;
         xlm_bpe_code(m->merges, i, &left, &right, &counts[i]);
@@ -292,35 +288,30 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
         xlm_store_set_int(store, path, "xlm_lowercase", m->lower, error) &&
         xlm_store_set_int(store, path, "merge_counts", m->counted, error) &&
         xlm_store_set_text(store, path, "segmentation", "BPE of XLM: merges by rank; </w> is the end of a word", error);
-    g_strfreev(merges);
-    g_free(counts);
     return good;
 }
 
 static bool load_merges(bpe_xlm *m, const xlm_store *store, const char *path, GError **error)
 {
     uint64_t n;
-    char **merges = xlm_word_store_load_words(store, path, "merges", &n, error);
-    int64_t *counts = merges != NULL ? xlm_word_store_load_counts(store, path, "merge_counts", n, error) : NULL;
+    g_auto(GStrv) merges = xlm_word_store_load_words(store, path, "merges", &n, error);
+    g_autofree int64_t *counts = merges != NULL ? xlm_word_store_load_counts(store, path, "merge_counts", n, error) : NULL;
     bool good = counts != NULL;
     const char *wrong = NULL;
     for (uint64_t i = 0; good && wrong == NULL && i < n; i++) {
-        char *line = g_strdup_printf("%s %" G_GINT64_FORMAT, merges[i], counts[i]);
+        g_autofree char *line = g_strdup_printf("%s %" G_GINT64_FORMAT, merges[i], counts[i]);
         wrong = add_merge(m, line, strlen(line), i == 0);
-        g_free(line);
     }
     if (wrong != NULL)
         good = xlm_word_store_refuse(store, path, "a line of merges is not two subwords with a space between them, or another's "
                                      "too", error);
-    g_strfreev(merges);
-    g_free(counts);
     return good;
 }
 
 static bool load_abbreviations(bpe_xlm *m, const xlm_store *store, const char *path, GError **error)
 {
     uint64_t n;
-    char **lines = xlm_word_store_load_words(store, path, "abbreviations", &n, error);
+    g_auto(GStrv) lines = xlm_word_store_load_words(store, path, "abbreviations", &n, error);
     bool good = lines != NULL;
     for (uint64_t i = 0; good && i < n; i++) {
         good = lines[i][0] != ' ' && strchr(lines[i], ' ') != NULL;
@@ -328,7 +319,6 @@ static bool load_abbreviations(bpe_xlm *m, const xlm_store *store, const char *p
     }
     if (lines != NULL && !good)
         xlm_word_store_refuse(store, path, "a line of abbreviations is not a language and a word", error);
-    g_strfreev(lines);
     return good;
 }
 

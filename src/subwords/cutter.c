@@ -66,7 +66,7 @@ const char *xlm_cutter_locate(xlm_cutter *c, const char *word, size_t size, GArr
     if (c->cls->segment_located != NULL)
         return c->cls->segment_located(c->cutter, word, size, places, n, error);
     const char *segmented = xlm_cutter_word(c, word, size, n);
-    GString *subword = g_string_new(NULL), *spelled = g_string_new(NULL);
+    g_autoptr(GString) subword = g_string_new(NULL), spelled = g_string_new(NULL);
     for (size_t at = 0, begin = 0, end; begin < *n; begin = end + 1) {
         const char *space = memchr(segmented + begin, ' ', *n - begin);
         end = space != NULL ? (size_t)(space - segmented) : *n;
@@ -76,8 +76,6 @@ const char *xlm_cutter_locate(xlm_cutter *c, const char *word, size_t size, GArr
         xlm_origins_add(places, 1, at, at + taken);
         at += taken;
     }
-    g_string_free(subword, TRUE);
-    g_string_free(spelled, TRUE);
     return segmented;
 }
 
@@ -166,13 +164,12 @@ xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_count
 {
     xlm_word_counts *all = xlm_word_counts_new(), *counted = xlm_word_counts_new();
     xlm_segmenter_class_of(s)->list(xlm_segmenter_model(s), all);
-    xlm_word_counts *parts = xlm_segmenter_count_subwords(s, words, all);
+    g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(s, words, all);
     for (uint32_t i = 0; i < xlm_word_counts_size(all); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(all, i, &size);
         xlm_word_counts_add(counted, subword, size, MAX(xlm_word_counts_find(parts, subword, size), 0));
     }
-    xlm_word_counts_free(parts);
     xlm_word_counts_free(all);
     return counted;
 }

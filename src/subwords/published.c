@@ -22,7 +22,7 @@ static bool number_specials(const xlm_published_tokens *tokens, const char *path
                             const char *names[XLM_SPECIAL_TOKENS], int *added, GError **error)
 {
     int32_t id[XLM_SPECIAL_TOKENS], next = (int32_t)tokens->text->len;
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     for (int s = 0; s < XLM_SPECIAL_TOKENS; s++) {
         id[s] = -1;
         names[s] = tokens->special[s];
@@ -38,7 +38,6 @@ static bool number_specials(const xlm_published_tokens *tokens, const char *path
     if (xlm_special_tokens_set(specials, id, &failure))
         return true;
     xlm_error_set(error, EX_DATAERR, "%s: %s", path, failure->message);
-    g_error_free(failure);
     return false;
 }
 
@@ -86,12 +85,10 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
     }
     const xlm_vocabulary_settings settings = {.in_order = true, .specials = &specials, .special_names = names,
                                               .words = tokens->words, .lowercase = tokens->lowercase};
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
-    if (failure != NULL) {
+    if (failure != NULL)
         xlm_error_set(error, failure->code, "%s: %s", path, failure->message);
-        g_error_free(failure);
-    }
     xlm_word_counts_free(subwords);
     return vocabulary;
 }

@@ -114,7 +114,7 @@ void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, si
 void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *model, const xlm_word_counts *subwords,
                                    const char *prefix, const char *suffix, xlm_word_counts *kept)
 {
-    GString *text = g_string_new(NULL), *character = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL), character = g_string_new(NULL);
     const uint32_t n = xlm_word_counts_size(kept);
     for (uint32_t i = 0; i < n; i++) {
         g_string_truncate(text, 0);
@@ -127,8 +127,6 @@ void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *mo
             xlm_segmenter_keep(subwords, character->str, character->len, kept);
         }
     }
-    g_string_free(text, TRUE);
-    g_string_free(character, TRUE);
 }
 
 /* ---- asking ---- */
@@ -146,9 +144,8 @@ uint64_t xlm_segmenter_digest(const xlm_segmenter *s, uint64_t digest)
 {
     if (s->cls->digest != NULL)
         return s->cls->digest(s->model, digest);
-    GString *text = s->cls->print(s->model);
+    g_autoptr(GString) text = s->cls->print(s->model);
     digest = xlm_digest(text->str, text->len, digest);
-    g_string_free(text, TRUE);
     return digest;
 }
 

@@ -36,18 +36,15 @@ void xlm_segmenter_register(const xlm_segmenter_class *cls)
 
 const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error)
 {
-    GString *names = g_string_new(NULL);
+    g_autoptr(GString) names = g_string_new(NULL);
     for (int i = 0; i < xlm_segmenters_count(); i++) {
         const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
-        if (name != NULL ? strcmp(cls->name, name) == 0 : cls->is_default) {
-            g_string_free(names, TRUE);
+        if (name != NULL ? strcmp(cls->name, name) == 0 : cls->is_default)
             return cls;
-        }
         g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", cls->name);
     }
     xlm_error_set(error, EX_DATAERR, "its segmenter is \"%s\", which this version of xlm-mpi does not have; it has %s", name,
                   names->str);
-    g_string_free(names, TRUE);
     return NULL;
 }
 
@@ -68,13 +65,11 @@ bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char 
 
 xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GError **error)
 {
-    GError *unknown = NULL;
-    char *name = xlm_store_get_text(store, path, "segmenter", NULL);
+    g_autoptr(GError) unknown = NULL;
+    g_autofree char *name = xlm_store_get_text(store, path, "segmenter", NULL);
     const xlm_segmenter_class *cls = xlm_segmenter_class_find(name, &unknown);
-    g_free(name);
     if (cls == NULL) {
         xlm_error_set(error, unknown->code, "%s: %s: %s", xlm_store_path(store), path, unknown->message);
-        g_error_free(unknown);
         return NULL;
     }
     void *model = cls->load(store, path, error);

@@ -69,7 +69,7 @@ static xlm_normaliser *new_normaliser(const void *model)
 static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words, GError **error)
 {
     const uint32_t n = xlm_word_counts_size(words);
-    GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
     for (uint32_t i = 0; i < n; i++) {
         size_t size;
         const char *word = xlm_word_counts_word(words, i, &size);
@@ -83,7 +83,6 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
     GString *bytes = g_string_new(NULL);
     char *message = NULL;
     const bool good = xlm_sentencepiece_learn((char *const *)lines->pdata, lines->len, asked->amount, bytes, &message);
-    g_ptr_array_unref(lines);
     if (good)
         return xlm_pieces_new(bytes, error);
     xlm_error_set(error, EX_DATAERR, "SentencePiece cannot learn %" G_GINT64_FORMAT " subwords of this text: %s", asked->amount,
@@ -124,13 +123,12 @@ static GString *print(const void *model)
 
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     const bool rules = size > RULES && bytes[0] == RULES_FIRST;
     const size_t skip = rules ? 1 + RULES : 0;
     xlm_pieces *m = xlm_pieces_new(g_string_new_len(bytes + skip, (gssize)(size - skip)), &failure);
     if (m == NULL) {
         xlm_error_set(error, EX_DATAERR, "%s: %s", name, failure->message);
-        g_error_free(failure);
         return NULL;
     }
     m->is_albert = rules;
@@ -143,7 +141,7 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
 {
     const xlm_pieces *m = model;
     const uint64_t dims[1] = {m->bytes->len};
-    char *whole = xlm_word_store_member(path, DATASET);
+    g_autofree char *whole = xlm_word_store_member(path, DATASET);
     xlm_albert_text rules = m->albert;
     bool good = xlm_store_dataset(store, whole, XLM_U8, 1, dims, XLM_STORE_CHECKED, error) &&
                 xlm_store_write(store, whole, 0, rank == 0 ? dims[0] : 0, m->bytes->str, error) &&
@@ -151,7 +149,6 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
                 xlm_store_set_text(store, path, "segmentation", "SentencePiece, as sentencepiece_model says", error);
     for (int i = 0; i < RULES && good && m->is_albert; i++)
         good = xlm_store_set_int(store, path, rule_names[i], *rule_at(&rules, i), error);
-    g_free(whole);
     return good;
 }
 
@@ -167,19 +164,15 @@ static bool load_rules(xlm_pieces *m, const xlm_store *store, const char *path, 
 static void *load(const xlm_store *store, const char *path, GError **error)
 {
     xlm_array array = {XLM_U8, XLM_UP_TO(INT32_MAX), 0};
-    char *whole = xlm_word_store_member(path, DATASET), *file = xlm_store_read_all(store, whole, &array, error);
+    g_autofree char *whole = xlm_word_store_member(path, DATASET), *file = xlm_store_read_all(store, whole, &array, error);
     void *m = NULL;
     if (file != NULL && array.rows == 0)
         xlm_word_store_refuse(store, whole, "is not the bytes of a file", error);
     else if (file != NULL) {
-        GError *failure = NULL;
-        if ((m = xlm_pieces_new(g_string_new_len(file, (gssize)array.rows), &failure)) == NULL) {
+        g_autoptr(GError) failure = NULL;
+        if ((m = xlm_pieces_new(g_string_new_len(file, (gssize)array.rows), &failure)) == NULL)
             xlm_word_store_refuse(store, whole, failure->message, error);
-            g_error_free(failure);
-        }
     }
-    g_free(file);
-    g_free(whole);
     if (m == NULL || load_rules(m, store, path, error))
         return m;
     xlm_pieces_free(m);
@@ -190,11 +183,9 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model)
 {
-    xlm_word_counts *subwords = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     list_subwords(model, subwords);
-    const uint32_t n = xlm_word_counts_size(subwords);
-    xlm_word_counts_free(subwords);
-    return n;
+    return xlm_word_counts_size(subwords);
 }
 
 static bool joins(const void *model, const char *subword, const char *next)

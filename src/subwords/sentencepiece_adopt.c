@@ -88,11 +88,10 @@ static void *adopt_model(const xlm_tokenizer_files *files, xlm_published_tokens 
     const char *bytes = xlm_tokenizer_file(files, name, &size);
     if (!refuse_others(files, error))
         return NULL;
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     xlm_pieces *m = xlm_pieces_new(g_string_new_len(bytes, (gssize)size), &failure);
     if (m == NULL) {
         xlm_tokenizer_refuse(files, name, 0, error, "%s", failure->message);
-        g_error_free(failure);
         return NULL;
     }
     read_albert(m, files);
@@ -160,7 +159,7 @@ static const json_t *const *read_albert_steps(const json_t *const *step, text_st
 
 static bool read_normalizer(const json_t *normalizer, text_steps *read)
 {
-    GPtrArray *steps = g_ptr_array_new();
+    g_autoptr(GPtrArray) steps = g_ptr_array_new();
     list_steps(normalizer, "normalizers", steps);
     g_ptr_array_add(steps, NULL);
     *read = (text_steps){.albert = {.keep_accents = 1, .remove_space = 1, .fast = 1}};
@@ -174,14 +173,13 @@ static bool read_normalizer(const json_t *normalizer, text_steps *read)
         read->one_space = read->one_space || one_space;
     }
     good = good && steps->len > 1;
-    g_ptr_array_unref(steps);
     return good;
 }
 
 /* U+2581 before every word, which may be split at white space before. */
 static bool read_splitter(const json_t *splitter, text_steps *read)
 {
-    GPtrArray *steps = g_ptr_array_new();
+    g_autoptr(GPtrArray) steps = g_ptr_array_new();
     list_steps(splitter, "pretokenizers", steps);
     bool good = steps->len > 0;
     read->one_space = read->one_space || steps->len > 1;
@@ -193,7 +191,6 @@ static bool read_splitter(const json_t *splitter, text_steps *read)
                                         g_strcmp0(scheme, "never") != 0 && (i == 0 || g_strcmp0(scheme, "first") != 0) &&
                                         g_strcmp0(json_string_value(json_object_get(step, "replacement")), XLM_PIECE_SPACE) == 0;
     }
-    g_ptr_array_unref(steps);
     return good;
 }
 
@@ -242,7 +239,7 @@ static bool read_pieces(const xlm_tokenizer_files *files, GArray *pieces, xlm_pu
 
 static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    GArray *pieces = xlm_sentencepiece_new_pieces();
+    g_autoptr(GArray) pieces = xlm_sentencepiece_new_pieces();
     xlm_pieces *m = NULL;
     text_steps steps;
     if (json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL)))
@@ -251,20 +248,17 @@ static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *
     else if (read_steps(files, &steps, error) && read_pieces(files, pieces, tokens, error)) {
         const char *base64 = json_string_value(json_object_get(steps.map, "precompiled_charsmap"));
         gsize size = 0;
-        guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
+        g_autofree guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
         const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
-        GError *failure = NULL;
+        g_autoptr(GError) failure = NULL;
         m = xlm_pieces_new(xlm_sentencepiece_write_spaces(all, pieces->len, (const char *)map, size, steps.one_space), &failure);
         if (m == NULL) {
             xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);
-            g_error_free(failure);
         } else {
             m->is_albert = steps.is_albert;
             m->albert = steps.albert;
         }
-        g_free(map);
     }
-    g_array_unref(pieces);
     return m;
 }
 

@@ -45,13 +45,12 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
         const xlm_model_piece *best = NULL;
         guint where = 0;
         for (guint i = 0; i + 1 < symbols->len; i++) {
-            char *both = g_strconcat(symbols->pdata[i], symbols->pdata[i + 1], NULL);
+            g_autofree char *both = g_strconcat(symbols->pdata[i], symbols->pdata[i + 1], NULL);
             const xlm_model_piece *found = g_hash_table_lookup(by_text, both);
             if (found != NULL && (best == NULL || found->score > best->score)) {
                 best = found;
                 where = i;
             }
-            g_free(both);
         }
         if (best == NULL)
             break;
@@ -80,10 +79,9 @@ void xlm_sentencepiece_needs(const void *model, const xlm_word_counts *subwords,
     xlm_segmenter_keep_characters(xlm_pieces_spell, model, subwords, SPACE, "", kept);
     if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
         return;
-    GHashTable *by_text = index_pieces(m);
+    g_autoptr(GHashTable) by_text = index_pieces(m);
     for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++)
         keep_parts(by_text, xlm_word_counts_word(kept, i, NULL), subwords, kept);
-    g_hash_table_unref(by_text);
 }
 
 /* A model of other pieces has the rules of the one that it was made of. NULL is passed on. */
@@ -99,14 +97,13 @@ static void *with_rules_of(const xlm_pieces *from, xlm_pieces *m)
 void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *kept, GError **error)
 {
     const xlm_pieces *m = model;
-    uint8_t *keep = g_new(uint8_t, m->pieces->len);
+    g_autofree uint8_t *keep = g_new(uint8_t, m->pieces->len);
     for (guint i = 0; i < m->pieces->len; i++) {
         const xlm_model_piece *piece = xlm_pieces_at(m, i);
         keep[i] = piece->kind != XLM_PIECE_NORMAL ||
                   xlm_word_counts_index(kept, piece->text, strlen(piece->text)) != UINT32_MAX;
     }
     xlm_pieces *reduced = xlm_pieces_new(xlm_sentencepiece_change(m->bytes->str, m->bytes->len, keep, NULL, 0), error);
-    g_free(keep);
     return with_rules_of(m, reduced);
 }
 
@@ -129,7 +126,7 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
     const xlm_pieces *m = model;
     GString *text = g_string_new(NULL), *whole = g_string_new(NULL);
     xlm_sentencepiece_encode(m->library, word, strlen(word), text, NULL, NULL);
-    char **parts = g_strsplit(text->str, " ", -1);
+    g_auto(GStrv) parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const int byte = byte_of(m, *part);
         if (byte < 0)
@@ -137,7 +134,6 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
         else
             g_string_append_c(whole, (char)byte);
     }
-    g_strfreev(parts);
     g_string_free(text, TRUE);
     char *joined = g_string_free(whole, FALSE);
     if (g_utf8_validate(joined, -1, NULL) && g_str_has_prefix(joined, SPACE) && joined[strlen(SPACE)] != '\0' &&
@@ -162,18 +158,16 @@ static double score_of_unknown(const xlm_pieces *m)
 static float score_above_parts(const xlm_pieces *m, GHashTable *by_text, double unknown, const char *word)
 {
     static const double ABOVE = 0.01;
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     double score = ABOVE;
     xlm_sentencepiece_encode(m->library, word + strlen(SPACE), strlen(word) - strlen(SPACE), text, NULL, NULL);
-    char **parts = g_strsplit(text->str, " ", -1);
+    g_auto(GStrv) parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const xlm_model_piece *piece = g_hash_table_lookup(by_text, *part);
         const int byte = byte_of(m, *part);
         if ((byte & 0xC0) != 0x80) /* the bytes of a character are one unknown */
             score += piece != NULL && byte < 0 ? (double)piece->score : unknown;
     }
-    g_strfreev(parts);
-    g_string_free(text, TRUE);
     return (float)score;
 }
 
@@ -183,9 +177,9 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
 {
     const xlm_pieces *m = model;
     const bool unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
-    GHashTable *by_text = index_pieces(m);
+    g_autoptr(GHashTable) by_text = index_pieces(m);
     const double unknown = score_of_unknown(m);
-    GArray *more = xlm_sentencepiece_new_pieces();
+    g_autoptr(GArray) more = xlm_sentencepiece_new_pieces();
     bool good = true;
     for (uint32_t i = 0; i < xlm_word_counts_size(wanted) && good; i++) {
         size_t size;
@@ -203,13 +197,10 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
         if (xlm_word_counts_index(subwords, word, size) == UINT32_MAX)
             xlm_word_counts_add(added, word, size, 0);
     }
-    uint8_t *keep = g_new(uint8_t, m->pieces->len);
+    g_autofree uint8_t *keep = g_new(uint8_t, m->pieces->len);
     memset(keep, 1, m->pieces->len);
     void *enlarged = !good ? NULL
                            : xlm_pieces_new(xlm_sentencepiece_change(m->bytes->str, m->bytes->len, keep,
                                                                 (const xlm_model_piece *)(void *)more->data, more->len), error);
-    g_free(keep);
-    g_array_unref(more);
-    g_hash_table_unref(by_text);
     return with_rules_of(m, enlarged);
 }

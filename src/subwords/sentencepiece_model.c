@@ -272,7 +272,7 @@ static void put_bytes(GString *out, uint64_t number, const char *bytes, size_t s
 
 static void put_piece(GString *out, const xlm_model_piece *piece)
 {
-    GString *m = g_string_new(NULL);
+    g_autoptr(GString) m = g_string_new(NULL);
     uint32_t bits;
     memcpy(&bits, &piece->score, sizeof bits);
     put_bytes(m, 1, piece->text, strlen(piece->text));
@@ -281,7 +281,6 @@ static void put_piece(GString *out, const xlm_model_piece *piece)
         g_string_append_c(m, (char)(bits >> 8 * i));
     put_number(m, 3, (uint64_t)piece->kind);
     put_bytes(out, 1, m->str, m->len);
-    g_string_free(m, TRUE);
 }
 
 GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size)

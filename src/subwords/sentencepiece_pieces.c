@@ -17,12 +17,11 @@ void xlm_pieces_free(void *model)
 xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
 {
     xlm_pieces *m = g_new0(xlm_pieces, 1);
-    char *message = NULL;
+    g_autofree char *message = NULL;
     m->bytes = bytes;
     m->pieces = xlm_sentencepiece_pieces(bytes->str, bytes->len, error);
     if (m->pieces != NULL && (m->library = xlm_sentencepiece_new(bytes->str, bytes->len, &message)) == NULL)
         xlm_error_set(error, EX_DATAERR, "SentencePiece cannot take this model: %s", message);
-    g_free(message);
     if (m->library != NULL) {
         m->rules = xlm_piece_rules_new(bytes->str, bytes->len, m->pieces);
         return m;

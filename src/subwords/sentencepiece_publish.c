@@ -45,7 +45,7 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     static const double NEVER = -1e6;
-    GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) by_text = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < m->pieces->len; i++)
         g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
     json_t *all = json_array();
@@ -58,7 +58,6 @@ static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
                                    ? XLM_ALBERT_PENALTY : 0;
         json_array_append_new(all, json_pack("[s, f]", word, special ? 0 : text ? (double)piece->score - penalty : NEVER));
     }
-    g_hash_table_unref(by_text);
     return all;
 }
 
@@ -86,9 +85,8 @@ static json_t *print_normaliser(const xlm_pieces *m)
     if (m->is_albert)
         print_albert(&m->albert, steps);
     if (size > 0) {
-        char *text = g_base64_encode((const guchar *)map, size);
+        g_autofree char *text = g_base64_encode((const guchar *)map, size);
         json_array_append_new(steps, json_pack("{s:s, s:s}", "type", "Precompiled", "precompiled_charsmap", text));
-        g_free(text);
     }
     json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " {2,}", "content",
                                            " "));

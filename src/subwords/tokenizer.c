@@ -237,7 +237,7 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
         !xlm_tokenizer_words(t, language, line, line_size, &words, &n, error))
         return false;
     const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
-    GArray *places = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     guint i = subwords->len;
     bool good = true;
     for (size_t k = 0; k < n && good; k++)
@@ -247,6 +247,5 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
         s->id = twins != NULL ? twins[s->id] : s->id;
         place_in_text(s, origins, line_size, size);
     }
-    g_array_unref(places);
     return good;
 }

@@ -68,15 +68,13 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
 {
     va_list values;
     va_start(values, format);
-    char *what = g_strdup_vprintf(format, values);
+    g_autofree char *what = g_strdup_vprintf(format, values);
     va_end(values);
-    char *path = path_of(files, name);
+    g_autofree char *path = path_of(files, name);
     if (line > 0)
         xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", path, line, what);
     else
         xlm_error_set(error, EX_DATAERR, "%s: %s", path, what);
-    g_free(path);
-    g_free(what);
     return false;
 }
 
@@ -118,10 +116,9 @@ static bool read_file(xlm_tokenizer_files *files, const char *path, const char *
 {
     char *bytes;
     gsize size;
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     if (!xlm_files_load(path, &bytes, &size, &failure)) {
         xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-        g_error_free(failure);
         return false;
     }
     const bool good = add_file(files, name, bytes, size, error);
@@ -142,14 +139,13 @@ static int by_name(const void *a, const void *b) { return strcmp(*(const char *c
 
 static bool read_directory(xlm_tokenizer_files *files, GError **error)
 {
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     GDir *directory = g_dir_open(files->path, 0, &failure);
     if (directory == NULL) {
         xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-        g_error_free(failure);
         return false;
     }
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     for (const char *name; (name = g_dir_read_name(directory)) != NULL;)
         if (is_known(name))
             g_ptr_array_add(names, g_strdup(name));
@@ -157,11 +153,9 @@ static bool read_directory(xlm_tokenizer_files *files, GError **error)
     qsort(names->pdata, names->len, sizeof *names->pdata, by_name);
     bool good = true;
     for (guint i = 0; i < names->len && good; i++) {
-        char *path = g_build_filename(files->path, names->pdata[i], NULL);
+        g_autofree char *path = g_build_filename(files->path, names->pdata[i], NULL);
         good = read_file(files, path, names->pdata[i], error);
-        g_free(path);
     }
-    g_ptr_array_unref(names);
     return good;
 }
 
@@ -365,7 +359,7 @@ void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_t
 {
     static const char *const roles[XLM_SPECIAL_TOKENS][2] = {
         {"cls_token", "bos_token"}, {"pad_token", NULL}, {"sep_token", "eos_token"}, {"unk_token", NULL}, {"mask_token", NULL}};
-    GHashTable *known = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < tokens->text->len; i++)
         if (tokens->text->pdata[i] != NULL)
             g_hash_table_add(known, tokens->text->pdata[i]);
@@ -381,5 +375,4 @@ void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_t
                 found = *name;
         tokens->special[s] = g_strdup(found);
     }
-    g_hash_table_unref(known);
 }

@@ -41,14 +41,13 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm
     if (n == 0)
         return chosen;
 
-    xlm_word_counts *parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
+    g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
     xlm_word_counts *counted = xlm_word_counts_new();
     for (uint32_t i = 0; i < n; i++) {
         size_t size;
         const char *word = xlm_word_counts_word(chosen, i, &size);
         xlm_word_counts_add(counted, word, size, MAX(xlm_word_counts_find(parts, word, size), 0));
     }
-    xlm_word_counts_free(parts);
     xlm_word_counts_free(chosen);
     xlm_word_counts_sort(counted);
     return counted;
@@ -273,10 +272,9 @@ static int32_t find_twin(const xlm_vocabulary *v, const char *subword, size_t si
 {
     if (g_hash_table_size(v->twin_ids) == 0)
         return v->specials.id[XLM_UNK];
-    char *spelling = g_strndup(subword, size);
+    g_autofree char *spelling = g_strndup(subword, size);
     void *id;
     const bool found = g_hash_table_lookup_extended(v->twin_ids, spelling, NULL, &id);
-    g_free(spelling);
     return found ? GPOINTER_TO_INT(id) : v->specials.id[XLM_UNK];
 }
 

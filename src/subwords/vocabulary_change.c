@@ -53,7 +53,7 @@ static int32_t *renumber(const xlm_vocabulary *v, const xlm_word_counts *kept, x
 {
     const int32_t size = (int32_t)xlm_vocabulary_size(v);
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
-    uint8_t *stays = g_new0(uint8_t, size);
+    g_autofree uint8_t *stays = g_new0(uint8_t, size);
     int n;
     const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(v, &n);
     for (int32_t id = 0; id < size; id++)
@@ -72,7 +72,6 @@ static int32_t *renumber(const xlm_vocabulary *v, const xlm_word_counts *kept, x
     int32_t *ids = g_new(int32_t, size);
     for (int32_t id = 0, next = 0; id < size; id++)
         ids[id] = stays[id] ? next++ : -1;
-    g_free(stays);
     return ids;
 }
 
@@ -98,7 +97,7 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, const xlm_word_coun
     xlm_segmenter *segmenter = xlm_segmenter_reduce(xlm_vocabulary_segmenter(v), kept, error);
     if (segmenter == NULL)
         return NULL;
-    xlm_word_counts *ordered = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) ordered = xlm_word_counts_new();
     int32_t *ids = renumber(v, kept, ordered), special[XLM_SPECIAL_TOKENS];
     xlm_special_tokens specials;
     const char *names[XLM_SPECIAL_TOKENS];
@@ -106,15 +105,13 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, const xlm_word_coun
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         special[i] = ids[xlm_vocabulary_special(v, (xlm_special)i)];
     xlm_special_tokens_set(&specials, special, NULL); /* as different as they were */
-    xlm_vocabulary_made *made = renumber_made(v, ids, &settings.made_languages);
+    g_autofree xlm_vocabulary_made *made = renumber_made(v, ids, &settings.made_languages);
     settings.made = made;
     settings.specials = &specials;
     xlm_vocabulary *reduced = xlm_vocabulary_new(ordered, segmenter, &settings, error);
     for (int i = 0; i < settings.made_languages; i++)
         g_free((int32_t *)(uintptr_t)made[i].originals);
-    g_free(made);
     g_free(ids);
-    xlm_word_counts_free(ordered);
     return reduced;
 }
 
@@ -122,13 +119,10 @@ xlm_vocabulary *xlm_vocabulary_reduce(const xlm_vocabulary *v, const uint8_t *us
 {
     if (!xlm_segmenter_can_change(xlm_vocabulary_segmenter(v), what, error))
         return NULL;
-    uint8_t *all = g_memdup2(used, (gsize)xlm_vocabulary_size(v));
+    g_autofree uint8_t *all = g_memdup2(used, (gsize)xlm_vocabulary_size(v));
     use_originals(v, all);
-    xlm_word_counts *kept = find_kept(v, all);
-    xlm_vocabulary *reduced = make_reduced(v, kept, error);
-    xlm_word_counts_free(kept);
-    g_free(all);
-    return reduced;
+    g_autoptr(xlm_word_counts) kept = find_kept(v, all);
+    return make_reduced(v, kept, error);
 }
 
 /* ---- words of a file ---- */
@@ -152,16 +146,13 @@ static bool read_word(word_reader *r, const char *line, size_t size, GError **er
         return true;
     if (!xlm_tokenizer_words(r->tokenizer, -1, normal, length, &words, &n, error))
         return false;
-    char *word = n == 1 ? g_strndup(normal + words[0].start, words[0].size) : NULL;
-    char *whole = word != NULL ? xlm_segmenter_whole(r->segmenter, word) : NULL;
+    g_autofree char *word = n == 1 ? g_strndup(normal + words[0].start, words[0].size) : NULL;
+    g_autofree char *whole = word != NULL ? xlm_segmenter_whole(r->segmenter, word) : NULL;
     if (whole != NULL)
         xlm_word_counts_add(r->words, whole, strlen(whole), 0);
     else
         xlm_error_set(error, EX_DATAERR, "`%s` is not one word to the segmenter; give a word a line", normal);
-    const bool good = whole != NULL;
-    g_free(whole);
-    g_free(word);
-    return good;
+    return whole != NULL;
 }
 
 static bool read_words(word_reader *r, xlm_lines *lines, GError **error)
@@ -233,7 +224,7 @@ static char **all_languages(const xlm_vocabulary *v, const char *const *language
 xlm_vocabulary *xlm_vocabulary_enlarge(const xlm_vocabulary *v, const xlm_word_counts *wanted, const char *const *languages,
                                        const char *what, GError **error)
 {
-    xlm_word_counts *subwords = xlm_word_counts_new(), *added = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new(), added = xlm_word_counts_new();
     xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
     xlm_segmenter *segmenter = NULL;
     if (xlm_word_counts_size(wanted) == 0)
@@ -244,30 +235,25 @@ xlm_vocabulary *xlm_vocabulary_enlarge(const xlm_vocabulary *v, const xlm_word_c
     xlm_word_counts_add_all(subwords, added, 1);
     if (segmenter != NULL && check_whole(segmenter, subwords, wanted, error)) {
         const char *names[XLM_SPECIAL_TOKENS];
-        char **all = all_languages(v, languages);
+        g_auto(GStrv) all = all_languages(v, languages);
         xlm_vocabulary_settings settings = settings_of(v, names);
         settings.languages = (int)g_strv_length(all);
         settings.language_names = (const char *const *)all;
         enlarged = xlm_vocabulary_new(subwords, xlm_segmenter_ref(segmenter), &settings, error);
-        g_strfreev(all);
     }
     xlm_segmenter_unref(segmenter);
-    xlm_word_counts_free(added);
-    xlm_word_counts_free(subwords);
     return enlarged;
 }
 
 xlm_vocabulary *xlm_vocabulary_unite(const xlm_vocabulary *v, const xlm_vocabulary *other, const char *what, GError **error)
 {
     const xlm_word_counts *there = xlm_vocabulary_subwords(v), *here = xlm_vocabulary_subwords(other);
-    xlm_word_counts *wanted = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) wanted = xlm_word_counts_new();
     for (uint32_t i = 0; i < xlm_word_counts_size(here); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(here, i, &size);
         if (xlm_word_counts_index(there, subword, size) == UINT32_MAX)
             xlm_word_counts_add(wanted, subword, size, 0);
     }
-    xlm_vocabulary *united = xlm_vocabulary_enlarge(v, wanted, xlm_vocabulary_language_names(other), what, error);
-    xlm_word_counts_free(wanted);
-    return united;
+    return xlm_vocabulary_enlarge(v, wanted, xlm_vocabulary_language_names(other), what, error);
 }

@@ -42,14 +42,13 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
     static const char usual[] = "valid UTF-8; controls, private use characters and U+FFFD to space; invisible format characters "
                                 "out, except U+200C and U+200D; Unicode Form C; white space folded";
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
-    char *words = g_strdup_printf("subwords; the index is the id; %s", cls->marks);
+    g_autofree char *words = g_strdup_printf("subwords; the index is the id; %s", cls->marks);
     const bool good =
         xlm_store_set_text(store, path, "normalisation", cls->normaliser != NULL ? cls->normalisation : usual, error) &&
         xlm_word_store_note(store, path, "words", "description", words, error) &&
         xlm_word_store_note(store, path, "counts", "description",
                             "how often each subword stands in the text that the vocabulary was made of; 0 for special tokens",
                             error);
-    g_free(words);
     return good;
 }
 
@@ -75,25 +74,22 @@ static bool save_twins(const xlm_vocabulary *v, const xlm_vocabulary_made *made,
 {
     const uint64_t dims[2] = {(uint64_t)made->twins, 2};
     const int32_t *twins = xlm_vocabulary_twins(v, made->language);
-    int32_t *rows = g_new(int32_t, 2 * (size_t)made->twins + 1);
+    g_autofree int32_t *rows = g_new(int32_t, 2 * (size_t)made->twins + 1);
     for (int32_t k = 0; k < made->twins; k++) {
         rows[2 * k] = made->originals[k];
         rows[2 * k + 1] = twins[made->originals[k]];
     }
-    char *path = xlm_word_store_member(group, "twins");
-    const bool good = xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, rank == 0 ? dims[0] : 0, rows, error) &&
-                      xlm_store_set_text(store, path, "description", "row: id of a subword, id of its twin", error);
-    g_free(path);
-    g_free(rows);
-    return good;
+    g_autofree char *path = xlm_word_store_member(group, "twins");
+    return xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, rank == 0 ? dims[0] : 0, rows, error) &&
+           xlm_store_set_text(store, path, "description", "row: id of a subword, id of its twin", error);
 }
 
 static bool save_made(const xlm_vocabulary *v, const xlm_vocabulary_made *made, xlm_store *store, const char *path, int rank,
                       GError **error)
 {
     const char *const *names = xlm_vocabulary_language_names(v);
-    char *group = g_strconcat(path, "/made/", names[made->language], NULL);
+    g_autofree char *group = g_strconcat(path, "/made/", names[made->language], NULL);
     const bool good =
         xlm_store_set_text(store, group, "description", "a language made of another one; text of it is written in subwords of "
                            "the base, which are exchanged for their twins", error) &&
@@ -103,7 +99,6 @@ static bool save_made(const xlm_vocabulary *v, const xlm_vocabulary_made *made, 
         xlm_store_set_int(store, group, "seed", made->seed, error) &&
         (*made->weights == '\0' || xlm_store_set_text(store, group, "weights", made->weights, error)) &&
         (made->twins == 0 || save_twins(v, made, store, group, rank, error));
-    g_free(group);
     return good;
 }
 
@@ -152,17 +147,15 @@ static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, 
                                       uint64_t twins, char *names[XLM_SPECIAL_TOKENS], GError **error)
 {
     uint64_t all;
-    char **words = xlm_word_store_load_words(store, path, "words", &all, error);
+    g_auto(GStrv) words = xlm_word_store_load_words(store, path, "words", &all, error);
     if (words == NULL)
         return NULL;
-    int64_t *counts = xlm_word_store_load_counts(store, path, "counts", all, error);
+    g_autofree int64_t *counts = xlm_word_store_load_counts(store, path, "counts", all, error);
     xlm_word_counts *subwords = counts == NULL ? NULL : pick_subwords(specials, twins, words, counts, all);
     for (int i = 0; subwords != NULL && i < XLM_SPECIAL_TOKENS; i++)
         names[i] = g_strdup(words[specials->id[i]]);
     if (counts != NULL && subwords == NULL)
         xlm_word_store_refuse(store, path, "a word is missing or stands twice", error);
-    g_strfreev(words);
-    g_free(counts);
     return subwords;
 }
 
@@ -171,7 +164,7 @@ static bool load_specials(const xlm_store *store, const char *path, int64_t vers
 {
     int64_t number, id[XLM_SPECIAL_TOKENS];
     int32_t ids[XLM_SPECIAL_TOKENS];
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     *specials = xlm_own_special_tokens;
     if (!xlm_store_get_int(store, path, "specials", &number, error))
         return false;
@@ -183,7 +176,6 @@ static bool load_specials(const xlm_store *store, const char *path, int64_t vers
         }
         if (!xlm_special_tokens_set(specials, ids, &why)) {
             xlm_word_store_refuse(store, path, why->message, error);
-            g_error_free(why);
             return false;
         }
     }
@@ -219,7 +211,7 @@ static bool load_twins(const xlm_store *store, const char *path, const xlm_speci
                        GError **error)
 {
     xlm_array array = {XLM_I32, XLM_UP_TO(INT32_MAX), 2};
-    int32_t *rows = xlm_store_read_all(store, path, &array, error);
+    g_autofree int32_t *rows = xlm_store_read_all(store, path, &array, error);
     if (rows == NULL)
         return false;
     int32_t *originals = g_new(int32_t, array.rows + 1);
@@ -231,7 +223,6 @@ static bool load_twins(const xlm_store *store, const char *path, const xlm_speci
     }
     made->twins = (int32_t)array.rows;
     made->originals = originals;
-    g_free(rows);
     return good;
 }
 
@@ -260,10 +251,9 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
         return xlm_word_store_refuse(store, group, "is of no language of this file", error);
     if (good && !(made->shared >= 0 && made->shared <= 1))
         return xlm_word_store_refuse(store, group, "attribute shared is not from 0 to 1", error);
-    char *twins = xlm_word_store_member(group, "twins");
+    g_autofree char *twins = xlm_word_store_member(group, "twins");
     if (good && xlm_store_has(store, twins))
         good = load_twins(store, twins, specials, made, error);
-    g_free(twins);
     return good;
 }
 
@@ -286,22 +276,19 @@ static int by_language(const void *a, const void *b)
 static bool load_all_made(const xlm_store *store, const char *path, char **languages, xlm_vocabulary_settings *settings,
                           GError **error)
 {
-    char *root = xlm_word_store_member(path, "made");
-    char **names = NULL;
+    g_autofree char *root = xlm_word_store_member(path, "made");
+    g_auto(GStrv) names = NULL;
     bool good = !xlm_store_has(store, root) || (names = xlm_store_list(store, root, error)) != NULL;
     const int n = names != NULL ? (int)g_strv_length(names) : 0;
     xlm_vocabulary_made *made = g_new0(xlm_vocabulary_made, n);
     for (int i = 0; i < n && good; i++) {
-        char *group = xlm_word_store_member(root, names[i]);
+        g_autofree char *group = xlm_word_store_member(root, names[i]);
         good = load_made(store, group, names[i], languages, settings->specials, &made[i], error);
-        g_free(group);
     }
     if (n > 1)
         qsort(made, (size_t)n, sizeof *made, by_language);
     settings->made = made;
     settings->made_languages = n;
-    g_strfreev(names);
-    g_free(root);
     return good;
 }
 
@@ -335,12 +322,11 @@ static char **load_languages(const xlm_store *store, const char *path, uint64_t 
 /* Names of languages, each its own and none empty. */
 static bool check_languages(const xlm_store *store, char **names, uint64_t n, GError **error)
 {
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     bool good = true;
     for (uint64_t i = 0; i < n && good; i++)
         good = *names[i] != '\0' && strchr(names[i], '/') == NULL && g_utf8_validate(names[i], -1, NULL) &&
                g_hash_table_add(seen, names[i]);
-    g_hash_table_unref(seen);
     return good || xlm_word_store_refuse(store, "/languages", "are not names of different languages, or too many", error);
 }
 
@@ -352,17 +338,14 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
     bool good = true;
     for (int i = 0; i < n && good; i++) {
         const int32_t *twin = xlm_vocabulary_twins(v, made[i].language);
-        char *group = g_strconcat(path, "/made/", xlm_vocabulary_language_names(v)[made[i].language], NULL);
-        char *twins = xlm_word_store_member(group, "twins");
+        g_autofree char *group = g_strconcat(path, "/made/", xlm_vocabulary_language_names(v)[made[i].language], NULL);
+        g_autofree char *twins = xlm_word_store_member(group, "twins");
         xlm_array array = {XLM_I32, (uint64_t)made[i].twins, 2};
-        int32_t *rows = made[i].twins > 0 ? xlm_store_read_all(store, twins, &array, error) : NULL;
+        g_autofree int32_t *rows = made[i].twins > 0 ? xlm_store_read_all(store, twins, &array, error) : NULL;
         good = made[i].twins == 0 || rows != NULL;
         for (int32_t k = 0; k < made[i].twins && good; k++)
             if (rows[2 * k + 1] != twin[made[i].originals[k]])
                 good = xlm_word_store_refuse(store, twins, "ids of twins are not those behind the subwords", error);
-        g_free(twins);
-        g_free(group);
-        g_free(rows);
     }
     return good;
 }
@@ -375,11 +358,11 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     if (!load_settings(store, path, &settings, &specials, error))
         return NULL;
     uint64_t n = 0;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     xlm_vocabulary *v = NULL;
     xlm_segmenter *segmenter = NULL;
-    xlm_word_counts *subwords = NULL;
-    char **languages = load_languages(store, path, &n, error);
+    g_autoptr(xlm_word_counts) subwords = NULL;
+    g_auto(GStrv) languages = load_languages(store, path, &n, error);
     if (languages != NULL && check_languages(store, languages, n, error) &&
         load_all_made(store, path, languages, &settings, error))
         subwords = load_subwords(store, path, &specials, count_twins(&settings), special_names, error);
@@ -391,16 +374,12 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
         settings.language_names = (const char *const *)languages;
         v = xlm_vocabulary_new(subwords, segmenter, &settings, &why);
     }
-    if (why != NULL) {
+    if (why != NULL)
         xlm_word_store_refuse(store, path, why->message, error);
-        g_error_free(why);
-    }
     free_made(&settings);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(special_names[i]);
     if (v != NULL && !check_twins(store, path, v, error))
         g_clear_pointer(&v, xlm_vocabulary_free);
-    xlm_word_counts_free(subwords);
-    g_strfreev(languages);
     return v;
 }

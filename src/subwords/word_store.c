@@ -16,39 +16,32 @@ bool xlm_word_store_refuse(const xlm_store *store, const char *path, const char 
 bool xlm_word_store_note(xlm_store *store, const char *path, const char *name, const char *attribute, const char *text,
                          GError **error)
 {
-    char *object = xlm_word_store_member(path, name);
-    const bool good = xlm_store_set_text(store, object, attribute, text, error);
-    g_free(object);
-    return good;
+    g_autofree char *object = xlm_word_store_member(path, name);
+    return xlm_store_set_text(store, object, attribute, text, error);
 }
 
 bool xlm_word_store_save_words(xlm_store *store, const char *path, const char *name, int64_t n, const char *const *words,
                                GError **error)
 {
-    char *whole = xlm_word_store_member(path, name);
-    const bool good = xlm_store_write_strings(store, whole, (uint64_t)n, words, error);
-    g_free(whole);
-    return good;
+    g_autofree char *whole = xlm_word_store_member(path, name);
+    return xlm_store_write_strings(store, whole, (uint64_t)n, words, error);
 }
 
 bool xlm_word_store_save_counts(xlm_store *store, const char *path, const char *name, int rank, int64_t n, const int64_t *counts,
                                 GError **error)
 {
     const uint64_t dims[1] = {(uint64_t)n};
-    char *whole = xlm_word_store_member(path, name);
-    const bool good = xlm_store_dataset(store, whole, XLM_I64, 1, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, whole, 0, rank == 0 ? dims[0] : 0, counts, error);
-    g_free(whole);
-    return good;
+    g_autofree char *whole = xlm_word_store_member(path, name);
+    return xlm_store_dataset(store, whole, XLM_I64, 1, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, whole, 0, rank == 0 ? dims[0] : 0, counts, error);
 }
 
 /* ---- loading ---- */
 
 char **xlm_word_store_load_words(const xlm_store *store, const char *path, const char *name, uint64_t *n, GError **error)
 {
-    char *whole = xlm_word_store_member(path, name);
+    g_autofree char *whole = xlm_word_store_member(path, name);
     char **words = xlm_store_read_strings(store, whole, INT32_MAX, n, error);
-    g_free(whole);
     return words;
 }
 
@@ -66,10 +59,9 @@ static bool check_counts(const xlm_store *store, const char *path, uint64_t n, c
 
 int64_t *xlm_word_store_load_counts(const xlm_store *store, const char *path, const char *name, uint64_t n, GError **error)
 {
-    char *whole = xlm_word_store_member(path, name);
+    g_autofree char *whole = xlm_word_store_member(path, name);
     int64_t *counts = xlm_store_read_all(store, whole, &(xlm_array){XLM_I64, n, 0}, error);
     if (counts != NULL && !check_counts(store, whole, n, counts, error))
         g_clear_pointer(&counts, g_free);
-    g_free(whole);
     return counts;
 }

@@ -315,7 +315,7 @@ static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *
         end = memchr(at, '\n', (size_t)(text + size - at));
         if (end == NULL)
             end = text + size;
-        char *token = g_strndup(at, (gsize)(end - at));
+        g_autofree char *token = g_strndup(at, (gsize)(end - at));
         if (g_str_has_suffix(token, "\r"))
             token[strlen(token) - 1] = '\0';
         const bool good =
@@ -325,7 +325,6 @@ static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *
         const bool valid = good && (g_utf8_validate(token, -1, NULL) ||
                                     xlm_tokenizer_refuse(files, VOCABULARY, line, error, "is not UTF-8"));
         const bool set = valid && xlm_published_tokens_set(tokens, files, VOCABULARY, line - 1, token, error);
-        g_free(token);
         if (!set)
             return false;
     }

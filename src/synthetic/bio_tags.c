@@ -68,7 +68,7 @@ const char *xlm_bio_tag(const xlm_conllu_word *word, const xlm_bio_slot *slot, s
 void xlm_bio_letters(const xlm_conllu *sentence, const xlm_bio_slot *slot, const uint32_t *order, char *letters)
 {
     const guint n = sentence->words->len;
-    guint *entity = g_new0(guint, n); /* 0: none */
+    g_autofree guint *entity = g_new0(guint, n); /* 0: none */
     const char *before = "";
     size_t before_size = 0;
     for (guint i = 0; i < n; i++) {
@@ -83,5 +83,4 @@ void xlm_bio_letters(const xlm_conllu *sentence, const xlm_bio_slot *slot, const
     }
     for (guint i = 0; i < n; i++)
         letters[i] = entity[order[i]] == 0 ? 0 : i > 0 && entity[order[i - 1]] == entity[order[i]] ? 'I' : 'B';
-    g_free(entity);
 }

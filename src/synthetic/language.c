@@ -13,13 +13,12 @@
 
 static bool take_syntax(xlm_synthetic *made, const char *files, GError **error)
 {
-    char **parts = g_strsplit(files, "+", -1);
+    g_auto(GStrv) parts = g_strsplit(files, "+", -1);
     const bool good = g_strv_length(parts) == 2 && *parts[0] != '\0' && *parts[1] != '\0';
     if (good) {
         made->weights[0] = g_strdup(parts[0]);
         made->weights[1] = g_strdup(parts[1]);
     }
-    g_strfreev(parts);
     return good || xlm_error_set(error, EX_USAGE, "`syntax=%s`: two files belong here, the weights for nouns and for verbs: "
                                  "syntax=NOUN_FILE+VERB_FILE", files);
 }
@@ -53,11 +52,10 @@ xlm_synthetic *xlm_synthetic_parse(const char *steps, GError **error)
 {
     xlm_synthetic *made = g_new0(xlm_synthetic, 1);
     made->steps = g_strdup(steps);
-    char **parts = g_strsplit(steps, ",", -1);
+    g_auto(GStrv) parts = g_strsplit(steps, ",", -1);
     bool good = *parts != NULL || xlm_error_set(error, EX_USAGE, "no step is given");
     for (char **step = parts; good && *step != NULL; step++)
         good = take_step(made, *step, error);
-    g_strfreev(parts);
     if (good)
         return made;
     xlm_synthetic_free(made);
@@ -84,9 +82,8 @@ char *xlm_synthetic_weights(const xlm_synthetic *made, GError **error)
             g_string_free(text, TRUE);
             return NULL;
         }
-        char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
+        g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
         g_string_append_printf(text, "%s%s: SHA-256 %s", i > 0 ? "; " : "", made->weights[i], digest);
-        g_free(digest);
         g_free(bytes);
     }
     return g_string_free(text, FALSE);

@@ -90,7 +90,7 @@ static int find_kind(const char *name)
 /* The key of a feature; 0 and *what when it is none. */
 static uint64_t read_feature(xlm_order_weights *w, const char *feature, const char **what)
 {
-    char **parts = g_strsplit(feature, "_", -1);
+    g_auto(GStrv) parts = g_strsplit(feature, "_", -1);
     const int n = (int)g_strv_length(parts) - 1, kind = n < 0 ? -1 : find_kind(parts[0]);
     uint32_t symbols[XLM_ORDER_MOST_ROW];
     *what = kind < 0 ? "a feature is of the kind BI, PRE, BFR, BTW, AFT or HI"
@@ -101,7 +101,6 @@ static uint64_t read_feature(xlm_order_weights *w, const char *feature, const ch
         else
             symbols[i] = xlm_strings_add(w->symbols, parts[i + 1], strlen(parts[i + 1])) + 1;
     }
-    g_strfreev(parts);
     if (*what == NULL && xlm_strings_count(w->symbols) > MOST_SYMBOLS)
         *what = "more different symbols than a model can have (4095)";
     return *what == NULL ? make_key((xlm_order_feature)kind, symbols, n) : 0;
@@ -132,9 +131,8 @@ static bool read_all(xlm_order_weights *w, xlm_lines *lines, GError **error)
     size_t size;
     int got;
     while (what == NULL && (got = xlm_lines_next(lines, &text, &size, error)) == 1) {
-        char *line = g_strndup(text, size);
+        g_autofree char *line = g_strndup(text, size);
         what = read_line(w, g_strchomp(line));
-        g_free(line);
     }
     if (what != NULL)
         return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s; are these weights of an order model?",

@@ -132,9 +132,8 @@ static void describe(xlm_permuter *p, uint32_t word, const uint32_t *items, int 
     for (int i = 0; i < n; i++) {
         const xlm_ud1_word *of = &g_array_index(p->view, xlm_ud1_word, items[i]);
         if (items[i] == word) {
-            char *tag = g_strconcat("@", of->tag, NULL);
+            g_autofree char *tag = g_strconcat("@", of->tag, NULL);
             set_symbols(p, i, tag, "@", 1);
-            g_free(tag);
             node->head = i;
         } else {
             describe_dependent(p, i, of);

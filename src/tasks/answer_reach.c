@@ -18,10 +18,9 @@ static void shorten(char **text)
     enum { MOST = 60 };
     if (g_utf8_strlen(*text, -1) <= MOST)
         return;
-    char *beginning = g_utf8_substring(*text, 0, MOST);
+    g_autofree char *beginning = g_utf8_substring(*text, 0, MOST);
     g_free(*text);
     *text = g_strconcat(beginning, "...", NULL);
-    g_free(beginning);
 }
 
 static void compare_answer(const xlm_answer_text *text, const xlm_question *question, const xlm_answer *answer, reproduced *of)
@@ -61,11 +60,10 @@ static void report_reproduced(const xlm_answer_text *text, const reproduced *of,
         g_free(file);
         return;
     }
-    char *place = xlm_question_place(text->questions, of->question);
+    g_autofree char *place = xlm_question_place(text->questions, of->question);
     xlm_log_warn("%s: subwords reproduce only %.2f %% of %" G_GINT64_FORMAT " answers, so that no model can have a higher exact "
                  "match; the first that they do not: \"%s\", which becomes \"%s\" (%s); use a model whose tokenizer suits the "
                  "language", file, share, of->answers, of->right, of->instead, place);
-    g_free(place);
     g_free(file);
 }
 

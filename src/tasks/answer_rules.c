@@ -41,7 +41,7 @@ static GString *lower_case(const char *text)
 {
     UErrorCode status = U_ZERO_ERROR;
     const int32_t bytes = (int32_t)strlen(text);
-    UChar *from = g_new(UChar, (size_t)bytes + 1), *to = g_new(UChar, 3 * (size_t)bytes + 1);
+    g_autofree UChar *from = g_new(UChar, (size_t)bytes + 1), *to = g_new(UChar, 3 * (size_t)bytes + 1);
     int32_t size, lower, out;
     u_strFromUTF8(from, bytes + 1, &size, text, bytes, &status);
     lower = u_strToLower(to, 3 * bytes + 1, from, size, "", &status);
@@ -50,8 +50,6 @@ static GString *lower_case(const char *text)
     GString *result = g_string_sized_new(3 * (size_t)lower + 1);
     u_strToUTF8(result->str, 3 * lower + 1, &out, to, lower, &status);
     g_string_set_size(result, (gsize)out);
-    g_free(from);
-    g_free(to);
     return result;
 }
 
@@ -122,7 +120,7 @@ static bool stands_alone(xlm_answer_rules rules, gunichar c) { return rules == X
 
 char **xlm_answer_words(xlm_answer_rules rules, const char *answer)
 {
-    GString *text = lower_case(answer);
+    g_autoptr(GString) text = lower_case(answer);
     remove_punctuation(rules, text);
     remove_articles(rules, text);
     GPtrArray *words = g_ptr_array_new();
@@ -137,7 +135,6 @@ char **xlm_answer_words(xlm_answer_rules rules, const char *answer)
         at = end > at ? end : g_utf8_next_char(at);
     }
     g_ptr_array_add(words, NULL);
-    g_string_free(text, TRUE);
     return (char **)g_ptr_array_free(words, FALSE);
 }
 

@@ -7,21 +7,19 @@ xlm_answer_result xlm_answer_result_of(xlm_answer_rules rules, bool second_editi
                                        const char *const *right)
 {
     xlm_answer_result result = {.answerable = answers > 0, .empty = *predicted == '\0'};
-    char **words = xlm_answer_words(rules, predicted);
+    g_auto(GStrv) words = xlm_answer_words(rules, predicted);
     bool compared = false;
     for (guint i = 0; i < answers; i++) {
-        char **other = xlm_answer_words(rules, right[i]);
+        g_auto(GStrv) other = xlm_answer_words(rules, right[i]);
         if (!second_edition || other[0] != NULL) {
             const xlm_answer_match match = xlm_answer_compare(words, other, second_edition);
             result.match.exact = MAX(result.match.exact, match.exact);
             result.match.f1 = MAX(result.match.f1, match.f1);
             compared = true;
         }
-        g_strfreev(other);
     }
     if (!compared)
         result.match = (xlm_answer_match){words[0] == NULL, words[0] == NULL};
-    g_strfreev(words);
     return result;
 }
 

@@ -270,18 +270,15 @@ static bool encode_questions(xlm_answer_text *text, const xlm_answer_sequences *
 static bool find_parallel(const xlm_answer_text *text, const char *pivot, xlm_parallel_items *parallel, GError **error)
 {
     const guint n = text->questions->questions->len, k = text->questions->sources->len;
-    xlm_parallel_item *items = g_new0(xlm_parallel_item, n);
-    xlm_parallel_file *files = g_new0(xlm_parallel_file, k);
+    g_autofree xlm_parallel_item *items = g_new0(xlm_parallel_item, n);
+    g_autofree xlm_parallel_file *files = g_new0(xlm_parallel_file, k);
     for (guint q = 0; q < n; q++) {
         const xlm_question *question = xlm_answer_text_question(text, q);
         items[q] = (xlm_parallel_item){.id = question->id, .file = (int32_t)question->source};
     }
     for (guint f = 0; f < k; f++)
         files[f] = (xlm_parallel_file){.path = source_at(text, f)->path, .language = source_at(text, f)->language};
-    const bool good = xlm_parallel_items_find(parallel, items, n, files, (int32_t)k, pivot, XLM_PAIRED_BY_ID, error);
-    g_free(files);
-    g_free(items);
-    return good;
+    return xlm_parallel_items_find(parallel, items, n, files, (int32_t)k, pivot, XLM_PAIRED_BY_ID, error);
 }
 
 /* The question of either language with the context of the other, in two windows at a time, which stand in one step. Where one
@@ -322,14 +319,13 @@ static bool encode_all_switched(xlm_answer_text *text, const xlm_answer_sequence
         seen->unpaired++;
         first = first != NULL ? first : question;
     }
-    char *place = good && first != NULL ? xlm_question_place(text->questions, first) : NULL;
+    g_autofree char *place = good && first != NULL ? xlm_question_place(text->questions, first) : NULL;
     if (good && seen->pairs == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: code_switching = %s has no question of this id, nor of any other", place,
                              how->code_switching);
     if (good && seen->unpaired > 0)
         xlm_log_warn("code-switching: %" G_GINT64_FORMAT " questions could not be paired and are left out, the first of them %s",
                      seen->unpaired, place);
-    g_free(place);
     if (good)
         xlm_examples_keep_together(examples, 2);
     for (int side = 0; side < 2; side++)

@@ -173,12 +173,11 @@ static GPtrArray *candidates_of(const xlm_loss *self, const xlm_answer_text *tex
 /* Append a result for each question. */
 static void append_results(const xlm_loss *self, const xlm_answer_text *text, const double *predictions, GArray *results)
 {
-    GPtrArray *all = candidates_of(self, text, predictions);
+    g_autoptr(GPtrArray) all = candidates_of(self, text, predictions);
     for (guint q = 0; q < all->len; q++) {
         const xlm_answer_result result = xlm_answer_text_result(text, q, all->pdata[q]);
         g_array_append_val(results, result);
     }
-    g_ptr_array_unref(all);
 }
 
 static const xlm_answer_result *results_of(const GArray *results)
@@ -210,13 +209,12 @@ static double best_threshold(const struct answering *answering, const xlm_answer
 static void answering_decide(xlm_loss *self, int64_t n, void *const *texts, const double *const *predictions)
 {
     struct answering *answering = self->state;
-    GArray *results = g_array_new(FALSE, FALSE, sizeof(xlm_answer_result));
+    g_autoptr(GArray) results = g_array_new(FALSE, FALSE, sizeof(xlm_answer_result));
     for (int64_t i = 0; i < n; i++)
         append_results(self, texts[i], predictions[i], results);
     answering->null_threshold = INFINITY;
     if (answering->no_answer == BY_THRESHOLD && has_unanswerable(results_of(results), results->len))
         answering->null_threshold = best_threshold(answering, results_of(results), results->len);
-    g_array_unref(results);
 }
 
 static void add_measure(xlm_task_scores *scores, const char *name, double value, int64_t n)
@@ -249,7 +247,7 @@ static void score_unanswerable(const xlm_answer_means *means, const GArray *resu
 static void answering_score(const xlm_loss *self, const void *text, const double *predictions, xlm_task_scores *scores)
 {
     const struct answering *answering = self->state;
-    GArray *results = g_array_new(FALSE, FALSE, sizeof(xlm_answer_result));
+    g_autoptr(GArray) results = g_array_new(FALSE, FALSE, sizeof(xlm_answer_result));
     append_results(self, text, predictions, results);
     const xlm_answer_means means = xlm_answer_average(results->len, results_of(results), threshold_of(answering));
     const bool by_f1 = answering->choose_by == BY_F1;
@@ -257,7 +255,6 @@ static void answering_score(const xlm_loss *self, const void *text, const double
     add_measure(scores, by_f1 ? "exact_match" : "f1", by_f1 ? means.all.match.exact : means.all.match.f1, means.all.n);
     if (means.unanswerable.n > 0)
         score_unanswerable(&means, results, scores);
-    g_array_unref(results);
 }
 
 /* ---- files of predictions ---- */
@@ -275,14 +272,13 @@ static void answering_print(const xlm_loss *self, const void *pointer, const dou
 {
     const xlm_answer_text *text = pointer;
     const double threshold = threshold_of(self->state);
-    GPtrArray *all = candidates_of(self, text, predictions);
+    g_autoptr(GPtrArray) all = candidates_of(self, text, predictions);
     json_t *root = json_object();
     for (guint q = 0; q < all->len; q++) {
         const xlm_answer_candidates *candidates = all->pdata[q];
         json_t *answer = candidates->null_odds > threshold ? json_string("") : xlm_answer_text_best(text, q, candidates);
         json_object_set_new(root, xlm_answer_text_question(text, q)->id, answer);
     }
-    g_ptr_array_unref(all);
     print_json(root, out);
 }
 
@@ -290,23 +286,21 @@ static void answering_print(const xlm_loss *self, const void *pointer, const dou
 static void print_null_odds(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const xlm_answer_text *text = pointer;
-    GPtrArray *all = candidates_of(self, text, predictions);
+    g_autoptr(GPtrArray) all = candidates_of(self, text, predictions);
     json_t *root = json_object();
     for (guint q = 0; q < all->len; q++)
         json_object_set_new(root, xlm_answer_text_question(text, q)->id,
                             json_real(((const xlm_answer_candidates *)all->pdata[q])->null_odds));
-    g_ptr_array_unref(all);
     print_json(root, out);
 }
 
 static void print_n_best(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const xlm_answer_text *text = pointer;
-    GPtrArray *all = candidates_of(self, text, predictions);
+    g_autoptr(GPtrArray) all = candidates_of(self, text, predictions);
     json_t *root = json_object();
     for (guint q = 0; q < all->len; q++)
         json_object_set_new(root, xlm_answer_text_question(text, q)->id, xlm_answer_text_list(text, q, all->pdata[q]));
-    g_ptr_array_unref(all);
     print_json(root, out);
 }
 

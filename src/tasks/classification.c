@@ -111,14 +111,13 @@ static const xlm_labelled_item *item_at(const xlm_labelled_text *text, int64_t i
 
 static void report_file(const xlm_labelled_file *file)
 {
-    GString *out = g_string_new(NULL);
+    g_autoptr(GString) out = g_string_new(NULL);
     g_string_append_printf(out, "%" G_GINT64_FORMAT " items", file->items);
     if (file->unlabelled > 0)
         g_string_append_printf(out, "; left out, for their gold_label is \"-\": %" G_GINT64_FORMAT, file->unlabelled);
     if (file->empty > 0)
         g_string_append_printf(out, "; left out for an empty sentence or label: %" G_GINT64_FORMAT, file->empty);
     xlm_log_info("%s: %s; %s", file->path, file->form, out->str);
-    g_string_free(out, TRUE);
 }
 
 static void *classification_read(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error)
@@ -146,7 +145,7 @@ static char **classification_labels(const xlm_loss *self, const void *pointer, G
     const xlm_labelled_text *text = pointer;
     if (!xlm_labelled_text_check_labels(text, error))
         return NULL;
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->items->len; i++)
         g_hash_table_add(seen, (char *)item_at(text, i)->label);
     GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
@@ -155,7 +154,6 @@ static char **classification_labels(const xlm_loss *self, const void *pointer, G
         g_ptr_array_add(labels, g_strdup(at->data));
     g_ptr_array_add(labels, NULL);
     g_list_free(sorted);
-    g_hash_table_unref(seen);
     char **all = (char **)g_ptr_array_free(labels, FALSE);
     if (all[1] != NULL)
         return all;
@@ -181,10 +179,9 @@ typedef struct encoding {
 static bool refuse_label(const encoding *e, const xlm_labelled_item *item, GError **error)
 {
     const xlm_labelled_file *file = xlm_labelled_file_of(e->text, item);
-    char *known = xlm_names_some(e->task->of.labels);
+    g_autofree char *known = xlm_names_some(e->task->of.labels);
     xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the training text has no label \"%s\"; it has %s%s", file->path,
                   item->line, item->label, known, xlm_labelled_file_hint(file, item));
-    g_free(known);
     return false;
 }
 
@@ -267,8 +264,8 @@ static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_l
 static bool find_parallel(const encoding *e, xlm_parallel_items *parallel, GError **error)
 {
     const xlm_labelled_text *text = e->text;
-    xlm_parallel_item *items = g_new(xlm_parallel_item, text->items->len);
-    xlm_parallel_file *files = g_new(xlm_parallel_file, text->files->len);
+    g_autofree xlm_parallel_item *items = g_new(xlm_parallel_item, text->items->len);
+    g_autofree xlm_parallel_file *files = g_new(xlm_parallel_file, text->files->len);
     for (guint i = 0; i < text->items->len; i++) {
         const xlm_labelled_item *item = item_at(text, i);
         items[i] = (xlm_parallel_item){.id = item->id, .file = item->file, .row = item->row, .line = item->line};
@@ -279,8 +276,6 @@ static bool find_parallel(const encoding *e, xlm_parallel_items *parallel, GErro
     }
     const bool good = xlm_parallel_items_find(parallel, items, text->items->len, files, (int32_t)text->files->len,
                                         e->task->code_switching, (xlm_pairing)e->task->pair_by, error);
-    g_free(files);
-    g_free(items);
     return good;
 }
 
@@ -443,9 +438,9 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     const struct classification *c = self->state;
     const xlm_labelled_text *text = pointer;
     const int64_t n = text->items->len, classes = c->of.classes;
-    int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
-    GHashTable *labels = xlm_names_index(c->of.labels, classes);
-    xlm_task_row *row = g_new0(xlm_task_row, classes);
+    g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    g_autoptr(GHashTable) labels = xlm_names_index(c->of.labels, classes);
+    g_autofree xlm_task_row *row = g_new0(xlm_task_row, classes);
     int64_t right = 0, counted = 0;
     double f1 = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -472,10 +467,6 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     if (c->choose_by == MACRO_F1)
         add_measure(scores, "accuracy", accuracy, n);
     xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
-    g_hash_table_unref(labels);
-    g_free(row);
-    g_free(gold);
-    g_free(predicted);
 }
 
 /* A text in a column of its own. */

@@ -116,10 +116,9 @@ static bool refuse(const reader *r, GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->file.path, r->line, what);
-    g_free(what);
     return false;
 }
 
@@ -196,10 +195,8 @@ static const char *find_name(const reader *r, const char *name, bool of_language
         return g_string_chunk_insert_const(r->text->strings, name);
     if (!of_language || r->file.language_name == NULL)
         return NULL;
-    char *longer = g_strconcat(name, "_", r->file.language_name, NULL);
-    const char *found = has(data, longer) ? g_string_chunk_insert_const(r->text->strings, longer) : NULL;
-    g_free(longer);
-    return found;
+    g_autofree char *longer = g_strconcat(name, "_", r->file.language_name, NULL);
+    return has(data, longer) ? g_string_chunk_insert_const(r->text->strings, longer) : NULL;
 }
 
 static bool try_naming(reader *r, const naming *tried, bool of_language, has_name *has, const void *data)
@@ -235,11 +232,10 @@ static bool choose_names(reader *r, has_name *has, const void *data, GError **er
 
 static void describe(reader *r, const char *what)
 {
-    GString *form = g_string_new(what);
+    g_autoptr(GString) form = g_string_new(what);
     for (int v = 0; v < NEEDED && r->naming.name[v] != NULL; v++)
         g_string_append_printf(form, "%s%s", v > 0 ? ", " : " ", r->naming.name[v]);
     r->file.form = g_string_chunk_insert_const(r->text->strings, form->str);
-    g_string_free(form, TRUE);
 }
 
 /* ---- tables ---- */
@@ -429,12 +425,11 @@ static bool refuse_emptiness(const reader *r, GError **error)
     if (g_hash_table_size(r->languages) == 0 || r->rows > 0)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no item with a label in it", r->file.path);
     GList *sorted = g_list_sort(g_hash_table_get_keys(r->languages), (GCompareFunc)strcmp);
-    GString *names = g_string_new(NULL);
+    g_autoptr(GString) names = g_string_new(NULL);
     for (GList *at = sorted; at != NULL; at = at->next)
         g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", (const char *)at->data);
     xlm_error_set(error, EX_DATAERR, "%s: there is no line of language %s in it; it has %s", r->file.path,
                   r->file.language_name, names->str);
-    g_string_free(names, TRUE);
     g_list_free(sorted);
     return false;
 }

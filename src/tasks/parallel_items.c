@@ -88,10 +88,9 @@ static void pair_by_id(const pairing *p, GHashTable *index, int64_t *partner)
     for (int64_t i = 0; i < p->items; i++) {
         if (is_pivot(p, p->item[i].file))
             continue;
-        char *id = g_strdup_printf("%s\t%s", p->pivot, p->item[i].id);
+        g_autofree char *id = g_strdup_printf("%s\t%s", p->pivot, p->item[i].id);
         const xlm_parallel_item *found = g_hash_table_lookup(index, id);
         partner[i] = found != NULL ? found - p->item : -1;
-        g_free(id);
     }
 }
 
@@ -112,7 +111,7 @@ static gboolean place_equal(gconstpointer a, gconstpointer b) { return memcmp(a,
 
 static void pair_by_place(const pairing *p, int64_t *partner)
 {
-    GHashTable *index = g_hash_table_new_full(place_hash, place_equal, g_free, NULL);
+    g_autoptr(GHashTable) index = g_hash_table_new_full(place_hash, place_equal, g_free, NULL);
     for (int64_t i = 0; i < p->items; i++)
         if (is_pivot(p, p->item[i].file)) {
             const place at = {p->number[p->item[i].file], p->item[i].row};
@@ -123,7 +122,6 @@ static void pair_by_place(const pairing *p, int64_t *partner)
         const xlm_parallel_item *found = is_pivot(p, p->item[i].file) ? NULL : g_hash_table_lookup(index, &at);
         partner[i] = found != NULL ? found - p->item : -1;
     }
-    g_hash_table_unref(index);
 }
 
 /* ---- all ---- */
@@ -136,7 +134,7 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
     memset(parallel->partner, -1, sizeof(int64_t) * (size_t)items);
     number_files(&p);
     bool good = check_languages(&p, error);
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     GHashTable *ids = good && how != XLM_PAIRED_BY_LINE ? index_ids(&p, &why) : NULL;
     if (why != NULL && how == XLM_PAIRED_BY_ID) {
         g_propagate_error(error, g_steal_pointer(&why));
@@ -144,7 +142,6 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
     } else if (why != NULL && all_have_ids(&p)) {
         xlm_log_warn("%s; they are looked for by lines (pair_by = line)", why->message);
     }
-    g_clear_error(&why);
     parallel->by_id = ids != NULL;
     if (ids != NULL)
         pair_by_id(&p, ids, parallel->partner);

@@ -35,9 +35,8 @@ static void predict(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *
 void xlm_predict_planned(void *task, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass)
 {
     const xlm_task *t = task;
-    double *predictions = g_new0(double, MAX(pass->batch->masked * t->width(loss), 1));
+    g_autofree double *predictions = g_new0(double, MAX(pass->batch->masked * t->width(loss), 1));
     t->predict(loss, tape, pass, predictions);
-    g_free(predictions);
 }
 
 static void score_run(void *data, const xlm_example_run *run)

@@ -54,14 +54,13 @@ static char *place_of(const reader *r)
 static char *describe_place(const char *path, const char *place, const char *id)
 {
     GString *out = g_string_new(path);
-    char *value = g_strconcat(place, id != NULL ? ".id" : NULL, NULL);
+    g_autofree char *value = g_strconcat(place, id != NULL ? ".id" : NULL, NULL);
     const int64_t line = xlm_json_line(path, value);
     if (line > 0)
         g_string_append_printf(out, ":%" G_GINT64_FORMAT, line);
     g_string_append_printf(out, ": %s", place);
     if (id != NULL)
         g_string_append_printf(out, " (id %s)", id);
-    g_free(value);
     return g_string_free(out, FALSE);
 }
 
@@ -84,13 +83,10 @@ G_GNUC_PRINTF(3, 4) static bool refuse(const reader *r, GError **error, const ch
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    char *place = place_of(r), *described = describe_place(r->source.path, place, r->id);
+    g_autofree char *place = place_of(r), *described = describe_place(r->source.path, place, r->id);
     xlm_error_set(error, EX_DATAERR, "%s: %s", described, what);
-    g_free(described);
-    g_free(place);
-    g_free(what);
     return false;
 }
 
@@ -142,18 +138,15 @@ static char *shorten(const char *text)
 /* place: where the answer should stand, NULL: behind the end of the context. */
 static bool refuse_place(const reader *r, const char *text, int64_t at, const char *place, int64_t length, GError **error)
 {
-    char *answer = shorten(text);
+    g_autofree char *answer = shorten(text);
     if (place == NULL) {
         refuse(r, error, "the answer \"%s\" should begin at character %" G_GINT64_FORMAT " of the context, which has %"
                G_GINT64_FORMAT, answer, at, length);
     } else {
-        char *rest = g_utf8_substring(place, 0, MIN(g_utf8_strlen(text, -1), length - at)), *there = shorten(rest);
+        g_autofree char *rest = g_utf8_substring(place, 0, MIN(g_utf8_strlen(text, -1), length - at)), *there = shorten(rest);
         refuse(r, error, "the answer \"%s\" does not stand at character %" G_GINT64_FORMAT " of the context, where \"%s\" is; "
                "answer_start counts characters from 0", answer, at, there);
-        g_free(there);
-        g_free(rest);
     }
-    g_free(answer);
     return false;
 }
 
@@ -254,12 +247,11 @@ static bool add_context(reader *r, const json_t *paragraph, GError **error)
         return refuse(r, error, "\"context\" is longer than 2 GiB");
     if (is_blank(json_string_value(value)))
         return refuse(r, error, "\"context\" has no word");
-    char *place = place_of(r);
+    g_autofree char *place = place_of(r);
     const xlm_context context = {
         .text = g_string_chunk_insert(r->text->strings, json_string_value(value)), .size = (uint32_t)json_string_length(value),
         .source = r->text->sources->len - 1, .place = g_string_chunk_insert(r->text->strings, place),
     };
-    g_free(place);
     g_array_append_val(r->text->contexts, context);
     return true;
 }

@@ -40,12 +40,10 @@ static GPtrArray *all_measures(const xlm_task_results *r)
 /* GArray of xlm_measure. */
 static GArray *means_of(const xlm_task_results *r)
 {
-    GPtrArray *measures = g_ptr_array_new();
+    g_autoptr(GPtrArray) measures = g_ptr_array_new();
     for (int64_t l = 0; l < r->n; l++)
         g_ptr_array_add(measures, r->result[l].scores->measures);
-    GArray *means = xlm_task_means(measures);
-    g_ptr_array_unref(measures);
-    return means;
+    return xlm_task_means(measures);
 }
 
 static bool has_gap(const xlm_task_results *r) { return r->reference >= 0 && r->n > 1; }
@@ -129,8 +127,8 @@ static void print_line(const char *name, const GPtrArray *columns, const GArray 
 
 static void print_several(const xlm_task_results *r, FILE *out)
 {
-    GPtrArray *columns = all_measures(r);
-    GArray *means = means_of(r);
+    g_autoptr(GPtrArray) columns = all_measures(r);
+    g_autoptr(GArray) means = means_of(r);
     fprintf(out, "%-15s", "language");
     for (guint i = 0; i < columns->len; i++)
         fprintf(out, " %*s", width_of(columns->pdata[i]), ((const xlm_measure *)columns->pdata[i])->name);
@@ -139,7 +137,7 @@ static void print_several(const xlm_task_results *r, FILE *out)
         print_line(r->result[l].language, columns, r->result[l].scores->measures, out);
     print_line("mean", columns, means, out);
     if (has_gap(r)) {
-        char *name = g_strconcat("gap to ", r->result[r->reference].language, NULL);
+        g_autofree char *name = g_strconcat("gap to ", r->result[r->reference].language, NULL);
         for (guint i = means->len; i-- > 0;) {
             xlm_measure *m = &g_array_index(means, xlm_measure, i);
             m->value = gap_of(r, m);
@@ -147,10 +145,7 @@ static void print_several(const xlm_task_results *r, FILE *out)
                 g_array_remove_index(means, i);
         }
         print_line(name, columns, means, out);
-        g_free(name);
     }
-    g_array_unref(means);
-    g_ptr_array_unref(columns);
 }
 
 void xlm_task_results_print(const xlm_task_results *results, FILE *out)
@@ -210,7 +205,7 @@ static void append_result(GString *text, const xlm_task_results *all, const xlm_
 /* Means, and how much less each of the other languages, and their mean, have than the language of training. */
 static void append_summary(GString *text, const xlm_task_results *r)
 {
-    GArray *means = means_of(r);
+    g_autoptr(GArray) means = means_of(r);
     for (guint i = 0; i < means->len; i++) {
         const xlm_measure *m = &g_array_index(means, xlm_measure, i);
         g_string_append_printf(text, "mean,measure,%s,,,,%" G_GINT64_FORMAT ",,%.6f\n", m->name, m->terms, m->value);
@@ -228,7 +223,6 @@ static void append_summary(GString *text, const xlm_task_results *r)
         }
         g_string_append_printf(text, "mean,gap,%s,,,,,,%.6f\n", m->name, gap_of(r, m));
     }
-    g_array_unref(means);
 }
 
 GString *xlm_task_results_csv(const xlm_task_results *results)
@@ -272,15 +266,14 @@ static void append_group(GString *svg, double x, const char *language, const GPt
         if (m == NULL)
             continue;
         const double height = HEIGHT * CLAMP(m->value, 0, 1);
-        char *name = g_strdup_printf("%s, %s: %.2f%%", language, m->name, 100 * m->value);
+        g_autofree char *name = g_strdup_printf("%s, %s: %.2f%%", language, m->name, 100 * m->value);
         xlm_svg_box(svg, x + i * BAR, TOP + HEIGHT - height, BAR - 2, height, xlm_svg_colour(i), name);
-        g_free(name);
     }
 }
 
 GString *xlm_task_results_chart(const xlm_task_results *results, const char *title)
 {
-    GPtrArray *bars = all_measures(results);
+    g_autoptr(GPtrArray) bars = all_measures(results);
     for (guint i = bars->len; i-- > 0;)
         if (!is_share(bars->pdata[i]))
             g_ptr_array_remove_index(bars, i);
@@ -298,11 +291,9 @@ GString *xlm_task_results_chart(const xlm_task_results *results, const char *tit
         append_group(svg, LEFT + SPACE / 2 + (double)l * group, results->result[l].language, bars,
                      results->result[l].scores->measures);
     if (results->n > 1) {
-        GArray *means = means_of(results);
+        g_autoptr(GArray) means = means_of(results);
         append_group(svg, LEFT + SPACE / 2 + (double)results->n * group, "mean", bars, means);
-        g_array_unref(means);
     }
     xlm_svg_end(svg);
-    g_ptr_array_unref(bars);
     return svg;
 }

@@ -9,12 +9,11 @@ bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool 
     *language = name != NULL ? xlm_vocabulary_find_language(vocabulary, name) : -1;
     if (*language >= 0 || (name == NULL && !needed))
         return true;
-    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
+    g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(vocabulary));
     if (name != NULL)
         xlm_error_set(error, exit_code, "the model has no language \"%s\"; it has %s", name, known);
     else
         xlm_error_set(error, exit_code, "the model has language embeddings; say %s (one of %s)", how, known);
-    g_free(known);
     return false;
 }
 
@@ -38,13 +37,12 @@ static bool read_source(const xlm_task_list *list, const char *item, xlm_task_so
         return xlm_error_set(error, list->exit_code, "%s: %s: there is no file behind the language; write LANG:FILE", list->what,
                              item);
     char *name = g_strndup(item, (gsize)(path - 1 - item));
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     const bool good = xlm_task_language(list->vocabulary, name, true, list->how, list->exit_code, &source->language, &why);
     g_free(name);
     if (!good) {
         xlm_error_set(error, list->exit_code, "%s: %s: %s; a file with a colon in its name is written ./%s", list->what, item,
                       why->message, item);
-        g_error_free(why);
         return false;
     }
     source->name = xlm_vocabulary_language_names(list->vocabulary)[source->language];
@@ -70,7 +68,7 @@ xlm_task_source *xlm_task_sources_read(const xlm_task_list *list, char *const *i
 static GArray *cut(char *const *items, xlm_task_source *sources, int64_t n)
 {
     GArray *sets = g_array_new(FALSE, FALSE, sizeof(xlm_task_set));
-    xlm_task_source *from = g_memdup2(sources, sizeof *from * (gsize)n);
+    g_autofree xlm_task_source *from = g_memdup2(sources, sizeof *from * (gsize)n);
     bool rest = false; /* those without a language are there */
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -85,7 +83,6 @@ static GArray *cut(char *const *items, xlm_task_source *sources, int64_t n)
         const xlm_task_set set = {first, &sources[at] - first, !own};
         g_array_append_val(sets, set);
     }
-    g_free(from);
     return sets;
 }
 

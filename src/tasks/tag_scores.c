@@ -131,7 +131,7 @@ static void count_spans(const xlm_tag_pairs *p, int64_t first, int64_t end, cons
 
 static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
 {
-    GPtrArray *types = types_of(p->labels);
+    g_autoptr(GPtrArray) types = types_of(p->labels);
     xlm_task_row *rows = g_new0(xlm_task_row, types->len), all = {0};
     int64_t first = 0;
     for (int64_t s = 0; s < p->sentences; first = p->ends[s++])
@@ -143,16 +143,14 @@ static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
     add_measure(scores, "span_f1", xlm_task_f1(&all), all.gold);
     add_row(scores, "span", "all", &all);
     g_free(rows);
-    g_ptr_array_unref(types);
 }
 
 void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores)
 {
-    xlm_task_row *tag = count_tags(pairs);
+    g_autofree xlm_task_row *tag = count_tags(pairs);
     score_tags(pairs, tag, scores);
     if (pairs->bio)
         score_spans(pairs, scores);
     for (int64_t c = 0; c < pairs->classes; c++)
         add_row(scores, "tag", pairs->labels[c], &tag[c]);
-    g_free(tag);
 }

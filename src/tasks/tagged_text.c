@@ -45,10 +45,9 @@ static bool refuse(const reader *r, GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->path, r->line, what);
-    g_free(what);
     return false;
 }
 
@@ -76,14 +75,13 @@ static void end_sentence(reader *r)
 
 static bool read_pair(reader *r, const char *line, GError **error)
 {
-    char **fields = g_strsplit(line, "\t", -1);
+    g_auto(GStrv) fields = g_strsplit(line, "\t", -1);
     const guint n = g_strv_length(fields);
     const bool good = (n == 2 && *fields[0] != '\0' && *fields[1] != '\0') ||
                       refuse(r, error, "a line must have the form `token<tab>tag`, or be empty behind a sentence%s",
                              n == 10 ? "; a CoNLL-U file should be named .conllu" : "");
     if (good)
         add_word(r, fields[0], fields[1]);
-    g_strfreev(fields);
     return good;
 }
 
@@ -105,8 +103,8 @@ static bool choose_column(reader *r, GError **error)
 
 static bool read_columns(reader *r, const char *line, GError **error)
 {
-    char **all = g_strsplit(line, " ", -1);
-    GPtrArray *fields = g_ptr_array_new();
+    g_auto(GStrv) all = g_strsplit(line, " ", -1);
+    g_autoptr(GPtrArray) fields = g_ptr_array_new();
     for (char **at = all; *at != NULL; at++)
         if (**at != '\0')
             g_ptr_array_add(fields, *at);
@@ -123,8 +121,6 @@ static bool read_columns(reader *r, const char *line, GError **error)
         good = choose_column(r, error);
     if (good)
         add_word(r, fields->pdata[0], fields->pdata[r->tag]);
-    g_ptr_array_unref(fields);
-    g_strfreev(all);
     return good;
 }
 
@@ -154,13 +150,12 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
     r->line = xlm_lines_number(r->lines);
     if (!xlm_lines_check_text(r->lines, text, size, error))
         return false;
-    char *line = g_strndup(text, size);
+    g_autofree char *line = g_strndup(text, size);
     bool good = true;
     if (line[strspn(line, " \t\r\n\v\f")] == '\0')
         end_sentence(r);
     else
         good = read_plain(r, line, error);
-    g_free(line);
     return good;
 }
 
@@ -192,14 +187,13 @@ static char *value_of(const char *pairs, const char *key)
 
 static bool read_key(reader *r, char *const *column, GError **error)
 {
-    char *value = value_of(column[XLM_CONLLU_FEATS], r->column);
+    g_autofree char *value = value_of(column[XLM_CONLLU_FEATS], r->column);
     if (value == NULL)
         value = value_of(column[XLM_CONLLU_MISC], r->column);
     const bool good = value == NULL || *value != '\0' || refuse(r, error, "%s has no value", r->column);
     r->found |= value != NULL;
     if (good)
         add_word(r, column[XLM_CONLLU_FORM], value != NULL ? value : "O");
-    g_free(value);
     return good;
 }
 
@@ -245,7 +239,7 @@ static const char *type_of(const char *tag)
 /* Rewrite the tags of words from `word` on, in sentences from `sentence` on, when they are IOB1. */
 static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
 {
-    GArray *wrong = g_array_new(FALSE, FALSE, sizeof(guint)); /* words whose I- begins a span */
+    g_autoptr(GArray) wrong = g_array_new(FALSE, FALSE, sizeof(guint)); /* words whose I- begins a span */
     bool bio = false;                                         /* a B- stands where IOB1 would have I- */
     const char *before = "";
     for (guint i = word; i < text->words->len && !bio; i++) {
@@ -260,12 +254,10 @@ static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
     }
     for (guint k = 0; k < wrong->len && !bio; k++) {
         xlm_tagged_word *w = &g_array_index(text->words, xlm_tagged_word, g_array_index(wrong, guint, k));
-        char *tag = g_strconcat("B-", w->tag + 2, NULL);
+        g_autofree char *tag = g_strconcat("B-", w->tag + 2, NULL);
         w->tag = g_string_chunk_insert_const(text->strings, tag);
-        g_free(tag);
     }
     text->rewritten += wrong->len > 0 && !bio;
-    g_array_unref(wrong);
 }
 
 /* ---- all ---- */

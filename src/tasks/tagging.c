@@ -128,14 +128,12 @@ static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
 /* The tags of a text that are not among the labels, sorted, none twice; those of labels and text. g_list_free. */
 static GList *other_tags(const xlm_task_state *of, const xlm_tagged_text *text)
 {
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->words->len; i++)
         g_hash_table_add(seen, (char *)g_array_index(text->words, xlm_tagged_word, i).tag);
     for (int64_t c = 0; c < of->classes; c++)
         g_hash_table_remove(seen, of->labels[c]);
-    GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
-    g_hash_table_unref(seen);
-    return sorted;
+    return g_list_sort(g_hash_table_get_keys(seen), by_name);
 }
 
 static char **tagging_labels(const xlm_loss *self, const void *pointer, GError **error)
@@ -234,24 +232,21 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
     if (words == 0)
         return true;
     if (words == text->words->len) {
-        char *known = xlm_names_some(of->labels);
+        g_autofree char *known = xlm_names_some(of->labels);
         xlm_error_set(error, EX_DATAERR,
                       "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text stands in the "
                       "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag,
                       first->word, known);
-        g_free(known);
         return false;
     }
     GList *others = other_tags(of, text);
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (GList *at = others; at != NULL; at = at->next)
         g_ptr_array_add(names, at->data);
     g_ptr_array_add(names, NULL);
-    char *list = xlm_names_some((char *const *)names->pdata);
+    g_autofree char *list = xlm_names_some((char *const *)names->pdata);
     xlm_log_warn("tags that the training text does not have count as wrong: %" G_GINT64_FORMAT " of %u words, with %s (first at "
                  "%s:%" G_GINT64_FORMAT ")", words, text->words->len, list, first->path, first->line);
-    g_free(list);
-    g_ptr_array_unref(names);
     g_list_free(others);
     return true;
 }
@@ -318,7 +313,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     const struct tagging *tagging = self->state;
     const xlm_tagged_text *text = pointer;
     const guint n = text->words->len;
-    int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
     GList *others = other_tags(&tagging->of, text);
     GPtrArray *labels = g_ptr_array_new(); /* those of the model, and then the others of the text */
     for (int64_t c = 0; c < tagging->of.classes; c++)
@@ -326,7 +321,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     for (GList *at = others; at != NULL; at = at->next)
         g_ptr_array_add(labels, at->data);
     const int64_t classes = labels->len;
-    GHashTable *index = xlm_names_index((char *const *)labels->pdata, classes);
+    g_autoptr(GHashTable) index = xlm_names_index((char *const *)labels->pdata, classes);
     int64_t unseen = 0;
     for (guint i = 0; i < n; i++) {
         gold[i] = xlm_names_find(index, g_array_index(text->words, xlm_tagged_word, i).tag);
@@ -347,10 +342,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
         g_array_append_val(scores->measures, share);
     }
     g_list_free(others);
-    g_hash_table_unref(index);
     g_ptr_array_unref(labels);
-    g_free(gold);
-    g_free(predicted);
 }
 
 /* token<tab>gold<tab>predicted, an empty line behind each sentence. */

@@ -26,9 +26,8 @@ const xlm_task *xlm_task_find(const char *name, GError **error)
         if (strcmp(names[n], name) == 0)
             return tasks[n];
     }
-    char *advice = xlm_nearest_advice(name, names, n);
+    g_autofree char *advice = xlm_nearest_advice(name, names, n);
     xlm_error_set(error, EX_CONFIG, "there is no task \"%s\"; %s", name, advice);
-    g_free(advice);
     return NULL;
 }
 

@@ -99,14 +99,13 @@ static xlm_examples *make_examples(tuning *t, void *text, bool training, const c
     const xlm_task_encoder encoder = {.tokenizer = t->tokenizer, .length = t->job->config.length, .training = training,
                                       .seed = (uint64_t)t->job->config.train.seed};
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(t->loaded->vocabulary));
-    GString *description = g_string_new(NULL);
+    g_autoptr(GString) description = g_string_new(NULL);
     const bool good = (!training || take_labels(t, text, error)) &&
                       t->task->encode(&t->self, text, &encoder, examples, description, error);
     if (good)
         xlm_log_info("%s: %s", what, description->str);
     else
         g_clear_pointer(&examples, xlm_examples_free);
-    g_string_free(description, TRUE);
     return examples;
 }
 
@@ -128,9 +127,8 @@ static bool open_training(tuning *t, GError **error)
                              "stand in one step, so batch must be a multiple of %" G_GINT64_FORMAT, c->batch,
                              xlm_examples_together(t->training_examples));
     if (t->training_examples != NULL && t->task->labels != NULL) {
-        char *labels = xlm_names_some(t->labels);
+        g_autofree char *labels = xlm_names_some(t->labels);
         xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
-        g_free(labels);
     }
     return t->training_examples != NULL;
 }
@@ -138,14 +136,13 @@ static bool open_training(tuning *t, GError **error)
 /* One language. named: there are several. */
 static bool open_development_set(tuning *t, const xlm_task_set *set, bool named, GError **error)
 {
-    char *what = named ? g_strconcat("dev ", xlm_task_source_language(set->sources), NULL) : g_strdup("dev");
+    g_autofree char *what = named ? g_strconcat("dev ", xlm_task_source_language(set->sources), NULL) : g_strdup("dev");
     development d = {.source = set->sources, .text = t->task->read(&t->self, set->sources, set->n, error)};
     if (d.text != NULL && (d.examples = make_examples(t, d.text, false, what, error)) != NULL) {
         const int64_t rows = xlm_examples_predictions(d.examples, xlm_examples_count(d.examples));
         d.predictions = g_new(double, rows * t->task->width(&t->self));
     }
     g_array_append_val(t->development, d);
-    g_free(what);
     return d.examples != NULL;
 }
 
@@ -243,7 +240,7 @@ static GArray *measure_set(const tuning *t, const development *d)
 static void decide(const tuning *t)
 {
     const guint n = t->development->len;
-    void **texts = g_new(void *, n);
+    g_autofree void **texts = g_new(void *, n);
     const double **predictions = g_new(const double *, n);
     for (guint i = 0; i < n; i++) {
         texts[i] = g_array_index(t->development, development, i).text;
@@ -251,7 +248,6 @@ static void decide(const tuning *t)
     }
     xlm_loss self = t->self;
     t->task->decide(&self, n, texts, predictions);
-    g_free(texts);
     g_free(predictions);
 }
 
@@ -272,10 +268,10 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
         return false;
     if (t->task->decide != NULL)
         decide(t);
-    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     for (guint i = 0; i < languages; i++)
         g_ptr_array_add(all, measure_set(t, &g_array_index(t->development, development, i)));
-    GArray *means = xlm_task_means(all);
+    g_autoptr(GArray) means = xlm_task_means(all);
     for (guint k = 0; k < means->len; k++)
         add_measure(measures, &g_array_index(means, xlm_measure, k), NULL);
     for (guint i = 0; languages > 1 && i < languages; i++) {
@@ -284,8 +280,6 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
             add_measure(measures, &g_array_index(of_one, xlm_measure, k),
                         xlm_task_source_language(g_array_index(t->development, development, i).source));
     }
-    g_array_unref(means);
-    g_ptr_array_unref(all);
     return true;
 }
 

@@ -59,16 +59,15 @@ static const xlm_option tune_options[] = {
 
 static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
-    char **names = xlm_jobfile_names(file, "task");
+    g_auto(GStrv) names = xlm_jobfile_names(file, "task");
     bool good = true;
     if (g_strv_length(names) != 1)
         good = xlm_error_set(error, EX_CONFIG, "%s: there must be one section [task NAME], as [task %s]; there are %u",
                              xlm_jobfile_path(file), xlm_tasks()[0]->loss.name, g_strv_length(names));
-    char *section = good ? g_strdup_printf("task %s", names[0]) : NULL;
+    g_autofree char *section = good ? g_strdup_printf("task %s", names[0]) : NULL;
     if (good && (job->task = xlm_task_find(names[0], error)) == NULL) {
-        char *place = xlm_jobfile_place(file, section, NULL);
+        g_autofree char *place = xlm_jobfile_place(file, section, NULL);
         g_prefix_error(error, "%s: ", place);
-        g_free(place);
         good = false;
     }
     if (good) {
@@ -84,8 +83,6 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
         xlm_options_print(job->task->loss.options, job->state, text);
         job->task_options = g_string_free(text, FALSE);
     }
-    g_free(section);
-    g_strfreev(names);
     return good;
 }
 
@@ -93,11 +90,10 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
 static bool check_freeze(const xlm_tune_config *c, const xlm_jobfile *file, GError **error)
 {
     int64_t layers;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MOST_LAYERS, &layers, &why))
         return true;
     xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
-    g_error_free(why);
     return false;
 }
 
@@ -183,7 +179,7 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
     const xlm_task *only = task != NULL ? xlm_task_find(task, error) : NULL;
     if (task != NULL && only == NULL)
         return false;
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     if (only != NULL) {
         help_task(text, only);
     } else {
@@ -195,18 +191,17 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
         }
     }
     fputs(text->str, out);
-    g_string_free(text, TRUE);
     return true;
 }
 
 void *xlm_task_state_read(const xlm_task *task, const char *source, const char *options, char *const *overrides, GError **error)
 {
     static const xlm_jobfile_kind kind[] = {{"task", false, NULL}, {NULL, false, NULL}};
-    GPtrArray *set = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) set = g_ptr_array_new_with_free_func(g_free);
     for (; overrides != NULL && *overrides != NULL; overrides++)
         g_ptr_array_add(set, g_strconcat("task.", *overrides, NULL));
     g_ptr_array_add(set, NULL);
-    char *text = g_strconcat("[task]\n", options, NULL);
+    g_autofree char *text = g_strconcat("[task]\n", options, NULL);
     GError *why = NULL;
     xlm_jobfile *file = xlm_jobfile_parse(source, text, strlen(text), kind, (char *const *)set->pdata, &why);
     void *state = file != NULL ? g_malloc0(task->loss.state_size) : NULL;
@@ -218,7 +213,5 @@ void *xlm_task_state_read(const xlm_task *task, const char *source, const char *
         g_propagate_error(error, why);
     }
     xlm_jobfile_free(file);
-    g_free(text);
-    g_ptr_array_unref(set);
     return state;
 }

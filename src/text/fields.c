@@ -61,12 +61,10 @@ int xlm_fields_next(xlm_fields *f, int n, const char *form, xlm_field *field, in
 
 char *xlm_fields_load(const char *path, size_t *size, GError **error)
 {
-    GError *cause = NULL;
+    g_autoptr(GError) cause = NULL;
     char *text = NULL;
-    if (!xlm_files_load(path, &text, size, &cause)) {
+    if (!xlm_files_load(path, &text, size, &cause))
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
-        g_error_free(cause);
-    }
     return text;
 }
 

@@ -228,7 +228,7 @@ int64_t xlm_lines_position(const xlm_lines *lines) { return gzoffset(lines->file
 
 bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return false;
     const char *text;
@@ -236,10 +236,8 @@ bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError *
     int more = 0;
     bool good = true;
     while (good && (more = xlm_lines_next(lines, &text, &length, error)) > 0) {
-        char *line = g_strndup(text, length);
+        g_autofree char *line = g_strndup(text, length);
         good = xlm_lines_check_text(lines, text, length, error) && take(data, lines, line, error);
-        g_free(line);
     }
-    xlm_lines_close(lines);
     return good && more == 0;
 }

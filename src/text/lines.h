@@ -27,6 +27,7 @@ xlm_lines *xlm_lines_open(const char *path, GError **error);
 xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_lines, xlm_lines_close)
 
 /* Give lines as the file has them but for the LF, with CR and byte order mark, and bytes with the mark. To be called before the
  * first is read. */

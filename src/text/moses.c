@@ -81,10 +81,9 @@ static const char ENGLISH_NUMERIC[] = "No Art pp";
 
 static void list_words(moses *m, const char *words, bool numeric)
 {
-    char **all = g_strsplit(words, " ", -1);
+    g_auto(GStrv) all = g_strsplit(words, " ", -1);
     for (char **word = all; *word != NULL; word++)
         g_hash_table_insert(m->listed, g_strdup(*word), GINT_TO_POINTER(numeric));
-    g_strfreev(all);
 }
 
 /* False: there is no list of the language. */

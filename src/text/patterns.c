@@ -65,13 +65,12 @@ char *xlm_pattern_characters(bool (*holds)(uint32_t character))
 /* Is `side`, c, `side` one word? */
 static bool joins(xlm_splitter *splitter, char side, UChar32 c)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     size_t n;
     g_string_append_c(text, side);
     g_string_append_unichar(text, (gunichar)c);
     g_string_append_c(text, side);
     xlm_splitter_split(splitter, text->str, text->len, &n);
-    g_string_free(text, TRUE);
     return n == 1;
 }
 
@@ -180,17 +179,12 @@ static char *shape_of(const char *pattern)
 
 bool xlm_pattern_is_words(const char *pattern)
 {
-    char *own = shape_of(FORM), *shape = shape_of(pattern);
-    const bool same = strcmp(own, shape) == 0;
-    g_free(own);
-    g_free(shape);
-    return same;
+    g_autofree char *own = shape_of(FORM), *shape = shape_of(pattern);
+    return strcmp(own, shape) == 0;
 }
 
 bool xlm_pattern_is_characters(const char *pattern)
 {
-    char *shape = shape_of(pattern);
-    const bool is = strcmp(shape, "[]") == 0;
-    g_free(shape);
-    return is;
+    g_autofree char *shape = shape_of(pattern);
+    return strcmp(shape, "[]") == 0;
 }

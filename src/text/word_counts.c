@@ -79,7 +79,7 @@ static int compare_words(gconstpointer a, gconstpointer b, gpointer table)
 void xlm_word_counts_sort(xlm_word_counts *c)
 {
     const uint32_t n = xlm_strings_count(c->words);
-    uint32_t *order = g_new(uint32_t, n);
+    g_autofree uint32_t *order = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_words, c);
@@ -90,19 +90,17 @@ void xlm_word_counts_sort(xlm_word_counts *c)
     g_free(c->counts);
     c->counts = counts;
     xlm_strings_reorder(c->words, order, n);
-    g_free(order);
 }
 
 void xlm_word_counts_cut(xlm_word_counts *c, uint32_t n)
 {
     if (n >= xlm_strings_count(c->words))
         return;
-    uint32_t *order = g_new(uint32_t, n);
+    g_autofree uint32_t *order = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     memset(c->counts + n, 0, (xlm_strings_count(c->words) - n) * sizeof(int64_t));
     xlm_strings_reorder(c->words, order, n);
-    g_free(order);
 }
 
 uint32_t xlm_word_counts_size(const xlm_word_counts *c) { return xlm_strings_count(c->words); }

@@ -16,6 +16,7 @@ typedef struct xlm_word_counts xlm_word_counts;
 xlm_word_counts *xlm_word_counts_new(void);
 /* NULL is allowed. */
 void xlm_word_counts_free(xlm_word_counts *counts);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_word_counts, xlm_word_counts_free)
 
 /* `times` more of a word. size may be 0 and the bytes may be any. */
 void xlm_word_counts_add(xlm_word_counts *counts, const char *word, size_t size, int64_t times);

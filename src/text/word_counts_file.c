@@ -41,13 +41,11 @@ xlm_word_counts *xlm_word_counts_parse(const char *name, const char *text, size_
 xlm_word_counts *xlm_word_counts_read(const char *path, GError **error)
 {
     size_t size;
-    char *text = xlm_fields_load(path, &size, error);
+    g_autofree char *text = xlm_fields_load(path, &size, error);
     if (text == NULL)
         return NULL;
     const size_t mark = xlm_lines_mark(text, size);
-    xlm_word_counts *c = xlm_word_counts_parse(path, text + mark, size - mark, error);
-    g_free(text);
-    return c;
+    return xlm_word_counts_parse(path, text + mark, size - mark, error);
 }
 
 GString *xlm_word_counts_print(const xlm_word_counts *c)

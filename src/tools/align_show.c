@@ -59,7 +59,7 @@ static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, G
     const xlm_alignment_pairs *found = NULL;
     if (given.languages != NULL)
         found = xlm_alignment_file_find(file, split, given.languages, NULL);
-    GString *names = g_string_new("");
+    g_autoptr(GString) names = g_string_new("");
     int n = 0;
     for (int i = 0; i < file->n; i++)
         if (file->pairs[i].split == split) {
@@ -78,10 +78,8 @@ static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, G
         xlm_error_set(error, EX_USAGE, "--pair=%" G_GINT64_FORMAT ": %s has %" G_GINT64_FORMAT " of %s in %s, counted from 0",
                       given.pair, path, found->pairs, found->name, xlm_split_name(split));
     else {
-        g_string_free(names, TRUE);
         return found;
     }
-    g_string_free(names, TRUE);
     return NULL;
 }
 
@@ -139,8 +137,8 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer links)
 /* Links between what is shown: of words each once, with the best score of its subwords. Returns how many. */
 static int64_t join_links(const struct side side[2], xlm_link *links, float *scores, int64_t n)
 {
-    xlm_link *joined = g_new(xlm_link, n + 1);
-    float *joined_scores = g_new(float, n + 1);
+    g_autofree xlm_link *joined = g_new(xlm_link, n + 1);
+    g_autofree float *joined_scores = g_new(float, n + 1);
     int64_t *order = g_new(int64_t, n + 1), count = 0;
     for (int64_t l = 0; l < n; l++) {
         links[l].source = side[0].shown[links[l].source];
@@ -161,8 +159,6 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
     memcpy(links, joined, sizeof *links * (size_t)count);
     if (scores != NULL)
         memcpy(scores, joined_scores, sizeof *scores * (size_t)count);
-    g_free(joined);
-    g_free(joined_scores);
     g_free(order);
     return count;
 }
@@ -170,20 +166,19 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
 /* Files may be anybody's: a terminal obeys control characters. */
 static void print_clean(const char *text)
 {
-    GString *clean = g_string_new("");
+    g_autoptr(GString) clean = g_string_new("");
     for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
         const gunichar c = g_utf8_get_char(at);
         g_string_append_unichar(clean, c != '\n' && g_unichar_iscntrl(c) ? 0xfffd : c);
     }
     fputs(clean->str, stdout);
-    g_string_free(clean, TRUE);
 }
 
 static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pairs, const struct side side[2], xlm_link *links,
                   float *scores, int64_t n)
 {
     const xlm_alignment_origin *origin = &file->origin;
-    GString *out = g_string_new("");
+    g_autoptr(GString) out = g_string_new("");
     g_string_append_printf(out, "pair %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ", %s %s, by %s%s%s\n", given.pair, pairs->pairs,
                            pairs->name, xlm_split_name(pairs->split), origin->method,
                            origin->symmetrisation[0] != '\0' ? ", " : "", origin->symmetrisation);
@@ -199,7 +194,6 @@ static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pai
     else if (scores != NULL)
         g_string_append(out, "\n■ linked, □ with a score below 0.5\n");
     print_clean(out->str);
-    g_string_free(out, TRUE);
 }
 
 static bool show_pair(const xlm_alignment_file *file, const xlm_alignment_pairs *pairs, const xlm_corpus *corpus, GError **error)
@@ -211,8 +205,8 @@ static bool show_pair(const xlm_alignment_file *file, const xlm_alignment_pairs 
         side[s].labels = g_ptr_array_new_with_free_func(g_free);
         side[s].text = g_string_new("");
     }
-    xlm_link *links = NULL;
-    float *scores = NULL;
+    g_autofree xlm_link *links = NULL;
+    g_autofree float *scores = NULL;
     bool good = xlm_corpus_read_links(corpus, of, given.pair, 1, sentence, error) &&
                 read_side(&side[0], corpus, of->source, sentence[0], error) &&
                 read_side(&side[1], corpus, of->target, sentence[1], error);
@@ -229,8 +223,6 @@ static bool show_pair(const xlm_alignment_file *file, const xlm_alignment_pairs 
         g_free(side[s].ids);
         g_free(side[s].shown);
     }
-    g_free(links);
-    g_free(scores);
     return good && xlm_program_flush(error);
 }
 

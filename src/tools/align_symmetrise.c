@@ -85,12 +85,11 @@ static bool join_sentence(const struct direction direction[2], int64_t sentence,
     for (int d = 0; d < 2; d++)
         count_words(&direction[d], sentence, words);
     int32_t *forward = g_new(int32_t, words[0] + words[1] + 1), *reverse = forward + words[1];
-    xlm_link *links = g_new(xlm_link, words[0] + words[1] + 1);
+    g_autofree xlm_link *links = g_new(xlm_link, words[0] + words[1] + 1);
     const bool good = make_function(&direction[0], sentence, forward, words[1], error) &&
                       make_function(&direction[1], sentence, reverse, words[0], error);
     if (good)
         xlm_link_file_append(lines, links, xlm_symmetrise(how, forward, words[1], reverse, words[0], links));
-    g_free(links);
     g_free(forward);
     return good;
 }
@@ -112,13 +111,12 @@ static bool join(char *const *paths, GString *lines, GError **error)
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    GString *lines = g_string_new(NULL);
+    g_autoptr(GString) lines = g_string_new(NULL);
     GError *failure = NULL;
     if (comm->rank == 0)
         join(arguments, lines, &failure);
     if (xlm_comm_agree_on(comm, failure, error))
         xlm_link_file_write(comm, given.output, lines->str, lines->len, error);
-    g_string_free(lines, TRUE);
 }
 
 static void free_options(void)

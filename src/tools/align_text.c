@@ -170,7 +170,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     }
     xlm_align_options o = chosen;
     const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.save};
-    char *directory = NULL;
+    g_autofree char *directory = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(outputs) && directory == NULL; i++)
         directory = outputs[i] != NULL ? g_path_get_dirname(outputs[i]) : NULL;
     o.source = make_source(arguments, corpus[0]);
@@ -187,7 +187,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     o.scratch = given.scratch != NULL ? given.scratch : directory != NULL ? directory : ".";
     o.command = xlm_command_line;
     xlm_align_words(comm, &o, error);
-    g_free(directory);
 }
 
 static void free_options(void)

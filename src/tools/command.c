@@ -27,9 +27,8 @@ static const xlm_command *find_command(const xlm_command_program *program, const
     if (found == NULL && program->unnamed) {
         found = program->commands[0];
     } else if (found == NULL) {
-        char *advice = xlm_nearest_advice(name, names, (size_t)program->n);
+        g_autofree char *advice = xlm_nearest_advice(name, names, (size_t)program->n);
         xlm_error_set(error, EX_USAGE, "%s: there is no such command; %s", name, advice);
-        g_free(advice);
     }
     g_free(names);
     return found;
@@ -63,10 +62,10 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
                 groups[n++] = (xlm_program_group){c->more_title, c->more_options};
         }
     groups[n++] = (xlm_program_group){"Options of every command", shared_options};
-    char *arguments = join_texts(p, called, " | ", offsetof(xlm_command, arguments));
-    char *texts = join_texts(p, called, "", offsetof(xlm_command, notes));
-    char *examples = join_texts(p, called, "", offsetof(xlm_command, examples));
-    char *notes = g_strconcat(texts, "Examples:\n", examples, "\n", NULL);
+    g_autofree char *arguments = join_texts(p, called, " | ", offsetof(xlm_command, arguments));
+    g_autofree char *texts = join_texts(p, called, "", offsetof(xlm_command, notes));
+    g_autofree char *examples = join_texts(p, called, "", offsetof(xlm_command, examples));
+    g_autofree char *notes = g_strconcat(texts, "Examples:\n", examples, "\n", NULL);
     const xlm_program program = {
         .name = p->name,
         .arguments = arguments,
@@ -76,12 +75,7 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
         .notes = notes,
         .files = p->files,
     };
-    const bool good = xlm_program_parse(&program, groups, argc, argv, error);
-    g_free(arguments);
-    g_free(texts);
-    g_free(examples);
-    g_free(notes);
-    return good;
+    return xlm_program_parse(&program, groups, argc, argv, error);
 }
 
 /* The command, its options read; NULL with EX_USAGE. *first: of its arguments in argv. */
@@ -95,9 +89,8 @@ static const xlm_command *read_command(const xlm_command_program *program, int *
     if ((named && called == NULL) || !parse(program, called, argc, argv, error))
         return NULL;
     if (called == NULL) {
-        char *names = join_texts(program, NULL, ", ", offsetof(xlm_command, name));
+        g_autofree char *names = join_texts(program, NULL, ", ", offsetof(xlm_command, name));
         xlm_error_set(error, EX_USAGE, "say first which command: %s; see %s --help", names, program->name);
-        g_free(names);
         return NULL;
     }
     if (threads < 0) {

@@ -56,8 +56,8 @@ static bool write_records(const xlm_cooccurrence *table, FILE *file, GError **er
 
 static bool write_vocabulary(const xlm_cooccurrence *table, FILE *file, GError **error)
 {
-    char **words = xlm_cooccurrence_read_words(table, error);
-    int64_t *occurrences = words != NULL ? xlm_cooccurrence_read_occurrences(table, error) : NULL;
+    g_auto(GStrv) words = xlm_cooccurrence_read_words(table, error);
+    g_autofree int64_t *occurrences = words != NULL ? xlm_cooccurrence_read_occurrences(table, error) : NULL;
     bool good = occurrences != NULL;
     for (int64_t i = 0; i < table->vocabulary && good; i++) {
         int64_t count = 0;
@@ -65,8 +65,6 @@ static bool write_vocabulary(const xlm_cooccurrence *table, FILE *file, GError *
             count += occurrences[i * table->languages + l];
         good = fprintf(file, "%s %" G_GINT64_FORMAT "\n", words[i], count) > 0;
     }
-    g_strfreev(words);
-    g_free(occurrences);
     return good;
 }
 

@@ -86,8 +86,8 @@ static int64_t find_word(const xlm_cooccurrence *table, char *const *words, cons
 
 static bool show(const xlm_cooccurrence *table, const char *word, GError **error)
 {
-    char **words = xlm_cooccurrence_read_words(table, error);
-    double *totals = words != NULL ? xlm_cooccurrence_read_totals(table, error) : NULL;
+    g_auto(GStrv) words = xlm_cooccurrence_read_words(table, error);
+    g_autofree double *totals = words != NULL ? xlm_cooccurrence_read_totals(table, error) : NULL;
     struct search s = {.id = totals != NULL ? find_word(table, words, word, error) : -1,
                        .found = g_array_new(FALSE, FALSE, sizeof(struct neighbour))};
     GError *failure = NULL;
@@ -106,8 +106,6 @@ static bool show(const xlm_cooccurrence *table, const char *word, GError **error
     if (failure != NULL)
         g_propagate_error(error, failure);
     g_array_unref(s.found);
-    g_strfreev(words);
-    g_free(totals);
     return good;
 }
 

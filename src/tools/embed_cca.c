@@ -115,7 +115,7 @@ static bool correlate(work *w, GError **error)
     if (good) {
         const int64_t k = w->kept[0], l = w->kept[1];
         warn_of_few_vectors(w);
-        double *half = g_new(double, d * l), *all = g_new(double, k * l);
+        g_autofree double *half = g_new(double, d * l), *all = g_new(double, k * l);
         xlm_gemm_double(false, false, d, l, e, 1, w->cross, e, map[1], l, 0, half, l);
         xlm_gemm_double(true, false, k, l, d, 1, map[0], k, half, l, 0, all, l);
         w->correlations = g_new0(double, MIN(k, l));
@@ -130,8 +130,6 @@ static bool correlate(work *w, GError **error)
             w->svcca += fmin(w->correlations[i], 1) / (double)MIN(k, l);
         xlm_matrix_free(m);
         xlm_grid_close(grid);
-        g_free(half);
-        g_free(all);
     }
     g_free(map[0]);
     g_free(map[1]);

@@ -56,11 +56,10 @@ static void print(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
         const xlm_dictionary_pairs_score *s = &r->group[g];
         for (int d = 0; d < 2 && s->pairs > 0; d++) {
-            char *direction = g_strconcat(name_of(w, d), "-", name_of(w, !d), NULL);
+            g_autofree char *direction = g_strconcat(name_of(w, d), "-", name_of(w, !d), NULL);
             printf("%-13s %8" G_GINT64_FORMAT " %8.4f %8.4f %-7s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %7.2f%% %7.2f%%\n",
                    xlm_dictionary_pairs_names[g], s->pairs, s->cosine, s->shuffled, direction, s->words[d],
                    r->candidates[d], 100 * s->by_cosine[d], 100 * s->by_csls[d]);
-            g_free(direction);
         }
     }
 }

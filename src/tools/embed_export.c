@@ -203,7 +203,7 @@ static bool make_vectors(work *w, const block *b, float *vectors, GError **error
 static bool export_block(work *w, block *b, GError **error)
 {
     const int64_t n = block_size(b);
-    float *vectors = g_new(float, MAX(n * width(w), 1));
+    g_autofree float *vectors = g_new(float, MAX(n * width(w), 1));
     bool good = n == 0 || make_vectors(w, b, vectors, error);
     if (good && n > 0) {
         GError *failure = NULL;
@@ -213,7 +213,6 @@ static bool export_block(work *w, block *b, GError **error)
     }
     w->done += n;
     xlm_progress_show(&w->progress, (double)w->done);
-    g_free(vectors);
     clear_block(b);
     return good;
 }
@@ -377,7 +376,7 @@ static bool read_text(work *w, const char *path, add_line *add, bool export, blo
     int64_t number = 0;
     while (good && !end) {
         int64_t size = 0;
-        char *text = next_lines(w, lines, &size, &end, &failure);
+        g_autofree char *text = next_lines(w, lines, &size, &end, &failure);
         const char *at = text, *stop = text != NULL ? text + size : NULL;
         good = text != NULL;
         while (good && at < stop) {
@@ -386,7 +385,6 @@ static bool read_text(work *w, const char *path, add_line *add, bool export, blo
             good = add(w, b, line, length, number, &failure);
         }
         good = good && (!export || export_block(w, b, &failure));
-        g_free(text);
     }
     xlm_lines_close(lines);
     if (failure != NULL)

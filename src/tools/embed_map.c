@@ -197,7 +197,7 @@ static bool map_panel(work *w, const xlm_tsne_options *o, int p, GError **error)
 {
     xlm_map_panel *panel = &w->map.panel[p];
     const int64_t n = w->map.n, components = MIN(given.components, MIN(w->width[p], n - 1));
-    float *scores = g_new(float, n * components);
+    g_autofree float *scores = g_new(float, n * components);
     panel->model = w->paths[p];
     panel->title = make_title(w, p);
     panel->components = components;
@@ -213,7 +213,6 @@ static bool map_panel(work *w, const xlm_tsne_options *o, int p, GError **error)
     } else {
         g_prefix_error(error, "%s: ", w->paths[p]);
     }
-    g_free(scores);
     return good;
 }
 

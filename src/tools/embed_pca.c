@@ -86,7 +86,7 @@ static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **
         return xlm_error_set(error, EX_USAGE, "--%s=%" G_GINT64_FORMAT ": the vectors of %s have %" G_GINT64_FORMAT " numbers",
                              given.keep > d ? "keep" : "remove", MAX(given.keep, given.remove), path, d);
     const double begin = xlm_clock();
-    double *covariance = g_new(double, d * d);
+    g_autofree double *covariance = g_new(double, d * d);
     w->mean = g_new(double, d);
     w->values = g_new(double, d);
     w->vectors = g_new(double, d * d);
@@ -96,7 +96,6 @@ static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **
         covariance[i] /= (double)(w->rows.n - 1);
     const double middle = xlm_clock();
     const bool good = xlm_symmetric_eigen(comm, d, covariance, w->values, w->vectors, error);
-    g_free(covariance);
     if (!good)
         return false;
     xlm_log_info("%" G_GINT64_FORMAT " vectors of %" G_GINT64_FORMAT " numbers: covariance %.2f s, eigenvectors %.2f s",
@@ -168,9 +167,9 @@ static double mean_of_pairs(const work *w, const float *x, int64_t width)
     const xlm_rng_key key = xlm_rng_make_key((uint64_t)given.seed, XLM_RNG_VECTOR_PAIRS, 0);
     double sum[2] = {0, 0};
     enum { CHUNK = 4096 };
-    float *send = g_new(float, CHUNK * width);
-    int32_t *pair = g_new(int32_t, 2 * CHUNK);
-    int64_t *numbers = g_new(int64_t, w->comm->ranks), *received = g_new(int64_t, w->comm->ranks);
+    g_autofree float *send = g_new(float, CHUNK * width);
+    g_autofree int32_t *pair = g_new(int32_t, 2 * CHUNK);
+    g_autofree int64_t *numbers = g_new(int64_t, w->comm->ranks), *received = g_new(int64_t, w->comm->ranks);
     for (int64_t begin = 0; begin < given.pairs; begin += CHUNK) {
         const int64_t n = MIN(CHUNK, given.pairs - begin);
         for (int64_t i = 0; i < n; i++) {
@@ -188,7 +187,7 @@ static double mean_of_pairs(const work *w, const float *x, int64_t width)
                     numbers[k]++;
                 }
         }
-        float *in = xlm_comm_exchange(w->comm, send, numbers, sizeof *in * (size_t)width, received);
+        g_autofree float *in = xlm_comm_exchange(w->comm, send, numbers, sizeof *in * (size_t)width, received);
         at = 0;
         for (int k = 0; k < w->comm->ranks; k++)
             for (int64_t i = 0; i < n; i++)
@@ -196,13 +195,8 @@ static double mean_of_pairs(const work *w, const float *x, int64_t width)
                     sum[0] += xlm_vector_cosine(width, x + (pair[2 * i] - r->first) * width, in + at++ * width);
                     sum[1]++;
                 }
-        g_free(in);
     }
     xlm_comm_sum_double(w->comm, sum, 2);
-    g_free(send);
-    g_free(pair);
-    g_free(numbers);
-    g_free(received);
     return sum[1] > 0 ? sum[0] / sum[1] : 0;
 }
 
@@ -210,13 +204,12 @@ static double mean_of_pairs(const work *w, const float *x, int64_t width)
 static float *without_top(const work *w, int64_t top)
 {
     const int64_t d = w->rows.width;
-    double *a = make_map(w, top, 0, true);
+    g_autofree double *a = make_map(w, top, 0, true);
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++)
             a[i * d + j] = (i == j) - a[i * d + j];
     float *x = g_new(float, w->rows.own * d + 1);
     xlm_vector_rows_image(&w->rows, w->mean, d, a, x);
-    g_free(a);
     return x;
 }
 
@@ -258,9 +251,8 @@ static void print_anisotropy(const work *w, const float *left)
 {
     const int64_t d = w->rows.width;
     const double as_is = mean_of_pairs(w, w->rows.values, d);
-    float *centred = given.remove > 0 ? without_top(w, 0) : NULL;
+    g_autofree float *centred = given.remove > 0 ? without_top(w, 0) : NULL;
     const double without_mean = mean_of_pairs(w, centred != NULL ? centred : left, d), without = mean_of_pairs(w, left, d);
-    g_free(centred);
     if (w->comm->rank != 0)
         return;
     printf("mean cosine of %" G_GINT64_FORMAT " random pairs: %.4f; without the mean %.4f", given.pairs, as_is, without_mean);
@@ -276,20 +268,17 @@ static bool finish_pca(const work *w, GError **error)
     if (w->comm->rank == 0)
         print_variances(w);
     if (given.pairs > 0 || (given.output != NULL && given.keep == 0)) {
-        float *left = without_top(w, given.remove);
+        g_autofree float *left = without_top(w, given.remove);
         if (given.pairs > 0)
             print_anisotropy(w, left);
         if (given.output != NULL && given.keep == 0)
             good = write_rows(w, left, w->rows.width, "without the mean and top directions", error);
-        g_free(left);
     }
     if (good && given.keep > 0) {
-        double *a = make_map(w, given.keep, 0, false);
-        float *x = g_new(float, w->rows.own * given.keep + 1);
+        g_autofree double *a = make_map(w, given.keep, 0, false);
+        g_autofree float *x = g_new(float, w->rows.own * given.keep + 1);
         xlm_vector_rows_image(&w->rows, w->mean, given.keep, a, x);
         good = write_rows(w, x, given.keep, "principal coordinates", error);
-        g_free(x);
-        g_free(a);
     }
     if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
         write_csv(w, &failure);
@@ -316,12 +305,10 @@ static void run_whiten(const xlm_comm *comm, char *const *arguments, GError **er
                           " directions alone; --keep %" G_GINT64_FORMAT " whitens these", arguments[0], there, d, there);
         } else {
             const int64_t width = given.keep > 0 ? k : d;
-            double *a = make_map(&w, k, -0.5, given.keep == 0);
-            float *x = g_new(float, w.rows.own * width + 1);
+            g_autofree double *a = make_map(&w, k, -0.5, given.keep == 0);
+            g_autofree float *x = g_new(float, w.rows.own * width + 1);
             xlm_vector_rows_image(&w.rows, w.mean, width, a, x);
             write_rows(&w, x, width, "whitened", error);
-            g_free(x);
-            g_free(a);
         }
     }
     close_work(&w);

@@ -64,12 +64,11 @@ static bool check(int n, GError **error)
     if (n != 2 && n != 3)
         return xlm_error_set(error, EX_USAGE, "procrustes takes a checkpoint, or vectors of the source and of the target, and a "
                              "dictionary; see xlm_embed procrustes --help");
-    char **how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
+    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
     bool good = true;
     for (int i = 0; how[i] != NULL && good; i++)
         good = strcmp(how[i], "unit") == 0 || strcmp(how[i], "centre") == 0 || strcmp(how[i], "none") == 0 ||
                xlm_error_set(error, EX_USAGE, "--normalise=%s: is unit, centre or none", given.normalise);
-    g_strfreev(how);
     return good && at_least("--most", given.most, 0, error) && at_least("--refine", given.refine, 0, error) &&
            at_least("--refine-words", given.refine_words, 1, error) && at_least("--csls-words", given.csls_words, 0, error) &&
            at_least("--neighbours", given.neighbours, 1, error) &&
@@ -158,14 +157,12 @@ static bool find_languages(const char *path, GError **error)
 {
     if (languages != NULL || !xlm_store_is_hdf5(path))
         return true;
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL)
         return false;
     languages = g_new0(char *, 3);
-    const bool good = (languages[0] = xlm_store_get_text(store, "/", "source", error)) != NULL &&
-                      (languages[1] = xlm_store_get_text(store, "/", "target", error)) != NULL;
-    xlm_store_close(store);
-    return good;
+    return (languages[0] = xlm_store_get_text(store, "/", "source", error)) != NULL &&
+           (languages[1] = xlm_store_get_text(store, "/", "target", error)) != NULL;
 }
 
 static bool check_pairs(const work *w, const char *path, const GArray *pairs, int64_t read, GError **error)
@@ -205,14 +202,13 @@ static bool read_all(work *w, char *const *arguments, GError **error)
 static void normalise(const char *how, int64_t n, int64_t width, float *x)
 {
     if (strcmp(how, "centre") == 0) {
-        double *mean = g_new0(double, width);
+        g_autofree double *mean = g_new0(double, width);
         for (int64_t i = 0; i < n; i++)
             for (int64_t c = 0; c < width; c++)
                 mean[c] += (double)x[i * width + c];
         for (int64_t i = 0; i < n; i++)
             for (int64_t c = 0; c < width; c++)
                 x[i * width + c] -= (float)(mean[c] / (double)n);
-        g_free(mean);
         return;
     }
 #pragma omp parallel for schedule(static)
@@ -227,7 +223,7 @@ static void normalise(const char *how, int64_t n, int64_t width, float *x)
 
 static void make_vectors(work *w)
 {
-    char **how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
+    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
     const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
     for (int s = 0; s < 2; s++) {
         const int64_t n = xlm_word_set_count(&w->set[s]);
@@ -236,7 +232,6 @@ static void make_vectors(work *w)
             if (strcmp(how[i], "none") != 0)
                 normalise(how[i], n, width, w->vectors[s]);
     }
-    g_strfreev(how);
 }
 
 /* ---- measures ---- */
@@ -295,8 +290,8 @@ static void measure(work *w, const tests *t, const char *when, const xlm_procrus
 {
     static const char *const by[] = {"cosine", "CSLS"};
     const int64_t d = p->width;
-    float *hubness = g_new(float, p->n[1]);
-    int64_t *rank = g_new(int64_t, t->n);
+    g_autofree float *hubness = g_new(float, p->n[1]);
+    g_autofree int64_t *rank = g_new(int64_t, t->n);
     for (int score = 0; score < 2; score++) {
         xlm_alignment a = {.width = d, .source_vectors = p->vectors[1], .candidate_vectors = frequent, .n = p->n[1],
                            .candidates = csls_words(p)};
@@ -313,27 +308,22 @@ static void measure(work *w, const tests *t, const char *when, const xlm_procrus
         g_string_append_printf(w->csv, "%s,%s,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", when, by[score],
                                s.tokens, p->n[1], s.top1, s.top5, s.top10, s.reciprocal);
     }
-    g_free(hubness);
-    g_free(rank);
 }
 
 /* The same under a map, of these words alone; NULL: without one. */
 static void measure_under(work *w, const tests *t, const xlm_procrustes *p, const double *map)
 {
     const int64_t d = p->width;
-    float *asked = g_new(float, t->n * d + 1);
+    g_autofree float *asked = g_new(float, t->n * d + 1);
     for (int64_t i = 0; i < t->n; i++)
         memcpy(asked + i * d, p->vectors[0] + t->source[i] * d, sizeof *asked * (size_t)d);
     if (map == NULL) {
         measure(w, t, "before", p, asked, p->vectors[0]);
     } else {
-        float *asked_mapped = xlm_procrustes_map_all(w->comm, d, map, t->n, asked);
-        float *frequent_mapped = xlm_procrustes_map_all(w->comm, d, map, csls_words(p), p->vectors[0]);
+        g_autofree float *asked_mapped = xlm_procrustes_map_all(w->comm, d, map, t->n, asked);
+        g_autofree float *frequent_mapped = xlm_procrustes_map_all(w->comm, d, map, csls_words(p), p->vectors[0]);
         measure(w, t, "after", p, asked_mapped, frequent_mapped);
-        g_free(asked_mapped);
-        g_free(frequent_mapped);
     }
-    g_free(asked);
 }
 
 /* ---- the map ---- */
@@ -377,7 +367,7 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
     double mapping = 0;
     xlm_matrix_share(w->comm, n, &first, &own);
     const int64_t most = (n + w->comm->ranks - 1) / w->comm->ranks; /* of any rank: all write as often */
-    float *mapped = map != NULL ? g_new(float, MIN(most, BLOCK) * d) : NULL;
+    g_autofree float *mapped = map != NULL ? g_new(float, MIN(most, BLOCK) * d) : NULL;
     bool good = true;
     for (int64_t at = 0; at < most && good; at += BLOCK) {
         const int64_t begin = MIN(at, own), now = MIN(own - begin, BLOCK);
@@ -394,7 +384,6 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
     }
     if (map != NULL)
         xlm_log_info("%" G_GINT64_FORMAT " words mapped: %.2f s", n, mapping);
-    g_free(mapped);
     return good;
 }
 
@@ -416,7 +405,7 @@ static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *
 static bool write_side(const work *w, int s, const char *path, int64_t d, const xlm_rotation *r, GError **error)
 {
     const int64_t n = xlm_word_set_count(&w->set[s]);
-    char **words = g_new0(char *, n + 1);
+    g_auto(GStrv) words = g_new0(char *, n + 1);
     for (int64_t i = 0; i < n; i++)
         words[i] = xlm_word_set_name(&w->set[s], i);
     xlm_store *store = xlm_vector_store_create(w->comm, path, n, d, (const char *const *)words, xlm_command_line, error);
@@ -429,7 +418,6 @@ static bool write_side(const work *w, int s, const char *path, int64_t d, const 
     if (store != NULL && !good)
         xlm_store_discard(store);
     good = good && xlm_store_commit(store, error);
-    g_strfreev(words);
     return good;
 }
 

@@ -132,9 +132,8 @@ static int widest(char **files)
 {
     int most = 24;
     for (guint i = 0; i < count(files); i++) {
-        char *name = g_path_get_basename(files[i]);
+        g_autofree char *name = g_path_get_basename(files[i]);
         most = MAX(most, xlm_terminal_columns(name, strlen(name)));
-        g_free(name);
     }
     return most;
 }
@@ -165,7 +164,7 @@ static void show_scored(work *w)
     printf("%-*s %9s %9s %9s %9s %9s %10s\n", width, "similarity", "pairs", "covered", "Pearson", "Spearman", "harmonic", "p");
     for (guint i = 0; i < count(given.pairs); i++) {
         const xlm_pair_measure m = xlm_pair_list_measure(&w->scored[i], &w->in.sides);
-        char *name = g_path_get_basename(given.pairs[i]);
+        g_autofree char *name = g_path_get_basename(given.pairs[i]);
         check_covered(given.pairs[i], "pairs", m.covered);
         print_name(name, width);
         print_count(m.pairs, m.covered);
@@ -178,7 +177,6 @@ static void show_scored(work *w)
         static const char *const names[] = {"pearson", "spearman", "harmonic_mean", "spearman_p"};
         for (guint k = 0; k < G_N_ELEMENTS(names); k++)
             append_row(w, "similarity", given.pairs[i], "", m.pairs, m.covered, names[k], values[k]);
-        g_free(name);
     }
 }
 
@@ -188,7 +186,7 @@ static void show_dictionaries(work *w)
     printf("%-*s %9s %9s %9s %9s\n", width, "cosines of pairs", "pairs", "covered", "cosine", "shuffled");
     for (guint i = 0; i < count(given.dictionaries); i++) {
         const xlm_pair_measure m = xlm_pair_list_measure(&w->dictionaries[i], &w->in.sides);
-        char *name = g_path_get_basename(given.dictionaries[i]);
+        g_autofree char *name = g_path_get_basename(given.dictionaries[i]);
         check_covered(given.dictionaries[i], "pairs", m.covered);
         print_name(name, width);
         print_count(m.pairs, m.covered);
@@ -197,7 +195,6 @@ static void show_dictionaries(work *w)
         putchar('\n');
         append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "mean_cosine", m.cosine);
         append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "shuffled_cosine", m.shuffled);
-        g_free(name);
     }
 }
 
@@ -205,7 +202,7 @@ static void show_analogies(work *w, guint file, const xlm_analogy_score *scores)
 {
     const xlm_analogies *a = w->analogies[file];
     const guint sections = a->sections->len;
-    char *name = g_path_get_basename(given.analogies[file]);
+    g_autofree char *name = g_path_get_basename(given.analogies[file]);
     check_covered(given.analogies[file], "questions", scores[sections].covered);
     int width = MAX(24, xlm_terminal_columns(name, strlen(name)));
     for (guint i = 0; i < sections; i++)
@@ -227,7 +224,6 @@ static void show_analogies(work *w, guint file, const xlm_analogy_score *scores)
         append_row(w, "analogies", given.analogies[file], i < sections ? section : "all", s->questions, s->covered, "mean_cosine",
                    s->cosine);
     }
-    g_free(name);
 }
 
 /* Tables stand apart. */
@@ -253,13 +249,12 @@ static void measure(const xlm_comm *comm, work *w, GError **error)
         show_dictionaries(w);
     }
     for (guint i = 0; i < count(given.analogies); i++) {
-        xlm_analogy_score *scores = g_new(xlm_analogy_score, w->analogies[i]->sections->len + 1);
+        g_autofree xlm_analogy_score *scores = g_new(xlm_analogy_score, w->analogies[i]->sections->len + 1);
         xlm_analogies_measure(comm, w->analogies[i], &w->in.sides, w->in.rows, scores);
         if (speaks) {
             separate(&first);
             show_analogies(w, i, scores);
         }
-        g_free(scores);
     }
     if (speaks && xlm_program_flush(&failure) && given.csv != NULL)
         xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);

@@ -9,11 +9,10 @@ bool xlm_pair_options_languages(const char *text, char *languages[2], GError **e
 {
     if (text == NULL)
         return true;
-    char **names = g_strsplit(text, ",", -1);
+    g_auto(GStrv) names = g_strsplit(text, ",", -1);
     const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
     for (int s = 0; s < 2 && good; s++)
         languages[s] = g_strdup(names[s]);
-    g_strfreev(names);
     return good || xlm_error_set(error, EX_USAGE, "--languages=%s: is not the source's and the target's, as in en,de", text);
 }
 

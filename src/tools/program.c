@@ -126,17 +126,13 @@ static void check_entry(const GOptionEntry *e)
 static bool is_of_run(const char *path)
 {
     static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5"};
-    char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
-    char *metrics = g_build_filename(directory, own[0], NULL), *latest = g_build_filename(directory, "latest", NULL);
+    g_autofree char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
+    g_autofree char *metrics = g_build_filename(directory, own[0], NULL), *latest = g_build_filename(directory, "latest", NULL);
     bool is = g_str_has_prefix(name, "checkpoint-") && g_str_has_suffix(name, ".h5");
     for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
         is = is || g_str_equal(name, own[i]);
     is = is && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
          g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
-    g_free(latest);
-    g_free(metrics);
-    g_free(directory);
-    g_free(name);
     return is;
 }
 
@@ -152,14 +148,12 @@ static bool declare_file(const char *path, const char *option, int flags, GError
 /* FILE, or what follows the sign of LANG=FILE[,FILE] and LANG:FILE. */
 static bool declare_value(const GOptionEntry *e, const char *value, GError **error)
 {
-    char *option = g_strconcat("--", e->long_name, NULL);
+    g_autofree char *option = g_strconcat("--", e->long_name, NULL);
     const char *sign = is_array(e) ? strpbrk(value, "=:") : NULL;
-    char **files = g_strsplit(sign != NULL ? sign + 1 : "", ",", -1);
+    g_auto(GStrv) files = g_strsplit(sign != NULL ? sign + 1 : "", ",", -1);
     bool good = (sign != NULL && e->flags & XLM_WRITES) || declare_file(value, option, e->flags, error);
     for (char **file = files; good && *file != NULL; file++)
         good = **file == '\0' || declare_file(*file, option, e->flags, error);
-    g_strfreev(files);
-    g_free(option);
     return good;
 }
 
@@ -203,7 +197,7 @@ bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv,
 
 static void add_group(GOptionContext *context, const xlm_program_group *added)
 {
-    char *heading = g_strconcat(added->title, ":", NULL);
+    g_autofree char *heading = g_strconcat(added->title, ":", NULL);
     GOptionGroup *group = g_option_group_new(added->title, heading, added->title, NULL, NULL);
     /* In the help of several commands an option of two of them keeps its name: only one of them is ever called. */
     for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
@@ -213,7 +207,6 @@ static void add_group(GOptionContext *context, const xlm_program_group *added)
         g_option_group_add_entries(group, entries);
     }
     g_option_context_add_group(context, group);
-    g_free(heading);
 }
 
 static GOptionContext *make_context(const xlm_program *program, const xlm_program_group *groups)
@@ -235,20 +228,18 @@ static GOptionContext *make_context(const xlm_program *program, const xlm_progra
 static void print_help(const xlm_program *program, GOptionContext *context)
 {
     g_set_prgname(program->name);
-    char *text = g_option_context_get_help(context, FALSE, NULL);
+    g_autofree char *text = g_option_context_get_help(context, FALSE, NULL);
     /* GOption puts the synopsis on a line of its own and marks options with one character for three dots. */
     const char *synopsis = strstr(text, program->name);
     fputs("Usage: ", stdout);
     fputs(synopsis != NULL ? synopsis : text, stdout);
     /* One empty line before what follows, however the notes end. */
-    char *notes = g_strchomp(g_strdup(program->notes));
+    g_autofree char *notes = g_strchomp(g_strdup(program->notes));
     printf("%s\n\n", notes);
     if (program->files != NULL)
         printf("Files:\n%s\n", program->files);
     printf("%s%s\n%s%s", environment, program->environment != NULL ? program->environment : "", exit_codes,
            program->exit_codes != NULL ? program->exit_codes : "");
-    g_free(notes);
-    g_free(text);
 }
 
 /* What the environment says to the libraries below, which ask for it where it is too late for an error of use. */
@@ -272,7 +263,7 @@ static void print_version(const xlm_program *program)
     const xlm_processor processor = xlm_processor_identify();
     const char *lacks = xlm_packed_lacks(XLM_FLOAT32), *lacks_bfloat16 = xlm_packed_lacks(XLM_BFLOAT16);
     const xlm_gemm_row *row = xlm_gemm_row_of(&processor);
-    GError *wrong = NULL;
+    g_autoptr(GError) wrong = NULL;
     printf("%s\n%s\n%s (%s)\n", xlm_comm_library(), xlm_store_library(), xlm_gemm_library(), hardware.choice);
     printf("%s%s%s\n", lacks != NULL ? "no oneDNN: " : "", lacks != NULL ? lacks : xlm_packed_library(),
            lacks == NULL && lacks_bfloat16 == NULL ? ", bfloat16 too" : "");
@@ -281,7 +272,6 @@ static void print_version(const xlm_program *program)
     if (*processor.vendor != '\0')
         printf("processor: %s, family %d, model %d%s%s\n", processor.vendor, processor.family, processor.model,
                row != NULL ? ", " : "", row != NULL ? row->name : "");
-    g_clear_error(&wrong);
 }
 
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
@@ -291,7 +281,7 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
     xlm_files_guard();
     xlm_exhaustion_watch(program->name);
     GOptionContext *context = make_context(program, groups);
-    GError *wrong = NULL;
+    g_autoptr(GError) wrong = NULL;
     const bool good = g_option_context_parse(context, argc, argv, &wrong);
     if (good && help)
         print_help(program, context);
@@ -300,10 +290,8 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
     if (good && (help || version))
         exit(xlm_program_printed(program));
     g_option_context_free(context);
-    if (!good) {
+    if (!good)
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
-        g_error_free(wrong);
-    }
     return good && check_environment(error) && set_precision(error) && set_progress(error) &&
            declare_files(program, groups, *argc, *argv, error);
 }
@@ -327,9 +315,8 @@ bool xlm_program_is_one_of(const char *option, const char *word, const char *con
 {
     if (word == NULL || g_strv_contains(words, word))
         return true;
-    char *all = g_strjoinv(", ", (char **)words);
+    g_autofree char *all = g_strjoinv(", ", (char **)words);
     xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
-    g_free(all);
     return false;
 }
 

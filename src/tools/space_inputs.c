@@ -21,13 +21,12 @@ static bool choose_rows(const xlm_word_side *side, const xlm_corpus *corpus, GAr
     const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, side->name);
     if (text == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", xlm_corpus_path(corpus), side->name);
-    GArray *list = xlm_frequency_list(corpus, text, error);
+    g_autoptr(GArray) list = xlm_frequency_list(corpus, text, error);
     if (list == NULL)
         return false;
     *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
     for (guint i = 0; i < list->len; i++)
         g_array_append_val(*rows, g_array_index(list, xlm_frequency, i).id);
-    g_array_unref(list);
     return true;
 }
 

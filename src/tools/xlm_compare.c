@@ -53,24 +53,22 @@ static char *read_job(const char *directory)
         return text;
     }
     g_free(path);
-    GArray *steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
     for (guint i = steps->len; i-- > 0 && text == NULL;) {
         path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         text = xlm_job_record_of_checkpoint(path, NULL);
         g_free(path);
     }
-    g_array_unref(steps);
     return text;
 }
 
 static bool read_run(run *r, const char *directory, GError **error)
 {
     r->directory = directory;
-    char *path = g_build_filename(directory, "metrics.csv", NULL);
+    g_autofree char *path = g_build_filename(directory, "metrics.csv", NULL);
     r->curves = xlm_curves_read(path, error);
     if (r->curves != NULL && r->curves->bad > 0)
         xlm_log_warn("%s: %" G_GINT64_FORMAT " damaged lines passed over", path, r->curves->bad);
-    g_free(path);
     r->job = r->curves != NULL ? read_job(directory) : NULL;
     if (r->curves != NULL && r->job == NULL)
         xlm_log_warn("%s: neither job.conf nor a checkpoint that can be read; its job is not compared", directory);
@@ -113,15 +111,14 @@ static void print_jobs(const run *runs, int n)
         print_names(runs, n, "keys", width);
     for (guint d = 0; differences != NULL && d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
-        char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
-                                    difference->key != NULL ? difference->key : "");
+        g_autofree char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
+                                               difference->key != NULL ? difference->key : "");
         printf("%-*s", width, key);
         for (int i = 0; i < n; i++) {
             const char *value = place[i] < 0 ? "?" : difference->value[place[i]];
             printf("  %*s", WIDTH, *value != '\0' ? value : "(empty)");
         }
         putchar('\n');
-        g_free(key);
     }
     if (differences != NULL)
         g_ptr_array_unref(differences);
@@ -192,7 +189,7 @@ static void print_curve(const run *runs, int n, const char *name)
     }
     printf("\n%s\n", name);
     print_names(runs, n, "step", 12);
-    GArray *steps = common_steps(curve, n);
+    g_autoptr(GArray) steps = common_steps(curve, n);
     for (guint s = 0; s < steps->len; s++) {
         const int64_t step = g_array_index(steps, int64_t, s), above = s > 0 ? g_array_index(steps, int64_t, s - 1) : -1;
         printf("%-12" G_GINT64_FORMAT, step);
@@ -207,20 +204,18 @@ static void print_curve(const run *runs, int n, const char *name)
         printf("(no step in common)\n");
     print_extreme(curve, n, "last", false);
     print_extreme(curve, n, mean ? "best step" : "best", true);
-    g_array_unref(steps);
     g_free(curve);
 }
 
 static void print_curves(const run *runs, int n)
 {
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (int i = 0; i < n; i++)
         for (guint k = 0; k < runs[i].curves->curves->len; k++) {
             const xlm_curve *c = runs[i].curves->curves->pdata[k];
             if (!c->detail && g_hash_table_add(seen, c->name))
                 print_curve(runs, n, c->name);
         }
-    g_hash_table_unref(seen);
 }
 
 int main(int argc, char **argv)

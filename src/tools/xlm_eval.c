@@ -212,7 +212,7 @@ static bool open_part(const work *w, tested *p, GError **error)
     if ((p->text = w->task->read(&w->self, p->set.sources, p->set.n, error)) == NULL)
         return false;
     p->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
-    GString *description = g_string_new(NULL);
+    g_autoptr(GString) description = g_string_new(NULL);
     const bool good = w->task->encode(&w->self, p->text, &encoder, p->examples, description, error);
     if (good) {
         if (p->set.unnamed)
@@ -222,7 +222,6 @@ static bool open_part(const work *w, tested *p, GError **error)
         p->predictions = g_new(double, xlm_examples_predictions(p->examples, xlm_examples_count(p->examples)) *
                                            w->task->width(&w->self));
     }
-    g_string_free(description, TRUE);
     return good;
 }
 
@@ -240,7 +239,7 @@ static bool open_text(work *w, GError **error)
         (w->tokenizer = xlm_tokenizer_new(vocabulary, error)) == NULL ||
         (w->sources = xlm_task_sources_read(&list, given.test, &n, error)) == NULL)
         return false;
-    GArray *sets = xlm_task_sets(&list, given.test, w->sources, n, error);
+    g_autoptr(GArray) sets = xlm_task_sets(&list, given.test, w->sources, n, error);
     if (sets == NULL)
         return false;
     g_array_set_size(w->tests, sets->len);
@@ -249,7 +248,6 @@ static bool open_text(work *w, GError **error)
         test_at(w, i)->set = g_array_index(sets, xlm_task_set, i);
         good = open_part(w, test_at(w, i), error);
     }
-    g_array_unref(sets);
     return good;
 }
 
@@ -319,10 +317,9 @@ static bool write_output(const work *w, xlm_task_print *print, const char *file,
     for (guint i = 0; i < w->tests->len && good; i++) {
         const tested *p = test_at(w, i);
         GString *text = g_string_new(NULL);
-        char *path = path_of(w, p, file);
+        g_autofree char *path = path_of(w, p, file);
         print(&w->self, p->text, p->predictions, text);
         good = xlm_fields_write(path, text, error);
-        g_free(path);
     }
     return good;
 }
@@ -342,9 +339,8 @@ static bool check_place(const work *w, const char *file, GError **error)
 {
     bool good = true;
     for (guint i = 0; i < w->tests->len && good; i++) {
-        char *path = path_of(w, test_at(w, i), file);
+        g_autofree char *path = path_of(w, test_at(w, i), file);
         good = xlm_files_check_output(path, false, error);
-        g_free(path);
     }
     return good;
 }
@@ -365,8 +361,8 @@ static bool check_places(const work *w, GError **error)
 /* By rank 0. */
 static bool write_results(const work *w, const char *checkpoint, GError **error)
 {
-    char *title = g_strdup_printf("%s: %s", w->task->loss.name, checkpoint);
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(xlm_task_result));
+    g_autofree char *title = g_strdup_printf("%s: %s", w->task->loss.name, checkpoint);
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(xlm_task_result));
     for (guint i = 0; i < w->tests->len; i++) {
         const tested *p = test_at(w, i);
         const xlm_task_result result = {xlm_task_source_language(p->set.sources), p->scores};
@@ -374,14 +370,11 @@ static bool write_results(const work *w, const char *checkpoint, GError **error)
     }
     const xlm_task_results results = {(const xlm_task_result *)(const void *)all->data, all->len, find_reference(w)};
     xlm_task_results_print(&results, stdout);
-    const bool good = xlm_program_flush(error) &&
-                      (given.csv == NULL || xlm_fields_write(given.csv, xlm_task_results_csv(&results), error)) &&
-                      (given.chart == NULL ||
-                       xlm_fields_write(given.chart, xlm_task_results_chart(&results, title), error)) &&
-                      write_outputs(w, error);
-    g_array_unref(all);
-    g_free(title);
-    return good;
+    return xlm_program_flush(error) &&
+           (given.csv == NULL || xlm_fields_write(given.csv, xlm_task_results_csv(&results), error)) &&
+           (given.chart == NULL ||
+            xlm_fields_write(given.chart, xlm_task_results_chart(&results, title), error)) &&
+           write_outputs(w, error);
 }
 
 static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GError **error)

@@ -157,7 +157,7 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
         highest = fmax(highest, logits[i]);
     for (int64_t i = 0; i < size; i++)
         sum += exp(logits[i] - highest);
-    bool *shown = g_new0(bool, size);
+    g_autofree bool *shown = g_new0(bool, size);
     for (gint64 k = 0; k < given.top; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < size; i++)
@@ -169,15 +169,14 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
         shown[best] = true;
         printf("  %5.1f%%  %s\n", 100 * exp(logits[best] - highest) / sum, words[best]);
     }
-    g_free(shown);
 }
 
 /* place: for messages. */
 static bool fill(filler *f, const char *sentence, const char *place, GError **error)
 {
     GError *why = NULL;
-    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
-    GString *named = g_string_new(NULL);
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    g_autoptr(GString) named = g_string_new(NULL);
     const float *logits = encode(f, sentence, ids, rows, named, &why) ? predict(f, ids, rows, &why) : NULL;
     bool good = logits != NULL || refuse(place, why, error);
     if (good) {
@@ -190,9 +189,6 @@ static bool fill(filler *f, const char *sentence, const char *place, GError **er
         }
         good = xlm_program_flush(error);
     }
-    g_array_unref(ids);
-    g_array_unref(rows);
-    g_string_free(named, TRUE);
     return good;
 }
 
@@ -221,14 +217,13 @@ static bool fill_lines(filler *f, FILE *in, GError **error)
 static bool find_language(filler *f, GError **error)
 {
     const xlm_vocabulary *v = f->loaded->vocabulary;
-    char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
+    g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
     f->language = given.language != NULL ? xlm_vocabulary_find_language(v, given.language) : -1;
     bool good = true;
     if (given.language != NULL && f->language < 0)
         good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", given.language, known);
     else if (given.language == NULL && f->loaded->config.language_embeddings)
         good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --language (one of %s)", known);
-    g_free(known);
     return good;
 }
 

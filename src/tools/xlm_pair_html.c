@@ -59,22 +59,18 @@ static char **split_argument(const char *argument)
 
 static bool take_language(xlm_html_pairs *pairs, const char *argument, GError **error)
 {
-    char **parts = split_argument(argument);
-    const bool good = parts[0] != NULL && parts[1] != NULL
-                          ? xlm_html_pairs_add(pairs, parts[0], parts[1], error)
-                          : xlm_error_set(error, EX_USAGE, "\"%s\": expected LANG=ROOT, as in en=manual/en", argument);
-    g_strfreev(parts);
-    return good;
+    g_auto(GStrv) parts = split_argument(argument);
+    return parts[0] != NULL && parts[1] != NULL
+               ? xlm_html_pairs_add(pairs, parts[0], parts[1], error)
+               : xlm_error_set(error, EX_USAGE, "\"%s\": expected LANG=ROOT, as in en=manual/en", argument);
 }
 
 static bool take_original(xlm_html_pairs *pairs, const char *argument, GError **error)
 {
-    char **parts = split_argument(argument);
-    const bool good = parts[0] != NULL
-                          ? xlm_html_pairs_set_original(pairs, parts[0], parts[1], error)
-                          : xlm_error_set(error, EX_USAGE, "--original: expected LANG or LANG=ROOT");
-    g_strfreev(parts);
-    return good;
+    g_auto(GStrv) parts = split_argument(argument);
+    return parts[0] != NULL
+               ? xlm_html_pairs_set_original(pairs, parts[0], parts[1], error)
+               : xlm_error_set(error, EX_USAGE, "--original: expected LANG or LANG=ROOT");
 }
 
 static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GError **error)
@@ -93,9 +89,8 @@ static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GE
 
 static bool print_report(const xlm_html_pairs *pairs, GError **error)
 {
-    char *report = xlm_html_pairs_report(pairs);
+    g_autofree char *report = xlm_html_pairs_report(pairs);
     fputs(report, stdout);
-    g_free(report);
     return xlm_program_flush(error);
 }
 

@@ -167,7 +167,7 @@ static GArray *list_subword_options(void)
 
 static bool parse(int *argc, char ***argv, GError **error)
 {
-    GArray *subwords = list_subword_options();
+    g_autoptr(GArray) subwords = list_subword_options();
     const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {
         {"Text to read", text_options},
         {"Subwords", (const GOptionEntry *)(void *)subwords->data},
@@ -175,9 +175,7 @@ static bool parse(int *argc, char ***argv, GError **error)
         {"Held-out text", split_options},
         {"Files to write", output_options},
     };
-    const bool good = xlm_program_parse(&program, groups, argc, argv, error);
-    g_array_unref(subwords);
-    return good;
+    return xlm_program_parse(&program, groups, argc, argv, error);
 }
 
 static bool take_numbers(xlm_prep_options *options, GError **error)
@@ -288,13 +286,12 @@ int main(int argc, char **argv)
     options->command = xlm_program_command(&program, argv);
     given.options = options;
     const bool parsed = parse(&argc, &argv, &error);
-    char **rest = g_strdupv(argv + 1); /* MPI takes argv next */
+    g_auto(GStrv) rest = g_strdupv(argv + 1); /* MPI takes argv next */
 
     xlm_comm comm;
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && parsed &&
         take_options(options, (int)g_strv_length(rest), rest, &error))
         xlm_prep_options_check(options, &error);
-    g_strfreev(rest);
     if (xlm_comm_agree(&comm, &error))
         xlm_prep_run(&comm, options, &error);
     xlm_prep_options_free(options);

@@ -91,19 +91,15 @@ static char *format_of(const char *path, const char *name)
 {
     if (!g_str_has_suffix(name, ".h5") || g_str_has_prefix(name, "checkpoint-"))
         return NULL;
-    xlm_store *store = xlm_store_open(path, NULL);
-    char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
-    xlm_store_close(store);
-    return format;
+    g_autoptr(xlm_store) store = xlm_store_open(path, NULL);
+    return store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
 }
 
 static bool is_picture(const char *path)
 {
-    char *text = NULL;
+    g_autofree char *text = NULL;
     gsize size;
-    const bool is = xlm_files_load(path, &text, &size, NULL) && strstr(text, "<svg") != NULL;
-    g_free(text);
-    return is;
+    return xlm_files_load(path, &text, &size, NULL) && strstr(text, "<svg") != NULL;
 }
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -124,11 +120,11 @@ static GPtrArray *list_files(const char *directory)
 /* What lies in a run's directory and is known. */
 static void find_files(files *found, xlm_results *results, const xlm_runs *runs, int run, xlm_page *page)
 {
-    GPtrArray *names = list_files(runs->run[run].directory);
+    g_autoptr(GPtrArray) names = list_files(runs->run[run].directory);
     for (guint i = 0; i < names->len; i++) {
         const char *name = names->pdata[i];
-        char *path = g_build_filename(runs->run[run].directory, name, NULL), *format = NULL;
-        GError *why = NULL;
+        g_autofree char *path = g_build_filename(runs->run[run].directory, name, NULL), *format = NULL;
+        g_autoptr(GError) why = NULL;
         if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
             format = format_of(path, name);
             if (g_str_has_suffix(name, ".csv") && xlm_results_knows(path))
@@ -140,11 +136,7 @@ static void find_files(files *found, xlm_results *results, const xlm_runs *runs,
         }
         if (why != NULL)
             xlm_page_note(page, "%s", why->message);
-        g_clear_error(&why);
-        g_free(format);
-        g_free(path);
     }
-    g_ptr_array_unref(names);
 }
 
 /* "RUN=FILE" or "FILE", whose run is the only one, or that in whose directory it lies. */
@@ -153,12 +145,11 @@ static bool read_measures(const char *argument, xlm_results *results, const xlm_
     int run = runs->n == 1 ? 0 : -1;
     const char *path = argument, *equals = strchr(argument, '=');
     for (int i = 0; i < runs->n && equals != NULL && path == argument; i++) {
-        char *name = g_strndup(argument, (gsize)(equals - argument));
+        g_autofree char *name = g_strndup(argument, (gsize)(equals - argument));
         if (strcmp(name, runs->labels[i]) == 0 || strcmp(name, runs->run[i].directory) == 0) {
             run = i;
             path = equals + 1;
         }
-        g_free(name);
     }
     if (run < 0)
         run = xlm_runs_find(runs, path);
@@ -200,10 +191,8 @@ static char *make_title(const xlm_runs *runs)
     if (given.title != NULL)
         return g_strdup(given.title);
     if (runs->n <= 3) {
-        char *names = g_strjoinv(", ", runs->labels);
-        char *title = g_strconcat("Report on ", names, NULL);
-        g_free(names);
-        return title;
+        g_autofree char *names = g_strjoinv(", ", runs->labels);
+        return g_strconcat("Report on ", names, NULL);
     }
     return g_strdup_printf("Report on %d runs", runs->n);
 }
@@ -220,9 +209,8 @@ static bool report(char *const *directories, int n, const char *command, GError 
         const xlm_sections sections = {.page = page, .runs = &runs, .results = &results, .matrices = found.matrices,
                                        .maps = found.maps, .found_matrices = found.found_matrices,
                                        .found_maps = found.found_maps, .pairs = (int)given.pairs};
-        char *title = make_title(&runs);
+        g_autofree char *title = make_title(&runs);
         good = write_sections(&sections, error) && xlm_fields_write(given.output, xlm_page_end(page, title, command), error);
-        g_free(title);
     }
     xlm_results_clear(&results);
     xlm_runs_clear(&runs);
@@ -235,11 +223,10 @@ static bool report(char *const *directories, int n, const char *command, GError 
 int main(int argc, char **argv)
 {
     GError *error = NULL;
-    char *command = xlm_program_command(&program, argv);
+    g_autofree char *command = xlm_program_command(&program, argv);
     xlm_log_open(program.name, true);
     if (read_command_line(&argc, &argv, &error) && report(argv + 1, argc - 1, command, &error))
         xlm_log_info("%s: %d %s", given.output, argc - 1, argc == 2 ? "run" : "runs");
-    g_free(command);
     g_free(given.output);
     g_free(given.title);
     g_strfreev(given.measures);

@@ -52,13 +52,11 @@ int main(int argc, char **argv)
     bool good = xlm_program_parse(&program, NULL, &argc, &argv, &error);
     if (good && argc > 1)
         good = xlm_error_set(&error, EX_USAGE, "%s: pairs are read from standard input", argv[1]);
-    GArray *x = g_array_new(FALSE, FALSE, sizeof(double)), *y = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) x = g_array_new(FALSE, FALSE, sizeof(double)), y = g_array_new(FALSE, FALSE, sizeof(double));
     if (good && read_pairs(x, y, &error)) {
         const xlm_rank_correlation c = xlm_rank_correlate(x->len, (double *)x->data, (double *)y->data);
         printf("%u %.4f %.4g\n", x->len, c.rho, c.p);
         xlm_program_flush(&error);
     }
-    g_array_unref(x);
-    g_array_unref(y);
     return xlm_error_exit(error);
 }

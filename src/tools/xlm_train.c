@@ -99,7 +99,7 @@ static bool check(GError **error)
 static GArray *read_ranks(GError **error)
 {
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(int));
-    char **word = g_strsplit(given.ranks != NULL ? given.ranks : "1,2,4,8,16,32,64,128,256", ",", -1);
+    g_auto(GStrv) word = g_strsplit(given.ranks != NULL ? given.ranks : "1,2,4,8,16,32,64,128,256", ",", -1);
     for (char **at = word; *at != NULL; at++) {
         gint64 n = 0;
         if (!g_ascii_string_to_signed(*at, 10, 1, 1 << 20, &n, NULL))
@@ -109,21 +109,18 @@ static GArray *read_ranks(GError **error)
         const int number = (int)n;
         g_array_append_val(ranks, number);
     }
-    g_strfreev(word);
     return ranks;
 }
 
 static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)
 {
-    GArray *ranks = read_ranks(error);
+    g_autoptr(GArray) ranks = read_ranks(error);
     const xlm_plan_options options = {
         .n = (int)ranks->len,
         .ranks = (const int *)(const void *)ranks->data,
         .network = (given.network > 0 ? given.network : NETWORK) / 8e-9,
     };
-    const bool good = xlm_comm_agree(comm, error) && xlm_plan(comm, job, data, &options, error);
-    g_array_unref(ranks);
-    return good;
+    return xlm_comm_agree(comm, error) && xlm_plan(comm, job, data, &options, error);
 }
 
 typedef struct work {

@@ -104,7 +104,7 @@ static bool run_step(estimate *e, GError **error)
 {
     const xlm_host *host = e->size->host;
     const int inputs = e->size->streams->n + 1;
-    xlm_pass_input *input = g_new0(xlm_pass_input, inputs);
+    g_autofree xlm_pass_input *input = g_new0(xlm_pass_input, inputs);
     xlm_arena_reset(e->arena);
     e->flops = 0;
     const bool good = plan_step(e, input, error);
@@ -117,7 +117,6 @@ static bool run_step(estimate *e, GError **error)
             learn(e, &input[i]);
         e->flops += (xlm_gemm_flops() - before) * passes_of(e, &input[i]);
     }
-    g_free(input);
     return good;
 }
 

@@ -23,11 +23,9 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint
 
 bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error)
 {
-    char *dataset = g_strdup_printf("/%s/%d", resource->reader->folder, number);
-    const bool good = resource->reader->write(store, dataset, resource->contents, error) &&
-                      xlm_store_set_text(store, dataset, "path", resource->path, error);
-    g_free(dataset);
-    return good;
+    g_autofree char *dataset = g_strdup_printf("/%s/%d", resource->reader->folder, number);
+    return resource->reader->write(store, dataset, resource->contents, error) &&
+           xlm_store_set_text(store, dataset, "path", resource->path, error);
 }
 
 bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state, GError **error)
@@ -41,24 +39,21 @@ bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state
 bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_parameters *parameters, const float *whole,
                             GError **error)
 {
-    char *group = xlm_average_group(objective);
+    g_autofree char *group = xlm_average_group(objective);
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
         if (xlm_average_has(objective, xlm_parameters_get(parameters, i)))
             good = xlm_parameter_array_write(store, NULL, group, parameters, i, whole, error);
-    g_free(group);
     return good;
 }
 
 static bool write_table(xlm_store *store, const char *folder, const char *name, const int32_t *values, int32_t rows, int32_t cols,
                         GError **error)
 {
-    char *path = g_strdup_printf("%s/%s", folder, name);
+    g_autofree char *path = g_strdup_printf("%s/%s", folder, name);
     const uint64_t dims[2] = {(uint64_t)rows, (uint64_t)cols};
-    const bool good = xlm_store_dataset(store, path, XLM_I32, cols == 1 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, (uint64_t)rows, values, error);
-    g_free(path);
-    return good;
+    return xlm_store_dataset(store, path, XLM_I32, cols == 1 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, (uint64_t)rows, values, error);
 }
 
 static bool write_annotations(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
@@ -72,12 +67,10 @@ static bool write_annotations(xlm_store *store, const char *folder, const xlm_ba
 /* Numbers of the sequences within the step, a part of the keys of their rows. */
 static bool write_instances(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
-    int32_t *instances = g_new(int32_t, MAX(b->sequences, 1));
+    g_autofree int32_t *instances = g_new(int32_t, MAX(b->sequences, 1));
     for (int32_t s = 0; s < b->sequences; s++)
         instances[s] = (int32_t)b->keys[b->offsets[s]].instance;
-    const bool good = xlm_store_write_array(store, folder, "instances", XLM_I32, (uint64_t)b->sequences, instances, error);
-    g_free(instances);
-    return good;
+    return xlm_store_write_array(store, folder, "instances", XLM_I32, (uint64_t)b->sequences, instances, error);
 }
 
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
@@ -97,12 +90,10 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
 static bool write_variable(xlm_store *store, const char *path, const xlm_var *v, GError **error)
 {
     const uint64_t dims[2] = {(uint64_t)xlm_var_rows(v), (uint64_t)xlm_var_cols(v)};
-    float *values = g_new(float, MAX(dims[0] * dims[1], 1));
+    g_autofree float *values = g_new(float, MAX(dims[0] * dims[1], 1));
     xlm_var_read(v, 0, (int64_t)dims[0], values);
-    const bool good = xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, dims[0], values, error);
-    g_free(values);
-    return good;
+    return xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, dims[0], values, error);
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)
@@ -111,19 +102,16 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
     bool good = write_batch(store, folder, stream->batch, error);
     g_free(folder);
     if (good && stream->dictionary != NULL) {
-        char *path = g_strdup_printf("/streams/%s/dictionary", stream->name);
+        g_autofree char *path = g_strdup_printf("/streams/%s/dictionary", stream->name);
         good = xlm_dictionary_write_pairs(store, path, stream->dictionary, error);
-        g_free(path);
     }
     for (int64_t l = 0; l <= layers && good; l++) {
-        char *path = g_strdup_printf("/streams/%s/hidden/%" G_GINT64_FORMAT, stream->name, l);
+        g_autofree char *path = g_strdup_printf("/streams/%s/hidden/%" G_GINT64_FORMAT, stream->name, l);
         good = write_variable(store, path, stream->hidden[l], error);
-        g_free(path);
     }
     if (good && stream->logits != NULL) {
-        char *path = g_strdup_printf("/streams/%s/logits", stream->name);
+        g_autofree char *path = g_strdup_printf("/streams/%s/logits", stream->name);
         good = write_variable(store, path, stream->logits, error);
-        g_free(path);
     }
     return good;
 }
@@ -131,21 +119,18 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
 /* An objective has no array of its own: its numbers are the attributes of a dataset that holds its loss. */
 static bool write_objective(xlm_store *store, const xlm_dump_objective *o, GError **error)
 {
-    char *path = g_strdup_printf("/objectives/%s/loss", o->name);
-    GString *options = g_string_new(NULL);
+    g_autofree char *path = g_strdup_printf("/objectives/%s/loss", o->name);
+    g_autoptr(GString) options = g_string_new(NULL);
     if (o->options != NULL)
         xlm_options_print(o->options, o->state, options);
     const uint64_t one = 1;
-    const bool good = xlm_store_dataset(store, path, XLM_F64, 1, &one, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, 0, 1, &o->loss, error) &&
-                      xlm_store_set_text(store, path, "plugin", o->plugin, error) &&
-                      xlm_store_set_text(store, path, "stream", o->stream != NULL ? o->stream : "", error) &&
-                      xlm_store_set_real(store, path, "weight", o->weight, error) &&
-                      xlm_store_set_int(store, path, "terms", o->terms, error) &&
-                      xlm_store_set_text(store, path, "options", options->str, error);
-    g_string_free(options, TRUE);
-    g_free(path);
-    return good;
+    return xlm_store_dataset(store, path, XLM_F64, 1, &one, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, 1, &o->loss, error) &&
+           xlm_store_set_text(store, path, "plugin", o->plugin, error) &&
+           xlm_store_set_text(store, path, "stream", o->stream != NULL ? o->stream : "", error) &&
+           xlm_store_set_real(store, path, "weight", o->weight, error) &&
+           xlm_store_set_int(store, path, "terms", o->terms, error) &&
+           xlm_store_set_text(store, path, "options", options->str, error);
 }
 
 bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,

@@ -111,9 +111,9 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
 {
     const xlm_workspace *w = d->workspace;
     const int objectives = d->job->objectives;
-    xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
+    g_autofree xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
     const int means = xlm_host_means(w->host);
-    int64_t *terms = g_new0(int64_t, MAX(means, 1));
+    g_autofree int64_t *terms = g_new0(int64_t, MAX(means, 1));
     double *sums = g_new0(double, xlm_host_numbers(w->host)), loss = 0;
 
     for (int s = 0; s <= w->streams->n; s++)
@@ -132,8 +132,6 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
     good = good && xlm_dump_finish(store, objectives, rows, loss, w->parameters, w->gradient, error);
     if (good)
         xlm_log_info("step %" G_GINT64_FORMAT " written to %s: loss %.6f", d->step, d->path, loss);
-    g_free(rows);
-    g_free(terms);
     g_free(sums);
     return good;
 }
@@ -144,7 +142,7 @@ bool xlm_dump_step(const xlm_job *job, const xlm_workspace *workspace, int64_t s
     const dumped_step d = {.job = job, .workspace = w, .step = step, .path = path};
     /* Labels are made by rank 0, averages gathered by all. */
     const int64_t inputs = w->comm->rank == 0 ? w->streams->n + 1 : 0;
-    xlm_pass_input *input = g_new0(xlm_pass_input, MAX(inputs, 1));
+    g_autofree xlm_pass_input *input = g_new0(xlm_pass_input, MAX(inputs, 1));
     xlm_store *store = NULL;
     GError *failure = NULL;
     xlm_arena_reset(w->arena);
@@ -159,6 +157,5 @@ bool xlm_dump_step(const xlm_job *job, const xlm_workspace *workspace, int64_t s
         good = xlm_comm_agree_on(w->comm, failure, error);
     }
     xlm_store_discard(store);
-    g_free(input);
     return good;
 }

@@ -12,8 +12,8 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
 {
     const xlm_job *job = e->job;
     const xlm_vocabulary *vocabulary = data->vocabulary;
-    xlm_loss_stream *stream = g_new0(xlm_loss_stream, MAX(job->streams, 1));
-    xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
+    g_autofree xlm_loss_stream *stream = g_new0(xlm_loss_stream, MAX(job->streams, 1));
+    g_autofree xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
     for (int s = 0; s < job->streams; s++) {
         stream[s] = (xlm_loss_stream){
             .name = job->stream[s].name, .batch = job->stream[s].config.batch,
@@ -54,8 +54,6 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
         .objectives = job->objectives, .objective = objective,
     };
     e->host = xlm_host_open(&setup, e->parameters, error);
-    g_free(stream);
-    g_free(objective);
     return e->host != NULL;
 }
 

@@ -103,7 +103,7 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     xlm_score *scores = XLM_TAKE(w->arena, xlm_score, batch.masked);
     for (int32_t i = 0; i < batch.masked; i++)
         scores[i] = (xlm_score){.loss = NAN};
-    double *row = g_new0(double, xlm_host_numbers(w->host));
+    g_autofree double *row = g_new0(double, xlm_host_numbers(w->host));
     const guint names = xlm_host_metric_names(w->host, k)->len;
     xlm_tape_begin(w->tape, NULL, false, (uint64_t)e->job->train.seed, 0);
     xlm_host_run(w->host, w->tape, &input, NULL, row, &(xlm_host_wishes){.scores = scores});
@@ -122,7 +122,6 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     } else {
         sums[0].correct = NAN;
     }
-    g_free(row);
     return true;
 }
 
@@ -181,9 +180,9 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
     GArray *blocks = choose_blocks(e->job, w, e->job->objective[k].stream);
     const int64_t n = blocks->len;
     const GPtrArray *names = xlm_host_metric_names(w->host, k);
-    tally *sums = g_new0(tally, n * width);
-    double *means = g_new0(double, n * of_means);
-    xlm_metric_sum *metrics = g_new0(xlm_metric_sum, MAX(n * names->len, 1)); /* NULL takes no offset */
+    g_autofree tally *sums = g_new0(tally, n * width);
+    g_autofree double *means = g_new0(double, n * of_means);
+    g_autofree xlm_metric_sum *metrics = g_new0(xlm_metric_sum, MAX(n * names->len, 1)); /* NULL takes no offset */
     const int average = xlm_host_average_of(w->host, k);
     float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
@@ -209,9 +208,6 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
         for (guint i = 0; i < names->len; i++)
             add_metric(rows, k, names->pdata[i], &metrics[i]);
     }
-    g_free(sums);
-    g_free(means);
-    g_free(metrics);
     return good;
 }
 

@@ -27,21 +27,19 @@ GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bo
 {
     const int objectives = xlm_host_objectives(host);
     GByteArray **published = g_new0(GByteArray *, MAX(objectives, 1));
-    size_t *sizes = g_new0(size_t, comm->ranks);
+    g_autofree size_t *sizes = g_new0(size_t, comm->ranks);
     for (int k = 0; k < objectives; k++) {
         if (!xlm_host_publishes(host, k))
             continue;
         size_t bytes, all = 0;
         const void *own = xlm_host_published(host, k, &bytes);
-        void *gathered = NULL;
+        g_autofree void *gathered = NULL;
         xlm_comm_gather_all(comm, own, bytes, &gathered, sizes);
         for (int r = 0; r < (alike ? 1 : comm->ranks); r++)
             all += sizes[r];
         published[k] = g_byte_array_new();
         g_byte_array_append(published[k], gathered, (guint)all);
-        g_free(gathered);
     }
-    g_free(sizes);
     return published;
 }
 

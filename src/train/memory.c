@@ -14,26 +14,23 @@
 /* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
 static uint64_t node_memory(void)
 {
-    char *text = NULL;
+    g_autofree char *text = NULL;
     uint64_t kib = 0;
     if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
         const char *line = strstr(text, "MemAvailable:");
         if (line != NULL)
             kib = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10);
     }
-    g_free(text);
     return kib * 1024;
 }
 
 /* A number in a file of the control group; UINT64_MAX when there is none or it says "max". */
 static uint64_t group_number(const char *group, const char *name)
 {
-    char *path = g_strconcat("/sys/fs/cgroup", group, "/", name, NULL), *text = NULL;
+    g_autofree char *path = g_strconcat("/sys/fs/cgroup", group, "/", name, NULL), *text = NULL;
     uint64_t number = UINT64_MAX;
     if (g_file_get_contents(path, &text, NULL, NULL) && g_ascii_isdigit(*text))
         number = g_ascii_strtoull(text, NULL, 10);
-    g_free(text);
-    g_free(path);
     return number;
 }
 
@@ -47,7 +44,7 @@ static uint64_t group_memory(void)
         return least;
     char *line = g_strstr_len(text, -1, "0::/");
     if (line != NULL) {
-        char *group = g_strndup(line + 3, strcspn(line + 3, "\n"));
+        g_autofree char *group = g_strndup(line + 3, strcspn(line + 3, "\n"));
         for (;;) {
             const uint64_t limit = group_number(group, "memory.max"), used = group_number(group, "memory.current");
             if (limit != UINT64_MAX && used != UINT64_MAX)
@@ -57,7 +54,6 @@ static uint64_t group_memory(void)
                 break;
             *slash = '\0';
         }
-        g_free(group);
     }
     g_free(text);
     return least;

@@ -94,7 +94,7 @@ enum { TOKENS, STOP, FAILED, EXTRAS };
 static bool agree_on_step(const xlm_engine *e, const xlm_pass_input *inputs, int64_t n, xlm_step_report *report, GError **error)
 {
     const int means = xlm_host_means(e->host);
-    int64_t *sum = g_new0(int64_t, means + EXTRAS);
+    g_autofree int64_t *sum = g_new0(int64_t, means + EXTRAS);
     sum[means + STOP] = xlm_signals_noted() != 0;
     sum[means + FAILED] = *error != NULL;
     for (int64_t i = 0; i < n && *error == NULL; i++) {
@@ -109,7 +109,6 @@ static bool agree_on_step(const xlm_engine *e, const xlm_pass_input *inputs, int
     report->tokens = sum[means + TOKENS];
     report->stop = sum[means + STOP] != 0;
     const bool good = sum[means + FAILED] == 0;
-    g_free(sum);
     return good || xlm_comm_agree(e->comm, error);
 }
 
@@ -282,7 +281,7 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
     xlm_engine *e = made->engine;
     const int64_t own = own_micro_batches(made);
     GError *failure = NULL;
-    xlm_pass_input *inputs = g_new0(xlm_pass_input, MAX(own, 1) * inputs_of(e));
+    g_autofree xlm_pass_input *inputs = g_new0(xlm_pass_input, MAX(own, 1) * inputs_of(e));
     xlm_arena_reset(e->arena);
     xlm_tape_profile(e->tape, e->profile); /* of steps alone, not of evaluations */
     xlm_profile_enter(e->profile, XLM_PART_READ, false, 0);
@@ -302,7 +301,7 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
     good = good && agree_on_step(e, inputs, own * inputs_of(e), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
-        double *sums = g_new0(double, e->micro_batches * xlm_host_numbers(e->host) + 2);
+        g_autofree double *sums = g_new0(double, e->micro_batches * xlm_host_numbers(e->host) + 2);
         run_micro_batches(made, inputs, report->terms, sums);
         report_losses(made, sums, report);
         GByteArray **published = xlm_gather_published(e->comm, e->host, made->sample >= 0);
@@ -310,11 +309,9 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
         xlm_free_published(e->host, published);
         if (!good)
             xlm_snapshot_release(made->snapshot, made->number);
-        g_free(sums);
     }
     xlm_profile_leave(e->profile);
     xlm_tape_profile(e->tape, NULL);
-    g_free(inputs);
     if (!good)
         g_propagate_error(error, failure);
     return good;

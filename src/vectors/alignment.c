@@ -302,7 +302,7 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
     struct work w;
     struct block b = {0};
     kept *best = open_kept(sources_of_block(a.n), k);
-    double *means = g_new0(double, MAX(a.n, 1));
+    g_autofree double *means = g_new0(double, MAX(a.n, 1));
     open_work(&w, &a);
     while (next_block(comm, &a, &b)) {
         normalise(b.n, a.width, a.source_vectors + b.first * a.width, w.sources);
@@ -316,7 +316,6 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
         mean[i] = (float)means[i];
     close_work(&w);
     close_kept(best);
-    g_free(means);
 }
 
 void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score)

@@ -130,9 +130,8 @@ static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t
     while (end > 0 && is_blank(line[end - 1]))
         end--;
     if (end == 0) {
-        char *what = g_strdup_printf("has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
+        g_autofree char *what = g_strdup_printf("has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
         refuse(lines, what, error);
-        g_free(what);
         return false;
     }
     return !add_name(r, line, end) || add_numbers(r, lines, line + begin, error);
@@ -140,10 +139,10 @@ static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t
 
 static bool read_text(reader *r, const char *path, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return false;
-    GString *copy = g_string_new(NULL);
+    g_autoptr(GString) copy = g_string_new(NULL);
     const char *line;
     size_t size;
     int more = 0;
@@ -163,8 +162,6 @@ static bool read_text(reader *r, const char *path, GError **error)
     if (good && more == 0 && r->said >= 0 && all < r->said && (r->most == 0 || r->to->n < r->most))
         good = xlm_error_set(error, EX_DATAERR, "%s: its first line says %" G_GINT64_FORMAT " words, and there are %"
                              G_GINT64_FORMAT "; it is cut short", path, r->said, all);
-    xlm_lines_close(lines);
-    g_string_free(copy, TRUE);
     return good;
 }
 
@@ -182,11 +179,11 @@ static bool check_finite(const xlm_named_vectors *v, const char *path, GError **
 static bool read_store(reader *r, const char *path, GError **error)
 {
     xlm_named_vectors *v = r->to;
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL)
         return false;
     xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
-    char **words = NULL;
+    g_auto(GStrv) words = NULL;
     bool good = xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
     if (good && !xlm_store_has(store, "/words"))
         good = xlm_error_set(error, EX_DATAERR, "%s: its vectors are of sentences, which have no names; words are needed", path);
@@ -205,8 +202,6 @@ static bool read_store(reader *r, const char *path, GError **error)
                 memmove(v->values + (v->n - 1) * v->width, v->values + i * v->width, sizeof(float) * (size_t)v->width);
         good = good && check_finite(v, path, error);
     }
-    g_strfreev(words);
-    xlm_store_close(store);
     return good;
 }
 

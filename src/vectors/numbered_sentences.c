@@ -11,10 +11,9 @@ static bool refuse(const xlm_lines *lines, GError **error, const char *format, .
 {
     va_list arguments;
     va_start(arguments, format);
-    char *what = g_strdup_vprintf(format, arguments);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(lines), xlm_lines_number(lines), what);
-    g_free(what);
     return false;
 }
 
@@ -87,10 +86,9 @@ static bool add_sentence(xlm_numbered_sentences *s, const text_index *texts, con
     if (before > 0)
         return refuse(lines, error, "the id \"%s\" stands in line %d already", id, before);
     g_hash_table_insert(s->numbers, id, GINT_TO_POINTER((int)s->ids->len));
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!xlm_tokenizer_encode(tokenizer, language, sentence, length - (size_t)(sentence - line), s->subwords, NULL, &why)) {
         refuse(lines, error, "%s", why->message);
-        g_error_free(why);
         return false;
     }
     const int64_t end = s->subwords->len;
@@ -101,7 +99,7 @@ static bool add_sentence(xlm_numbered_sentences *s, const text_index *texts, con
 
 xlm_numbered_sentences *xlm_numbered_sentences_read(const char *path, xlm_tokenizer *tokenizer, int language, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return NULL;
     xlm_numbered_sentences *s = g_new(xlm_numbered_sentences, 1);
@@ -125,7 +123,6 @@ xlm_numbered_sentences *xlm_numbered_sentences_read(const char *path, xlm_tokeni
         g_clear_pointer(&s, xlm_numbered_sentences_free);
     g_hash_table_unref(texts.whole);
     g_hash_table_unref(texts.stripped);
-    xlm_lines_close(lines);
     return s;
 }
 
@@ -192,7 +189,7 @@ static bool add_pair(GHashTable *pairs, xlm_numbered_sentences *const sides[2], 
 
 GHashTable *xlm_numbered_pairs_read(const char *path, xlm_numbered_sentences *const sides[2], GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return NULL;
     GHashTable *pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -207,7 +204,6 @@ GHashTable *xlm_numbered_pairs_read(const char *path, xlm_numbered_sentences *co
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no pair", path);
     if (!good)
         g_clear_pointer(&pairs, g_hash_table_unref);
-    xlm_lines_close(lines);
     return pairs;
 }
 

@@ -36,12 +36,11 @@ void xlm_token_set_add_list(xlm_token_set *set, const GArray *list)
 float *xlm_token_set_vectors(const xlm_token_set *set, const xlm_model_config *model, const xlm_parameters *parameters)
 {
     const int64_t n = set->ids->len;
-    int64_t *offsets = g_new(int64_t, n + 1);
+    g_autofree int64_t *offsets = g_new(int64_t, n + 1);
     for (int64_t i = 0; i <= n; i++)
         offsets[i] = i;
     float *vectors = g_new(float, MAX(n, 1) * model->embedding_size);
     xlm_word_vectors(model, parameters, set->language, n, offsets, (const int32_t *)(const void *)set->ids->data, vectors);
-    g_free(offsets);
     return vectors;
 }
 
@@ -81,7 +80,7 @@ void xlm_token_translations_make(xlm_token_translations *t, const xlm_dictionary
                                  const xlm_token_set *source, const xlm_token_set *target)
 {
     const int64_t tokens = source->ids->len;
-    GArray *pairs = g_array_new(FALSE, FALSE, sizeof(pair));
+    g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(pair));
     for (int d = 0; d < n; d++)
         for (int64_t i = 0; i < dictionaries[d]->pairs; i++) {
             const int32_t from = dictionaries[d]->token[reverse][i], to = dictionaries[d]->token[!reverse][i];
@@ -103,7 +102,6 @@ void xlm_token_translations_make(xlm_token_translations *t, const xlm_dictionary
             if (t->translations[k] == t->self[i])
                 t->self[i] = -1;
     }
-    g_array_unref(pairs);
 }
 
 void xlm_token_translations_free(xlm_token_translations *t)

@@ -16,7 +16,7 @@ static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GErro
 {
     xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
     uint64_t words = 0;
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     bool good = store != NULL &&
                 xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
     good = good && xlm_store_shape(store, "/vectors", &array, error);
@@ -34,7 +34,6 @@ static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GErro
         r->values = g_new(float, r->own * r->width + 1);
         good = xlm_store_read(store, "/vectors", array, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
     }
-    xlm_store_close(store);
     return good;
 }
 
@@ -64,12 +63,9 @@ static bool read_space(xlm_vector_rows *r, const char *path, const char *languag
 
 static bool is_vector_store(const char *path)
 {
-    xlm_store *store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
-    char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
-    const bool is = g_strcmp0(format, "xlm-mpi vectors") == 0;
-    g_free(format);
-    xlm_store_close(store);
-    return is;
+    g_autoptr(xlm_store) store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
+    g_autofree char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+    return g_strcmp0(format, "xlm-mpi vectors") == 0;
 }
 
 static bool check_values(const xlm_vector_rows *r, const char *path, GError **error)
@@ -147,7 +143,7 @@ void xlm_vector_rows_product(const xlm_vector_rows *x, const double *mean_x, con
 void xlm_vector_rows_image(const xlm_vector_rows *rows, const double *mean, int64_t k, const double *a, float *image)
 {
     const int64_t d = rows->width;
-    float *x = g_new(float, BLOCK * d), *m = g_new(float, d * k);
+    g_autofree float *x = g_new(float, BLOCK * d), *m = g_new(float, d * k);
     for (int64_t i = 0; i < d * k; i++)
         m[i] = (float)a[i];
     for (int64_t from = 0; from < rows->own; from += BLOCK) {
@@ -158,8 +154,6 @@ void xlm_vector_rows_image(const xlm_vector_rows *rows, const double *mean, int6
                 x[i * d + c] = (float)((double)rows->values[(from + i) * d + c] - mean[c]);
         xlm_gemm(false, false, n, k, d, 1, x, d, m, k, 0, image + from * k, k);
     }
-    g_free(x);
-    g_free(m);
 }
 
 bool xlm_symmetric_eigen(const xlm_comm *comm, int64_t n, const double *matrix, double *values, double *vectors, GError **error)

@@ -20,14 +20,11 @@ struct xlm_word_space {
 /* Is a file one of vectors? Text is; HDF5 by its format. */
 static bool has_vectors(const char *path)
 {
-    xlm_store *store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
+    g_autoptr(xlm_store) store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
     if (store == NULL)
         return !xlm_store_is_hdf5(path);
-    char *format = xlm_store_get_text(store, "/", "format", NULL);
-    const bool has = g_strcmp0(format, "xlm-mpi vectors") == 0;
-    g_free(format);
-    xlm_store_close(store);
-    return has;
+    g_autofree char *format = xlm_store_get_text(store, "/", "format", NULL);
+    return g_strcmp0(format, "xlm-mpi vectors") == 0;
 }
 
 xlm_word_space *xlm_word_space_open(const char *path, int64_t most, GError **error)
@@ -88,9 +85,8 @@ bool xlm_word_space_language(const xlm_word_space *space, const char *name, int 
     *language = xlm_vocabulary_find_language(space->loaded->vocabulary, name);
     if (*language >= 0)
         return true;
-    char *all = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(space->loaded->vocabulary));
+    g_autofree char *all = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(space->loaded->vocabulary));
     xlm_error_set(error, EX_USAGE, "%s: the model has no language \"%s\"; it has %s", space->path, name, all);
-    g_free(all);
     return false;
 }
 
@@ -112,9 +108,8 @@ static bool find_name(const xlm_word_space *s, const char *name, GArray *rows)
 {
     int32_t row = (int32_t)xlm_named_vectors_find(s->vectors, name);
     if (row < 0) {
-        char *lower = g_utf8_strdown(name, -1);
+        g_autofree char *lower = g_utf8_strdown(name, -1);
         row = (int32_t)xlm_named_vectors_find(s->vectors, lower);
-        g_free(lower);
     }
     if (row >= 0)
         g_array_append_val(rows, row);
@@ -129,29 +124,25 @@ static bool find_phrase(const xlm_word_space *s, const char *word, GArray *rows)
         return true;
     if (strpbrk(word, " _") == NULL)
         return false;
-    char *joined = g_strdelimit(g_strdup(word), " ", '_');
+    g_autofree char *joined = g_strdelimit(g_strdup(word), " ", '_');
     bool found = find_name(s, joined, rows);
     if (!found) {
-        char **parts = g_strsplit(joined, "_", -1);
+        g_auto(GStrv) parts = g_strsplit(joined, "_", -1);
         found = true;
         for (int i = 0; parts[i] != NULL && found; i++)
             found = *parts[i] == '\0' || find_name(s, parts[i], rows);
         found = found && rows->len > 0;
-        g_strfreev(parts);
     }
-    g_free(joined);
     return found;
 }
 
 /* NULL: not covered. g_bytes_unref. */
 static GBytes *find_rows(const xlm_word_set *set, const char *word)
 {
-    GArray *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
     const bool found = set->space->loaded != NULL ? find_subwords(set->space, set->language, word, rows)
                                                   : find_phrase(set->space, word, rows);
-    GBytes *bytes = found ? g_bytes_new(rows->data, rows->len * sizeof(int32_t)) : NULL;
-    g_array_unref(rows);
-    return bytes;
+    return found ? g_bytes_new(rows->data, rows->len * sizeof(int32_t)) : NULL;
 }
 
 /* ---- sets ---- */
@@ -221,10 +212,8 @@ int64_t xlm_word_set_find_rows(const xlm_word_set *set, const xlm_word_set *othe
 {
     const int64_t first = g_array_index(other->offsets, int64_t, number);
     const int64_t end = g_array_index(other->offsets, int64_t, number + 1);
-    GBytes *bytes = g_bytes_new(&g_array_index(other->rows, int32_t, first), (gsize)(end - first) * sizeof(int32_t));
-    const int64_t found = number_of(set, bytes);
-    g_bytes_unref(bytes);
-    return found;
+    g_autoptr(GBytes) bytes = g_bytes_new(&g_array_index(other->rows, int32_t, first), (gsize)(end - first) * sizeof(int32_t));
+    return number_of(set, bytes);
 }
 
 char *xlm_word_set_name(const xlm_word_set *set, int64_t number)

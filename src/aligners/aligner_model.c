@@ -130,9 +130,7 @@ bool xlm_aligner_model_write(const xlm_comm *comm, const char *path, const xlm_a
             good = write_table(store, table, numbers->all, first, numbers->owned[comm->rank + 1] - first, sums, error);
         }
     }
-    if (store != NULL && !good)
-        xlm_store_discard(store);
-    return good && xlm_store_commit(store, error);
+    return xlm_store_end(store, good, error);
 }
 
 /* ---- reading ---- */

@@ -57,12 +57,7 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
 static bool write_file(const xlm_comm *comm, const char *path, const xlm_run_state *state, GError **error)
 {
     xlm_store *store = xlm_store_create(comm, path, error);
-    bool good = store != NULL;
-    if (good && !write_all(store, comm, state, error)) {
-        xlm_store_discard(store);
-        good = false;
-    }
-    return good && xlm_store_commit(store, error);
+    return xlm_store_end(store, store != NULL && write_all(store, comm, state, error), error);
 }
 
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)

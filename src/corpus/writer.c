@@ -216,11 +216,7 @@ static void free_writer(xlm_corpus_writer *writer)
 
 bool xlm_corpus_writer_commit(xlm_corpus_writer *writer, GError **error)
 {
-    bool done = write_counts(writer, error);
-    if (done)
-        done = xlm_store_commit(writer->store, error);
-    else
-        xlm_store_discard(writer->store);
+    const bool done = xlm_store_end(writer->store, write_counts(writer, error), error);
     free_writer(writer);
     return done;
 }

@@ -424,12 +424,7 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
 static bool write_file(const importer *im, const char *output, GError **error)
 {
     xlm_store *store = xlm_store_create(NULL, output, error);
-    if (store == NULL)
-        return false;
-    if (write_content(im, store, error))
-        return xlm_store_commit(store, error);
-    xlm_store_discard(store);
-    return false;
+    return xlm_store_end(store, store != NULL && write_content(im, store, error), error);
 }
 
 /* ---- all of it ---- */

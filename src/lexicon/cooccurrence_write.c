@@ -336,10 +336,7 @@ bool xlm_cooccurrence_write(const xlm_comm *comm, const char *path, const xlm_co
             if (record->counts[l] != NULL)
                 good = write_language(&w, l, error);
         good = good && write_sums(&w, entries, error) && write_words(&w, error);
-        if (good)
-            good = xlm_store_commit(w.store, error);
-        else
-            xlm_store_discard(w.store);
+        good = xlm_store_end(w.store, good, error);
     }
     g_free(w.language_tokens);
     g_free(w.factor);

@@ -40,12 +40,7 @@ static bool write_all(xlm_store *store, const xlm_dictionary_record *r, GError *
 bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record, GError **error)
 {
     xlm_store *store = xlm_store_create(NULL, path, error);
-    if (store == NULL)
-        return false;
-    if (write_all(store, record, error))
-        return xlm_store_commit(store, error);
-    xlm_store_discard(store);
-    return false;
+    return xlm_store_end(store, store != NULL && write_all(store, record, error), error);
 }
 
 /* ---- reading ---- */

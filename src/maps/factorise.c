@@ -147,9 +147,7 @@ static bool write_vectors(const work *w, GError **error)
                                                (const char *const *)w->words, w->o->command, error);
     bool good = store != NULL && describe(w, store, error) &&
                 xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)n, own, error);
-    if (store != NULL && !good)
-        xlm_store_discard(store);
-    good = good && xlm_store_commit(store, error);
+    good = xlm_store_end(store, good, error);
     g_free(own);
     return good;
 }

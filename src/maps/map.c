@@ -249,10 +249,7 @@ bool xlm_map_write(const xlm_map *map, const xlm_tsne_options *options, const ch
     bool good = write_origin(store, map, options, command, error) && write_points(store, map, error);
     for (int p = 0; p < map->panels && good; p++)
         good = write_panel(store, map, p, error);
-    if (good)
-        return xlm_store_commit(store, error);
-    xlm_store_discard(store);
-    return false;
+    return xlm_store_end(store, good, error);
 }
 
 /* The file's numbers are anybody's: those that are places are checked. */

@@ -56,13 +56,9 @@ bool xlm_model_file_write(const xlm_comm *comm, const char *path, const xlm_mode
 {
     g_assert(config->vocabulary == xlm_vocabulary_size(vocabulary) && config->languages == xlm_vocabulary_languages(vocabulary));
     xlm_store *store = xlm_store_create(comm, path, error);
-    if (store == NULL)
-        return false;
-    if (xlm_model_file_write_origin(store, comm, XLM_MODEL_FILE_FORMAT, parameters, error) &&
-        xlm_model_file_write_content(store, comm, config, parameters, vocabulary, NULL, error))
-        return xlm_store_commit(store, error);
-    xlm_store_discard(store);
-    return false;
+    const bool good = store != NULL && xlm_model_file_write_origin(store, comm, XLM_MODEL_FILE_FORMAT, parameters, error) &&
+                      xlm_model_file_write_content(store, comm, config, parameters, vocabulary, NULL, error);
+    return xlm_store_end(store, good, error);
 }
 
 /* ---- checks ---- */

@@ -290,12 +290,7 @@ static bool write_content(const changed_model *c, xlm_store *store, GError **err
 static bool write_file(const changed_model *c, const char *output, GError **error)
 {
     xlm_store *store = xlm_store_create(NULL, output, error);
-    if (store == NULL)
-        return false;
-    if (write_content(c, store, error))
-        return xlm_store_commit(store, error);
-    xlm_store_discard(store);
-    return false;
+    return xlm_store_end(store, store != NULL && write_content(c, store, error), error);
 }
 
 static void log_rows(const changed_model *c, const char *what, const xlm_row_sources *first, const xlm_row_sources *others)

@@ -94,6 +94,8 @@ bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, do
 bool xlm_store_commit(xlm_store *store, GError **error);
 /* Close and remove the temporary file. NULL is allowed. */
 void xlm_store_discard(xlm_store *store);
+/* Commit when `good`, else discard and return false. store NULL: false. */
+bool xlm_store_end(xlm_store *store, bool good, GError **error);
 
 /* ---- reading; by one process alone, not collective ---- */
 

@@ -299,3 +299,11 @@ void xlm_store_discard(xlm_store *store)
         xlm_unfinished_remove(store->temporary);
     free_store(store);
 }
+
+bool xlm_store_end(xlm_store *store, bool good, GError **error)
+{
+    if (store != NULL && good)
+        return xlm_store_commit(store, error);
+    xlm_store_discard(store);
+    return false;
+}

@@ -146,13 +146,11 @@ static bool write_rows(const work *w, const float *x, int64_t width, const char 
     const int64_t d = r->width;
     xlm_store *store = xlm_vector_store_create(w->comm, given.output, r->n, width, (const char *const *)r->words,
                                                xlm_command_line, error);
-    bool good = store != NULL && xlm_store_set_text(store, "/", "vectors", what, error) &&
+    const bool good = store != NULL && xlm_store_set_text(store, "/", "vectors", what, error) &&
                 xlm_store_write_array(store, "/", "mean", XLM_F64, (uint64_t)d, w->mean, error) &&
                 xlm_store_write_array(store, "/", "variances", XLM_F64, (uint64_t)d, w->values, error) &&
                 xlm_store_write(store, "/vectors", (uint64_t)r->first, (uint64_t)r->own, x, error);
-    if (store != NULL && !good)
-        xlm_store_discard(store);
-    return good && xlm_store_commit(store, error);
+    return xlm_store_end(store, good, error);
 }
 
 /* ---- pca ---- */

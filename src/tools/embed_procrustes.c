@@ -409,16 +409,13 @@ static bool write_side(const work *w, int s, const char *path, int64_t d, const 
     for (int64_t i = 0; i < n; i++)
         words[i] = xlm_word_set_name(&w->set[s], i);
     xlm_store *store = xlm_vector_store_create(w->comm, path, n, d, (const char *const *)words, xlm_command_line, error);
-    bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
+    const bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
                 xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
                 xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
                 xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
                 write_rows(w, store, n, d, w->vectors[s], r != NULL ? r->map : NULL, error) &&
                 (r == NULL || write_rotation(w, store, r, error));
-    if (store != NULL && !good)
-        xlm_store_discard(store);
-    good = good && xlm_store_commit(store, error);
-    return good;
+    return xlm_store_end(store, good, error);
 }
 
 static bool work_out(work *w, GError **error)

@@ -141,9 +141,5 @@ bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective 
         good = write_objective(store, &objective[k], error);
     good = good && xlm_parameter_arrays_write(store, NULL, "/parameters", parameters, xlm_parameters_values(parameters), error) &&
            xlm_parameter_arrays_write(store, NULL, "/gradients", parameters, gradients, error);
-    if (!good) {
-        xlm_store_discard(store);
-        return false;
-    }
-    return xlm_store_commit(store, error);
+    return xlm_store_end(store, good, error);
 }

@@ -1,7 +1,6 @@
 /* xlm-mpi: the words of a rank's sentence pairs, as numbers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/bitext.h"
 
-#include <string.h>
 
 #include "base/progress.h"
 #include "aligners/subword_links.h"
@@ -82,24 +81,17 @@ static bool add_as_given(struct reader *r, const char *text, size_t size, GError
     return true;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
 static bool add_between_blanks(struct reader *r, const char *text, size_t size, GError **error)
 {
-    for (size_t at = 0; at < size;) {
-        const size_t begin = at;
-        while (at < size && !is_blank(text[at]))
-            at++;
-        if (at > begin && !add_as_given(r, text + begin, at - begin, error)) {
+    const char *word;
+    for (size_t at = 0, n; (n = xlm_word_between_blanks(text, size, &at, &word)) > 0;)
+        if (!add_as_given(r, word, n, error)) {
             /* The same again, of the whole line, to say at which of its bytes. */
             const char *normal;
             size_t normal_size;
             g_clear_error(error);
             return xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error);
         }
-        while (at < size && is_blank(text[at]))
-            at++;
-    }
     return true;
 }
 

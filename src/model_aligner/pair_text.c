@@ -14,9 +14,6 @@ struct reading {
 
 /* ---- a line ---- */
 
-/* As aligners/bitext.c, so that words have the same numbers. */
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
 /* The subwords added since there were `before` are of this word. */
 static void number_word(xlm_pair_side *side, guint before, int32_t word)
 {
@@ -26,17 +23,13 @@ static void number_word(xlm_pair_side *side, guint before, int32_t word)
 
 static bool add_between_blanks(const struct reading *r, xlm_pair_side *side, const char *text, size_t size, GError **error)
 {
-    int32_t word = 0;
-    for (size_t at = 0, end; at < size; at = end) {
-        while (at < size && is_blank(text[at]))
-            at++;
-        for (end = at; end < size && !is_blank(text[end]);)
-            end++;
+    const char *word;
+    int32_t number = 0;
+    for (size_t at = 0, n; (n = xlm_word_between_blanks(text, size, &at, &word)) > 0;) {
         const guint before = side->ids->len;
-        if (end > at && !xlm_tokenizer_encode_word(r->tokenizer, side->language, word > 0, text + at, end - at, side->ids, NULL,
-                                                   error))
+        if (!xlm_tokenizer_encode_word(r->tokenizer, side->language, number > 0, word, n, side->ids, NULL, error))
             return false;
-        number_word(side, before, word++);
+        number_word(side, before, number++);
     }
     return true;
 }

@@ -227,3 +227,16 @@ const xlm_word *xlm_splitter_split(xlm_splitter *s, const char *line, size_t siz
     *n = s->words->len;
     return (const xlm_word *)(const void *)s->words->data;
 }
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+size_t xlm_word_between_blanks(const char *line, size_t size, size_t *at, const char **word)
+{
+    while (*at < size && is_blank(line[*at]))
+        ++*at;
+    const size_t begin = *at;
+    while (*at < size && !is_blank(line[*at]))
+        ++*at;
+    *word = line + begin;
+    return *at - begin;
+}

@@ -25,6 +25,10 @@ typedef struct xlm_word {
     uint32_t start, size;
 } xlm_word;
 
+/* The next word of a line as it is written, between blanks (space, tab, CR, vertical tab, form feed), from byte *at on, which
+ * becomes the end of the word. Returns its size, 0 when there is none. [out] *word */
+size_t xlm_word_between_blanks(const char *line, size_t size, size_t *at, const char **word);
+
 typedef struct xlm_splitter xlm_splitter;
 
 /* [in] language: BCP 47 or ICU name of the language ("de", "zh", "pt-BR"); "" or NULL for none in particular; one

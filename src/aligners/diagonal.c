@@ -12,7 +12,6 @@
  * alignments are better. The two directions are models of their own. */
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "aligners/aligner.h"

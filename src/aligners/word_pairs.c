@@ -2,7 +2,6 @@
 #include "aligners/word_pairs.h"
 
 #include <omp.h>
-#include <string.h>
 
 /* Where the source words of some sentence pairs stand: occurrences of word e are [first[e], first[e + 1]). */
 struct occurrences {

@@ -2,7 +2,6 @@
  *
  * An embedding of the language is added to each token, and the decoder reads the hidden states as they are. The feed-forward
  * layers are four times as wide as the others. */
-#include <string.h>
 
 #include "foreign/architecture.h"
 

@@ -1,7 +1,6 @@
 /* xlm-mpi: the words or sentences that a map shows, and their vectors in a model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/map_items.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "lexicon/dictionary.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "matrix/algebra.h"

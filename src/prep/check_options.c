@@ -1,6 +1,4 @@
 /* xlm-mpi: options of a preparation, checked before any work. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-#include <string.h>
 
 #include "base/path.h"
 #include "prep/like.h"

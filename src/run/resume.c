@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/resume.h"
 
-#include <string.h>
 
 #include "base/log.h"
 #include "checkpoint/checkpoint_files.h"

@@ -7,7 +7,6 @@
  *   - OMPIO returns success with a short count on some ranks, so that HDF5 fails there and others wait: store_give_up();
  *   - HDF5 meets the failure while flushing or closing, goes on, and waits itself: store_watch();
  *   - OMPIO does not report it at all: store_verify(). */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

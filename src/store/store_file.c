@@ -1,7 +1,6 @@
 /* xlm-mpi: types, handles and errors of HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store_file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/exhaustion.h"

@@ -1,6 +1,5 @@
 /* xlm-mpi: HDF5 files written by all ranks together: rows of datasets. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "store/store_file.h"

@@ -1,5 +1,4 @@
 /* xlm-mpi: segmentation of words by byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
 
 #include "subwords/bpe_codes.h"
 

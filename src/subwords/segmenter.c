@@ -1,7 +1,6 @@
 /* xlm-mpi: what a class of segmenters has learned. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/segmenter.h"
 
-#include <string.h>
 
 #include "base/rng.h"
 #include "text/fields.h"

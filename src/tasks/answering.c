@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "tasks/answer_head.h"
 #include "tasks/answer_scores.h"
 #include "tasks/answer_reach.h"

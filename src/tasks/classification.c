@@ -10,7 +10,6 @@
  *
  * Code-switching (Pan et al. 2021, section 2.3): a pair (S, T) of language x, of which (S', T') is the translation, becomes
  * (S, T') and (S', T), which stand in one batch; neither (S, T) nor (S', T') is trained on. */
-#include <math.h>
 #include <string.h>
 
 #include "base/log.h"

@@ -1,7 +1,6 @@
 /* xlm-mpi: fine-tuning, a training run on labelled examples. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/tune.h"
 
-#include <string.h>
 
 #include "base/log.h"
 #include "base/names.h"

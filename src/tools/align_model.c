@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_align --checkpoint, word alignment by a model's hidden states. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
 
 #include "model_aligner/model_links.h"
 #include "tools/align.h"

@@ -1,7 +1,6 @@
 /* xlm-mpi: xlm_align score, links beside gold links. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "aligners/links.h"

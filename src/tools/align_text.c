@@ -1,6 +1,5 @@
 /* xlm-mpi: xlm_align, word alignment of text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <string.h>
 
 #include "aligners/align_words.h"
 #include "tools/align.h"

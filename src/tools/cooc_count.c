@@ -1,5 +1,4 @@
 /* xlm-mpi: xlm_cooc count, counting a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
 
 #include "lexicon/cooccurrence_count.h"
 #include "tools/cooc.h"

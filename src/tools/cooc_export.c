@@ -1,6 +1,5 @@
 /* xlm-mpi: xlm_cooc export, counts for GloVe. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/new_file.h"

@@ -1,6 +1,5 @@
 /* xlm-mpi: line-aligned text from a manual that exists in several languages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "formats/html_pairs.h"

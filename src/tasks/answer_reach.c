@@ -12,22 +12,11 @@ typedef struct reproduced {
     char *right, *instead;        /* g_free */
 } reproduced;
 
-/* Not all of a long one. */
-static void shorten(char **text)
-{
-    enum { MOST = 60 };
-    if (g_utf8_strlen(*text, -1) <= MOST)
-        return;
-    g_autofree char *beginning = g_utf8_substring(*text, 0, MOST);
-    g_free(*text);
-    *text = g_strconcat(beginning, "...", NULL);
-}
-
 static void compare_answer(const xlm_answer_text *text, const xlm_question *question, const xlm_answer *answer, reproduced *of)
 {
     const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, question->source);
     const xlm_answer_ends ends = xlm_answer_text_ends(text, question, answer);
-    char *cut = xlm_answer_text_between(text, question, ends);
+    g_autofree char *cut = xlm_answer_text_between(text, question, ends);
     bool equal = strcmp(cut, answer->text) == 0;
     if (!equal) {
         char **made = xlm_answer_words(rules, cut), **right = xlm_answer_words(rules, answer->text);
@@ -37,15 +26,11 @@ static void compare_answer(const xlm_answer_text *text, const xlm_question *ques
     }
     of->answers++;
     of->equal += equal;
-    if (equal || of->question != NULL) {
-        g_free(cut);
+    if (equal || of->question != NULL)
         return;
-    }
     of->question = question;
-    of->right = g_strdup(answer->text);
-    of->instead = cut;
-    shorten(&of->right);
-    shorten(&of->instead);
+    of->right = xlm_question_excerpt(answer->text);
+    of->instead = xlm_question_excerpt(cut);
 }
 
 /* For the log. An answer is cut where subwords begin and end, and one that begins or ends within a subword is out of reach. */

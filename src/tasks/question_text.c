@@ -124,26 +124,25 @@ static bool is_blank(const char *text)
 
 /* ---- answers ---- */
 
-/* Of a text for messages: not all of a long one. g_free. */
-static char *shorten(const char *text)
+char *xlm_question_excerpt(const char *text)
 {
     enum { MOST = 60 };
     if (g_utf8_strlen(text, -1) <= MOST)
         return g_strdup(text);
-    char *beginning = g_utf8_substring(text, 0, MOST), *shown = g_strconcat(beginning, "...", NULL);
-    g_free(beginning);
-    return shown;
+    g_autofree char *beginning = g_utf8_substring(text, 0, MOST);
+    return g_strconcat(beginning, "...", NULL);
 }
 
 /* place: where the answer should stand, NULL: behind the end of the context. */
 static bool refuse_place(const reader *r, const char *text, int64_t at, const char *place, int64_t length, GError **error)
 {
-    g_autofree char *answer = shorten(text);
+    g_autofree char *answer = xlm_question_excerpt(text);
     if (place == NULL) {
         refuse(r, error, "the answer \"%s\" should begin at character %" G_GINT64_FORMAT " of the context, which has %"
                G_GINT64_FORMAT, answer, at, length);
     } else {
-        g_autofree char *rest = g_utf8_substring(place, 0, MIN(g_utf8_strlen(text, -1), length - at)), *there = shorten(rest);
+        g_autofree char *rest = g_utf8_substring(place, 0, MIN(g_utf8_strlen(text, -1), length - at));
+        g_autofree char *there = xlm_question_excerpt(rest);
         refuse(r, error, "the answer \"%s\" does not stand at character %" G_GINT64_FORMAT " of the context, where \"%s\" is; "
                "answer_start counts characters from 0", answer, at, there);
     }

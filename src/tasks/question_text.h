@@ -65,6 +65,8 @@ bool xlm_question_text_read(xlm_question_text *text, const char *path, const cha
 /* Where a question or a context stands, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
  * question's id; the file is read anew to find it, and no line is said where that fails (xlm_json_line). g_free. */
 char *xlm_question_place(const xlm_question_text *text, const xlm_question *question);
+/* Of a text for messages: not all of a long one. g_free. */
+char *xlm_question_excerpt(const char *text);
 char *xlm_context_place(const xlm_question_text *text, const xlm_context *context);
 
 #endif

@@ -29,13 +29,11 @@ struct xlm_sentence_pairs {
 
 /* ---- a pair ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 /* The token `|||` at `at` or behind it. */
 static const char *find_separator(const char *at, const char *begin, const char *end)
 {
     while (end - at >= 3 && (at = memchr(at, '|', (size_t)(end - at - 2))) != NULL) {
-        if (at[1] == '|' && at[2] == '|' && (at == begin || is_blank(at[-1])) && (at + 3 == end || is_blank(at[3])))
+        if (at[1] == '|' && at[2] == '|' && (at == begin || xlm_is_blank(at[-1])) && (at + 3 == end || xlm_is_blank(at[3])))
             return at;
         at++;
     }
@@ -99,7 +97,7 @@ static void join_blocks(struct blocks *blocks)
 
 static bool only_blanks(const char *text, size_t size)
 {
-    while (size > 0 && is_blank(text[size - 1]))
+    while (size > 0 && xlm_is_blank(text[size - 1]))
         size--;
     return size == 0;
 }

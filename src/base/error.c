@@ -18,6 +18,15 @@ bool xlm_error_set(GError **error, int exit_code, const char *format, ...)
     return false;
 }
 
+bool xlm_error_at(GError **error, const char *path, int64_t line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", path, line, what);
+}
+
 int xlm_error_exit_code(const GError *error)
 {
     if (error->domain == XLM_ERROR)

@@ -10,6 +10,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sysexits.h>
 
 #define XLM_ERROR (xlm_error_quark())
@@ -18,6 +19,9 @@ GQuark xlm_error_quark(void);
 /* Set *error (if error is not NULL) to a new error. exit_code: one of sysexits.h. Returns false, so that a caller can
  * write `return xlm_error_set(error, EX_DATAERR, ...);`. */
 bool xlm_error_set(GError **error, int exit_code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* The same of EX_DATAERR, with "PATH:LINE: " in front. */
+bool xlm_error_at(GError **error, const char *path, int64_t line, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 /* The exit code that an error asks for: its own when it is ours, EX_SOFTWARE otherwise (EX_USAGE for GOption errors,
  * EX_IOERR for GFile errors). */

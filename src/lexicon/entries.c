@@ -21,14 +21,12 @@ void xlm_entries_pass_over(xlm_entries *entries, const char *path, int64_t line,
         xlm_log_warn("%s:%" G_GINT64_FORMAT ": %s; passed over", path, line, why);
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 /* The line without blanks around it. */
 static void trim(const char **text, size_t *size)
 {
-    while (*size > 0 && is_blank((*text)[*size - 1]))
+    while (*size > 0 && xlm_is_blank((*text)[*size - 1]))
         --*size;
-    while (*size > 0 && is_blank(**text))
+    while (*size > 0 && xlm_is_blank(**text))
         ++*text, --*size;
 }
 

@@ -36,7 +36,7 @@ static bool read_number(const char *text, double *number)
 
 static bool refuse(const xlm_lines *lines, const char *what, GError **error)
 {
-    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(lines), xlm_lines_number(lines), what);
+    return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "%s", what);
 }
 
 static bool add_pair(xlm_pair_list *list, const xlm_lines *lines, char **fields, bool keys, bool *head, GError **error)

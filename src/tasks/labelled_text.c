@@ -2,7 +2,6 @@
 #include "tasks/labelled_text.h"
 
 #include <jansson.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "formats/json_file.h"
@@ -111,16 +110,7 @@ typedef struct reader {
     GHashTable *languages; /* names in the column `language` */
 } reader;
 
-static bool refuse(const reader *r, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static bool refuse(const reader *r, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *what = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->file.path, r->line, what);
-    return false;
-}
+#define refuse(r, error, ...) xlm_error_at(error, (r)->file.path, (r)->line, __VA_ARGS__)
 
 static bool is_blank(const char *text) { return text[strspn(text, " \t\r\n\v\f")] == '\0'; }
 

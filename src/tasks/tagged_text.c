@@ -1,7 +1,6 @@
 /* xlm-mpi: words with tags, from CoNLL-U and other files with columns. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/tagged_text.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "formats/conllu.h"
@@ -40,16 +39,7 @@ typedef struct reader {
     guint tag;          /* and which of them is the tag, from 0 */
 } reader;
 
-static bool refuse(const reader *r, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static bool refuse(const reader *r, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *what = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", r->path, r->line, what);
-    return false;
-}
+#define refuse(r, error, ...) xlm_error_at(error, (r)->path, (r)->line, __VA_ARGS__)
 
 static void add_word(reader *r, const char *word, const char *tag)
 {

@@ -62,6 +62,9 @@ bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError *
 size_t xlm_lines_mark(const char *text, size_t size);
 size_t xlm_lines_end(const char *line, size_t size);
 
+/* Between the fields of a line. */
+static inline bool xlm_is_blank(char c) { return c == ' ' || c == '\t'; }
+
 /* False when the line last returned is the last of the file and has no LF. */
 bool xlm_lines_terminated(const xlm_lines *lines);
 const char *xlm_lines_path(const xlm_lines *lines);

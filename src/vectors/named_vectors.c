@@ -42,14 +42,12 @@ static bool add_name(reader *r, const char *name, size_t size)
 
 /* ---- text ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 /* Fields between blanks. */
 static int64_t count_fields(const char *line, size_t size)
 {
     int64_t n = 0;
     for (size_t i = 0; i < size; i++)
-        n += !is_blank(line[i]) && (i == 0 || is_blank(line[i - 1]));
+        n += !xlm_is_blank(line[i]) && (i == 0 || xlm_is_blank(line[i - 1]));
     return n;
 }
 
@@ -58,9 +56,9 @@ static size_t last_fields(const char *line, size_t size, int64_t n)
 {
     size_t at = size;
     for (int64_t k = 0; k < n; k++) {
-        while (at > 0 && is_blank(line[at - 1]))
+        while (at > 0 && xlm_is_blank(line[at - 1]))
             at--;
-        while (at > 0 && !is_blank(line[at - 1]))
+        while (at > 0 && !xlm_is_blank(line[at - 1]))
             at--;
     }
     return at;
@@ -68,7 +66,7 @@ static size_t last_fields(const char *line, size_t size, int64_t n)
 
 static bool refuse(const xlm_lines *lines, const char *what, GError **error)
 {
-    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(lines), xlm_lines_number(lines), what);
+    return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "%s", what);
 }
 
 /* "N d"? */
@@ -78,9 +76,9 @@ static bool read_head(reader *r, const char *line)
     if (!g_ascii_isdigit(*line))
         return false;
     const gint64 n = g_ascii_strtoll(line, &end, 10);
-    if (!is_blank(*end))
+    if (!xlm_is_blank(*end))
         return false;
-    while (is_blank(*end))
+    while (xlm_is_blank(*end))
         end++;
     const gint64 width = g_ascii_isdigit(*end) ? g_ascii_strtoll(end, &end, 10) : 0;
     if (*end != '\0' || width < 1 || width > WIDEST)
@@ -102,7 +100,7 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
     for (int64_t c = 0; c < width; c++) {
         char *end;
         to[c] = (float)g_ascii_strtod(at, &end);
-        if (end == at || (*end != '\0' && !is_blank(*end))) {
+        if (end == at || (*end != '\0' && !xlm_is_blank(*end))) {
             char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
                                          "as many numbers as in the first", c + 1, width);
             refuse(lines, what, error);
@@ -127,7 +125,7 @@ static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t
             return refuse(lines, "is neither \"N d\" nor a word and its numbers", error);
     }
     size_t begin = last_fields(line, size, r->to->width), end = begin;
-    while (end > 0 && is_blank(line[end - 1]))
+    while (end > 0 && xlm_is_blank(line[end - 1]))
         end--;
     if (end == 0) {
         g_autofree char *what = g_strdup_printf("has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
@@ -149,7 +147,7 @@ static bool read_text(reader *r, const char *path, GError **error)
     bool good = true;
     xlm_progress progress = xlm_progress_begin("reading vectors", 0, "words");
     while (good && (r->most == 0 || r->to->n < r->most) && (more = xlm_lines_next(lines, &line, &size, error)) > 0) {
-        while (size > 0 && is_blank(line[size - 1]))
+        while (size > 0 && xlm_is_blank(line[size - 1]))
             size--;
         g_string_truncate(copy, 0);
         g_string_append_len(copy, line, (gssize)size);

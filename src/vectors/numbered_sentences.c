@@ -6,16 +6,7 @@
 #include "base/error.h"
 #include "text/lines.h"
 
-static bool refuse(const xlm_lines *lines, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static bool refuse(const xlm_lines *lines, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *what = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(lines), xlm_lines_number(lines), what);
-    return false;
-}
+#define refuse(lines, error, ...) xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), __VA_ARGS__)
 
 /* Where the second field of a line begins; NULL: there is no tab behind a first one. */
 static const char *second_field(const char *line, size_t length)
